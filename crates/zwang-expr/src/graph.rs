@@ -1,0 +1,533 @@
+//! The graph: each distinct expression is stored once and handed out as a small copyable handle.
+//!
+//! Nodes are created after their operands, so the order of the handles is topological.
+
+use crate::number::Number;
+use crate::real;
+use rustc_hash::FxHashMap;
+
+/// A handle to an expression in a [`Graph`]; equal handles are equal expressions.
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Expr(pub(crate) u32);
+
+impl Expr {
+    /// The number 0, the same in every graph.
+    pub const ZERO: Expr = Expr(0);
+    /// The number 1, the same in every graph.
+    pub const ONE: Expr = Expr(1);
+    /// The number -1, the same in every graph.
+    pub const MINUS_ONE: Expr = Expr(2);
+    /// The number 1/2, the same in every graph.
+    pub const HALF: Expr = Expr(3);
+
+    /// No expression: marks empty entries of scratch arrays.
+    pub(crate) const NONE: Expr = Expr(u32::MAX);
+
+    /// The position in the graph; operands come before what is built from them.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A handle to an exact number of a [`Graph`].
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct NumberId(pub(crate) u32);
+
+/// A handle to a symbol of a [`Graph`].
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct SymbolId(pub(crate) u32);
+
+/// An elementary function of one argument.
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[allow(missing_docs)]
+pub enum Function {
+    Sin,
+    Cos,
+    Tan,
+    Asin,
+    Acos,
+    Atan,
+    Sinh,
+    Cosh,
+    Tanh,
+    Exp,
+    Log,
+    /// Stored as the power 1/2, so that no node applies it.
+    Sqrt,
+    Abs,
+    Sign,
+}
+
+impl Function {
+    /// Every function, in the order of the language's table.
+    pub const ALL: [Function; 14] = {
+        use Function::*;
+        [Sin, Cos, Tan, Asin, Acos, Atan, Sinh, Cosh, Tanh, Exp, Log, Sqrt, Abs, Sign]
+    };
+
+    /// The name in text: `sin`, `log`, ...
+    pub fn name(self) -> &'static str {
+        const NAMES: [&str; 14] =
+            ["sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "log", "sqrt", "abs", "sign"];
+        NAMES[self as usize]
+    }
+
+    /// The function of this name.
+    pub fn from_name(name: &str) -> Option<Function> {
+        Function::ALL.into_iter().find(|f| f.name() == name)
+    }
+}
+
+/// An elementary function of two arguments.
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[allow(missing_docs)]
+pub enum Function2 {
+    /// `atan2(y, x)`: the angle of the point (x, y).
+    Atan2,
+    Min,
+    Max,
+}
+
+impl Function2 {
+    /// Every function of two arguments.
+    pub const ALL: [Function2; 3] = [Function2::Atan2, Function2::Min, Function2::Max];
+
+    /// The name in text: `atan2`, `min`, `max`.
+    pub fn name(self) -> &'static str {
+        ["atan2", "min", "max"][self as usize]
+    }
+
+    /// The function of this name.
+    pub fn from_name(name: &str) -> Option<Function2> {
+        Function2::ALL.into_iter().find(|f| f.name() == name)
+    }
+}
+
+/// An order relation between two values.
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[allow(missing_docs)]
+pub enum Comparison {
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+}
+
+impl Comparison {
+    /// Every comparison.
+    pub const ALL: [Comparison; 4] = {
+        use Comparison::*;
+        [Less, LessOrEqual, Greater, GreaterOrEqual]
+    };
+
+    /// The symbol in text: `<`, `<=`, `>`, `>=`.
+    pub fn symbol(self) -> &'static str {
+        ["<", "<=", ">", ">="][self as usize]
+    }
+
+    /// Whether the relation holds.
+    pub fn holds<T: PartialOrd + ?Sized>(self, left: &T, right: &T) -> bool {
+        match self {
+            Comparison::Less => left < right,
+            Comparison::LessOrEqual => left <= right,
+            Comparison::Greater => left > right,
+            Comparison::GreaterOrEqual => left >= right,
+        }
+    }
+}
+
+/// One step of an expression, over handles to its operands.
+///
+/// Division is `a * b^-1` and subtraction `a + (-1)*b`; printing and programs show them as `/` and `-`.
+#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Node {
+    /// An exact number.
+    Number(NumberId),
+    /// The circle constant.
+    Pi,
+    /// A free symbol.
+    Symbol(SymbolId),
+    /// A sum; a number stands first.
+    Add(Expr, Expr),
+    /// A product; a number stands first.
+    Mul(Expr, Expr),
+    /// A power.
+    Pow(Expr, Expr),
+    /// A function of one argument.
+    Apply(Function, Expr),
+    /// A function of two arguments.
+    Apply2(Function2, Expr, Expr),
+    /// `if left comparison right then then else otherwise`.
+    #[allow(missing_docs)]
+    Select { comparison: Comparison, left: Expr, right: Expr, then: Expr, otherwise: Expr },
+}
+
+impl Node {
+    /// The operands, in order.
+    pub fn operands(&self) -> Operands {
+        let (list, len) = match *self {
+            Node::Number(_) | Node::Pi | Node::Symbol(_) => ([Expr::NONE; 4], 0),
+            Node::Add(a, b) | Node::Mul(a, b) | Node::Pow(a, b) | Node::Apply2(_, a, b) => {
+                ([a, b, Expr::NONE, Expr::NONE], 2)
+            }
+            Node::Apply(_, x) => ([x, Expr::NONE, Expr::NONE, Expr::NONE], 1),
+            Node::Select { left, right, then, otherwise, .. } => ([left, right, then, otherwise], 4),
+        };
+        Operands { list, len }
+    }
+
+    /// A well mixed hash of the node.
+    fn hash(&self) -> u32 {
+        const K: u64 = 0x9E37_79B9_7F4A_7C15;
+        let pair =
+            |tag: u64, a: Expr, b: Expr| ((a.0 as u64) << 32 | b.0 as u64).wrapping_mul(K) ^ tag.wrapping_mul(K >> 5);
+        let mixed = match *self {
+            Node::Number(id) => pair(1, Expr(id.0), Expr::ZERO),
+            Node::Pi => pair(2, Expr::ZERO, Expr::ZERO),
+            Node::Symbol(id) => pair(3, Expr(id.0), Expr::ZERO),
+            Node::Add(a, b) => pair(4, a, b),
+            Node::Mul(a, b) => pair(5, a, b),
+            Node::Pow(a, b) => pair(6, a, b),
+            Node::Apply(f, x) => pair(8 + f as u64, x, Expr::ZERO),
+            Node::Apply2(f, x, y) => pair(32 + f as u64, x, y),
+            Node::Select { comparison, left, right, then, otherwise } => {
+                pair(64 + comparison as u64, left, right).rotate_left(29).wrapping_mul(K) ^ pair(7, then, otherwise)
+            }
+        };
+        ((mixed ^ (mixed >> 32)).wrapping_mul(K) >> 32) as u32
+    }
+}
+
+/// The operands of a [`Node`], at most four.
+#[derive(Copy, Clone, Debug)]
+pub struct Operands {
+    list: [Expr; 4],
+    len: usize,
+}
+
+impl std::ops::Deref for Operands {
+    type Target = [Expr];
+
+    fn deref(&self) -> &[Expr] {
+        &self.list[..self.len]
+    }
+}
+
+/// What is known about a node from the nodes below it, one bit each.
+pub(crate) mod flag {
+    /// free of symbols
+    pub const CONSTANT: u8 = 1;
+    /// ≥ 0 wherever it is defined
+    pub const NONNEGATIVE: u8 = 2;
+    /// contains a constant that is not finite, such as 0^-1
+    pub const SINGULAR: u8 = 4;
+}
+
+/// An entry of the hash table: the hash spares most looks at the nodes.
+#[derive(Copy, Clone, Debug)]
+struct Slot {
+    hash: u32,
+    /// `Expr::NONE` where empty
+    expr: Expr,
+}
+
+impl Slot {
+    const EMPTY: Slot = Slot { hash: 0, expr: Expr::NONE };
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Symbol {
+    pub name: String,
+    pub latex: String,
+    pub rate: Option<Expr>,
+}
+
+/// A set of expressions, each stored once.
+#[derive(Clone, Debug)]
+pub struct Graph {
+    pub(crate) nodes: Vec<Node>,
+    flags: Vec<u8>,
+    /// open addressing over `nodes`
+    table: Vec<Slot>,
+    pub(crate) numbers: Vec<Number>,
+    number_ids: FxHashMap<Number, Expr>,
+    /// the values of compound constants such as sqrt(2)
+    constants: FxHashMap<Expr, f64>,
+    pub(crate) symbols: Vec<Symbol>,
+    /// memo of `rate`, `Expr::NONE` where not yet known
+    pub(crate) rates: Vec<Expr>,
+    pub(crate) scratch: Scratch,
+}
+
+impl Default for Graph {
+    fn default() -> Graph {
+        Graph::new()
+    }
+}
+
+impl Graph {
+    /// A graph that holds only the numbers 0, 1, -1 and 1/2.
+    pub fn new() -> Graph {
+        let mut graph = Graph {
+            nodes: Vec::new(),
+            flags: Vec::new(),
+            table: vec![Slot::EMPTY; 64],
+            numbers: Vec::new(),
+            number_ids: FxHashMap::default(),
+            constants: FxHashMap::default(),
+            symbols: Vec::new(),
+            rates: Vec::new(),
+            scratch: Scratch::default(),
+        };
+        for (value, expected) in [
+            (Number::ZERO, Expr::ZERO),
+            (Number::ONE, Expr::ONE),
+            (Number::MINUS_ONE, Expr::MINUS_ONE),
+            (Number::ratio(1, 2), Expr::HALF),
+        ] {
+            let made = graph.exact(value);
+            assert_eq!(made, expected);
+        }
+        graph
+    }
+
+    /// How many expressions the graph holds.
+    #[allow(clippy::len_without_is_empty)] // never empty
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// An integer.
+    pub fn integer(&mut self, value: i64) -> Expr {
+        self.exact(Number::integer(value))
+    }
+
+    /// The fraction `numerator / denominator`; the denominator must not be zero.
+    pub fn rational(&mut self, numerator: i64, denominator: i64) -> Expr {
+        self.exact(Number::ratio(numerator, denominator))
+    }
+
+    /// The decimal `text`, such as `9.81`, `1e-3` or `2.5E+7`, exactly; see [`Number::from_decimal`].
+    pub fn decimal(&mut self, text: &str) -> Option<Expr> {
+        Number::from_decimal(text).map(|value| self.exact(value))
+    }
+
+    /// An exact number.
+    pub fn exact(&mut self, value: Number) -> Expr {
+        if let Some(&e) = self.number_ids.get(&value) {
+            return e;
+        }
+        let id = NumberId(self.numbers.len() as u32);
+        self.numbers.push(value.clone());
+        let e = self.intern(Node::Number(id));
+        self.number_ids.insert(value, e);
+        e
+    }
+
+    /// The circle constant.
+    pub fn pi(&mut self) -> Expr {
+        self.intern(Node::Pi)
+    }
+
+    /// A new symbol, distinct from all before; `name` and `latex` are printed as they are.
+    pub fn symbol(&mut self, name: &str, latex: &str) -> Expr {
+        let id = SymbolId(self.symbols.len() as u32);
+        self.symbols.push(Symbol { name: name.to_string(), latex: latex.to_string(), rate: None });
+        self.intern(Node::Symbol(id))
+    }
+
+    /// States the time derivative of a symbol, which [`Graph::rate`] needs.
+    pub fn set_rate(&mut self, symbol: Expr, rate: Expr) {
+        let id = self.symbol_id(symbol);
+        if self.symbols[id].rate != Some(rate) {
+            self.symbols[id].rate = Some(rate);
+            self.rates.clear();
+        }
+    }
+
+    /// The name of a symbol.
+    pub fn name(&self, symbol: Expr) -> &str {
+        &self.symbols[self.symbol_id(symbol)].name
+    }
+
+    fn symbol_id(&self, symbol: Expr) -> usize {
+        match self.node(symbol) {
+            Node::Symbol(id) => id.0 as usize,
+            other => panic!("{other:?} is not a symbol"),
+        }
+    }
+
+    /// The node behind a handle.
+    pub fn node(&self, e: Expr) -> Node {
+        self.nodes[e.index()]
+    }
+
+    /// Whether `e` is a symbol.
+    pub fn is_symbol(&self, e: Expr) -> bool {
+        matches!(self.node(e), Node::Symbol(_))
+    }
+
+    /// The exact value of a number.
+    pub fn number(&self, e: Expr) -> Option<&Number> {
+        match self.node(e) {
+            Node::Number(id) => Some(&self.numbers[id.0 as usize]),
+            _ => None,
+        }
+    }
+
+    /// The exact value behind the handle of a number.
+    pub fn number_at(&self, id: NumberId) -> &Number {
+        &self.numbers[id.0 as usize]
+    }
+
+    /// The value of a number or of π.
+    pub fn number_value(&self, e: Expr) -> Option<f64> {
+        match self.node(e) {
+            Node::Number(id) => Some(self.numbers[id.0 as usize].to_f64()),
+            Node::Pi => Some(std::f64::consts::PI),
+            _ => None,
+        }
+    }
+
+    /// The value of an expression free of symbols, which need not be finite; `None` if it has symbols.
+    pub fn constant_value(&self, e: Expr) -> Option<f64> {
+        if !self.has(e, flag::CONSTANT) {
+            return None;
+        }
+        self.number_value(e).or_else(|| self.constants.get(&e).copied())
+    }
+
+    /// Whether the facts `bits` are known of `e`.
+    pub(crate) fn has(&self, e: Expr, bits: u8) -> bool {
+        self.flags[e.index()] & bits == bits
+    }
+
+    /// The one handle of `node`, which must already be in the form `simplify` gives it.
+    pub(crate) fn intern(&mut self, node: Node) -> Expr {
+        let hash = node.hash();
+        let mask = self.table.len() - 1;
+        let mut at = hash as usize & mask;
+        loop {
+            let slot = self.table[at];
+            if slot.expr == Expr::NONE {
+                return self.insert(Slot { hash, expr: Expr(self.nodes.len() as u32) }, at, node);
+            }
+            if slot.hash == hash && self.nodes[slot.expr.index()] == node {
+                return slot.expr;
+            }
+            at = (at + 1) & mask;
+        }
+    }
+
+    fn insert(&mut self, slot: Slot, at: usize, node: Node) -> Expr {
+        assert!(slot.expr.0 < u32::MAX - 1, "the graph is full");
+        self.table[at] = slot;
+        self.nodes.push(node);
+        let flags = self.facts(slot.expr, node);
+        self.flags.push(flags);
+        if 4 * self.nodes.len() > 3 * self.table.len() {
+            self.grow();
+        }
+        slot.expr
+    }
+
+    fn grow(&mut self) {
+        let mask = 2 * self.table.len() - 1;
+        let mut table = vec![Slot::EMPTY; mask + 1];
+        for &slot in self.table.iter().filter(|slot| slot.expr != Expr::NONE) {
+            let mut at = slot.hash as usize & mask;
+            while table[at].expr != Expr::NONE {
+                at = (at + 1) & mask;
+            }
+            table[at] = slot;
+        }
+        self.table = table;
+    }
+
+    /// The flags of a new node, from those of its operands; values of constants are kept on the way.
+    fn facts(&mut self, e: Expr, node: Node) -> u8 {
+        let operands = node.operands();
+        let all = operands.iter().fold(u8::MAX, |bits, x| bits & self.flags[x.index()]);
+        let any = operands.iter().fold(0, |bits, x| bits | self.flags[x.index()]);
+        let mut flags = any & flag::SINGULAR;
+        if self.is_nonnegative(node, all) {
+            flags |= flag::NONNEGATIVE;
+        }
+        match node {
+            Node::Symbol(_) => {}
+            Node::Number(_) | Node::Pi => flags |= flag::CONSTANT,
+            _ if all & flag::CONSTANT != 0 => {
+                let value = real::evaluate(self, node, |x| self.constant_value(x).unwrap_or(f64::NAN));
+                self.constants.insert(e, value);
+                flags |= flag::CONSTANT;
+                if !value.is_finite() {
+                    flags |= flag::SINGULAR;
+                }
+            }
+            _ => {}
+        }
+        flags
+    }
+
+    /// Whether the node is ≥ 0 wherever defined, where `all` are the facts true of all operands.
+    fn is_nonnegative(&self, node: Node, all: u8) -> bool {
+        let known = |x: Expr| self.has(x, flag::NONNEGATIVE);
+        match node {
+            Node::Number(id) => !self.numbers[id.0 as usize].is_negative(),
+            Node::Pi => true,
+            Node::Symbol(_) => false,
+            Node::Add(..) | Node::Mul(..) => all & flag::NONNEGATIVE != 0,
+            // even powers; powers that are no integers are defined for u ≥ 0 only
+            Node::Pow(u, n) => known(u) || self.number(n).is_some_and(|n| n.is_even() || !n.is_integer()),
+            Node::Apply(f, _) => matches!(f, Function::Exp | Function::Cosh | Function::Abs | Function::Acos),
+            Node::Apply2(Function2::Atan2, ..) => false,
+            Node::Apply2(Function2::Min, ..) => all & flag::NONNEGATIVE != 0,
+            Node::Apply2(Function2::Max, x, y) => known(x) || known(y),
+            Node::Select { then, otherwise, .. } => known(then) && known(otherwise),
+        }
+    }
+}
+
+/// Arrays over the nodes that sweeps reuse: an entry counts only if its stamp is the current one,
+/// so starting a sweep costs nothing per node.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Scratch {
+    stamp: Vec<u32>,
+    now: u32,
+    pub value: Vec<Expr>,
+    stack: Vec<(Expr, bool)>,
+    pub order: Vec<Expr>,
+}
+
+impl Scratch {
+    /// Starts a sweep over a graph of `len` nodes.
+    pub fn begin(&mut self, len: usize) {
+        if self.now == u32::MAX {
+            self.stamp.fill(0);
+            self.now = 0;
+        }
+        self.now += 1;
+        self.order.clear();
+        self.stamp.resize(len.max(self.stamp.len()), 0);
+        self.value.resize(len.max(self.value.len()), Expr::NONE);
+    }
+
+    /// Whether this sweep has reached `e`.
+    pub fn reached(&self, e: Expr) -> bool {
+        self.stamp[e.index()] == self.now
+    }
+
+    /// Appends to `order` all nodes below `root` that `enter` admits, operands before what uses them.
+    pub fn collect(&mut self, nodes: &[Node], root: Expr, enter: impl Fn(Expr) -> bool) {
+        self.stack.push((root, false));
+        while let Some((e, operands_done)) = self.stack.pop() {
+            if operands_done {
+                self.order.push(e);
+            } else if !self.reached(e) && enter(e) {
+                self.stamp[e.index()] = self.now;
+                self.stack.push((e, true));
+                self.stack.extend(nodes[e.index()].operands().iter().map(|&x| (x, false)));
+            }
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! Runs a program; the result defines what the program means.
+
+use crate::graph::Expr;
+use crate::program::{Instruction, Operation, Program};
+use crate::real;
+
+/// The first value that went wrong.
+#[derive(Copy, Clone, PartialEq, Debug)]
+pub struct Trouble {
+    /// The expression that has no finite value although its operands have.
+    pub expr: Expr,
+    /// What came out: an infinity or NaN.
+    pub value: f64,
+}
+
+impl Program {
+    /// Fills `outputs` from `inputs`; allocates nothing.
+    ///
+    /// The lengths must be those of the program and the workspace one made by [`workspace`](Program::workspace).
+    pub fn run(&self, inputs: &[f64], workspace: &mut [f64], outputs: &mut [f64]) {
+        assert_eq!(outputs.len(), self.outputs.len(), "number of outputs");
+        let first = self.load(inputs, workspace);
+        for (k, instruction) in self.instructions.iter().enumerate() {
+            workspace[first + k] = step(instruction, workspace);
+        }
+        for (output, &register) in outputs.iter_mut().zip(&self.outputs) {
+            *output = workspace[register as usize];
+        }
+    }
+
+    /// The first instruction whose result is not finite although its operands are, if any.
+    pub fn first_trouble(&self, inputs: &[f64], workspace: &mut [f64]) -> Option<Trouble> {
+        let first = self.load(inputs, workspace);
+        for (k, instruction) in self.instructions.iter().enumerate() {
+            let value = step(instruction, workspace);
+            workspace[first + k] = value;
+            if !value.is_finite() && instruction.operands().all(|r| workspace[r as usize].is_finite()) {
+                return Some(Trouble { expr: self.origins[k], value });
+            }
+        }
+        None
+    }
+
+    /// Puts constants and inputs into the registers and returns the first register of the instructions.
+    fn load(&self, inputs: &[f64], workspace: &mut [f64]) -> usize {
+        assert_eq!(inputs.len(), self.n_inputs, "number of inputs");
+        assert_eq!(workspace.len(), self.n_registers(), "size of the workspace");
+        let (n_constants, first) = (self.constants.len(), self.constants.len() + self.n_inputs);
+        workspace[..n_constants].copy_from_slice(&self.constants);
+        workspace[n_constants..first].copy_from_slice(inputs);
+        first
+    }
+}
+
+#[inline(always)]
+fn step(instruction: &Instruction, registers: &[f64]) -> f64 {
+    let Instruction { operation, a, b, c } = *instruction;
+    let (a, b) = (registers[a as usize], registers[b as usize]);
+    match operation {
+        Operation::Add => a + b,
+        Operation::Sub => a - b,
+        Operation::Mul => a * b,
+        Operation::Div => a / b,
+        Operation::Neg => -a,
+        Operation::Pow => real::pow(a, b),
+        Operation::Apply(f) => real::apply(f, a),
+        Operation::Apply2(f) => real::apply2(f, a, b),
+        Operation::Compare(comparison) => f64::from(comparison.holds(&a, &b)),
+        Operation::Select if a != 0.0 => b,
+        Operation::Select => registers[c as usize],
+    }
+}

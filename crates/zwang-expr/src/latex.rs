@@ -1,0 +1,228 @@
+//! Expressions as LaTeX for formulas: fractions, roots, names as each symbol's own LaTeX.
+
+use crate::graph::{Comparison, Expr, Function, Function2, Graph, Node};
+use crate::number::Number;
+use crate::print::MAX_WRITTEN;
+use crate::terms::{Item, Names, Quotient, terms, written_size};
+
+/// Where an expression stands, which decides about parentheses.
+#[derive(Copy, Clone, PartialEq)]
+enum Place {
+    /// alone between delimiters
+    Free,
+    /// a factor of a product: sums need parentheses
+    Factor,
+    /// under an exponent: all but names and delimited forms need parentheses
+    Base,
+}
+
+/// What remains to be written: a stack instead of recursion.
+enum Task {
+    Text(String),
+    Write(Expr, Place),
+}
+
+impl Graph {
+    /// The expression as LaTeX; one too long to read becomes a placeholder that says how large it is.
+    pub fn latex(&self, e: Expr) -> String {
+        let names = Names::new();
+        if written_size(self, e, &names) > MAX_WRITTEN as u64 {
+            return format!("\\left(\\ldots\\ {}\\ \\text{{terms}}\\right)", self.size(e));
+        }
+        let mut out = String::new();
+        let mut stack = vec![Task::Write(e, Place::Free)];
+        let mut tasks = Vec::new();
+        while let Some(task) = stack.pop() {
+            match task {
+                Task::Text(text) => out.push_str(&text),
+                Task::Write(e, place) => {
+                    self.write_latex(e, place, &mut tasks);
+                    stack.extend(tasks.drain(..).rev());
+                }
+            }
+        }
+        out
+    }
+
+    fn write_latex(&self, e: Expr, place: Place, out: &mut Vec<Task>) {
+        match self.node(e) {
+            Node::Pi => text(out, "\\pi"),
+            Node::Symbol(id) => text(out, &self.symbols[id.0 as usize].latex),
+            Node::Apply(f, x) => parenthesized(out, place == Place::Base, |out| self.call(out, f, "", x)),
+            Node::Apply2(f, x, y) => {
+                text(out, &format!("{}\\left(", name2(f)));
+                out.push(Task::Write(x, Place::Free));
+                text(out, ", ");
+                out.push(Task::Write(y, Place::Free));
+                text(out, "\\right)");
+            }
+            Node::Pow(u, v) if !self.is_number(v) => {
+                parenthesized(out, place == Place::Base, |out| {
+                    self.base(out, u);
+                    text(out, "^{");
+                    out.push(Task::Write(v, Place::Free));
+                    text(out, "}");
+                });
+            }
+            Node::Select { comparison, left, right, then, otherwise } => {
+                text(out, "\\begin{cases} ");
+                out.push(Task::Write(then, Place::Free));
+                text(out, " & ");
+                out.push(Task::Write(left, Place::Free));
+                text(out, relation(comparison));
+                out.push(Task::Write(right, Place::Free));
+                text(out, " \\\\ ");
+                out.push(Task::Write(otherwise, Place::Free));
+                text(out, " & \\text{otherwise} \\end{cases}");
+            }
+            Node::Number(_) | Node::Add(..) | Node::Mul(..) | Node::Pow(..) => self.latex_sum(e, place, out),
+        }
+    }
+
+    fn latex_sum(&self, e: Expr, place: Place, out: &mut Vec<Task>) {
+        let terms: Vec<Quotient> = terms(self, e, &Names::new()).into_iter().map(|t| t.quotient()).collect();
+        if terms.is_empty() {
+            text(out, "0");
+        }
+        let loose = match (&terms[..], place) {
+            (_, Place::Free) | ([], _) => false,
+            ([only], Place::Factor) => only.negative,
+            ([only], Place::Base) => {
+                only.negative || !matches!((&only.above[..], &only.below[..]), ([Item::Number(_)], []))
+            }
+            _ => true,
+        };
+        parenthesized(out, loose, |out| {
+            for (k, term) in terms.iter().enumerate() {
+                text(out, [["", " + "], ["-", " - "]][term.negative as usize][(k > 0) as usize]);
+                self.latex_quotient(out, term);
+            }
+        });
+    }
+
+    fn latex_quotient(&self, out: &mut Vec<Task>, term: &Quotient) {
+        if term.below.is_empty() {
+            return self.latex_product(out, &term.above);
+        }
+        text(out, "\\frac{");
+        self.latex_product(out, &term.above);
+        text(out, "}{");
+        self.latex_product(out, &term.below);
+        text(out, "}");
+    }
+
+    fn latex_product(&self, out: &mut Vec<Task>, items: &[Item]) {
+        if items.is_empty() {
+            text(out, "1");
+        }
+        for (k, item) in items.iter().enumerate() {
+            if k > 0 {
+                text(out, " \\, ");
+            }
+            match item {
+                Item::Number(number) => text(out, &number_latex(number)),
+                Item::Power(base, n) if n.is_one() => {
+                    out.push(Task::Write(*base, if items.len() > 1 { Place::Factor } else { Place::Free }));
+                }
+                Item::Power(base, n) => self.latex_power(out, *base, n),
+            }
+        }
+    }
+
+    fn latex_power(&self, out: &mut Vec<Task>, base: Expr, n: &Number) {
+        if n.to_small() == Some((1, 2)) {
+            text(out, "\\sqrt{");
+            out.push(Task::Write(base, Place::Free));
+            return text(out, "}");
+        }
+        match self.node(base) {
+            // sin²x is the custom, |x|² needs none
+            Node::Apply(f, x) if f != Function::Abs => self.call(out, f, &format!("^{{{n}}}"), x),
+            _ => {
+                self.base(out, base);
+                text(out, &format!("^{{{n}}}"));
+            }
+        }
+    }
+
+    /// What an exponent follows; braces keep the dots and indices of a name together.
+    fn base(&self, out: &mut Vec<Task>, base: Expr) {
+        text(out, "{");
+        out.push(Task::Write(base, Place::Base));
+        text(out, "}");
+    }
+
+    fn call(&self, out: &mut Vec<Task>, f: Function, exponent: &str, x: Expr) {
+        if f == Function::Abs {
+            text(out, "\\left|");
+            out.push(Task::Write(x, Place::Free));
+            return text(out, "\\right|");
+        }
+        let bare = matches!(self.node(x), Node::Symbol(_) | Node::Pi);
+        text(out, &format!("{}{exponent}{}", name(f), if bare { " " } else { "\\left(" }));
+        out.push(Task::Write(x, Place::Free));
+        if !bare {
+            text(out, "\\right)");
+        }
+    }
+}
+
+fn name(f: Function) -> &'static str {
+    match f {
+        Function::Sin => "\\sin",
+        Function::Cos => "\\cos",
+        Function::Tan => "\\tan",
+        Function::Asin => "\\arcsin",
+        Function::Acos => "\\arccos",
+        Function::Atan => "\\arctan",
+        Function::Sinh => "\\sinh",
+        Function::Cosh => "\\cosh",
+        Function::Tanh => "\\tanh",
+        Function::Exp => "\\exp",
+        Function::Log => "\\log",
+        Function::Sqrt => "\\sqrt",
+        Function::Abs => "\\operatorname{abs}",
+        Function::Sign => "\\operatorname{sign}",
+    }
+}
+
+fn name2(f: Function2) -> &'static str {
+    match f {
+        Function2::Atan2 => "\\operatorname{atan2}",
+        Function2::Min => "\\min",
+        Function2::Max => "\\max",
+    }
+}
+
+fn relation(comparison: Comparison) -> &'static str {
+    match comparison {
+        Comparison::Less => " < ",
+        Comparison::LessOrEqual => " \\le ",
+        Comparison::Greater => " > ",
+        Comparison::GreaterOrEqual => " \\ge ",
+    }
+}
+
+/// `6.6e-11` becomes `6.6 \cdot 10^{-11}`.
+fn number_latex(number: &str) -> String {
+    match number.split_once('e') {
+        Some((digits, exponent)) => format!("{digits} \\cdot 10^{{{exponent}}}"),
+        None => number.to_string(),
+    }
+}
+
+fn parenthesized(out: &mut Vec<Task>, needed: bool, inside: impl FnOnce(&mut Vec<Task>)) {
+    if needed {
+        text(out, "\\left(");
+    }
+    inside(out);
+    if needed {
+        text(out, "\\right)");
+    }
+}
+
+fn text(out: &mut Vec<Task>, text: &str) {
+    if !text.is_empty() {
+        out.push(Task::Text(text.to_string()));
+    }
+}

@@ -1,0 +1,50 @@
+//! Symbols: from expressions and their derivatives to programs that evaluate them.
+//!
+//! $$ p = \frac{\partial T}{\partial \dot q}, \qquad M = \frac{\partial p}{\partial \dot q} $$
+//!
+//! An expression is a handle into a [`Graph`], which stores each distinct expression once. Constants are
+//! exact, the few simplifications are made as expressions are built, and a [`Graph::gradient`] costs a small
+//! multiple of the expression itself. A [`Program`] evaluates many expressions with their common work shared.
+//! The crate knows no mechanics; symbols may merely have a rate, which [`Graph::rate`] uses.
+//!
+//! ```
+//! use zwang_expr::{Expr, Graph, Program};
+//!
+//! // T = m/2 v²
+//! let mut g = Graph::new();
+//! let [m, v] = ["m", "v"].map(|name| g.symbol(name, name));
+//! let square = g.powi(v, 2);
+//! let energy = g.product(&[Expr::HALF, m, square]);
+//! assert_eq!(g.text(energy), "m*v^2/2");
+//!
+//! // p = ∂T/∂v
+//! let momentum = g.derivative(energy, v);
+//! assert_eq!(g.text(momentum), "m*v");
+//!
+//! let program = Program::new(&g, &[m, v], &[energy, momentum])?;
+//! let mut outputs = [0.0; 2];
+//! program.run(&[2.0, 3.0], &mut program.workspace(), &mut outputs);
+//! assert_eq!(outputs, [9.0, 6.0]);
+//! # Ok::<(), zwang_expr::UnknownSymbol>(())
+//! ```
+//!
+//! Nothing here recurses over the depth of an expression: operands are older than what is built from them,
+//! so the order of the handles is an order of evaluation.
+
+mod differentiate;
+mod graph;
+mod interpret;
+mod latex;
+mod number;
+mod print;
+mod program;
+mod real;
+mod simplify;
+mod substitute;
+mod terms;
+
+pub use differentiate::NoRate;
+pub use graph::{Comparison, Expr, Function, Function2, Graph, Node, NumberId, Operands, SymbolId};
+pub use interpret::Trouble;
+pub use number::Number;
+pub use program::{Instruction, Operation, Program, UnknownSymbol};

@@ -1,0 +1,199 @@
+//! Expressions as plain text in the usual notation, which parses back to the same value.
+
+use crate::graph::{Expr, Graph, Node};
+use crate::number::Number;
+use crate::terms::{Item, Names, Quotient, decimal, terms, written_size};
+
+/// Longest expression written out, in nodes of its tree: about ten pages.
+pub(crate) const MAX_WRITTEN: usize = 20_000;
+
+/// How tightly the written form must hold together where it stands.
+#[derive(Copy, Clone, PartialEq, PartialOrd)]
+enum Level {
+    /// anything, also a leading minus
+    Sum,
+    /// a product or quotient
+    Product,
+    /// a power
+    Power,
+    /// a name, a number, a call
+    Atom,
+}
+
+/// What remains to be written: a stack instead of recursion.
+enum Task {
+    Text(String),
+    Write(Expr, Level),
+}
+
+impl Graph {
+    /// The expression as text; one too long to read becomes a placeholder that says how large it is.
+    pub fn text(&self, e: Expr) -> String {
+        self.text_with(e, &Names::new())
+    }
+
+    /// The expression as text, `None` if its tree has more than `limit` nodes.
+    pub fn text_limited(&self, e: Expr, limit: usize) -> Option<String> {
+        self.write_text(e, &Names::new(), limit)
+    }
+
+    /// The expression as text, the given subexpressions by their names.
+    pub fn text_with(&self, e: Expr, names: &Names) -> String {
+        self.write_text(e, names, MAX_WRITTEN).unwrap_or_else(|| format!("(… {} terms)", self.size(e)))
+    }
+
+    fn write_text(&self, e: Expr, names: &Names, limit: usize) -> Option<String> {
+        if written_size(self, e, names) > limit as u64 {
+            return None;
+        }
+        let writer = Writer { graph: self, names };
+        let mut out = String::new();
+        let mut stack = vec![Task::Write(e, Level::Sum)];
+        let mut tasks = Vec::new();
+        while let Some(task) = stack.pop() {
+            match task {
+                Task::Text(text) => out.push_str(&text),
+                Task::Write(e, level) => {
+                    writer.write(e, level, &mut tasks);
+                    stack.extend(tasks.drain(..).rev());
+                }
+            }
+        }
+        Some(out)
+    }
+}
+
+struct Writer<'a> {
+    graph: &'a Graph,
+    names: &'a Names,
+}
+
+impl Writer<'_> {
+    /// The tasks that write `e`.
+    fn write(&self, e: Expr, level: Level, out: &mut Vec<Task>) {
+        if let Some(name) = self.names.get(&e) {
+            return text(out, name);
+        }
+        match self.graph.node(e) {
+            Node::Pi => text(out, "pi"),
+            Node::Symbol(id) => text(out, &self.graph.symbols[id.0 as usize].name),
+            Node::Apply(f, x) => call(out, f.name(), &[x]),
+            Node::Apply2(f, x, y) => call(out, f.name(), &[x, y]),
+            Node::Pow(u, v) if !self.graph.is_number(v) => {
+                parenthesized(out, level > Level::Power, |out| {
+                    out.push(Task::Write(u, Level::Atom));
+                    text(out, "^");
+                    out.push(Task::Write(v, Level::Atom));
+                });
+            }
+            Node::Select { comparison, left, right, then, otherwise } => {
+                text(out, "(if ");
+                out.push(Task::Write(left, Level::Sum));
+                text(out, &format!(" {} ", comparison.symbol()));
+                out.push(Task::Write(right, Level::Sum));
+                text(out, " then ");
+                out.push(Task::Write(then, Level::Sum));
+                text(out, " else ");
+                out.push(Task::Write(otherwise, Level::Sum));
+                text(out, ")");
+            }
+            Node::Number(_) | Node::Add(..) | Node::Mul(..) | Node::Pow(..) => self.write_sum(e, level, out),
+        }
+    }
+
+    fn write_sum(&self, e: Expr, level: Level, out: &mut Vec<Task>) {
+        let terms: Vec<Quotient> = terms(self.graph, e, self.names).into_iter().map(|t| t.quotient()).collect();
+        let tightness = match &terms[..] {
+            [] => Level::Atom,
+            [only] => tightness(only),
+            _ => Level::Sum,
+        };
+        if terms.is_empty() {
+            text(out, "0");
+        }
+        parenthesized(out, level > tightness, |out| {
+            for (k, term) in terms.iter().enumerate() {
+                text(out, [["", " + "], ["-", " - "]][term.negative as usize][(k > 0) as usize]);
+                quotient(out, term);
+            }
+        });
+    }
+}
+
+/// How tightly a term holds together.
+fn tightness(term: &Quotient) -> Level {
+    match (&term.above[..], &term.below[..]) {
+        _ if term.negative => Level::Sum,
+        ([Item::Number(_)], []) => Level::Atom,
+        ([Item::Power(_, n)], []) if is_half(n) => Level::Atom,
+        ([Item::Power(..)], []) => Level::Power,
+        _ => Level::Product,
+    }
+}
+
+/// above/below without the sign.
+fn quotient(out: &mut Vec<Task>, term: &Quotient) {
+    product(out, &term.above);
+    if !term.below.is_empty() {
+        text(out, "/");
+        parenthesized(out, term.below.len() > 1, |out| product(out, &term.below));
+    }
+}
+
+fn product(out: &mut Vec<Task>, items: &[Item]) {
+    if items.is_empty() {
+        text(out, "1");
+    }
+    for (k, item) in items.iter().enumerate() {
+        if k > 0 {
+            text(out, "*");
+        }
+        match item {
+            Item::Number(number) => text(out, number),
+            Item::Power(base, n) => power(out, *base, n),
+        }
+    }
+}
+
+fn power(out: &mut Vec<Task>, base: Expr, n: &Number) {
+    if n.is_one() {
+        return out.push(Task::Write(base, Level::Power));
+    }
+    if is_half(n) {
+        return call(out, "sqrt", &[base]);
+    }
+    out.push(Task::Write(base, Level::Atom));
+    match decimal(n).filter(|_| n.is_integer()) {
+        Some(n) => text(out, &format!("^{n}")),
+        None => text(out, &format!("^({n})")),
+    }
+}
+
+fn is_half(n: &Number) -> bool {
+    n.to_small() == Some((1, 2))
+}
+
+fn call(out: &mut Vec<Task>, name: &str, arguments: &[Expr]) {
+    text(out, name);
+    for (k, &x) in arguments.iter().enumerate() {
+        text(out, if k == 0 { "(" } else { ", " });
+        out.push(Task::Write(x, Level::Sum));
+    }
+    text(out, ")");
+}
+
+fn parenthesized(out: &mut Vec<Task>, needed: bool, inside: impl FnOnce(&mut Vec<Task>)) {
+    if needed {
+        text(out, "(");
+    }
+    inside(out);
+    if needed {
+        text(out, ")");
+    }
+}
+
+fn text(out: &mut Vec<Task>, text: &str) {
+    if !text.is_empty() {
+        out.push(Task::Text(text.to_string()));
+    }
+}

@@ -1,0 +1,76 @@
+//! What each node means for doubles.
+
+use crate::graph::{Comparison, Expr, Function, Function2, Graph, Node};
+
+/// f(x).
+#[inline]
+pub fn apply(f: Function, x: f64) -> f64 {
+    match f {
+        Function::Sin => x.sin(),
+        Function::Cos => x.cos(),
+        Function::Tan => x.tan(),
+        Function::Asin => x.asin(),
+        Function::Acos => x.acos(),
+        Function::Atan => x.atan(),
+        Function::Sinh => x.sinh(),
+        Function::Cosh => x.cosh(),
+        Function::Tanh => x.tanh(),
+        Function::Exp => x.exp(),
+        Function::Log => x.ln(),
+        Function::Sqrt => x.sqrt(),
+        Function::Abs => x.abs(),
+        Function::Sign => sign(x),
+    }
+}
+
+/// -1, 0 or 1; NaN stays NaN.
+#[inline]
+pub fn sign(x: f64) -> f64 {
+    if x > 0.0 {
+        1.0
+    } else if x < 0.0 {
+        -1.0
+    } else {
+        x * 0.0
+    }
+}
+
+/// f(x, y); the smaller and the larger of two values spread NaN.
+#[inline]
+pub fn apply2(f: Function2, x: f64, y: f64) -> f64 {
+    match f {
+        Function2::Atan2 => x.atan2(y),
+        Function2::Min if x.is_nan() || x <= y => x,
+        Function2::Max if x.is_nan() || x >= y => x,
+        Function2::Min | Function2::Max => y,
+    }
+}
+
+/// xʸ for real x and y; x ≥ 0 unless y is an integer.
+#[inline]
+pub fn pow(x: f64, y: f64) -> f64 {
+    if y == 0.5 { x.sqrt() } else { x.powf(y) }
+}
+
+/// The chosen one of two values.
+#[inline]
+pub fn select(comparison: Comparison, left: f64, right: f64, then: f64, otherwise: f64) -> f64 {
+    if comparison.holds(&left, &right) { then } else { otherwise }
+}
+
+/// The value of one node, whose operands have the values `of`.
+pub fn evaluate(graph: &Graph, node: Node, of: impl Fn(Expr) -> f64) -> f64 {
+    match node {
+        Node::Number(id) => graph.number_at(id).to_f64(),
+        Node::Pi => std::f64::consts::PI,
+        Node::Symbol(_) => f64::NAN,
+        Node::Add(a, b) => of(a) + of(b),
+        Node::Mul(a, b) => of(a) * of(b),
+        Node::Pow(a, b) => pow(of(a), of(b)),
+        Node::Apply(f, x) => apply(f, of(x)),
+        Node::Apply2(f, x, y) => apply2(f, of(x), of(y)),
+        Node::Select { comparison, left, right, then, otherwise } => {
+            select(comparison, of(left), of(right), of(then), of(otherwise))
+        }
+    }
+}

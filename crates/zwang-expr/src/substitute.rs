@@ -1,0 +1,79 @@
+//! What an expression is made of, and the same with symbols replaced.
+
+use crate::graph::{Expr, Graph, Node};
+use rustc_hash::FxHashSet;
+use std::collections::HashMap;
+
+impl Graph {
+    /// The free symbols of `e`, sorted.
+    pub fn symbols(&self, e: Expr) -> Vec<Expr> {
+        self.symbols_of(&[e])
+    }
+
+    /// The free symbols of all the expressions together, sorted.
+    pub fn symbols_of(&self, es: &[Expr]) -> Vec<Expr> {
+        let mut found = Vec::new();
+        self.visit(es, |e| {
+            if self.is_symbol(e) {
+                found.push(e);
+            }
+        });
+        found.sort_unstable();
+        found
+    }
+
+    /// How many distinct nodes `e` is made of, itself included.
+    pub fn size(&self, e: Expr) -> usize {
+        let mut count = 0;
+        self.visit(&[e], |_| count += 1);
+        count
+    }
+
+    /// Calls `see` once for each node below the roots, these included.
+    fn visit(&self, roots: &[Expr], mut see: impl FnMut(Expr)) {
+        let mut seen = FxHashSet::default();
+        let mut stack = roots.to_vec();
+        while let Some(e) = stack.pop() {
+            if seen.insert(e) {
+                see(e);
+                stack.extend_from_slice(&self.node(e).operands());
+            }
+        }
+    }
+
+    /// The roots with every symbol in `with` replaced, all at once.
+    pub fn substitute(&mut self, roots: &[Expr], with: &HashMap<Expr, Expr>) -> Vec<Expr> {
+        let mut scratch = std::mem::take(&mut self.scratch);
+        scratch.begin(self.len());
+        for &root in roots {
+            scratch.collect(&self.nodes, root, |_| true);
+        }
+        for &e in &scratch.order {
+            let new = |x: Expr| scratch.value[x.index()];
+            let node = self.node(e);
+            scratch.value[e.index()] = match node {
+                Node::Symbol(_) => with.get(&e).copied().unwrap_or(e),
+                _ if node.operands().iter().all(|&x| new(x) == x) => e,
+                _ => self.rebuild(node, new),
+            };
+        }
+        let replaced = roots.iter().map(|root| scratch.value[root.index()]).collect();
+        self.scratch = scratch;
+        replaced
+    }
+
+    /// The node over new operands.
+    fn rebuild(&mut self, node: Node, new: impl Fn(Expr) -> Expr) -> Expr {
+        match node {
+            Node::Number(_) | Node::Pi | Node::Symbol(_) => unreachable!("leaves have no operands"),
+            Node::Add(a, b) => self.add(new(a), new(b)),
+            Node::Mul(a, b) => self.mul(new(a), new(b)),
+            Node::Pow(a, b) => self.pow(new(a), new(b)),
+            Node::Apply(f, x) => self.apply(f, new(x)),
+            Node::Apply2(f, x, y) => self.apply2(f, new(x), new(y)),
+            Node::Select { comparison, left, right, then, otherwise } => {
+                self.select(comparison, new(left), new(right), new(then), new(otherwise))
+            }
+        }
+    }
+}

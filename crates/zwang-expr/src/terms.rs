@@ -1,0 +1,274 @@
+//! Sums and products laid flat for printing: like terms merged, powers collected, signs in front.
+
+use crate::graph::{Expr, Function, Graph, Node, flag};
+use crate::number::Number;
+use rustc_hash::FxHashMap;
+use std::collections::HashMap;
+
+/// Longest plain decimal; beyond, an exponent is shorter to read.
+const MAX_PLAIN_DIGITS: i64 = 9;
+
+/// Most zeros at the end of a long integer or after the point of a small decimal.
+const MAX_PLAIN_ZEROS: i64 = 4;
+
+/// Denominators up to this power of two are written as divisions: m/2 rather than 0.5*m.
+const MAX_BINARY_DENOMINATOR: i64 = 64;
+
+/// Names that stand for whole subexpressions.
+pub(crate) type Names = HashMap<Expr, String>;
+
+/// coefficient Π base^exponent.
+#[derive(Clone)]
+pub(crate) struct Term {
+    pub coefficient: Number,
+    pub factors: Vec<(Expr, Number)>,
+    /// where the term was written: terms keep the order in which they were made
+    place: Expr,
+}
+
+/// A term as it is written: ± above / below.
+pub(crate) struct Quotient {
+    pub negative: bool,
+    pub above: Vec<Item>,
+    pub below: Vec<Item>,
+}
+
+/// A factor above or below the bar.
+pub(crate) enum Item {
+    /// a number, already as text
+    Number(String),
+    /// base^exponent with exponent > 0
+    Power(Expr, Number),
+}
+
+/// The terms of `e` as they are written, no leading minus if that can be avoided.
+pub(crate) fn terms(graph: &Graph, e: Expr, names: &Names) -> Vec<Term> {
+    let mut terms = flat_sum(graph, e, names);
+    if terms.len() > 1 {
+        terms = merge_like(graph, terms);
+        merge_squares(graph, &mut terms);
+        terms.sort_by_key(|term| (term.factors.is_empty(), term.place));
+        if let Some(first) = terms.iter().position(|term| !term.coefficient.is_negative()) {
+            terms[..=first].rotate_right(1);
+        }
+    }
+    terms
+}
+
+/// Splits sums and negated sums into terms.
+fn flat_sum(graph: &Graph, e: Expr, names: &Names) -> Vec<Term> {
+    let mut found = Vec::new();
+    let mut stack = vec![(e, false)];
+    while let Some((x, negative)) = stack.pop() {
+        match graph.node(x) {
+            _ if names.contains_key(&x) => found.push(flat_product(graph, x, negative, names)),
+            Node::Add(a, b) => stack.extend([(b, negative), (a, negative)]),
+            Node::Mul(Expr::MINUS_ONE, y) => stack.push((y, !negative)),
+            _ => found.push(flat_product(graph, x, negative, names)),
+        }
+    }
+    found
+}
+
+/// Splits products and integer powers of products into powers.
+fn flat_product(graph: &Graph, e: Expr, negative: bool, names: &Names) -> Term {
+    let mut coefficient = if negative { Number::MINUS_ONE } else { Number::ONE };
+    let mut factors = Vec::new();
+    let mut stack = vec![(e, Number::ONE)];
+    while let Some((x, n)) = stack.pop() {
+        let node = graph.node(x);
+        match node {
+            _ if names.contains_key(&x) => factors.push((x, n)),
+            Node::Mul(a, b) if n.is_integer() => stack.extend([(b, n.clone()), (a, n)]),
+            Node::Pow(u, k) if n.is_integer() => match graph.number(k).and_then(|k| k.mul(&n)) {
+                Some(k) => stack.push((u, k)),
+                None => factors.push((x, n)),
+            },
+            Node::Number(id) => match graph.number_at(id).pow(&n).and_then(|c| c.mul(&coefficient)) {
+                Some(c) => coefficient = c,
+                None => factors.push((x, n)),
+            },
+            _ => factors.push((x, n)),
+        }
+    }
+    Term { coefficient, factors: collect_powers(graph, factors), place: e }
+}
+
+/// Sorts factors as they are read and adds the exponents of equal bases.
+fn collect_powers(graph: &Graph, mut factors: Vec<(Expr, Number)>) -> Vec<(Expr, Number)> {
+    factors.sort_by_key(|&(base, _)| (rank(graph, base), base));
+    let mut collected: Vec<(Expr, Number)> = Vec::with_capacity(factors.len());
+    for (base, n) in factors {
+        match collected.last_mut() {
+            Some((last, m)) if *last == base && !is_singular(graph, base) => match m.add(&n) {
+                Some(sum) => *m = sum,
+                None => collected.push((base, n)),
+            },
+            _ => collected.push((base, n)),
+        }
+    }
+    collected.retain(|(_, n)| !n.is_zero());
+    collected
+}
+
+/// Constants of the motion come first, then other symbols, then functions, then sums.
+fn rank(graph: &Graph, base: Expr) -> u8 {
+    match graph.node(base) {
+        Node::Number(_) | Node::Pi => 0,
+        Node::Symbol(id) if graph.symbols[id.0 as usize].rate == Some(Expr::ZERO) => 1,
+        Node::Symbol(_) => 2,
+        Node::Apply(..) | Node::Apply2(..) => 3,
+        _ => 4,
+    }
+}
+
+fn is_singular(graph: &Graph, base: Expr) -> bool {
+    base == Expr::ZERO || graph.has(base, flag::SINGULAR)
+}
+
+/// c x + d x = (c + d) x.
+fn merge_like(graph: &Graph, terms: Vec<Term>) -> Vec<Term> {
+    let mut merged: Vec<Term> = Vec::with_capacity(terms.len());
+    let mut places: FxHashMap<Vec<(Expr, Number)>, usize> = FxHashMap::default();
+    for term in terms {
+        let singular = term.factors.iter().any(|&(base, _)| is_singular(graph, base));
+        let Some(&at) = places.get(&term.factors).filter(|_| !singular) else {
+            places.insert(term.factors.clone(), merged.len());
+            merged.push(term);
+            continue;
+        };
+        match merged[at].coefficient.add(&term.coefficient) {
+            Some(sum) => merged[at].coefficient = sum,
+            None => merged.push(term),
+        }
+    }
+    merged.retain(|term| !term.coefficient.is_zero() || term.factors.iter().any(|&(x, _)| is_singular(graph, x)));
+    merged
+}
+
+/// x sin²u + x cos²u = x.
+fn merge_squares(graph: &Graph, terms: &mut Vec<Term>) {
+    let mut cosines: FxHashMap<(Vec<(Expr, Number)>, Expr), usize> = FxHashMap::default();
+    for (k, term) in terms.iter().enumerate() {
+        for (at, u) in squares_of(graph, term, Function::Cos) {
+            cosines.insert((without(&term.factors, at), u), k);
+        }
+    }
+    if cosines.is_empty() {
+        return;
+    }
+    let mut gone = vec![false; terms.len()];
+    for k in 0..terms.len() {
+        for (at, u) in squares_of(graph, &terms[k], Function::Sin) {
+            let rest = without(&terms[k].factors, at);
+            let Some(&other) = cosines.get(&(rest.clone(), u)) else {
+                continue;
+            };
+            if !gone[other] && terms[other].coefficient == terms[k].coefficient {
+                terms[k].factors = rest;
+                gone[other] = true;
+                break;
+            }
+        }
+    }
+    if gone.contains(&true) {
+        let kept = terms.drain(..).zip(gone).filter(|(_, gone)| !gone).map(|(term, _)| term).collect();
+        *terms = merge_like(graph, kept);
+    }
+}
+
+/// The places of factors f(u)² and their u.
+fn squares_of(graph: &Graph, term: &Term, f: Function) -> Vec<(usize, Expr)> {
+    let square = |&(base, ref n): &(Expr, Number)| match graph.node(base) {
+        Node::Apply(g, u) if g == f && n.to_i64() == Some(2) => Some(u),
+        _ => None,
+    };
+    term.factors.iter().enumerate().filter_map(|(k, factor)| Some((k, square(factor)?))).collect()
+}
+
+fn without(factors: &[(Expr, Number)], at: usize) -> Vec<(Expr, Number)> {
+    [&factors[..at], &factors[at + 1..]].concat()
+}
+
+impl Term {
+    /// The term as a fraction.
+    pub fn quotient(self) -> Quotient {
+        let negative = self.coefficient.is_negative();
+        let size = self.coefficient.abs();
+        let (mut above, mut below) = (Vec::new(), Vec::new());
+        if self.factors.is_empty() {
+            let (numerator, denominator) = number_parts(&size);
+            above.push(Item::Number(numerator));
+            below.extend(denominator.map(Item::Number));
+            return Quotient { negative, above, below };
+        }
+        let (numerator, denominator) = coefficient_parts(&size);
+        let has_above = self.factors.iter().any(|(_, n)| !n.is_negative());
+        if numerator != "1" || !has_above {
+            above.push(Item::Number(numerator));
+        }
+        below.extend(denominator.map(Item::Number));
+        for (base, n) in self.factors {
+            let side = if n.is_negative() { &mut below } else { &mut above };
+            side.push(Item::Power(base, n.abs()));
+        }
+        Quotient { negative, above, below }
+    }
+}
+
+/// A number ≥ 0 as one decimal or as numerator and denominator.
+fn number_parts(size: &Number) -> (String, Option<String>) {
+    match decimal(size) {
+        Some(text) => (text, None),
+        None => (size.numerator().to_string(), Some(size.denominator().to_string())),
+    }
+}
+
+/// The same for a coefficient, where halves and quarters are written as divisions.
+fn coefficient_parts(size: &Number) -> (String, Option<String>) {
+    match size.to_small() {
+        Some((n, d)) if d > 1 && d <= MAX_BINARY_DENOMINATOR && d.count_ones() == 1 => {
+            (n.to_string(), Some(d.to_string()))
+        }
+        _ => number_parts(size),
+    }
+}
+
+/// The exact decimal of a number ≥ 0, with an exponent if that is much shorter; `None` if no decimal ends.
+pub(crate) fn decimal(value: &Number) -> Option<String> {
+    let (digits, scale) = value.decimal_digits()?;
+    let len = digits.len() as i64;
+    // value = digits 10⁻ˢᶜᵃˡᵉ
+    if scale <= 0 && (len - scale <= MAX_PLAIN_DIGITS || scale >= -MAX_PLAIN_ZEROS) {
+        return Some(format!("{digits}{}", "0".repeat(-scale as usize)));
+    }
+    if scale > 0 && scale < len {
+        let (whole, fraction) = digits.split_at((len - scale) as usize);
+        return Some(format!("{whole}.{fraction}"));
+    }
+    if scale > 0 && scale <= MAX_PLAIN_DIGITS.min(len + MAX_PLAIN_ZEROS) {
+        return Some(format!("0.{}{digits}", "0".repeat((scale - len) as usize)));
+    }
+    let (first, rest) = digits.split_at(1);
+    let point = if rest.is_empty() { "" } else { "." };
+    Some(format!("{first}{point}{rest}e{}", len - 1 - scale))
+}
+
+/// How many tokens `e` has when written out as a tree, up to `u64::MAX`.
+pub(crate) fn written_size(graph: &Graph, e: Expr, names: &Names) -> u64 {
+    let mut sizes: FxHashMap<Expr, u64> = FxHashMap::default();
+    let mut stack = vec![(e, false)];
+    while let Some((x, operands_done)) = stack.pop() {
+        let operands = graph.node(x).operands();
+        if operands_done {
+            let size = operands.iter().fold(1u64, |sum, y| sum.saturating_add(sizes[y]));
+            sizes.insert(x, size);
+        } else if names.contains_key(&x) {
+            sizes.insert(x, 1);
+        } else if !sizes.contains_key(&x) {
+            stack.push((x, true));
+            stack.extend(operands.iter().map(|&y| (y, false)));
+        }
+    }
+    sizes[&e]
+}

@@ -1,0 +1,135 @@
+//! Six routes from M, Q, A, b to the acceleration, independent in their algebra.
+
+mod any_inverse;
+mod generalized_inverse;
+mod large;
+mod least_constraint;
+mod multipliers;
+pub(crate) mod problem;
+mod quasi_velocities;
+pub(crate) mod shortest;
+mod two_form;
+
+use crate::{Given, Legendre, MotionError, Settings, State};
+use std::{fmt, str::FromStr};
+
+/// Which route to take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RouteName {
+    /// UK02 (12), by a complete orthogonal decomposition; sparse where the system is large.
+    GeneralizedInverse,
+    /// KU94 (29), with inverses drawn at random.
+    AnyInverse,
+    /// KUXI95 (1), Lagrange's equations of the first kind.
+    Multipliers,
+    /// KU94 (19), Gauss's principle as a quadratic program.
+    LeastConstraint,
+    /// The Gibbs-Appell equations.
+    QuasiVelocities,
+    /// Y05 4.1 with 6.1, the vector field of the Lagrangian two-form.
+    TwoForm,
+}
+
+impl RouteName {
+    /// Every route, the default one first.
+    pub const ALL: [RouteName; 6] = [
+        RouteName::GeneralizedInverse,
+        RouteName::AnyInverse,
+        RouteName::Multipliers,
+        RouteName::LeastConstraint,
+        RouteName::QuasiVelocities,
+        RouteName::TwoForm,
+    ];
+
+    /// The name as users write it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            RouteName::GeneralizedInverse => "generalized-inverse",
+            RouteName::AnyInverse => "any-inverse",
+            RouteName::Multipliers => "multipliers",
+            RouteName::LeastConstraint => "least-constraint",
+            RouteName::QuasiVelocities => "quasi-velocities",
+            RouteName::TwoForm => "two-form",
+        }
+    }
+}
+
+impl fmt::Display for RouteName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for RouteName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<RouteName, String> {
+        RouteName::ALL.into_iter().find(|name| name.as_str() == text).ok_or_else(|| {
+            let names: Vec<String> = RouteName::ALL.iter().map(|name| format!("`{name}`")).collect();
+            format!("`{text}` is not a route; the routes are {}", names.join(", "))
+        })
+    }
+}
+
+/// How clearly the rank was decided.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Gap {
+    /// The last pivot that counted, relative to the first; 1 if none did.
+    pub kept: f64,
+    /// The first pivot that did not count, relative to the first; 0 if all did.
+    pub dropped: f64,
+}
+
+impl Default for Gap {
+    fn default() -> Gap {
+        Gap { kept: 1.0, dropped: 0.0 }
+    }
+}
+
+/// What a route finds.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Solution {
+    /// q̈, the acceleration under the constraints.
+    pub qddot: Vec<f64>,
+    /// λ with Aᵀλ = M q̈ − Q, for the rows as written; the shortest one if there are several.
+    pub lambda: Vec<f64>,
+    /// Rank of A.
+    pub rank: usize,
+    /// How clearly the rank was decided.
+    pub gap: Gap,
+}
+
+/// One way to the acceleration.
+pub trait Route {
+    /// Tells the route where the system is. Only the two-form route asks: it checks that its vector field is of second order,
+    /// and needs q̇ where M is singular. It holds for the next `solve`.
+    fn at(&mut self, state: &State) {
+        let _ = state;
+    }
+
+    /// The acceleration for the given M, Q, A, b, with `extra_force` added to Q; an empty one is none.
+    ///
+    /// The two-form route also needs the Legendre data, and adds `extra_force` to F.
+    fn solve(
+        &mut self,
+        given: &Given,
+        legendre: Option<&Legendre>,
+        extra_force: &[f64],
+        solution: &mut Solution,
+    ) -> Result<(), MotionError>;
+}
+
+/// The route of that name for n coordinates and m rows.
+///
+/// n and m are what the route should expect; it adapts to other sizes.
+pub fn route(name: RouteName, n: usize, m: usize, settings: &Settings) -> Box<dyn Route> {
+    let _ = (n, m);
+    match name {
+        RouteName::GeneralizedInverse => Box::new(generalized_inverse::GeneralizedInverse::new(settings)),
+        RouteName::AnyInverse => Box::new(any_inverse::AnyInverse::new(settings)),
+        RouteName::Multipliers => Box::new(multipliers::Multipliers::new(settings)),
+        RouteName::LeastConstraint => Box::new(least_constraint::LeastConstraint::new(settings)),
+        RouteName::QuasiVelocities => Box::new(quasi_velocities::QuasiVelocities::new(settings)),
+        RouteName::TwoForm => Box::new(two_form::TwoForm::new(settings)),
+    }
+}

@@ -1,0 +1,238 @@
+//! The problem in units of its own, which every route solves.
+
+use crate::{
+    Given, Matrix, MotionError, Settings, Solution,
+    dependence::contradiction,
+    factor::{
+        dense::{self, Scratch},
+        dot, largest, norm, power_of_two, root_power_of_two, small,
+    },
+};
+
+/// M, Q, A, b dense and scaled: M has a diagonal of about one, every row of A its largest entry between one and two.
+///
+/// With q = D x and the rows multiplied by D_r the scaled problem is D M D ẍ = D Q, D_r A D ẍ = D_r b. All scales are powers of
+/// two, so nothing is rounded. A singular M is replaced by M + AᵀA and Q by Q + Aᵀb, scaled, which changes no motion.
+pub(crate) struct Problem {
+    pub(crate) n: usize,
+    pub(crate) m: usize,
+    pub(crate) M: Vec<f64>,
+    pub(crate) Q: Vec<f64>,
+    pub(crate) A: Vec<f64>,
+    pub(crate) b: Vec<f64>,
+    /// Cholesky factor, M = R Rᵀ, lower, row after row.
+    pub(crate) R: Vec<f64>,
+    /// M⁻¹Q.
+    pub(crate) a: Vec<f64>,
+    /// D.
+    pub(crate) col_scale: Vec<f64>,
+    /// D_r.
+    pub(crate) row_scale: Vec<f64>,
+    /// Whether M and Q are replaced.
+    pub(crate) singular: bool,
+    scratch: Scratch,
+}
+
+impl Problem {
+    pub(crate) fn new() -> Problem {
+        Problem {
+            n: 0,
+            m: 0,
+            M: Vec::new(),
+            Q: Vec::new(),
+            A: Vec::new(),
+            b: Vec::new(),
+            R: Vec::new(),
+            a: Vec::new(),
+            col_scale: Vec::new(),
+            row_scale: Vec::new(),
+            singular: false,
+            scratch: Scratch::new(),
+        }
+    }
+
+    /// Scales the given problem, factors M, replaces it where it is singular.
+    pub(crate) fn fill(&mut self, given: &Given, extra_force: &[f64], settings: &Settings) -> Result<(), MotionError> {
+        check_finite(given, extra_force)?;
+        let (n, m) = (given.given_force.len(), given.constraint_rhs.len());
+        (self.n, self.m, self.singular) = (n, m, false);
+        self.M.resize(n * n, 0.0);
+        self.R.resize(n * n, 0.0);
+        self.A.resize(m * n, 0.0);
+        self.Q.resize(n, 0.0);
+        self.a.resize(n, 0.0);
+        self.b.resize(m, 0.0);
+        self.col_scale.resize(n, 1.0);
+        self.row_scale.resize(m, 1.0);
+
+        self.scale(given, extra_force);
+        self.R.copy_from_slice(&self.M);
+        if !dense::cholesky(&mut self.R, n, settings.mass_tolerance, settings.small_limit, &mut self.scratch) {
+            self.replace_singular(given, settings)?;
+        }
+
+        // a = M⁻¹Q: the motion if nothing held the system
+        self.a.copy_from_slice(&self.Q);
+        small::solve_lower(&self.R, n, &mut self.a);
+        small::solve_lower_transposed(&self.R, n, &mut self.a);
+        Ok(())
+    }
+
+    /// D M D, D Q, D_r A D, D_r b.
+    fn scale(&mut self, given: &Given, extra_force: &[f64]) {
+        let Given { mass_matrix: M, given_force: Q, constraint_matrix: A, constraint_rhs: b } = given;
+        let n = self.n;
+        M.write_dense(&mut self.M);
+        for i in 0..n {
+            let d = self.M[i * (n + 1)];
+            self.col_scale[i] = if d > 0.0 { 1.0 / root_power_of_two(d) } else { 0.0 };
+        }
+        if self.col_scale.contains(&0.0) {
+            self.scale_massless(A);
+        }
+        let D = &self.col_scale;
+        for i in 0..n {
+            self.Q[i] = D[i] * (Q[i] + extra_force.get(i).copied().unwrap_or(0.0));
+            for j in 0..n {
+                self.M[i * n + j] *= D[i] * D[j];
+            }
+        }
+        A.write_dense(&mut self.A);
+        for i in 0..self.m {
+            let row = &mut self.A[i * n..(i + 1) * n];
+            row.iter_mut().zip(D).for_each(|(x, d)| *x *= d);
+            let s = 1.0 / power_of_two(largest(row));
+            row.iter_mut().for_each(|x| *x *= s);
+            self.row_scale[i] = s;
+            self.b[i] = s * b[i];
+        }
+    }
+
+    /// A coordinate without mass takes its unit from the constraints: its largest share in a row becomes one.
+    fn scale_massless(&mut self, A: &Matrix) {
+        let massless = |scale: f64| scale == 0.0;
+        let mut share = vec![0.0; self.n];
+        for i in 0..A.n_rows {
+            let (col, value) = A.row(i);
+            let top = largest(value);
+            for (&j, &x) in col.iter().zip(value) {
+                if massless(self.col_scale[j]) && top > 0.0 {
+                    share[j] = f64::max(share[j], x.abs() / top);
+                }
+            }
+        }
+        for j in 0..self.n {
+            if massless(self.col_scale[j]) {
+                self.col_scale[j] = 1.0 / power_of_two(share[j]);
+            }
+        }
+    }
+
+    /// M ← M + AᵀA, Q ← Q + Aᵀb if that is positive definite, which it is if and only if [M; A] has full column rank.
+    ///
+    /// Both terms are scaled to one, so σ = 1. λ stays the same because A q̈ = b.
+    fn replace_singular(&mut self, given: &Given, settings: &Settings) -> Result<(), MotionError> {
+        let n = self.n;
+        self.R.copy_from_slice(&self.M);
+        let remainder = small::semidefinite_remainder(&mut self.R, n, settings.mass_tolerance);
+        let negative = (0..n).any(|i| self.M[i * (n + 1)] < 0.0);
+        if negative || remainder > 10.0 * settings.mass_tolerance {
+            let (values, vectors) = dense::symmetric_eigen(&self.M, n, settings.small_limit);
+            if values[0] < -settings.mass_tolerance {
+                let direction = self.direction(&vectors[..n]);
+                let mut Mv = vec![0.0; n];
+                given.mass_matrix.multiply(&direction, &mut Mv);
+                return Err(MotionError::MassNotPositive { value: dot(&direction, &Mv), direction });
+            }
+        }
+        for i in 0..self.m {
+            let row = &self.A[i * n..(i + 1) * n];
+            for j in 0..n {
+                if row[j] != 0.0 {
+                    self.Q[j] += row[j] * self.b[i];
+                    for k in 0..n {
+                        self.M[j * n + k] += row[j] * row[k];
+                    }
+                }
+            }
+        }
+        self.singular = true;
+        self.R.copy_from_slice(&self.M);
+        if dense::cholesky(&mut self.R, n, settings.mass_tolerance, settings.small_limit, &mut self.scratch) {
+            return Ok(());
+        }
+        let (_, vectors) = dense::symmetric_eigen(&self.M, n, settings.small_limit);
+        Err(MotionError::Indeterminate { direction: self.direction(&vectors[..n]) })
+    }
+
+    /// A scaled direction in the coordinates as written, of length one.
+    fn direction(&self, x: &[f64]) -> Vec<f64> {
+        let mut v: Vec<f64> = x.iter().zip(&self.col_scale).map(|(x, d)| x * d).collect();
+        let length = norm(&v);
+        v.iter_mut().for_each(|v| *v = if v.abs() < 1e-12 * length { 0.0 } else { *v / length });
+        v
+    }
+
+    /// Row i of the scaled A.
+    pub(crate) fn row(&self, i: usize) -> &[f64] {
+        &self.A[i * self.n..(i + 1) * self.n]
+    }
+
+    /// M x − Q, the constraint force that the scaled acceleration x needs.
+    pub(crate) fn constraint_force(&self, x: &[f64]) -> Vec<f64> {
+        (0..self.n).map(|i| dot(&self.M[i * self.n..(i + 1) * self.n], x) - self.Q[i]).collect()
+    }
+
+    /// Writes q̈ = D x, after a look at whether every row is met.
+    pub(crate) fn finish(
+        &self,
+        given: &Given,
+        x: &[f64],
+        settings: &Settings,
+        solution: &mut Solution,
+    ) -> Result<(), MotionError> {
+        solution.qddot.resize(self.n, 0.0);
+        for (y, (x, d)) in solution.qddot.iter_mut().zip(x.iter().zip(&self.col_scale)) {
+            *y = x * d;
+        }
+        if solution.qddot.iter().any(|x| !x.is_finite()) {
+            return Err(MotionError::NotFinite { what: "the acceleration".into() });
+        }
+        // sizes that enter a row: b, and A times the free and the constrained acceleration
+        let reach = norm(x) + norm(&self.a);
+        let mut floor = settings.contradiction_floor;
+        if self.n > 0 {
+            floor *= self.col_scale.iter().fold(f64::INFINITY, |s: f64, d| s.min(1.0 / d));
+        }
+        for i in 0..self.m {
+            let row = self.row(i);
+            let residual = (self.b[i] - dot(row, x)).abs();
+            let vanished = row.iter().all(|x| *x == 0.0);
+            let size = if vanished { reach * self.row_scale[i] } else { self.b[i].abs() + norm(row) * reach };
+            let least = if vanished { settings.contradiction_floor } else { floor };
+            if residual > settings.contradiction_tolerance * size + least {
+                return Err(contradiction(given, &solution.qddot, settings));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Names the first number that is not finite.
+pub(crate) fn check_finite(given: &Given, extra_force: &[f64]) -> Result<(), MotionError> {
+    let Given { mass_matrix: M, given_force: Q, constraint_matrix: A, constraint_rhs: b } = given;
+    let fail = |what: String| Err(MotionError::NotFinite { what });
+    let finite = |x: &[f64]| x.iter().all(|x| x.is_finite());
+    if !finite(&M.value) {
+        return fail(M.not_finite().map_or(String::new(), |(i, j)| format!("the mass matrix at row {i}, column {j}")));
+    }
+    if !finite(&A.value) {
+        return fail(A.not_finite().map_or(String::new(), |(i, j)| format!("constraint row {i} at coordinate {j}")));
+    }
+    for (name, x) in [("the given force on coordinate", Q.as_slice()), ("the right side of constraint row", b), ("the added force on coordinate", extra_force)] {
+        if let Some(i) = x.iter().position(|x| !x.is_finite()) {
+            return fail(format!("{name} {i}"));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,420 @@
+//! Puts values on g(x) = 0 with the smallest change.
+
+use crate::{
+    Given, Matrix, MotionError, Route, RouteName, Settings, Solution,
+    dependence::contradiction,
+    factor::{blocks::Blocks, dot, largest, norm},
+    route,
+};
+
+/// Equations g(x) = 0 with their Jacobian.
+pub trait Residual {
+    /// Number of unknowns.
+    fn n_unknowns(&self) -> usize;
+
+    /// Number of equations.
+    fn n_rows(&self) -> usize;
+
+    /// A Jacobian with the right pattern; its values mean nothing yet.
+    fn allocate(&self) -> Matrix;
+
+    /// g and J = ∂g/∂x at x.
+    fn fill(&mut self, x: &[f64], g: &mut [f64], jacobian: &mut Matrix) -> Result<(), MotionError>;
+}
+
+/// How the search for g(x) = 0 ended.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Projection {
+    /// Steps taken.
+    pub iterations: usize,
+    /// Whether g(x) = 0 was reached.
+    pub converged: bool,
+    /// g at the end.
+    pub residual: Vec<f64>,
+    /// Where the search is stuck: y with yᵀJ = 0 on the movable unknowns and yᵀg ≠ 0, the rows that fight. Empty otherwise.
+    pub certificate: Vec<f64>,
+    /// Directions in which the movable unknowns can still go, orthonormal, at most eight.
+    pub free: Vec<Vec<f64>>,
+    /// How many such directions there are.
+    pub n_free: usize,
+}
+
+/// Moves the movable entries of x to the nearest point with g(x) = 0, in the metric of `weight`.
+///
+/// Each step solves the linearised problem from the start x₀, so that its limit is the nearest point:
+///
+/// $$ \min_\delta\ \delta^T W \delta \quad\text{subject to}\quad J(x_k)\,\delta = J(x_k)(x_k - x_0) - g(x_k), \qquad x_{k+1} = x_0 + \delta $$
+///
+/// This is the quadratic program of the accelerations (KU94 19) with W for M, and is solved by the same route, for any rank
+/// of J. Where a whole step does not help it is shortened, or damped by letting every row miss. In the end
+/// plain Newton steps, the smallest that meet J δ = −g, go on to rounding. A singular W is made regular by a small part of its
+/// diagonal. Where g = 0 cannot be reached the result says so and names the rows that fight.
+pub fn project(
+    residual: &mut dyn Residual,
+    weight: &Matrix,
+    movable: &[bool],
+    x: &mut [f64],
+    settings: &Settings,
+) -> Result<Projection, MotionError> {
+    if let Some(i) = x.iter().position(|x| !x.is_finite()) {
+        return Err(MotionError::NotFinite { what: format!("the start value {i}") });
+    }
+    let mut search = Search::new(residual, weight, movable, x, settings);
+    search.evaluate(x)?;
+    if let Some(i) = search.g.iter().position(|g| !g.is_finite()) {
+        return Err(MotionError::NotFinite { what: format!("equation {i} at the start") });
+    }
+    if let Some((i, j)) = search.jacobian.not_finite() {
+        return Err(MotionError::NotFinite { what: format!("the derivative of equation {i} by unknown {j}") });
+    }
+    search.approach(x)?;
+    search.polish(x)?;
+    search.report(x)
+}
+
+/// Unknowns that count as movable directions are given at most this many basis vectors.
+const MOST_FREE: usize = 8;
+
+struct Search<'r> {
+    residual: &'r mut dyn Residual,
+    settings: Settings,
+    /// The movable unknowns, and the place of each unknown among them.
+    movable: Vec<usize>,
+    place: Vec<usize>,
+    start: Vec<f64>,
+    g: Vec<f64>,
+    jacobian: Matrix,
+    /// W for M, J of the movable unknowns for A.
+    given: Given,
+    /// The same with one slack per row, whose weight damps.
+    damped: Given,
+    route: Box<dyn Route>,
+    damped_route: Box<dyn Route>,
+    solution: Solution,
+    iterations: usize,
+}
+
+const IMMOVABLE: usize = usize::MAX;
+
+impl<'r> Search<'r> {
+    fn new(residual: &'r mut dyn Residual, weight: &Matrix, movable: &[bool], x: &[f64], settings: &Settings) -> Self {
+        let m = residual.n_rows();
+        let jacobian = residual.allocate();
+        // steps are least-squares steps: rows that contradict are told of at the end
+        let settings = Settings { contradiction_tolerance: f64::MAX.sqrt(), ..settings.clone() };
+        let mut place = vec![IMMOVABLE; x.len()];
+        let movable: Vec<usize> = (0..x.len()).filter(|&j| movable[j]).collect();
+        movable.iter().enumerate().for_each(|(k, &j)| place[j] = k);
+        let n = movable.len();
+        let W = regular_weight(weight, &movable, &place, &settings);
+        let pattern = |extra: bool| {
+            let rows: Vec<Vec<usize>> = (0..m)
+                .map(|i| {
+                    let columns = jacobian.row(i).0.iter().map(|&j| place[j]).filter(|&k| k != IMMOVABLE);
+                    columns.chain(extra.then_some(n + i)).collect()
+                })
+                .collect();
+            Matrix::from_pattern(m, if extra { n + m } else { n }, &rows)
+        };
+        let damped = Given {
+            mass_matrix: direct_sum(&W, m),
+            given_force: vec![0.0; n + m],
+            constraint_matrix: pattern(true),
+            constraint_rhs: vec![0.0; m],
+        };
+        let given = Given {
+            mass_matrix: W,
+            given_force: vec![0.0; n],
+            constraint_matrix: pattern(false),
+            constraint_rhs: vec![0.0; m],
+        };
+        Search {
+            residual,
+            route: route(RouteName::GeneralizedInverse, n, m, &settings),
+            damped_route: route(RouteName::GeneralizedInverse, n + m, m, &settings),
+            settings,
+            movable,
+            place,
+            start: x.to_vec(),
+            g: vec![0.0; m],
+            jacobian,
+            given,
+            damped,
+            solution: Solution::default(),
+            iterations: 0,
+        }
+    }
+
+    /// g and J at x, J also without the immovable unknowns.
+    fn evaluate(&mut self, x: &[f64]) -> Result<(), MotionError> {
+        self.residual.fill(x, &mut self.g, &mut self.jacobian)?;
+        let A = &mut self.given.constraint_matrix;
+        let mut at = 0;
+        for (&j, &value) in self.jacobian.col.iter().zip(&self.jacobian.value) {
+            if self.place[j] != IMMOVABLE {
+                A.value[at] = value;
+                at += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// The size of each row at x, against which g is measured: what a change of rounding size in x would do.
+    fn sizes(&self, x: &[f64]) -> Vec<f64> {
+        (0..self.g.len())
+            .map(|i| {
+                let (col, value) = self.jacobian.row(i);
+                let size: f64 =
+                    col.iter().zip(value).map(|(&j, J)| J.abs() * (1.0 + x[j].abs() + self.start[j].abs())).sum();
+                if size > 0.0 { size } else { 1.0 }
+            })
+            .collect()
+    }
+
+    /// The largest |g| relative to the sizes; infinite if something is not finite.
+    fn relative(&self, sizes: &[f64]) -> f64 {
+        let finite = self.g.iter().all(|g| g.is_finite()) && self.jacobian.value.iter().all(|J| J.is_finite());
+        let most = self.g.iter().zip(sizes).fold(0.0, |top: f64, (g, size)| top.max(g.abs() / size));
+        if finite { most } else { f64::INFINITY }
+    }
+
+    /// |g|² with the given sizes; infinite if something is not finite.
+    fn merit(&self, sizes: &[f64]) -> f64 {
+        let sum: f64 = self.g.iter().zip(sizes).map(|(g, size)| (g / size) * (g / size)).sum();
+        let finite = sum.is_finite() && self.jacobian.value.iter().all(|J| J.is_finite());
+        if finite { sum } else { f64::INFINITY }
+    }
+
+    /// Evaluates at x + s p; the merit there.
+    fn try_step(&mut self, x: &[f64], s: f64, p: &[f64], sizes: &[f64], trial: &mut Vec<f64>) -> Result<f64, MotionError> {
+        trial.clear();
+        trial.extend_from_slice(x);
+        self.movable.iter().zip(p).for_each(|(&j, p)| trial[j] = x[j] + s * p);
+        match self.evaluate(trial) {
+            Ok(()) => Ok(self.merit(sizes)),
+            // a step out of the domain of g is only too long
+            Err(MotionError::NotFinite { .. }) => Ok(f64::INFINITY),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The step towards the nearest point of the linearised equations, from x.
+    fn nearest_step(&mut self, x: &[f64]) -> Result<Vec<f64>, MotionError> {
+        let moved: Vec<f64> = self.movable.iter().map(|&j| x[j] - self.start[j]).collect();
+        let Given { constraint_matrix: J, constraint_rhs: b, .. } = &mut self.given;
+        for i in 0..b.len() {
+            b[i] = J.row_times(i, &moved) - self.g[i];
+        }
+        self.route.solve(&self.given, None, &[], &mut self.solution)?;
+        Ok(self.solution.qddot.iter().zip(&moved).map(|(to, from)| to - from).collect())
+    }
+
+    /// The smallest step with J δ = −g.
+    fn newton_step(&mut self) -> Result<Vec<f64>, MotionError> {
+        self.given.constraint_rhs.iter_mut().zip(&self.g).for_each(|(b, g)| *b = -g);
+        self.route.solve(&self.given, None, &[], &mut self.solution)?;
+        Ok(self.solution.qddot.clone())
+    }
+
+    /// The step with δᵀWδ + |z|²/µ least and J δ + z = −g, the rows at their sizes.
+    fn damped_step(&mut self, mu: f64, sizes: &[f64]) -> Result<Vec<f64>, MotionError> {
+        let n = self.movable.len();
+        let Given { mass_matrix: W, constraint_matrix: J, constraint_rhs: b, .. } = &mut self.damped;
+        let top = (0..n).fold(0.0, |top: f64, j| top.max(W.get(j, j)));
+        for i in 0..b.len() {
+            let from = self.given.constraint_matrix.row(i).1;
+            let place = J.row_start[i]..J.row_start[i + 1];
+            let row = &mut J.value[place];
+            row[..from.len()].iter_mut().zip(from).for_each(|(to, from)| *to = from / sizes[i]);
+            row[from.len()] = 1.0;
+            b[i] = -self.g[i] / sizes[i];
+            let at = W.row_start[n + i];
+            W.value[at] = if top > 0.0 { top / mu } else { 1.0 / mu };
+        }
+        self.damped_route.solve(&self.damped, None, &[], &mut self.solution)?;
+        Ok(self.solution.qddot[..n].to_vec())
+    }
+
+    /// Steps towards the nearest point until they stay small, or no step makes g smaller.
+    fn approach(&mut self, x: &mut [f64]) -> Result<(), MotionError> {
+        let Settings { projection_iterations: limit, projection_tolerance: tolerance, .. } = self.settings;
+        let (mut trial, mut last, mut relax) = (Vec::new(), Vec::new(), 1.0f64);
+        let mut mu = 1e-3;
+        while self.iterations < limit {
+            let sizes = self.sizes(x);
+            let merit = self.merit(&sizes);
+            let mut p = self.nearest_step(x)?;
+            // a step that turns back without getting shorter has gone too far along the constraints
+            if last.len() == p.len() && dot(&p, &last) < 0.0 && norm(&p) > 0.5 * norm(&last) {
+                relax *= 0.5;
+            } else {
+                relax = (1.3 * relax).min(1.0);
+            }
+            last.clone_from(&p);
+            p.iter_mut().for_each(|p| *p *= relax);
+            let reach = 1.0 + largest(x);
+            let on_it = self.relative(&sizes) <= tolerance;
+            if on_it && largest(&p) <= 1e-9 * reach {
+                return Ok(());
+            }
+            self.iterations += 1;
+
+            // whole, then shorter steps; near g = 0 the way along the constraints may spend a little
+            let mut taken = false;
+            let spend = (merit * 2.0).max(tolerance * tolerance);
+            for k in 0..6 {
+                let s = 0.5f64.powi(k);
+                let now = self.try_step(x, s, &p, &sizes, &mut trial)?;
+                if now <= (1.0 - 1e-4 * s) * merit || (on_it && now <= spend) {
+                    taken = true;
+                    break;
+                }
+            }
+            // damped steps, more and more
+            if !taken && !on_it {
+                self.evaluate(x)?;
+                for _ in 0..12 {
+                    let p = self.damped_step(mu, &sizes)?;
+                    let now = self.try_step(x, 1.0, &p, &sizes, &mut trial)?;
+                    if now < merit * (1.0 - 1e-12) {
+                        taken = true;
+                        mu = (mu * 0.1).max(1e-12);
+                        break;
+                    }
+                    mu *= 10.0;
+                    self.evaluate(x)?;
+                }
+                mu = mu.min(1e3);
+            }
+            if !taken {
+                return self.evaluate(x);
+            }
+            x.copy_from_slice(&trial);
+        }
+        Ok(())
+    }
+
+    /// Newton steps as long as they help.
+    fn polish(&mut self, x: &mut [f64]) -> Result<(), MotionError> {
+        let mut trial = Vec::new();
+        while self.iterations < 2 * self.settings.projection_iterations {
+            let sizes = self.sizes(x);
+            let merit = self.merit(&sizes);
+            if merit == 0.0 {
+                return Ok(());
+            }
+            let p = self.newton_step()?;
+            let now = self.try_step(x, 1.0, &p, &sizes, &mut trial)?;
+            if !(now < 0.5 * merit) {
+                return self.evaluate(x);
+            }
+            self.iterations += 1;
+            x.copy_from_slice(&trial);
+        }
+        Ok(())
+    }
+
+    /// What is left, who fights, and what is free.
+    fn report(mut self, x: &[f64]) -> Result<Projection, MotionError> {
+        let sizes = self.sizes(x);
+        let converged = self.relative(&sizes) <= self.settings.projection_tolerance;
+        let certificate = if converged { Vec::new() } else { self.certificate() };
+        let (n_free, free) = self.free()?;
+        Ok(Projection { iterations: self.iterations, converged, residual: self.g.clone(), certificate, free, n_free })
+    }
+
+    /// y with yᵀJ = 0 and yᵀg ≠ 0 at a point where no step makes g smaller.
+    ///
+    /// Such a point is reached only nearly, so rows count as dependent more easily here.
+    fn certificate(&mut self) -> Vec<f64> {
+        self.given.constraint_rhs.iter_mut().zip(&self.g).for_each(|(b, g)| *b = -g);
+        let loose = Settings { rank_tolerance: 1e-5, contradiction_tolerance: 1e-4, ..self.settings.clone() };
+        match contradiction(&self.given, &vec![0.0; self.movable.len()], &loose) {
+            MotionError::Contradiction { certificate, .. } => certificate,
+            _ => Vec::new(),
+        }
+    }
+
+    /// Directions with J δ = 0: unit vectors projected onto them, by the same program with W = I and b = 0.
+    fn free(&mut self) -> Result<(usize, Vec<Vec<f64>>), MotionError> {
+        /// Unit vectors tried before the search for further directions ends.
+        const TRIED: usize = 64;
+        let n = self.movable.len();
+        self.given.mass_matrix = Matrix::identity(n);
+        self.given.constraint_rhs.fill(0.0);
+        self.given.given_force.fill(0.0);
+        let mut route = route(RouteName::GeneralizedInverse, n, self.g.len(), &self.settings);
+        route.solve(&self.given, None, &[], &mut self.solution)?;
+        let n_free = n - self.solution.rank.min(n);
+        let wanted = n_free.min(MOST_FREE);
+        let mut found: Vec<Vec<f64>> = Vec::new();
+        for j in 0..n.min(if n <= TRIED { n } else { n.min(TRIED * 8) }) {
+            if found.len() == wanted {
+                break;
+            }
+            self.given.given_force[j] = 1.0;
+            route.solve(&self.given, None, &[], &mut self.solution)?;
+            self.given.given_force[j] = 0.0;
+            let mut v = self.solution.qddot.clone();
+            for _ in 0..2 {
+                for w in &found {
+                    let s = dot(&v, w);
+                    v.iter_mut().zip(w).for_each(|(v, w)| *v -= s * w);
+                }
+            }
+            let length = norm(&v);
+            if length > 1e-3 / (n as f64).sqrt() {
+                found.push(v.iter().map(|v| v / length).collect());
+            }
+        }
+        let widen = |v: Vec<f64>| {
+            let mut wide = vec![0.0; self.start.len()];
+            self.movable.iter().zip(v).for_each(|(&j, v)| wide[j] = v);
+            wide
+        };
+        Ok((n_free, found.into_iter().map(widen).collect()))
+    }
+}
+
+/// W for the movable unknowns, made regular where it is not.
+fn regular_weight(weight: &Matrix, movable: &[usize], place: &[usize], settings: &Settings) -> Matrix {
+    /// Share of the diagonal added to a singular W; small beside its accuracy in use, large beside rounding.
+    const SHARE: f64 = 1e-8;
+    /// Weight of an unknown that has none, relative to the heaviest: it moves first.
+    const LIGHT: f64 = 1e-6;
+    let n = movable.len();
+    let columns = |j: usize| weight.row(j).0.iter().map(|&k| place[k]).filter(|&k| k != IMMOVABLE);
+    let rows: Vec<Vec<usize>> = movable.iter().enumerate().map(|(k, &j)| columns(j).chain([k]).collect()).collect();
+    let mut W = Matrix::from_pattern(n, n, &rows);
+    for (k, &j) in movable.iter().enumerate() {
+        let (col, value) = W.row_mut(k);
+        col.iter().zip(value).for_each(|(&l, x)| *x = weight.get(j, movable[l]));
+    }
+    let mut blocks = Blocks::new();
+    blocks.find(&W);
+    if blocks.factor(&W, settings) {
+        return W;
+    }
+    let top = (0..n).fold(0.0, |top: f64, k| top.max(W.get(k, k)));
+    for k in 0..n {
+        let (col, value) = W.row_mut(k);
+        if let Ok(at) = col.binary_search(&k) {
+            let d = value[at];
+            value[at] += if d > LIGHT * top { SHARE * d } else if top > 0.0 { LIGHT * top } else { 1.0 };
+        }
+    }
+    W
+}
+
+/// [W 0; 0 I] with m more rows.
+fn direct_sum(W: &Matrix, m: usize) -> Matrix {
+    let n = W.n_rows;
+    let mut sum = W.clone();
+    (sum.n_rows, sum.n_cols) = (n + m, n + m);
+    for i in 0..m {
+        sum.col.push(n + i);
+        sum.value.push(1.0);
+        sum.row_start.push(sum.col.len());
+    }
+    sum
+}

@@ -1,0 +1,62 @@
+//! Every knob, its default and the reason for it.
+
+/// The numbers that decide something.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// A direction of the equilibrated rows counts if it is at least this large beside the largest. Default 1e-10:
+    /// rounding leaves about 1e-15 where rows depend exactly, and a direction of 1e-10 that is kept still gives
+    /// six digits; `Gap` says how clear the decision was.
+    pub rank_tolerance: f64,
+    /// Rows contradict each other if the part of b that no acceleration can meet exceeds this, relative to the
+    /// sizes that enter the row. Default 1e-8: a hundred times the rank tolerance, because a direction
+    /// dropped there leaves a residual of that size without any contradiction.
+    pub contradiction_tolerance: f64,
+    /// A contradiction below this, as an acceleration, is rounding. Default 1e-12: at rest b and a may both be nothing
+    /// but rounding of terms of order 1000, and no relative measure exists.
+    pub contradiction_floor: f64,
+    /// M counts as indefinite if vᵀMv is below minus this, for a unit v and M scaled to a unit diagonal, and as
+    /// singular if it is below this. Default 1e-13: a few hundred times rounding, so that a mass ratio of
+    /// 1e12 within one body is still taken as written.
+    pub mass_tolerance: f64,
+    /// The two-form route fails if the q-part of its vector field misses q̇ by more than this, relatively. Default 1e-6: the
+    /// error of a solve with M at the edge of `mass_tolerance` stays below it, a wrong ∂E/∂q̇ does not.
+    pub second_order_tolerance: f64,
+    /// Seed of the inverses drawn by the `any-inverse` route. Default 1; the answer does not depend on it.
+    pub seed: u64,
+    /// Below this many coordinates dense algebra is written out by hand, above it is faer's. Default 24: measured,
+    /// the two cost the same there.
+    pub small_limit: usize,
+    /// Above this many coordinates a block-diagonal M is handled sparsely. Default 64: below it the dense
+    /// decomposition takes less than a tenth of a millisecond and shows the rank more sharply.
+    pub sparse_limit: usize,
+    /// Proximal term µ of the sparse route, relative to the unit diagonal of S. Default 1e-10: far above rounding,
+    /// so that S + µI has a Cholesky factor, and small enough that two iterations reach rounding.
+    pub proximal: f64,
+    /// Largest number of proximal iterations. Default 12: two or three suffice when the rows are clearly dependent or
+    /// clearly not.
+    pub proximal_iterations: usize,
+    /// Largest number of steps that put values on g(x) = 0. Default 100: Newton takes 5, a badly wrong guess 30.
+    pub projection_iterations: usize,
+    /// g(x) counts as zero if it is below this, relative to the sizes of J x. Default 1e-12: what rounding in g and the
+    /// rank tolerance leave reachable.
+    pub projection_tolerance: f64,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            rank_tolerance: 1e-10,
+            contradiction_tolerance: 1e-8,
+            contradiction_floor: 1e-12,
+            mass_tolerance: 1e-13,
+            second_order_tolerance: 1e-6,
+            seed: 1,
+            small_limit: 24,
+            sparse_limit: 64,
+            proximal: 1e-10,
+            proximal_iterations: 12,
+            projection_iterations: 100,
+            projection_tolerance: 1e-12,
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! The whole way from text to a verdict: read, derive, compile, start, and what the constraints say there.
+
+use zwang_motion::{Dynamics, RouteName, Settings, Snapshot, State, route};
+
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::equations::Equations;
+use crate::lower::lower;
+use crate::model::Model;
+use crate::quantity::with_unit;
+use crate::start::find_start;
+use crate::syntax::{Overrides, parse};
+use crate::system::System;
+use crate::verdict::{self, Classification, Redundant, contradiction, dependence, freedom, integrability};
+
+/// A text that was read: the model if it has no errors, and everything there is to say about it.
+pub struct Reading {
+    /// The text, with the overrides of the command line appended.
+    pub text: String,
+    /// How much of `text` is the user's file.
+    pub file_length: usize,
+    /// The model; none if there are errors.
+    pub model: Option<Model>,
+    /// Errors, warnings and notes.
+    pub diagnostics: Diagnostics,
+}
+
+/// Reads a model text.
+///
+/// ```
+/// let reading = zwang::read("coordinates x\nmass x: 2\nforce x: 6\nstart x = 0", &Default::default());
+/// assert!(!reading.diagnostics.has_errors());
+/// ```
+pub fn read(text: &str, overrides: &Overrides) -> Reading {
+    let (mut tree, mut diagnostics) = parse(text);
+    let file_length = text.len();
+    let mut text = text.to_string();
+    overrides.apply(&mut text, &mut tree, &mut diagnostics);
+    let model = lower(&tree, &mut diagnostics);
+    let model = model.filter(|_| !diagnostics.has_errors());
+    Reading { text, file_length, model, diagnostics }
+}
+
+/// What to look at, and how.
+#[derive(Clone, Debug, Default)]
+pub struct Wishes {
+    /// The numbers that decide something.
+    pub settings: Settings,
+    /// Take the nearest consistent start instead of refusing one that is off.
+    pub fix_start: bool,
+    /// Also compile what the two-form route needs.
+    pub with_legendre: bool,
+}
+
+/// All that can be said about a model without moving it.
+pub struct Check {
+    /// The derived equations.
+    pub equations: Equations,
+    /// The same, compiled.
+    pub system: System,
+    /// The consistent start.
+    pub state: State,
+    /// Every quantity there, by the default route.
+    pub snapshot: Snapshot,
+    /// The kind of each constraint.
+    pub constraints: Vec<Classification>,
+    /// Rows that repeat others.
+    pub redundant: Vec<Redundant>,
+    /// Rows whose multiplier is one of many.
+    pub indeterminate: Vec<String>,
+    /// Rank of A.
+    pub rank: usize,
+    /// Whether M is regular.
+    pub regular: bool,
+}
+
+impl Check {
+    /// n − rank.
+    pub fn degrees_of_freedom(&self) -> usize {
+        self.state.q.len() - self.rank
+    }
+}
+
+/// Derives the equations, finds the start and looks at the constraints there; none if there are errors.
+pub fn check(model: Model, wishes: &Wishes, diagnostics: &mut Diagnostics) -> Option<Check> {
+    let mut equations = Equations::derive(model);
+    let mut constraints = verdict::classify(&mut equations);
+    for note in integrability::exact_rows(&mut equations, &mut constraints) {
+        diagnostics.push(note);
+    }
+    let mut system = System::compile(&mut equations, wishes.with_legendre);
+    let settings = &wishes.settings;
+    let state = find_start(&mut equations, &mut system, settings, wishes.fix_start, diagnostics)?;
+    contacts_outside(&equations, &system, &state, diagnostics);
+
+    let mut snapshot = Snapshot::new(&system);
+    let mut way = route(RouteName::GeneralizedInverse, system.n_coordinates(), system.n_rows(), settings);
+    if let Err(error) = snapshot.take(&mut system, &state, &mut *way, settings) {
+        diagnostics.push(contradiction::explain(&equations, &state, &error));
+        return None;
+    }
+    let (redundant, here) = dependence::redundant(&mut equations, &mut system, &state, &snapshot.given, settings);
+    for note in dependence::redundancy_notes(&equations, &redundant, snapshot.found.rank) {
+        diagnostics.push(note);
+    }
+    for note in dependence::vanishing_notes(&equations, &here) {
+        diagnostics.push(note);
+    }
+    for error in freedom::actuators(&mut equations, &mut system, &state, &snapshot.given, &mut *way, settings) {
+        diagnostics.push(error);
+    }
+    later_notes(&equations.model, diagnostics);
+    let check = Check {
+        indeterminate: freedom::indeterminate(&equations, &here),
+        rank: snapshot.found.rank,
+        regular: !snapshot.found.singular_mass,
+        equations,
+        system,
+        state,
+        snapshot,
+        constraints,
+        redundant,
+    };
+    (!diagnostics.has_errors()).then_some(check)
+}
+
+/// Z203: contacts that start inside.
+fn contacts_outside(equations: &Equations, system: &System, state: &State, diagnostics: &mut Diagnostics) {
+    for contact in &equations.model.contacts {
+        let exprs: Vec<_> = contact.rows.iter().map(|r| r.expr).collect();
+        let Some(gaps) = system.evaluate(&equations.model, state, &exprs) else { continue };
+        for (row, gap) in contact.rows.iter().zip(gaps).filter(|(_, gap)| *gap < -1e-9) {
+            let depth = with_unit(-gap, row.dimension);
+            let mut d = Diagnostic::error("Z203", format!("contact `{}` starts {depth} inside its limit", row.name))
+                .at(contact.span, format!("left side minus right side is {}, must be >= 0", with_unit(gap, row.dimension)));
+            if let Some(span) = equations.model.start_span {
+                d = d.and_at(span, "the start");
+            }
+            diagnostics.push(d.help(format!("move the start by at least {depth} to the allowed side; touching is allowed")));
+        }
+    }
+}
+
+/// Z901: what was understood but is not computed by this version.
+fn later_notes(model: &Model, diagnostics: &mut Diagnostics) {
+    for later in &model.later {
+        let consequence = if later.changes_motion { "the numbers shown are without it" } else { "nothing else depends on it" };
+        diagnostics.push(
+            Diagnostic::note("Z901", format!("{} is understood but not computed yet", later.what)).at(later.span, consequence),
+        );
+    }
+}

@@ -1,0 +1,362 @@
+//! What follows from a model: M, Q, A, b, φ, ψ, C, momenta and energy, as expressions.
+
+use std::collections::HashMap;
+
+use rustc_hash::FxHashMap;
+use zwang_expr::{Expr, Graph};
+
+use crate::model::{Coordinate, Derived, Level, Load, Model, Row};
+
+/// A vector of which only the entries that are not zero are kept: index and entry.
+pub type SparseRow = Vec<(usize, Expr)>;
+
+/// One constraint row, ready for A q̈ = b.
+#[derive(Clone, Debug)]
+pub struct ConstraintRow {
+    /// `rod[2]`, `pin.x`.
+    pub name: String,
+    /// Which constraint of the model it belongs to.
+    pub constraint: usize,
+    /// Positions, velocities or accelerations.
+    pub level: Level,
+    /// φ, ψ or the acceleration row as written: lhs − rhs.
+    pub residual: Expr,
+    /// The row at velocity level: φ̇, or ψ itself; none for rows on accelerations.
+    pub rate: Option<Expr>,
+    /// The row of A.
+    pub coefficients: SparseRow,
+    /// The entry of b.
+    pub rhs: Expr,
+    /// Its multiplier, a symbol.
+    pub lambda: Expr,
+}
+
+/// The Legendre data of the two-form route, Y05 3.1.
+#[derive(Clone, Debug)]
+pub struct LegendreExpressions {
+    /// ∂pᵢ/∂qⱼ.
+    pub momentum_by_q: Vec<SparseRow>,
+    /// ∂p/∂t.
+    pub momentum_by_t: Vec<Expr>,
+    /// ∂E/∂q.
+    pub energy_by_q: Vec<Expr>,
+    /// ∂E/∂q̇.
+    pub energy_by_qdot: Vec<Expr>,
+}
+
+/// The equations of motion as expressions: printable, comparable, still symbolic.
+pub struct Equations {
+    /// The model they follow from; its graph holds all expressions.
+    pub model: Model,
+    /// L.
+    pub lagrangian: Expr,
+    /// T: the part of L that vanishes with the velocities.
+    pub kinetic: Expr,
+    /// V = T − L.
+    pub potential: Expr,
+    /// p = ∂L/∂q̇.
+    pub momentum: Vec<Expr>,
+    /// E = p·q̇ − L.
+    pub energy: Expr,
+    /// M = ∂²L/∂q̇∂q̇, full rows.
+    pub mass_matrix: Vec<SparseRow>,
+    /// F: applied forces and −∂D/∂q̇.
+    pub applied_force: Vec<Expr>,
+    /// Q = F + ∂L/∂q − (∂p/∂q) q̇ − ∂p/∂t.
+    pub given_force: Vec<Expr>,
+    /// The rows of A q̈ = b: positions first, then velocities, then accelerations.
+    pub rows: Vec<ConstraintRow>,
+    /// C, with the multipliers of the ideal part as symbols; empty if every constraint is ideal.
+    pub nonideal_force: Vec<Expr>,
+    /// The outputs, with energies and momenta put in.
+    pub outputs: Vec<Expr>,
+}
+
+impl Equations {
+    /// Derives the equations of motion.
+    ///
+    /// $$ M = \frac{\partial^2 L}{\partial\dot q\,\partial\dot q}, \qquad
+    ///    Q = F + \frac{\partial L}{\partial q} - \frac{\partial p}{\partial q}\,\dot q - \frac{\partial p}{\partial t} $$
+    ///
+    /// One reverse sweep gives all momenta, one sweep per momentum its row of M and its part of Q, so a
+    /// coordinate that does not occur costs nothing.
+    pub fn derive(mut model: Model) -> Equations {
+        let symbols = Symbols::new(&model);
+        let graph = &mut model.graph;
+
+        // T and V; what was stated as a whole L is split at q̇ = 0
+        let at_rest = graph.substitute(&[model.lagrangian], &symbols.rest)[0];
+        let moving = graph.sub(model.lagrangian, at_rest);
+        let kinetic = graph.add(model.kinetic, moving);
+        let potential = graph.sub(model.potential, at_rest);
+        let lagrangian = if model.kinetic == Expr::ZERO && model.potential == Expr::ZERO {
+            model.lagrangian
+        } else {
+            let natural = graph.sub(model.kinetic, model.potential);
+            graph.add(natural, model.lagrangian)
+        };
+
+        // p = ∂L/∂q̇ and ∂L/∂q in one sweep
+        let n = model.coordinates.len();
+        let mut momentum = vec![Expr::ZERO; n];
+        let mut force = applied_force(graph, &model.coordinates, &symbols, &model.forces, model.dissipation);
+        let applied_force = force.clone();
+        for (symbol, derivative) in graph.gradient_in(lagrangian, |s| symbols.is_state(s)) {
+            match symbols.of(symbol) {
+                Some(Kind::Velocity(k)) => momentum[k] = derivative,
+                Some(Kind::Position(k)) => force[k] = graph.add(force[k], derivative),
+                _ => {}
+            }
+        }
+
+        // one row of M and the velocity terms of Q from each momentum
+        let mut upper: Vec<SparseRow> = vec![Vec::new(); n];
+        for k in 0..n {
+            let mut terms = vec![force[k]];
+            for (symbol, derivative) in graph.gradient_in(momentum[k], |s| symbols.is_state(s)) {
+                let term = match symbols.of(symbol) {
+                    Some(Kind::Velocity(j)) => {
+                        upper[k].extend((j >= k).then_some((j, derivative)));
+                        continue;
+                    }
+                    Some(Kind::Position(j)) => graph.mul(derivative, model.coordinates[j].qdot),
+                    _ => derivative,
+                };
+                terms.push(graph.neg(term));
+            }
+            force[k] = graph.sum(&terms);
+        }
+
+        let products: Vec<Expr> =
+            (0..n).map(|k| graph.mul(momentum[k], model.coordinates[k].qdot)).collect();
+        let action = graph.sum(&products);
+        let energy = graph.sub(action, lagrangian);
+        let rows = constraint_rows(&mut model, &symbols);
+        let mut equations = Equations {
+            model,
+            lagrangian,
+            kinetic,
+            potential,
+            momentum,
+            energy,
+            mass_matrix: mirrored(upper),
+            applied_force,
+            given_force: force,
+            rows,
+            nonideal_force: Vec::new(),
+            outputs: Vec::new(),
+        };
+        equations.finish(&symbols);
+        equations
+    }
+
+    /// C and the outputs, in which energies and momenta are put in.
+    fn finish(&mut self, symbols: &Symbols) {
+        let mut known: HashMap<Expr, Expr> = HashMap::new();
+        for (&symbol, derived) in &self.model.derived {
+            let value = match *derived {
+                Derived::Energy => self.energy,
+                Derived::Kinetic => self.kinetic,
+                Derived::Potential => self.potential,
+                Derived::Momentum(k) => self.momentum[k],
+                Derived::Gaussian | Derived::Work(_) | Derived::Power(_) | Derived::Control(_) => continue,
+            };
+            known.insert(symbol, value);
+        }
+        let outputs: Vec<Expr> = self.model.outputs.iter().map(|o| o.expr).collect();
+        self.outputs = self.model.graph.substitute(&outputs, &known);
+        if !self.model.nonideal.is_empty() {
+            let graph = &mut self.model.graph;
+            let nonideal = applied_force(graph, &self.model.coordinates, symbols, &self.model.nonideal, Expr::ZERO);
+            self.nonideal_force = self.model.graph.substitute(&nonideal, &known);
+        }
+    }
+
+    /// The Legendre data: derivatives of p and of E, found independently of M and Q.
+    pub fn legendre(&mut self) -> LegendreExpressions {
+        let symbols = Symbols::new(&self.model);
+        let n = self.momentum.len();
+        let graph = &mut self.model.graph;
+        let mut data = LegendreExpressions {
+            momentum_by_q: vec![Vec::new(); n],
+            momentum_by_t: vec![Expr::ZERO; n],
+            energy_by_q: vec![Expr::ZERO; n],
+            energy_by_qdot: vec![Expr::ZERO; n],
+        };
+        for (i, &p) in self.momentum.iter().enumerate() {
+            for (symbol, derivative) in graph.gradient_in(p, |s| symbols.is_state(s)) {
+                match symbols.of(symbol) {
+                    Some(Kind::Position(j)) => data.momentum_by_q[i].push((j, derivative)),
+                    Some(Kind::Time) => data.momentum_by_t[i] = derivative,
+                    _ => {}
+                }
+            }
+        }
+        for (symbol, derivative) in graph.gradient_in(self.energy, |s| symbols.is_state(s)) {
+            match symbols.of(symbol) {
+                Some(Kind::Position(j)) => data.energy_by_q[j] = derivative,
+                Some(Kind::Velocity(j)) => data.energy_by_qdot[j] = derivative,
+                _ => {}
+            }
+        }
+        data
+    }
+}
+
+/// What a symbol of the state is.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+enum Kind {
+    Time,
+    Position(usize),
+    Velocity(usize),
+    Acceleration(usize),
+}
+
+/// Which symbol is which, and the substitutions that put velocities or accelerations to zero.
+struct Symbols {
+    kinds: FxHashMap<Expr, Kind>,
+    rest: HashMap<Expr, Expr>,
+    unaccelerated: HashMap<Expr, Expr>,
+}
+
+impl Symbols {
+    fn new(model: &Model) -> Symbols {
+        let mut kinds = FxHashMap::default();
+        kinds.insert(model.time, Kind::Time);
+        for (k, c) in model.coordinates.iter().enumerate() {
+            kinds.insert(c.q, Kind::Position(k));
+            kinds.insert(c.qdot, Kind::Velocity(k));
+            kinds.insert(c.qddot, Kind::Acceleration(k));
+        }
+        let rest = model.coordinates.iter().map(|c| (c.qdot, Expr::ZERO)).collect();
+        let unaccelerated = model.coordinates.iter().map(|c| (c.qddot, Expr::ZERO)).collect();
+        Symbols { kinds, rest, unaccelerated }
+    }
+
+    fn of(&self, symbol: Expr) -> Option<Kind> {
+        self.kinds.get(&symbol).copied()
+    }
+
+    fn is_state(&self, symbol: Expr) -> bool {
+        !matches!(self.of(symbol), None | Some(Kind::Acceleration(_)))
+    }
+}
+
+/// Generalized forces by virtual work: Qᵢ = F·∂P/∂qᵢ, τ·∂ω/∂q̇ᵢ, and −∂D/∂q̇ᵢ.
+fn applied_force(
+    graph: &mut Graph,
+    coordinates: &[Coordinate],
+    symbols: &Symbols,
+    loads: &[Load],
+    dissipation: Expr,
+) -> Vec<Expr> {
+    let mut force = vec![Expr::ZERO; coordinates.len()];
+    let mut add = |graph: &mut Graph, k: usize, term: Expr| force[k] = graph.add(force[k], term);
+    for load in loads {
+        let (places, parts) = match load {
+            Load::Coordinate(k, f) => {
+                add(graph, *k, *f);
+                continue;
+            }
+            Load::Point(place, parts) => (place, parts),
+            Load::Torque(omega, parts) => (omega, parts),
+        };
+        let is_point = matches!(load, Load::Point(..));
+        for (&place, &part) in places.iter().zip(parts) {
+            for (symbol, derivative) in graph.gradient_in(place, |s| symbols.is_state(s)) {
+                let k = match symbols.of(symbol) {
+                    Some(Kind::Position(k)) if is_point => k,
+                    Some(Kind::Velocity(k)) if !is_point => k,
+                    _ => continue,
+                };
+                let term = graph.mul(part, derivative);
+                add(graph, k, term);
+            }
+        }
+    }
+    for (symbol, derivative) in graph.gradient_in(dissipation, |s| symbols.is_state(s)) {
+        if let Some(Kind::Velocity(k)) = symbols.of(symbol) {
+            let term = graph.neg(derivative);
+            add(graph, k, term);
+        }
+    }
+    force
+}
+
+/// Both triangles from the upper one.
+fn mirrored(upper: Vec<SparseRow>) -> Vec<SparseRow> {
+    let mut full: Vec<SparseRow> = vec![Vec::new(); upper.len()];
+    for (i, row) in upper.into_iter().enumerate() {
+        for (j, entry) in row {
+            full[i].push((j, entry));
+            if i != j {
+                full[j].push((i, entry));
+            }
+        }
+    }
+    full.iter_mut().for_each(|row| row.sort_by_key(|(j, _)| *j));
+    full
+}
+
+/// The row of A that belongs to a constraint row: ∂φ/∂q, ∂ψ/∂q̇ or ∂χ/∂q̈.
+pub(crate) fn constraint_row(graph: &mut Graph, coordinates: &[Coordinate], row: &Row) -> SparseRow {
+    let symbol = |c: &Coordinate| match row.level {
+        Level::Position => c.q,
+        Level::Velocity => c.qdot,
+        Level::Acceleration => c.qddot,
+    };
+    let free = graph.symbols(row.expr);
+    let found: FxHashMap<Expr, usize> = coordinates
+        .iter()
+        .enumerate()
+        .map(|(k, c)| (symbol(c), k))
+        .filter(|(s, _)| free.binary_search(s).is_ok())
+        .collect();
+    let gradient = graph.gradient_in(row.expr, |s| found.contains_key(&s));
+    let mut entries: SparseRow = gradient.into_iter().map(|(s, d)| (found[&s], d)).collect();
+    entries.sort_by_key(|(k, _)| *k);
+    entries
+}
+
+/// Every row of A q̈ = b: φ differentiated twice, ψ once, rows on accelerations as they are.
+fn constraint_rows(model: &mut Model, symbols: &Symbols) -> Vec<ConstraintRow> {
+    let mut stated: Vec<(usize, Row)> = Vec::new();
+    for (k, constraint) in model.constraints.iter().enumerate() {
+        stated.extend(constraint.rows.iter().map(|row| (k, row.clone())));
+    }
+    stated.sort_by_key(|(_, row)| row.level);
+    let graph = &mut model.graph;
+    let mut rows = Vec::with_capacity(stated.len());
+    for (constraint, row) in stated {
+        // a rate exists for every symbol a model can contain up to this level
+        let rate = |graph: &mut Graph, e: Expr| graph.rate(e).unwrap_or(Expr::ZERO);
+        let velocity_level = match row.level {
+            Level::Position => Some(rate(graph, row.expr)),
+            Level::Velocity => Some(row.expr),
+            Level::Acceleration => None,
+        };
+        let acceleration_level = velocity_level.map_or(row.expr, |e| rate(graph, e));
+        let rest = graph.substitute(&[acceleration_level], &symbols.unaccelerated)[0];
+        let wanted = |kind: Option<Kind>| match (row.level, kind) {
+            (Level::Position, Some(Kind::Position(k))) => Some(k),
+            (Level::Velocity, Some(Kind::Velocity(k))) => Some(k),
+            (Level::Acceleration, Some(Kind::Acceleration(k))) => Some(k),
+            _ => None,
+        };
+        let gradient = graph.gradient_in(row.expr, |s| wanted(symbols.of(s)).is_some());
+        let mut coefficients: SparseRow =
+            gradient.into_iter().filter_map(|(s, d)| Some((wanted(symbols.of(s))?, d))).collect();
+        coefficients.sort_by_key(|(k, _)| *k);
+        rows.push(ConstraintRow {
+            name: row.name,
+            constraint,
+            level: row.level,
+            residual: row.expr,
+            rate: velocity_level,
+            coefficients,
+            rhs: graph.neg(rest),
+            lambda: row.lambda,
+        });
+    }
+    rows
+}

@@ -1,0 +1,17 @@
+//! From a model text to explicit equations of motion.
+#![allow(clippy::needless_range_loop)]
+
+mod check;
+pub mod diagnostic;
+pub mod equations;
+pub mod lower;
+pub mod model;
+pub mod quantity;
+pub mod start;
+pub mod syntax;
+pub mod system;
+pub mod units;
+pub mod verdict;
+
+pub use check::{Check, Reading, Wishes, check, read};
+pub use syntax::Overrides;

@@ -1,0 +1,397 @@
+//! Calls: elementary functions, vectors, the user's own functions, and quantities of the motion.
+
+use super::names::{Entry, Label, suffix};
+use super::value::{Quantity, Value};
+use super::{Lower, Lowered};
+use crate::diagnostic::Diagnostic;
+use crate::model::{Constraint, Derived, Level};
+use crate::syntax::Span;
+use crate::syntax::name::{canonical, nearest};
+use crate::syntax::tree::*;
+use crate::units::Dimension;
+use zwang_expr::{Expr, Function, Function2};
+
+impl Lower<'_> {
+    pub(super) fn call(&mut self, name: &Name, arguments: &[Formula], span: Span) -> Lowered<Value> {
+        let key = canonical(&name.text);
+        if let Some(Entry::Function { statement }) = self.entries.get(&key) {
+            let statement = *statement;
+            return self.user_function(&key, statement, arguments, span);
+        }
+        if let Some(function) = Function::from_name(&name.text) {
+            return self.elementary(function, arguments, span);
+        }
+        if let Some(function) = Function2::from_name(&name.text) {
+            return self.two_arguments(function, &name.text, arguments, span);
+        }
+        match name.text.as_str() {
+            "dot" | "cross" => self.vector_product(&name.text, arguments, span),
+            "direction" => self.direction(arguments, span),
+            "der" => {
+                self.expect_arguments("der", arguments, 1, span)?;
+                let value = self.formula(&arguments[0])?;
+                self.primed(value, 1, span)
+            }
+            "reaction" | "lambda" | "λ" | "residual" | "work" | "power" => self.of_constraint(&name.text, arguments, span),
+            "control" | "momentum" => self.of_coordinate(&name.text, arguments, span),
+            "energy" | "kinetic" | "potential" | "gaussian" => self.of_motion(&name.text, arguments, span),
+            "table" => self.table(arguments, span),
+            _ => self.unknown_function(&key, &name.text, name.span),
+        }
+    }
+
+    fn unknown_function<T>(&mut self, key: &str, shown: &str, span: Span) -> Lowered<T> {
+        if self.entries.contains_key(key) {
+            return self.give_up(
+                Diagnostic::error("Z107", format!("`{shown}` is not a function"))
+                    .at(span, "a bracket follows")
+                    .help(format!("for a product write   {shown}*(…)")),
+            );
+        }
+        let own = self.entries.iter().filter(|(_, e)| matches!(e, Entry::Function { .. })).map(|(k, _)| k.as_str());
+        let known = own.chain([
+            "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "exp", "log", "sqrt", "abs",
+            "sign", "min", "max", "dot", "cross", "direction", "der", "reaction", "lambda", "residual", "energy",
+            "momentum", "kinetic", "potential",
+        ]);
+        let near = nearest(shown, known).map(str::to_string);
+        let d = Diagnostic::error("Z101", format!("there is no function `{shown}`")).at(span, "not known");
+        let d = match (shown, near) {
+            ("ln", _) => d.help("the natural logarithm is `log`"),
+            ("arcsin" | "arccos" | "arctan", _) => d.help(format!("write `{}`", shown.replacen("arc", "a", 1))),
+            (_, Some(near)) => d.help(format!("did you mean `{near}`?")),
+            _ => d.help(format!("for a product write   {shown}*(…);   to define it   let {shown}(s) = …")),
+        };
+        self.give_up(d)
+    }
+
+    fn expect_arguments(&mut self, name: &str, arguments: &[Formula], n: usize, span: Span) -> Lowered<()> {
+        if arguments.len() == n {
+            return Ok(());
+        }
+        let message = format!("`{name}` takes {n} argument{}, not {}", if n == 1 { "" } else { "s" }, arguments.len());
+        self.give_up(Diagnostic::error("Z107", message).at(span, "wrong number of arguments"))
+    }
+
+    fn elementary(&mut self, function: Function, arguments: &[Formula], span: Span) -> Lowered<Value> {
+        self.expect_arguments(function.name(), arguments, 1, span)?;
+        let value = self.formula(&arguments[0])?;
+        if function == Function::Abs {
+            return self.length(value, arguments[0].span);
+        }
+        let Quantity { expr, dim } = self.as_scalar(value, arguments[0].span)?;
+        let dim = match function {
+            Function::Sqrt => dim.power(0.5),
+            Function::Sign => Dimension::NONE.into(),
+            _ => {
+                self.pure_number(&dim, arguments[0].span, &format!("the argument of {}", function.name()))?;
+                Dimension::NONE.into()
+            }
+        };
+        Ok(Value::Scalar(Quantity::new(self.graph.apply(function, expr), dim)))
+    }
+
+    fn two_arguments(&mut self, function: Function2, name: &str, arguments: &[Formula], span: Span) -> Lowered<Value> {
+        if arguments.len() < 2 || function == Function2::Atan2 {
+            self.expect_arguments(name, arguments, 2, span)?;
+        }
+        let mut result = self.scalar(&arguments[0])?;
+        for argument in &arguments[1..] {
+            let next = self.scalar(argument)?;
+            self.same_dimension((&result.dim, arguments[0].span), (&next.dim, argument.span), "the arguments differ")?;
+            let dim = if function == Function2::Atan2 { Dimension::NONE.into() } else { next.dim };
+            result = Quantity::new(self.graph.apply2(function, result.expr, next.expr), dim);
+        }
+        Ok(Value::Scalar(result))
+    }
+
+    fn vector_product(&mut self, name: &str, arguments: &[Formula], span: Span) -> Lowered<Value> {
+        self.expect_arguments(name, arguments, 2, span)?;
+        let (a, b) = (self.formula(&arguments[0])?, self.formula(&arguments[1])?);
+        let (a, b) = (self.as_vector(a, arguments[0].span)?, self.as_vector(b, arguments[1].span)?);
+        if a.len() != b.len() {
+            let message = format!("a vector of {} components and one of {}", a.len(), b.len());
+            return self.give_up(Diagnostic::error("Z106", message).at(span, "both must have the same number"));
+        }
+        if name == "dot" {
+            let terms: Vec<Value> = a.iter().zip(&b).map(|(a, b)| Value::Scalar(self.times(a, b))).collect();
+            return self.total(terms, span);
+        }
+        let minus = |lower: &mut Self, i: usize, j: usize| -> Lowered<Quantity> {
+            let (p, q) = (lower.times(&a[i], &b[j]), lower.times(&a[j], &b[i]));
+            let q = lower.scaled(Value::Scalar(q), Quantity::new(Expr::MINUS_ONE, Dimension::NONE.into()));
+            let sum = lower.added(Value::Scalar(p), q, (span, span))?;
+            lower.as_scalar(sum, span)
+        };
+        if a.len() == 2 {
+            return Ok(Value::Scalar(minus(self, 0, 1)?));
+        }
+        Ok(Value::Vector(vec![minus(self, 1, 2)?, minus(self, 2, 0)?, minus(self, 0, 1)?]))
+    }
+
+    fn times(&mut self, a: &Quantity, b: &Quantity) -> Quantity {
+        Quantity::new(self.graph.mul(a.expr, b.expr), a.dim.times(&b.dim, 1.0))
+    }
+
+    fn total(&mut self, terms: Vec<Value>, span: Span) -> Lowered<Value> {
+        let mut terms = terms.into_iter();
+        let mut total = terms.next().expect("at least one term");
+        for term in terms {
+            total = self.added(total, term, (span, span))?;
+        }
+        Ok(total)
+    }
+
+    /// v/|v|, and zero for the zero vector.
+    fn direction(&mut self, arguments: &[Formula], span: Span) -> Lowered<Value> {
+        self.expect_arguments("direction", arguments, 1, span)?;
+        let value = self.formula(&arguments[0])?;
+        if let Value::Scalar(q) = value {
+            let sign = self.graph.apply(Function::Sign, q.expr);
+            return Ok(Value::Scalar(Quantity::new(sign, Dimension::NONE.into())));
+        }
+        let length = self.length(value.clone(), span)?;
+        let length = self.as_scalar(length, span)?.expr;
+        let mut part = |q: Quantity| {
+            let quotient = self.graph.div(q.expr, length);
+            let expr = self.graph.select(zwang_expr::Comparison::Greater, length, Expr::ZERO, quotient, Expr::ZERO);
+            Quantity::new(expr, Dimension::NONE.into())
+        };
+        Ok(match value {
+            Value::Generalized(g) => Value::Generalized(g.into_iter().map(|(k, q)| (k, part(q))).collect()),
+            other => Value::Vector(other.components().into_iter().map(part).collect()),
+        })
+    }
+
+    fn user_function(&mut self, key: &str, statement: usize, arguments: &[Formula], span: Span) -> Lowered<Value> {
+        let StatementKind::Let { arguments: Some(names), value, .. } = &self.tree.statements[statement].kind else {
+            return Err(super::Abandoned);
+        };
+        self.expect_arguments(key, arguments, names.len(), span)?;
+        let mut bound = Vec::new();
+        for (name, argument) in names.iter().zip(arguments) {
+            bound.push((canonical(&name.text), self.formula(argument)?));
+        }
+        if self.in_progress.iter().any(|k| k == key) {
+            return self.give_up(
+                Diagnostic::error("Z105", format!("the function `{key}` calls itself")).at(span, "needs itself"),
+            );
+        }
+        self.in_progress.push(key.to_string());
+        let before = std::mem::replace(&mut self.locals, bound);
+        let result = stacker::maybe_grow(512 * 1024, 8 * 1024 * 1024, || self.formula(value));
+        self.locals = before;
+        self.in_progress.pop();
+        result
+    }
+
+    /// The label a formula names, such as `rod` or `rod[2]`.
+    pub(super) fn label(&mut self, formula: &Formula) -> Lowered<Label> {
+        let (key, shown) = match &formula.kind {
+            FormulaKind::Name(name) => (canonical(name), name.clone()),
+            FormulaKind::Indexed(name, indices) => {
+                let indices = indices.iter().map(|i| self.integer(i)).collect::<Lowered<Vec<i64>>>()?;
+                let suffix = suffix(&indices);
+                (canonical(&name.text) + &suffix, format!("{}{suffix}", name.text))
+            }
+            FormulaKind::Member(of, name, None) => match &of.kind {
+                FormulaKind::Name(of) => (format!("{}.{}", canonical(of), name.text), format!("{of}.{}", name.text)),
+                _ => (String::new(), "this".to_string()),
+            },
+            _ => (String::new(), "this".to_string()),
+        };
+        if let Some(label) = self.labels.get(&key) {
+            return Ok(*label);
+        }
+        let d = Diagnostic::error("Z101", format!("`{shown}` is not the label of a constraint")).at(formula.span, "no such label");
+        let d = match self.label_families.get(&key) {
+            Some(members) => d.help(format!("it is a family: write one of `{}` …", members[0])),
+            None => match nearest(&key, self.labels.keys().map(String::as_str)) {
+                Some(near) => d.help(format!("did you mean `{near}`?")),
+                None => d.help("name a constraint like this:   constraint rod: …"),
+            },
+        };
+        self.give_up(d)
+    }
+
+    pub(super) fn labelled(&self, label: Label) -> &Constraint {
+        match label {
+            Label::Constraint(k) => &self.model.constraints[k],
+            Label::Contact(k) => &self.model.contacts[k],
+            Label::Control(k) => &self.model.controls[k].0,
+        }
+    }
+
+    fn of_constraint(&mut self, name: &str, arguments: &[Formula], span: Span) -> Lowered<Value> {
+        if !self.rows_ready {
+            return self.give_up(
+                Diagnostic::error("Z404", format!("`{name}` of a constraint cannot stand here"))
+                    .at(span, "what the constraints do is known only after they are stated")
+                    .help("it can stand in `output`, `plot` and `nonideal`"),
+            );
+        }
+        if !(name == "reaction" && arguments.len() == 2) {
+            self.expect_arguments(name, arguments, 1, span)?;
+        }
+        let label = self.label(&arguments[0])?;
+        let rows = self.labelled(label).rows.clone();
+        let shown = self.labelled(label).name.clone();
+        let quantities: Vec<Quantity> = match name {
+            "work" | "power" => {
+                let Label::Constraint(k) = label else { return self.of_later(name, &shown, span) };
+                let derived = if name == "work" { Derived::Work(k) } else { Derived::Power(k) };
+                let symbol = self.derived_symbol(derived, format!("{name}({shown})"));
+                let dim = if name == "work" { self.energy_dim.clone() } else { self.energy_dim.times(&self.time_dim, -1.0) };
+                vec![Quantity::new(symbol, dim)]
+            }
+            "residual" => rows.iter().map(|r| Quantity::new(r.expr, self.row_dim(r.lambda))).collect(),
+            "reaction" if arguments.len() == 2 => return self.reaction_at(&rows, &arguments[1]),
+            "reaction" => return self.reaction(&rows),
+            _ => rows.iter().map(|r| Quantity::new(r.lambda, self.lambda_dim(r.lambda, r.level))).collect(),
+        };
+        Ok(match quantities.len() {
+            1 => Value::Scalar(quantities.into_iter().next().expect("one row")),
+            _ => Value::Vector(quantities),
+        })
+    }
+
+    /// A quantity of a contact or control that a later version will know.
+    fn of_later(&mut self, name: &str, shown: &str, span: Span) -> Lowered<Value> {
+        let symbol = self.graph.symbol(&format!("{name}({shown})"), "?");
+        self.later(format!("`{name}({shown})`"), false, span);
+        Ok(Value::Scalar(Quantity::new(symbol, self.dimensions.unknown(None))))
+    }
+
+    pub(super) fn row_dim(&mut self, lambda: Expr) -> super::Dim {
+        match self.row_dims.iter().find(|(l, _)| *l == lambda) {
+            Some((_, dim)) => dim.clone(),
+            None => self.dimensions.unknown(None),
+        }
+    }
+
+    /// [λ] = [E]/[φ], with a second more for each derivative the row contains.
+    fn lambda_dim(&mut self, lambda: Expr, level: Level) -> super::Dim {
+        let row = self.row_dim(lambda);
+        let seconds = match level {
+            Level::Position => 0.0,
+            Level::Velocity => 1.0,
+            Level::Acceleration => 2.0,
+        };
+        self.energy_dim.times(&row, -1.0).times(&self.time_dim, -seconds)
+    }
+
+    /// Aᵀλ of one constraint, as expressions.
+    fn reaction(&mut self, rows: &[crate::model::Row]) -> Lowered<Value> {
+        let mut parts: Vec<(usize, Expr)> = Vec::new();
+        for row in rows {
+            for (coordinate, a) in crate::equations::constraint_row(&mut self.graph, &self.model.coordinates, row) {
+                let term = self.graph.mul(a, row.lambda);
+                match parts.iter_mut().find(|(k, _)| *k == coordinate) {
+                    Some((_, sum)) => *sum = self.graph.add(*sum, term),
+                    None => parts.push((coordinate, term)),
+                }
+            }
+        }
+        parts.sort_by_key(|(k, _)| *k);
+        let dim = |k: usize| self.energy_dim.times(&self.coordinate_dims[k], -1.0);
+        Ok(Value::Generalized(parts.into_iter().map(|(k, e)| (k, Quantity::new(e, dim(k)))).collect()))
+    }
+
+    /// The force F at a point with Jᵀ F = Aᵀλ, J = ∂P/∂q: F = (J Jᵀ)⁻¹ J Aᵀλ.
+    fn reaction_at(&mut self, rows: &[crate::model::Row], at: &Formula) -> Lowered<Value> {
+        let Value::Generalized(force) = self.reaction(rows)? else { return Err(super::Abandoned) };
+        let place = self.formula(at)?;
+        let place = self.as_vector(place, at.span)?;
+        let jacobian: Vec<Vec<(Expr, Expr)>> = place.iter().map(|p| self.graph.gradient(p.expr)).collect();
+        let entry = |row: usize, q: Expr| jacobian[row].iter().find(|(s, _)| *s == q).map(|(_, d)| *d);
+        let d = place.len();
+        let symbols: Vec<Expr> = self.model.coordinates.iter().map(|c| c.q).collect();
+        let g = &mut self.graph;
+        let mut gram = vec![vec![Expr::ZERO; d]; d];
+        let mut right = vec![Expr::ZERO; d];
+        for i in 0..d {
+            for j in 0..d {
+                let terms: Vec<Expr> =
+                    symbols.iter().filter_map(|&q| Some(g.mul(entry(i, q)?, entry(j, q)?))).collect();
+                gram[i][j] = g.sum(&terms);
+            }
+            let terms: Vec<Expr> =
+                force.iter().filter_map(|(k, f)| Some(g.mul(entry(i, symbols[*k])?, f.expr))).collect();
+            right[i] = g.sum(&terms);
+        }
+        let solved = super::body::solve_small(g, gram, right);
+        let dim = self.energy_dim.times(&place[0].dim, -1.0);
+        Ok(Value::Vector(solved.into_iter().map(|e| Quantity::new(e, dim.clone())).collect()))
+    }
+
+    fn of_coordinate(&mut self, name: &str, arguments: &[Formula], span: Span) -> Lowered<Value> {
+        self.expect_arguments(name, arguments, 1, span)?;
+        let value = self.scalar(&arguments[0])?;
+        let Some(super::Meaning::Position(k)) = self.meaning.get(&value.expr).copied() else {
+            let d = Diagnostic::error("Z107", format!("`{name}` takes a coordinate")).at(arguments[0].span, "not a coordinate");
+            return self.give_up(d);
+        };
+        let derived = if name == "control" { Derived::Control(k) } else { Derived::Momentum(k) };
+        let symbol = self.derived_symbol(derived, format!("{name}({})", self.model.coordinates[k].name));
+        let force = self.energy_dim.times(&self.coordinate_dims[k], -1.0);
+        let dim = if name == "control" { force } else { force.times(&self.time_dim, 1.0) };
+        Ok(Value::Scalar(Quantity::new(symbol, dim)))
+    }
+
+    fn of_motion(&mut self, name: &str, arguments: &[Formula], span: Span) -> Lowered<Value> {
+        self.expect_arguments(name, arguments, 0, span)?;
+        let derived = match name {
+            "energy" => Derived::Energy,
+            "kinetic" => Derived::Kinetic,
+            "potential" => Derived::Potential,
+            _ => Derived::Gaussian,
+        };
+        let symbol = self.derived_symbol(derived, format!("{name}()"));
+        let per = if derived == Derived::Gaussian { -2.0 } else { 0.0 };
+        Ok(Value::Scalar(Quantity::new(symbol, self.energy_dim.times(&self.time_dim, per))))
+    }
+
+    /// A column of numbers from a file: understood, but not read by this version.
+    fn table(&mut self, arguments: &[Formula], span: Span) -> Lowered<Value> {
+        self.expect_arguments("table", arguments, 2, span)?;
+        let FormulaKind::Text(file) = &arguments[0].kind else {
+            let d = Diagnostic::error("Z107", "`table` takes a file name in quotes first");
+            return self.give_up(d.at(arguments[0].span, "a text is expected").help("table(\"drive.csv\", t)"));
+        };
+        self.scalar(&arguments[1])?;
+        self.later(format!("`table(\"{file}\", …)`"), true, span);
+        let symbol = self.graph.symbol(&format!("table(\"{file}\")"), "\\mathrm{table}");
+        self.graph.set_rate(symbol, Expr::ZERO);
+        Ok(Value::Scalar(Quantity::new(symbol, self.dimensions.unknown(None))))
+    }
+
+    /// `P.x`, `B.point(…)`, `B.vector(…)`, `B.omega`, `reaction(c).x`
+    pub(super) fn member(&mut self, of: &Formula, name: &Name, arguments: Option<&[Formula]>, span: Span) -> Lowered<Value> {
+        if let Some(key) = self.body_key(of)? {
+            if let Some(value) = self.body_member(&key, name, arguments, span)? {
+                return Ok(value);
+            }
+        }
+        let value = self.formula(of)?;
+        if let Value::Generalized(parts) = &value {
+            let key = canonical(&name.text);
+            if let Some(&Entry::Coordinate(k)) = self.entries.get(&key) {
+                let part = parts.iter().find(|(j, _)| *j == k).map(|(_, q)| q.clone());
+                let zero = || Quantity::new(Expr::ZERO, self.dimensions.unknown(None));
+                return Ok(Value::Scalar(part.unwrap_or_else(zero)));
+            }
+        }
+        let index = ["x", "y", "z"].iter().position(|axis| *axis == name.text);
+        match (&value, index, arguments) {
+            (Value::Vector(parts), Some(k), None) if k < parts.len() => Ok(Value::Scalar(parts[k].clone())),
+            _ => {
+                let word = value.word();
+                self.give_up(
+                    Diagnostic::error("Z108", format!("{word} has no `{}`", name.text))
+                        .at(span, "no such component")
+                        .help("vectors have .x .y .z; bodies have .point(…), .vector(…), .omega"),
+                )
+            }
+        }
+    }
+}

@@ -1,0 +1,367 @@
+//! Formulas to values: one rule per kind of formula, dimensions carried along.
+
+use super::dimensions::Dim;
+use super::names::suffix;
+use super::value::{Quantity, Value};
+use super::{Lower, Lowered};
+use crate::diagnostic::Diagnostic;
+use crate::syntax::Span;
+use crate::syntax::name::canonical;
+use crate::syntax::tree::*;
+use crate::units::{Dimension, Unit};
+use zwang_expr::{Comparison, Expr, Function};
+
+impl Lower<'_> {
+    /// The value of a formula.
+    pub(super) fn formula(&mut self, formula: &Formula) -> Lowered<Value> {
+        self.spend(formula.span)?;
+        let span = formula.span;
+        match &formula.kind {
+            FormulaKind::Number(written) => self.number(written, None, span),
+            FormulaKind::WithUnit(written, unit) => self.number(written, Some(unit), span),
+            FormulaKind::Name(name) => self.named(canonical(name), name, span),
+            FormulaKind::Indexed(name, indices) => {
+                let indices = indices.iter().map(|i| self.integer(i)).collect::<Lowered<Vec<i64>>>()?;
+                let suffix = suffix(&indices);
+                self.named(canonical(&name.text) + &suffix, &format!("{}{suffix}", name.text), span)
+            }
+            FormulaKind::Call(name, arguments) => self.call(name, arguments, span),
+            FormulaKind::Member(of, name, arguments) => self.member(of, name, arguments.as_deref(), span),
+            FormulaKind::Prime(of, primes) => {
+                let value = self.formula(of)?;
+                self.primed(value, *primes, span)
+            }
+            FormulaKind::Sum(terms) => self.sum(terms),
+            FormulaKind::Product(factors) => self.product(factors),
+            FormulaKind::Negative(of) => {
+                let value = self.formula(of)?;
+                Ok(self.scaled(value, Quantity::new(Expr::MINUS_ONE, Dimension::NONE.into())))
+            }
+            FormulaKind::Power(base, exponent) => self.power(base, exponent),
+            FormulaKind::Vector(parts) => self.vector(parts, span),
+            FormulaKind::Length(of) => {
+                let value = self.formula(of)?;
+                self.length(value, of.span)
+            }
+            FormulaKind::If(condition, then, otherwise) => self.choice(condition, then, otherwise),
+            FormulaKind::SumOver(index, from, to, body) => self.sum_over(index, from, to, body, span),
+            FormulaKind::Compare(..) => self.misplaced("a comparison", "after `if` or `when`", span),
+            FormulaKind::Matrix(_) => self.misplaced("a matrix", "after `mass matrix =` or `inertia`", span),
+            FormulaKind::Text(_) => self.misplaced("a text in quotes", "as a file name in `table`", span),
+        }
+    }
+
+    fn misplaced<T>(&mut self, what: &str, place: &str, span: Span) -> Lowered<T> {
+        let d = Diagnostic::error("Z106", format!("{what} can only stand {place}")).at(span, "not here");
+        self.give_up(d)
+    }
+
+    /// The value of a formula that must be a scalar.
+    pub(super) fn scalar(&mut self, formula: &Formula) -> Lowered<Quantity> {
+        let value = self.formula(formula)?;
+        self.as_scalar(value, formula.span)
+    }
+
+    pub(super) fn as_scalar(&mut self, value: Value, span: Span) -> Lowered<Quantity> {
+        match value {
+            Value::Scalar(quantity) => Ok(quantity),
+            other => self.give_up(
+                Diagnostic::error("Z106", format!("{} stands where a scalar is expected", other.word()))
+                    .at(span, "not a scalar")
+                    .help("take a component (.x), a length |…|, or a dot product"),
+            ),
+        }
+    }
+
+    /// The value of a formula that must be a vector.
+    pub(super) fn as_vector(&mut self, value: Value, span: Span) -> Lowered<Vec<Quantity>> {
+        match value {
+            Value::Vector(parts) => Ok(parts),
+            other => self.give_up(
+                Diagnostic::error("Z106", format!("{} stands where a vector is expected", other.word()))
+                    .at(span, "not a vector")
+                    .help("write its components as (a, b) or (a, b, c)"),
+            ),
+        }
+    }
+
+    fn number(&mut self, written: &str, unit: Option<&Unit>, span: Span) -> Lowered<Value> {
+        let Some(number) = self.graph.decimal(written) else {
+            let d = Diagnostic::error("Z006", "this number cannot be computed with").at(span, "out of range");
+            return self.give_up(d);
+        };
+        let Some(unit) = unit else {
+            // a bare number fits any dimension
+            let dim = self.dimensions.unknown(None);
+            return Ok(Value::Scalar(Quantity::new(number, dim)));
+        };
+        let factor = self.graph.rational(unit.numerator, unit.denominator);
+        let pi = self.graph.pi();
+        let pi = self.graph.powi(pi, unit.pi);
+        let expr = self.graph.product(&[number, factor, pi]);
+        Ok(Value::Scalar(Quantity::new(expr, unit.dimension.into())))
+    }
+
+    fn sum(&mut self, terms: &[(bool, Formula)]) -> Lowered<Value> {
+        let (_, first) = &terms[0];
+        let mut total = self.formula(first)?;
+        for (minus, term) in &terms[1..] {
+            let value = self.formula(term)?;
+            let value = if *minus {
+                self.scaled(value, Quantity::new(Expr::MINUS_ONE, Dimension::NONE.into()))
+            } else {
+                value
+            };
+            total = self.added(total, value, (first.span, term.span))?;
+        }
+        Ok(total)
+    }
+
+    pub(super) fn added(&mut self, a: Value, b: Value, spans: (Span, Span)) -> Lowered<Value> {
+        match (a, b) {
+            (Value::Scalar(a), Value::Scalar(b)) => Ok(Value::Scalar(self.added_scalars(a, b, spans)?)),
+            (Value::Vector(a), Value::Vector(b)) if a.len() == b.len() => {
+                let parts = a.into_iter().zip(b).map(|(a, b)| self.added_scalars(a, b, spans));
+                Ok(Value::Vector(parts.collect::<Lowered<Vec<_>>>()?))
+            }
+            (a, b) => self.give_up(
+                Diagnostic::error("Z106", format!("cannot add {} and {}", a.word(), b.word()))
+                    .at(spans.1, b.word())
+                    .and_at(spans.0, a.word()),
+            ),
+        }
+    }
+
+    fn added_scalars(&mut self, a: Quantity, b: Quantity, spans: (Span, Span)) -> Lowered<Quantity> {
+        if a.expr == Expr::ZERO {
+            return Ok(b);
+        }
+        if b.expr != Expr::ZERO {
+            self.same_dimension((&a.dim, spans.0), (&b.dim, spans.1), "a sum of different things")?;
+        }
+        // what is known of a sum is what is known of either term
+        let dim = if self.dimensions.known(&a.dim).is_some() { a.dim } else { b.dim };
+        Ok(Quantity::new(self.graph.add(a.expr, b.expr), dim))
+    }
+
+    fn product(&mut self, factors: &[(bool, Formula)]) -> Lowered<Value> {
+        let mut total: Option<Value> = None;
+        for (k, (divides, factor)) in factors.iter().enumerate() {
+            let value = if is_pure(factors, k) { self.pure(factor)? } else { self.formula(factor)? };
+            total = Some(match (total, *divides) {
+                (None, _) => value,
+                (Some(total), true) => {
+                    let Quantity { expr, dim } = self.as_scalar(value, factor.span)?;
+                    let inverse = Quantity::new(self.graph.powi(expr, -1), dim.power(-1.0));
+                    self.scaled(total, inverse)
+                }
+                (Some(total), false) => self.multiplied(total, value, factors[0].1.span, factor.span)?,
+            });
+        }
+        Ok(total.expect("a product has factors"))
+    }
+
+    /// A literal that is a pure number by its place.
+    fn pure(&mut self, formula: &Formula) -> Lowered<Value> {
+        let Quantity { expr, .. } = self.scalar(formula)?;
+        Ok(Value::Scalar(Quantity::new(expr, Dimension::NONE.into())))
+    }
+
+    fn multiplied(&mut self, a: Value, b: Value, first: Span, second: Span) -> Lowered<Value> {
+        match (a, b) {
+            (a, Value::Scalar(b)) => Ok(self.scaled(a, b)),
+            (Value::Scalar(a), b) => Ok(self.scaled(b, a)),
+            (a, b) => self.give_up(
+                Diagnostic::error("Z106", "a product of two vectors")
+                    .at(second, b.word())
+                    .and_at(first, a.word())
+                    .help("write dot(a, b) or cross(a, b)"),
+            ),
+        }
+    }
+
+    /// Every component times a scalar.
+    pub(super) fn scaled(&mut self, value: Value, by: Quantity) -> Value {
+        let mut times =
+            |q: Quantity| Quantity::new(self.graph.mul(q.expr, by.expr), q.dim.times(&by.dim, 1.0));
+        match value {
+            Value::Scalar(q) => Value::Scalar(times(q)),
+            Value::Vector(v) => Value::Vector(v.into_iter().map(times).collect()),
+            Value::Generalized(g) => Value::Generalized(g.into_iter().map(|(k, q)| (k, times(q))).collect()),
+        }
+    }
+
+    fn power(&mut self, base: &Formula, exponent: &Formula) -> Lowered<Value> {
+        let value = self.formula(base)?;
+        if !matches!(value, Value::Scalar(_)) {
+            return self.give_up(
+                Diagnostic::error("Z106", format!("a power of {}", value.word()))
+                    .at(base.span, "not a scalar")
+                    .help("write |v|^2 or dot(v, v)"),
+            );
+        }
+        let base_value = self.as_scalar(value, base.span)?;
+        let power = self.scalar(exponent)?;
+        let dim = match self.graph.constant_value(power.expr) {
+            Some(e) if e.is_finite() => base_value.dim.power(e),
+            _ => {
+                self.pure_number(&base_value.dim, base.span, "the base of a variable power")?;
+                self.pure_number(&power.dim, exponent.span, "an exponent")?;
+                Dim::default()
+            }
+        };
+        Ok(Value::Scalar(Quantity::new(self.graph.pow(base_value.expr, power.expr), dim)))
+    }
+
+    /// Requires a pure number; a power of time passes, counted in seconds, so that `sin(t)` can be written.
+    pub(super) fn pure_number(&mut self, dim: &Dim, span: Span, what: &str) -> Lowered<()> {
+        if self.dimensions.is_power_of_time(dim, &self.time_dim) {
+            return Ok(());
+        }
+        match self.dimensions.unify(dim, &Dim::default(), span) {
+            Ok(()) => Ok(()),
+            Err(clash) => self.report_clash(*clash, span, span, &format!("{what} must be a pure number")),
+        }
+    }
+
+    fn vector(&mut self, parts: &[Formula], span: Span) -> Lowered<Value> {
+        if parts.len() > 3 {
+            return self.give_up(
+                Diagnostic::error("Z106", format!("a vector has two or three components, not {}", parts.len()))
+                    .at(span, "too many"),
+            );
+        }
+        let parts = parts.iter().map(|p| self.scalar(p)).collect::<Lowered<Vec<_>>>()?;
+        Ok(Value::Vector(parts))
+    }
+
+    /// |v|: absolute value of a scalar, length of a vector.
+    pub(super) fn length(&mut self, value: Value, span: Span) -> Lowered<Value> {
+        if let Value::Scalar(q) = value {
+            return Ok(Value::Scalar(Quantity::new(self.graph.apply(Function::Abs, q.expr), q.dim)));
+        }
+        let parts = value.components();
+        let dim = self.common_dimension(&parts, span)?;
+        let squares: Vec<Expr> = parts.iter().map(|q| self.graph.powi(q.expr, 2)).collect();
+        let sum = self.graph.sum(&squares);
+        Ok(Value::Scalar(Quantity::new(self.graph.sqrt(sum), dim)))
+    }
+
+    /// The dimension all components share; zeros fit any.
+    pub(super) fn common_dimension(&mut self, parts: &[Quantity], span: Span) -> Lowered<Dim> {
+        let mut common: Option<Dim> = None;
+        for part in parts.iter().filter(|q| q.expr != Expr::ZERO) {
+            if let Some(common) = &common {
+                self.same_dimension((common, span), (&part.dim, span), "a length over components of different units")?;
+            }
+            common = Some(part.dim.clone());
+        }
+        Ok(common.unwrap_or_else(|| self.dimensions.unknown(None)))
+    }
+
+    /// The total time derivative, several times.
+    pub(super) fn primed(&mut self, value: Value, primes: u32, span: Span) -> Lowered<Value> {
+        if primes > 3 {
+            return self.give_up(Diagnostic::error("Z404", "more than two derivatives").at(span, "too many primes"));
+        }
+        let mut rate = |q: Quantity| -> Lowered<Quantity> {
+            let mut expr = q.expr;
+            for _ in 0..primes {
+                expr = match self.graph.rate(expr) {
+                    Ok(rate) => rate,
+                    Err(no_rate) => {
+                        let name = self.graph.name(no_rate.0).to_string();
+                        return self.give_up(
+                            Diagnostic::error("Z404", format!("the rate of `{name}` is not part of a model"))
+                                .at(span, "differentiated once too often")
+                                .help("positions, velocities and accelerations are; a third derivative is not"),
+                        );
+                    }
+                };
+            }
+            Ok(Quantity::new(expr, q.dim.times(&self.time_dim, -f64::from(primes))))
+        };
+        Ok(match value {
+            Value::Scalar(q) => Value::Scalar(rate(q)?),
+            Value::Vector(v) => Value::Vector(v.into_iter().map(rate).collect::<Lowered<Vec<_>>>()?),
+            Value::Generalized(g) => {
+                let parts = g.into_iter().map(|(k, q)| Ok((k, rate(q)?)));
+                Value::Generalized(parts.collect::<Lowered<Vec<_>>>()?)
+            }
+        })
+    }
+
+    /// A comparison as its sign and two sides.
+    pub(super) fn comparison(&mut self, condition: &Formula) -> Lowered<(Comparison, Expr, Expr)> {
+        let FormulaKind::Compare(sign, left, right) = &condition.kind else {
+            return self.misplaced("this", "where no comparison is expected", condition.span);
+        };
+        let (a, b) = (self.scalar(left)?, self.scalar(right)?);
+        self.same_dimension((&a.dim, left.span), (&b.dim, right.span), "a comparison of different things")?;
+        let comparison = match *sign {
+            "<" => Comparison::Less,
+            "<=" => Comparison::LessOrEqual,
+            ">" => Comparison::Greater,
+            _ => Comparison::GreaterOrEqual,
+        };
+        Ok((comparison, a.expr, b.expr))
+    }
+
+    fn choice(&mut self, condition: &Formula, then: &Formula, otherwise: &Formula) -> Lowered<Value> {
+        let (comparison, left, right) = self.comparison(condition)?;
+        let (a, b) = (self.formula(then)?, self.formula(otherwise)?);
+        if std::mem::discriminant(&a) != std::mem::discriminant(&b) {
+            return self.give_up(
+                Diagnostic::error("Z106", format!("one branch is {}, the other {}", a.word(), b.word()))
+                    .at(otherwise.span, b.word())
+                    .and_at(then.span, a.word()),
+            );
+        }
+        let is_scalar = matches!(a, Value::Scalar(_));
+        let (a, b) = (a.components(), b.components());
+        if a.len() != b.len() {
+            return self.misplaced("branches of different sizes", "nowhere", otherwise.span);
+        }
+        let mut parts = Vec::new();
+        for (a, b) in a.into_iter().zip(b) {
+            if a.expr != Expr::ZERO && b.expr != Expr::ZERO {
+                self.same_dimension((&a.dim, then.span), (&b.dim, otherwise.span), "two branches differ")?;
+            }
+            let dim = if a.expr == Expr::ZERO { b.dim } else { a.dim };
+            parts.push(Quantity::new(self.graph.select(comparison, left, right, a.expr, b.expr), dim));
+        }
+        Ok(if is_scalar { Value::Scalar(parts.remove(0)) } else { Value::Vector(parts) })
+    }
+
+    fn sum_over(&mut self, index: &Name, from: &Formula, to: &Formula, body: &Formula, span: Span) -> Lowered<Value> {
+        let (from, to) = (self.integer(from)?, self.integer(to)?);
+        let name = canonical(&index.text);
+        let mut total: Option<Value> = None;
+        for k in from..=to {
+            self.spend(span)?;
+            let number = Value::Scalar(Quantity::new(self.graph.integer(k), Dimension::NONE.into()));
+            self.locals.push((name.clone(), number));
+            let term = self.formula(body);
+            self.locals.pop();
+            let term = term?;
+            total = Some(match total {
+                None => term,
+                Some(total) => self.added(total, term, (body.span, body.span))?,
+            });
+        }
+        let zero = || Value::Scalar(Quantity::new(Expr::ZERO, self.dimensions.unknown(None)));
+        Ok(total.unwrap_or_else(zero))
+    }
+}
+
+/// Whether a literal factor is a pure number by its place: the divisor 2, and 1 where it is halved.
+///
+/// All other bare numbers may stand for a quantity with a unit that was left off, as in `force x: -3*x`.
+fn is_pure(factors: &[(bool, Formula)], k: usize) -> bool {
+    let is = |k: usize, number: &str, divides: bool| {
+        factors.get(k).is_some_and(|(d, f)| {
+            *d == divides && matches!(&f.kind, FormulaKind::Number(written) if written == number)
+        })
+    };
+    is(k, "2", true) || is(k, "1", false) && is(k + 1, "2", true)
+}

@@ -1,0 +1,358 @@
+//! Tree to model: names resolved, families expanded, units converted, every mistake reported at once.
+
+mod body;
+mod call;
+mod dimensions;
+mod formula;
+mod names;
+mod statements;
+mod value;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use zwang_expr::{Expr, Graph};
+
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::model::{self, Constraint, Derived, Later, Model, Parameter};
+use crate::syntax::Span;
+use crate::syntax::tree::*;
+use body::Frame;
+use dimensions::{Clash, Dim, Dimensions};
+use names::{Entry, Label};
+use value::{Quantity, Value};
+
+/// Steps of work one model may cost; beyond it a family or a sum is larger than any machine would like.
+const MOST_WORK: usize = 40_000_000;
+
+/// Members all families of a model may have together.
+const MOST_MEMBERS: usize = 1_000_000;
+
+/// How deep definitions may lean on each other.
+const DEEPEST_DEFINITION: usize = 10_000;
+
+/// A mistake was reported; this part is given up and the others go on.
+pub(crate) struct Abandoned;
+
+/// What lowering a part yields.
+type Lowered<T> = Result<T, Abandoned>;
+
+/// Turns the tree into a model; none if there are errors.
+pub fn lower(tree: &SyntaxTree, diagnostics: &mut Diagnostics) -> Option<Model> {
+    let mut lower = Lower::new(tree, diagnostics);
+    lower.declare();
+    lower.parameters();
+    lower.start();
+    lower.mechanics();
+    lower.constraints();
+    lower.definitions();
+    lower.wishes();
+    lower.finish()
+}
+
+/// What a symbol of the graph stands for.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+enum Meaning {
+    Position(usize),
+    Velocity,
+    Acceleration,
+    Parameter(usize),
+    Other,
+}
+
+struct Lower<'a> {
+    tree: &'a SyntaxTree,
+    diagnostics: &'a mut Diagnostics,
+    graph: Graph,
+    dimensions: Dimensions,
+    /// All names but labels, by canonical spelling: `θ`, `x[3]`.
+    entries: FxHashMap<String, Entry>,
+    /// Families: canonical name to the keys of its members, in order.
+    families: FxHashMap<String, Vec<String>>,
+    /// Labels of constraints, contacts and controls.
+    labels: FxHashMap<String, Label>,
+    label_families: FxHashMap<String, Vec<String>>,
+    /// Definitions that have been worked out.
+    values: FxHashMap<String, Value>,
+    /// Definitions that are being worked out, to find circles.
+    in_progress: Vec<String>,
+    /// Indices and arguments of functions in force here.
+    locals: Vec<(String, Value)>,
+    /// Names already reported as unknown.
+    unknown: FxHashSet<String>,
+    frames: FxHashMap<String, Frame>,
+    meaning: FxHashMap<Expr, Meaning>,
+    coordinate_dims: Vec<Dim>,
+    parameter_dims: Vec<Dim>,
+    row_dims: Vec<(Expr, Dim)>,
+    energy_dim: Dim,
+    time_dim: Dim,
+    /// Set once the constraints have their multipliers, so that `reaction` can be used.
+    rows_ready: bool,
+    work: usize,
+    n_members: usize,
+    derived: FxHashMap<Derived, Expr>,
+    model: Model,
+}
+
+impl<'a> Lower<'a> {
+    fn new(tree: &'a SyntaxTree, diagnostics: &'a mut Diagnostics) -> Lower<'a> {
+        let mut graph = Graph::new();
+        let mut dimensions = Dimensions::default();
+        let time = graph.symbol("t", "t");
+        graph.set_rate(time, Expr::ONE);
+        let (energy_dim, time_dim) = (dimensions.unknown(Some("energy")), dimensions.unknown(Some("t")));
+        let model = Model {
+            title: String::new(),
+            graph: Graph::new(),
+            time,
+            coordinates: Vec::new(),
+            parameters: Vec::new(),
+            kinetic: Expr::ZERO,
+            potential: Expr::ZERO,
+            lagrangian: Expr::ZERO,
+            dissipation: Expr::ZERO,
+            forces: Vec::new(),
+            nonideal: Vec::new(),
+            constraints: Vec::new(),
+            contacts: Vec::new(),
+            controls: Vec::new(),
+            start: Vec::new(),
+            start_span: None,
+            run: None,
+            outputs: Vec::new(),
+            derived: FxHashMap::default(),
+            later: Vec::new(),
+            energy_spans: Vec::new(),
+            parameter_values: Vec::new(),
+        };
+        Lower {
+            tree,
+            diagnostics,
+            graph,
+            dimensions,
+            entries: FxHashMap::default(),
+            families: FxHashMap::default(),
+            labels: FxHashMap::default(),
+            label_families: FxHashMap::default(),
+            values: FxHashMap::default(),
+            in_progress: Vec::new(),
+            locals: Vec::new(),
+            unknown: FxHashSet::default(),
+            frames: FxHashMap::default(),
+            meaning: FxHashMap::default(),
+            coordinate_dims: Vec::new(),
+            parameter_dims: Vec::new(),
+            row_dims: Vec::new(),
+            energy_dim,
+            time_dim,
+            rows_ready: false,
+            work: 0,
+            n_members: 0,
+            derived: FxHashMap::default(),
+            model,
+        }
+    }
+
+    /// Reports a mistake and gives up the part it stands in.
+    fn give_up<T>(&mut self, diagnostic: Diagnostic) -> Lowered<T> {
+        self.diagnostics.push(diagnostic);
+        Err(Abandoned)
+    }
+
+    /// Counts a step of work; refuses models that would need more than any machine has.
+    fn spend(&mut self, span: Span) -> Lowered<()> {
+        self.work += 1;
+        if self.work < MOST_WORK {
+            return Ok(());
+        }
+        self.give_up(
+            Diagnostic::error("Z009", "the model is too large: its families and sums need more than 40 million terms")
+                .at(span, "the limit is reached here")
+                .help("use a smaller family, or let one definition serve many places"),
+        )
+    }
+
+    /// Both have the same dimension because of what stands at `span`; else says what clashes.
+    fn same_dimension(&mut self, left: (&Dim, Span), right: (&Dim, Span), because: &str) -> Lowered<()> {
+        match self.dimensions.unify(left.0, right.0, left.1.to(right.1)) {
+            Ok(()) => Ok(()),
+            Err(clash) => self.report_clash(*clash, left.1, right.1, because),
+        }
+    }
+
+    fn report_clash(&mut self, clash: Clash, left: Span, right: Span, because: &str) -> Lowered<()> {
+        let Clash { left: first, right: second, reasons } = clash;
+        let mut d = Diagnostic::error("Z501", format!("{because}: {first} and {second}")).at(right, second);
+        if left != right {
+            d = d.and_at(left, first);
+        }
+        for (name, dimension, span) in reasons.into_iter().take(4) {
+            if span != left && span != right {
+                d = d.and_at(span, format!("because of this `{name}` is {dimension}"));
+            } else {
+                d = d.with_note(format!("`{name}` is {dimension}"));
+            }
+        }
+        let d = d.help("a factor with the missing unit, as in `m*g*y` for `m*y`; or leave the units off");
+        self.give_up(d)
+    }
+
+    /// Work over all members of a target, each with its indices bound.
+    fn each_member(&mut self, target: &Target, mut work: impl FnMut(&mut Self, &names::Member) -> Lowered<()>) {
+        let Ok(members) = self.members(target) else { return };
+        for member in members {
+            let bound = self.bound(&member);
+            let before = std::mem::replace(&mut self.locals, bound);
+            let _ = work(self, &member);
+            self.locals = before;
+        }
+    }
+
+    /// Something that is understood but not computed by this version.
+    fn later(&mut self, what: String, changes_motion: bool, span: Span) {
+        self.model.later.push(Later { what, changes_motion, span });
+    }
+
+    /// The symbol that stands for a derived quantity.
+    fn derived_symbol(&mut self, derived: Derived, name: String) -> Expr {
+        if let Some(&symbol) = self.derived.get(&derived) {
+            return symbol;
+        }
+        let symbol = self.graph.symbol(&name, &format!("\\mathrm{{{name}}}"));
+        self.meaning.insert(symbol, Meaning::Other);
+        self.derived.insert(derived, symbol);
+        self.model.derived.insert(symbol, derived);
+        symbol
+    }
+
+    /// The value of every parameter, its range, and its dimension.
+    fn parameters(&mut self) {
+        let mut k = 0;
+        for statement in &self.tree.statements {
+            let StatementKind::Parameters(list) = &statement.kind else { continue };
+            for declared in list {
+                self.each_member(&declared.target, |lower, member| {
+                    let this = k;
+                    if lower.entries.get(&member.key) != Some(&Entry::Parameter(this)) {
+                        return Err(Abandoned);
+                    }
+                    k += 1;
+                    lower.parameter(this, declared)
+                });
+            }
+        }
+        let values = model::parameter_values(&self.graph, &self.model.parameters, self.diagnostics);
+        self.model.parameter_values = values;
+        self.check_ranges();
+    }
+
+    fn parameter(&mut self, k: usize, declared: &ParameterDeclaration) -> Lowered<()> {
+        let dim = self.parameter_dims[k].clone();
+        let own = declared.target.span;
+        let value = self.constant(&declared.value)?;
+        self.same_dimension((&value.dim, declared.value.span), (&dim, own), "a value and its use differ")?;
+        self.model.parameters[k].value = value.expr;
+        self.model.parameters[k].unit = unit_of(&declared.value);
+        if let Some((low, high)) = &declared.range {
+            let (low_value, high_value) = (self.constant(low)?, self.constant(high)?);
+            self.same_dimension((&value.dim, declared.value.span), (&low_value.dim, low.span), "a range differs")?;
+            self.same_dimension((&value.dim, declared.value.span), (&high_value.dim, high.span), "a range differs")?;
+            self.model.parameters[k].range = Some((low_value.expr, high_value.expr));
+        }
+        Ok(())
+    }
+
+    /// A parameter outside its own range is probably a slip.
+    fn check_ranges(&mut self) {
+        for (k, parameter) in self.model.parameters.iter().enumerate() {
+            let Some((low, high)) = parameter.range else { continue };
+            let Parameter { name, span, .. } = parameter;
+            let value = self.model.parameter_values[k];
+            let bounds: Vec<f64> = {
+                let all: Vec<Expr> = self.model.parameters.iter().map(|p| p.symbol).collect();
+                let mut out = vec![f64::NAN; 2];
+                if let Ok(program) = zwang_expr::Program::new(&self.graph, &all, &[low, high]) {
+                    program.run(&self.model.parameter_values, &mut program.workspace(), &mut out);
+                }
+                out
+            };
+            if value < bounds[0] || value > bounds[1] {
+                self.diagnostics.push(
+                    Diagnostic::warning("Z109", format!("parameter `{name}` lies outside its own range"))
+                        .at(*span, format!("{value} is not between {} and {} (in SI units)", bounds[0], bounds[1])),
+                );
+            }
+        }
+    }
+
+    /// A scalar made of numbers and parameters only.
+    fn constant(&mut self, formula: &Formula) -> Lowered<Quantity> {
+        let value = self.scalar(formula)?;
+        let offender = self.graph.symbols(value.expr).into_iter().find(|s| self.parameter_of(*s).is_none());
+        match offender {
+            None => Ok(value),
+            Some(symbol) => {
+                let name = self.graph.name(symbol).to_string();
+                self.give_up(
+                    Diagnostic::error("Z110", format!("`{name}` is not a constant"))
+                        .at(formula.span, "only numbers and parameters can stand here")
+                        .help(format!("give the number that `{name}` has there")),
+                )
+            }
+        }
+    }
+
+    fn parameter_of(&self, symbol: Expr) -> Option<usize> {
+        match self.meaning.get(&symbol) {
+            Some(Meaning::Parameter(k)) => Some(*k),
+            _ => None,
+        }
+    }
+
+    /// Works out every definition, so that mistakes in unused ones are found too.
+    fn definitions(&mut self) {
+        for statement in &self.tree.statements {
+            let target = match &statement.kind {
+                StatementKind::Let { target, arguments: None, .. } => target,
+                StatementKind::Point { target, .. } => target,
+                _ => continue,
+            };
+            let Ok(members) = self.members(target) else { continue };
+            for member in members {
+                let _ = self.definition(&member.key, target.span);
+            }
+        }
+    }
+
+    /// The finished model, if nothing was wrong.
+    fn finish(mut self) -> Option<Model> {
+        if self.model.coordinates.is_empty() && !self.diagnostics.has_errors() {
+            self.diagnostics.push(
+                Diagnostic::error("Z009", "the model has no coordinates")
+                    .help("begin with   coordinates x, y   or let   zwang new pendulum   write a first model"),
+            );
+        }
+        if self.diagnostics.has_errors() {
+            return None;
+        }
+        for (coordinate, dim) in self.model.coordinates.iter_mut().zip(&self.coordinate_dims) {
+            coordinate.dimension = self.dimensions.known(dim);
+        }
+        let row_dims: FxHashMap<Expr, Dim> = self.row_dims.drain(..).collect();
+        let controls = self.model.controls.iter_mut().map(|(c, _)| c);
+        let all = self.model.constraints.iter_mut().chain(&mut self.model.contacts).chain(controls);
+        for row in all.flat_map(|c: &mut Constraint| &mut c.rows) {
+            row.dimension = row_dims.get(&row.lambda).and_then(|dim| self.dimensions.known(dim));
+        }
+        self.model.graph = self.graph;
+        Some(self.model)
+    }
+}
+
+/// The unit a plain value was written with.
+fn unit_of(formula: &Formula) -> Option<crate::units::Unit> {
+    match &formula.kind {
+        FormulaKind::WithUnit(_, unit) => Some(unit.clone()),
+        FormulaKind::Negative(inner) => unit_of(inner),
+        _ => None,
+    }
+}

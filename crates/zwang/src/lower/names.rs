@@ -1,0 +1,467 @@
+//! Names: who is declared where, families and their members, and what to say about strangers.
+
+use super::value::{Quantity, Value};
+use super::{Abandoned, DEEPEST_DEFINITION, Lower, Lowered, MOST_MEMBERS, Meaning};
+use crate::diagnostic::Diagnostic;
+use crate::model::{Coordinate, Parameter};
+use crate::syntax::Span;
+use crate::syntax::name::{canonical, latex, nearest, skeleton, undotted};
+use crate::syntax::tree::*;
+use crate::units::Dimension;
+use zwang_expr::{Expr, Function, Function2};
+
+/// What a name stands for.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Entry {
+    Coordinate(usize),
+    Parameter(usize),
+    /// A `let`, point, particle, body, energy or output: the statement and its indices.
+    Definition { statement: usize, indices: Vec<i64> },
+    /// A `let` with arguments.
+    Function { statement: usize },
+}
+
+/// What a label stands for.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) enum Label {
+    Constraint(usize),
+    Contact(usize),
+    Control(usize),
+}
+
+/// One member of a target.
+#[derive(Clone, Debug)]
+pub(super) struct Member {
+    /// Canonical spelling, under which it is found.
+    pub(super) key: String,
+    /// The user's spelling.
+    pub(super) shown: String,
+    /// Its index variables and their values.
+    pub(super) bindings: Vec<(String, i64)>,
+    /// All its indices.
+    pub(super) indices: Vec<i64>,
+}
+
+/// Names the language itself gives a meaning.
+const BUILT_IN: [&str; 17] = [
+    "dot", "cross", "direction", "der", "sum", "reaction", "lambda", "residual", "work", "power", "control", "energy",
+    "kinetic", "potential", "gaussian", "momentum", "table",
+];
+
+/// Whether calls of that name belong to the language.
+pub(super) fn is_function(name: &str) -> bool {
+    BUILT_IN.contains(&name) || Function::from_name(name).is_some() || Function2::from_name(name).is_some()
+}
+
+impl Lower<'_> {
+    /// Declares every name. Plain definitions come first, since bounds of families may use them.
+    pub(super) fn declare(&mut self) {
+        for (k, statement) in self.tree.statements.iter().enumerate() {
+            match &statement.kind {
+                StatementKind::Title(title) => self.model.title = title.clone(),
+                StatementKind::Let { target, arguments: Some(_), .. } => {
+                    self.declare_one(&target.name, target.span, Entry::Function { statement: k });
+                }
+                StatementKind::Let { target, .. } if target.indices.is_empty() => {
+                    self.declare_one(&target.name, target.span, Entry::Definition { statement: k, indices: vec![] });
+                }
+                StatementKind::Energy { name: Some(name), .. } => {
+                    self.declare_one(name, name.span, Entry::Definition { statement: k, indices: vec![] });
+                }
+                _ => {}
+            }
+        }
+        for (k, statement) in self.tree.statements.iter().enumerate() {
+            match &statement.kind {
+                StatementKind::Coordinates(list) => {
+                    for (target, description) in list {
+                        self.each_member(target, |lower, m| lower.coordinate(m, target.span, description));
+                    }
+                }
+                StatementKind::Parameters(list) => {
+                    for p in list {
+                        self.each_member(&p.target, |lower, m| lower.declare_parameter(m, p));
+                    }
+                }
+                StatementKind::Let { target, arguments: None, .. } if target.indices.is_empty() => {}
+                StatementKind::Let { target, arguments: None, .. }
+                | StatementKind::Point { target, .. }
+                | StatementKind::Particle { target, .. }
+                | StatementKind::Body { target, .. }
+                | StatementKind::Output { target, .. } => {
+                    self.each_member(target, |lower, m| {
+                        let entry = Entry::Definition { statement: k, indices: m.indices.clone() };
+                        lower.insert(m, target.span, entry)
+                    });
+                }
+                _ => {}
+            }
+        }
+        self.warn_of_look_alikes();
+    }
+
+    fn declare_one(&mut self, name: &Name, span: Span, entry: Entry) {
+        let member = Member {
+            key: canonical(&name.text),
+            shown: name.text.clone(),
+            bindings: Vec::new(),
+            indices: Vec::new(),
+        };
+        let _ = self.insert(&member, span, entry);
+    }
+
+    fn insert(&mut self, member: &Member, span: Span, entry: Entry) -> Lowered<()> {
+        let Member { key, shown, indices, .. } = member;
+        if key == "t" || key == "π" || is_function(key) && matches!(entry, Entry::Function { .. }) {
+            let what = if key == "t" { "is the time".into() } else { format!("is part of the language") };
+            return self.give_up(
+                Diagnostic::error("Z104", format!("`{shown}` {what} and cannot be declared"))
+                    .at(span, "already has a meaning")
+                    .help("choose another name"),
+            );
+        }
+        let family = (!indices.is_empty()).then(|| family_of(key));
+        let clash = match &family {
+            Some(family) => self.entries.contains_key(key) || self.entries.contains_key(family.as_str()),
+            None => self.entries.contains_key(key) || self.families.contains_key(key),
+        };
+        if clash {
+            return self.give_up(
+                Diagnostic::error("Z104", format!("`{shown}` is defined twice"))
+                    .at(span, "defined again here")
+                    .help("choose another name for one of them"),
+            );
+        }
+        if let Some(family) = family {
+            self.families.entry(family).or_default().push(key.clone());
+        }
+        self.entries.insert(key.clone(), entry);
+        Ok(())
+    }
+
+    fn coordinate(&mut self, member: &Member, span: Span, description: &Option<String>) -> Lowered<()> {
+        let index = self.model.coordinates.len();
+        self.insert(member, span, Entry::Coordinate(index))?;
+        let Member { shown, .. } = member;
+        let tex = latex(shown);
+        let q = self.graph.symbol(shown, &tex);
+        let qdot = self.graph.symbol(&format!("{shown}'"), &dotted(&tex, "\\dot"));
+        let qddot = self.graph.symbol(&format!("{shown}''"), &dotted(&tex, "\\ddot"));
+        self.graph.set_rate(q, qdot);
+        self.graph.set_rate(qdot, qddot);
+        self.meaning.insert(q, Meaning::Position(index));
+        self.meaning.insert(qdot, Meaning::Velocity);
+        self.meaning.insert(qddot, Meaning::Acceleration);
+        self.coordinate_dims.push(self.dimensions.unknown(Some(shown)));
+        let (name, description) = (shown.clone(), description.clone());
+        self.model.coordinates.push(Coordinate { name, description, q, qdot, qddot, dimension: None, span });
+        Ok(())
+    }
+
+    fn declare_parameter(&mut self, member: &Member, declared: &ParameterDeclaration) -> Lowered<()> {
+        let index = self.model.parameters.len();
+        self.insert(member, declared.target.span, Entry::Parameter(index))?;
+        let symbol = self.graph.symbol(&member.shown, &latex(&member.shown));
+        self.graph.set_rate(symbol, Expr::ZERO);
+        self.meaning.insert(symbol, Meaning::Parameter(index));
+        self.parameter_dims.push(self.dimensions.unknown(Some(&member.shown)));
+        self.model.parameters.push(Parameter {
+            name: member.shown.clone(),
+            description: declared.description.clone(),
+            symbol,
+            value: Expr::ZERO,
+            range: None,
+            unit: None,
+            span: declared.target.span,
+        });
+        Ok(())
+    }
+
+    /// Names that look the same and are not.
+    fn warn_of_look_alikes(&mut self) {
+        let mut looks: Vec<(String, &String)> =
+            self.entries.keys().chain(self.families.keys()).filter(|k| !k.contains('[')).map(|k| (skeleton(k), k)).collect();
+        looks.sort();
+        let pairs: Vec<_> = looks.windows(2).filter(|w| w[0].0 == w[1].0 && w[0].1 != w[1].1).collect();
+        let warnings: Vec<Diagnostic> = pairs
+            .into_iter()
+            .map(|w| {
+                Diagnostic::warning("Z103", format!("`{}` and `{}` are different names that look alike", w[0].1, w[1].1))
+                    .help("are they meant to be the same? then spell them the same way")
+            })
+            .collect();
+        for warning in warnings {
+            self.diagnostics.push(warning);
+        }
+    }
+
+    /// The members a target speaks of: one, or one for each index.
+    pub(super) fn members(&mut self, target: &Target) -> Lowered<Vec<Member>> {
+        let (name, text) = (canonical(&target.name.text), &target.name.text);
+        let plain = Member { key: name, shown: text.clone(), bindings: vec![], indices: vec![] };
+        let mut members = vec![plain];
+        for index in &target.indices {
+            let (variable, from, to) = match index {
+                Index::One(formula) => (None, self.integer(formula)?, None),
+                Index::Range(variable, from, to) => (variable.as_ref(), self.integer(from)?, Some(self.integer(to)?)),
+            };
+            let to = to.unwrap_or(from);
+            let count = usize::try_from(to.saturating_sub(from).saturating_add(1)).unwrap_or(0);
+            self.n_members = self.n_members.saturating_add(count.saturating_mul(members.len()));
+            if self.n_members > MOST_MEMBERS * 8 || count > MOST_MEMBERS {
+                return self.give_up(
+                    Diagnostic::error("Z009", format!("`{text}` would have {count} members"))
+                        .at(target.span, format!("at most {MOST_MEMBERS} are possible"))
+                        .help("use smaller bounds"),
+                );
+            }
+            let variable = variable.map(|v| canonical(&v.text));
+            let extended = |m: &Member, k: i64| {
+                let mut m = m.clone();
+                m.indices.push(k);
+                m.bindings.extend(variable.iter().map(|v| (v.clone(), k)));
+                m
+            };
+            members = members.iter().flat_map(|m| (from..=to).map(move |k| (m, k))).map(|(m, k)| extended(m, k)).collect();
+        }
+        for member in members.iter_mut().filter(|m| !m.indices.is_empty()) {
+            let suffix = suffix(&member.indices);
+            member.key.push_str(&suffix);
+            member.shown.push_str(&suffix);
+        }
+        Ok(members)
+    }
+
+    /// The locals in force for a member: its index variables.
+    pub(super) fn bound(&mut self, member: &Member) -> Vec<(String, Value)> {
+        self.bindings(&member.bindings)
+    }
+
+    fn bindings(&mut self, bindings: &[(String, i64)]) -> Vec<(String, Value)> {
+        let number = |(name, k): &(String, i64)| {
+            (name.clone(), Value::Scalar(Quantity::new(self.graph.integer(*k), Dimension::NONE.into())))
+        };
+        bindings.iter().map(number).collect()
+    }
+
+    /// A whole number known before anything is derived.
+    pub(super) fn integer(&mut self, formula: &Formula) -> Lowered<i64> {
+        let value = self.scalar(formula)?;
+        let bad = |message: String| Diagnostic::error("Z109", message);
+        let Some(number) = self.graph.constant_value(value.expr) else {
+            let d = bad("an index is not a number that is known beforehand".into())
+                .at(formula.span, "not a constant")
+                .help("bounds are numbers and `let`s of numbers, not parameters:   let n = 5");
+            return self.give_up(d);
+        };
+        if number.fract() != 0.0 || number.abs() > 1e15 {
+            let d = bad(format!("an index must be a whole number, not {number}")).at(formula.span, "not whole");
+            return self.give_up(d);
+        }
+        Ok(number as i64)
+    }
+
+    /// The value of a plain or indexed name.
+    pub(super) fn named(&mut self, key: String, shown: &str, span: Span) -> Lowered<Value> {
+        if let Some((_, value)) = self.locals.iter().rev().find(|(name, _)| *name == key) {
+            return Ok(value.clone());
+        }
+        match key.as_str() {
+            "t" => return Ok(Value::Scalar(Quantity::new(self.model.time, self.time_dim.clone()))),
+            "π" => return Ok(Value::Scalar(Quantity::new(self.graph.pi(), Dimension::NONE.into()))),
+            _ => {}
+        }
+        if self.entries.contains_key(&key) {
+            return self.definition(&key, span);
+        }
+        // a dot above the letter is a derivative where the bare name is known
+        if let Some((bare, primes)) = undotted(shown) {
+            let bare = format!("{bare}{}", key.find('[').map_or("", |k| &key[k..]));
+            if self.entries.contains_key(&bare) || self.locals.iter().any(|(name, _)| *name == bare) {
+                let value = self.named(bare, "", span)?;
+                return self.primed(value, primes, span);
+            }
+        }
+        self.stranger(&key, shown, span)
+    }
+
+    /// The value of a declared name, worked out when it is first needed.
+    pub(super) fn definition(&mut self, key: &str, span: Span) -> Lowered<Value> {
+        if let Some(value) = self.values.get(key) {
+            return Ok(value.clone());
+        }
+        let (statement, indices) = match self.entries.get(key) {
+            Some(&Entry::Coordinate(k)) => {
+                let quantity = Quantity::new(self.model.coordinates[k].q, self.coordinate_dims[k].clone());
+                return Ok(Value::Scalar(quantity));
+            }
+            Some(&Entry::Parameter(k)) => {
+                let quantity = Quantity::new(self.model.parameters[k].symbol, self.parameter_dims[k].clone());
+                return Ok(Value::Scalar(quantity));
+            }
+            Some(Entry::Function { .. }) => {
+                return self.give_up(
+                    Diagnostic::error("Z107", format!("`{key}` is a function"))
+                        .at(span, "its argument is missing")
+                        .help(format!("{key}(…)")),
+                );
+            }
+            Some(Entry::Definition { statement, indices }) => (*statement, indices.clone()),
+            None => return Err(Abandoned),
+        };
+        self.check_circle(key, span)?;
+        self.in_progress.push(key.to_string());
+        let value = stacker::maybe_grow(512 * 1024, 8 * 1024 * 1024, || self.work_out(key, statement, &indices));
+        self.in_progress.pop();
+        // a definition that failed is not tried again
+        match value {
+            Ok(value) => {
+                self.values.insert(key.to_string(), value.clone());
+                Ok(value)
+            }
+            Err(Abandoned) => {
+                self.entries.remove(key);
+                self.unknown.insert(key.to_string());
+                Err(Abandoned)
+            }
+        }
+    }
+
+    fn check_circle(&mut self, key: &str, span: Span) -> Lowered<()> {
+        if self.in_progress.len() >= DEEPEST_DEFINITION {
+            return self.give_up(
+                Diagnostic::error("Z005", format!("definitions lean on each other more than {DEEPEST_DEFINITION} deep"))
+                    .at(span, "one too many")
+                    .help("build a long chain as a family, each member from the one before"),
+            );
+        }
+        // the innermost definitions are the likely ones; a long search is only needed once
+        let Some(from) = self.in_progress.iter().rposition(|k| k == key) else { return Ok(()) };
+        let mut circle: Vec<String> = self.in_progress[from..].iter().map(|k| format!("`{k}`")).collect();
+        if circle.len() > 6 {
+            circle.splice(3..circle.len() - 2, ["…".to_string()]);
+        }
+        let circle = format!("{} → `{key}`", circle.join(" → "));
+        self.give_up(
+            Diagnostic::error("Z105", format!("the definition of `{key}` goes in a circle"))
+                .at(span, "needs itself")
+                .with_note(circle)
+                .help("break the circle: one of them must not use the others"),
+        )
+    }
+
+    /// Lowers the statement behind a definition, with its indices bound.
+    fn work_out(&mut self, key: &str, statement: usize, indices: &[i64]) -> Lowered<Value> {
+        let statement = &self.tree.statements[statement];
+        let (target, value) = match &statement.kind {
+            StatementKind::Let { target, value, .. } => (Some(target), value),
+            StatementKind::Point { target, value } => (Some(target), value),
+            StatementKind::Output { target, value, .. } => (Some(target), value),
+            StatementKind::Particle { target, at, .. } | StatementKind::Body { target, at, .. } => (Some(target), at),
+            StatementKind::Energy { value, .. } => (None, value),
+            _ => return Err(Abandoned),
+        };
+        let variables = target.map_or(Vec::new(), |t| index_variables(t, indices));
+        let bound = self.bindings(&variables);
+        let before = std::mem::replace(&mut self.locals, bound);
+        let mut result = self.formula(value);
+        if let (Ok(point), true) = (&result, !matches!(statement.kind, StatementKind::Let { .. } | StatementKind::Output { .. } | StatementKind::Energy { .. })) {
+            result = match point {
+                Value::Vector(_) => result,
+                other => {
+                    let d = Diagnostic::error("Z106", format!("the place of `{key}` is {}", other.word()))
+                        .at(value.span, "a vector (x, y) or (x, y, z) is expected");
+                    self.give_up(d)
+                }
+            };
+        }
+        self.locals = before;
+        result
+    }
+
+    /// A name nobody declared: the nearest known one, and the line that would declare it.
+    fn stranger<T>(&mut self, key: &str, shown: &str, span: Span) -> Lowered<T> {
+        if !self.unknown.insert(key.to_string()) || self.diagnostics.is_full() {
+            return Err(Abandoned);
+        }
+        if let Some(members) = self.families.get(family_of(key).as_str()) {
+            let (first, last) = (members[0].clone(), members[members.len() - 1].clone());
+            let d = if key.contains('[') {
+                Diagnostic::error("Z108", format!("there is no member `{shown}`"))
+                    .at(span, "outside the family")
+                    .help(format!("the members are `{first}` to `{last}`"))
+            } else {
+                Diagnostic::error("Z108", format!("`{shown}` is a family"))
+                    .at(span, "which member?")
+                    .help(format!("write one of `{first}` … `{last}`"))
+            };
+            return self.give_up(d);
+        }
+        let base = family_of(key);
+        if base != *key && self.entries.contains_key(base.as_str()) {
+            return self.give_up(
+                Diagnostic::error("Z108", format!("`{base}` has no members"))
+                    .at(span, "an index behind a single quantity")
+                    .help(format!("write   {base}   or declare a family:   {base}[1..n]")),
+            );
+        }
+        if base != *key {
+            return self.give_up(
+                Diagnostic::error("Z101", format!("`{shown}` is not a coordinate, parameter or definition"))
+                    .at(span, "not defined")
+                    .help(format!("declare the family, for example   coordinates {base}[1..n]")),
+            );
+        }
+        let entries = self.entries.keys().chain(self.families.keys()).map(String::as_str);
+        let functions = BUILT_IN.into_iter().chain(["sin", "cos", "tan", "sqrt", "exp", "log", "abs", "pi"]);
+        let known: Vec<&str> = entries.filter(|k| !k.contains('[')).chain(functions).collect();
+        let mut d = Diagnostic::error("Z101", format!("`{shown}` is not a coordinate, parameter or definition"))
+            .at(span, "not defined");
+        if let Some(near) = nearest(key, known.into_iter()) {
+            d = d.help(format!("did you mean `{near}`?"));
+        }
+        self.give_up(d.help(format!("to make it a parameter add   parameter {shown} = 1")))
+    }
+
+    /// The coordinates a target names: one, some members, or a whole family.
+    pub(super) fn coordinates_of(&mut self, target: &Target) -> Option<Vec<usize>> {
+        let members = self.members(target).ok()?;
+        let coordinate = |entries: &rustc_hash::FxHashMap<String, Entry>, key: &str| match entries.get(key) {
+            Some(&Entry::Coordinate(k)) => Some(k),
+            _ => None,
+        };
+        if let [one] = &members[..] {
+            if let Some(family) = self.families.get(&one.key) {
+                return family.iter().map(|key| coordinate(&self.entries, key)).collect();
+            }
+        }
+        members.iter().map(|m| coordinate(&self.entries, &m.key)).collect()
+    }
+}
+
+/// `x[3]` belongs to `x`.
+pub(super) fn family_of(key: &str) -> String {
+    key.split('[').next().unwrap_or(key).to_string()
+}
+
+/// `[1]`, `[1,2]`
+pub(super) fn suffix(indices: &[i64]) -> String {
+    format!("[{}]", indices.iter().map(i64::to_string).collect::<Vec<_>>().join(","))
+}
+
+/// The index variables of a target and their values for one member.
+fn index_variables(target: &Target, indices: &[i64]) -> Vec<(String, i64)> {
+    let variable = |(index, &k): (&Index, &i64)| match index {
+        Index::Range(Some(name), _, _) => Some((canonical(&name.text), k)),
+        _ => None,
+    };
+    target.indices.iter().zip(indices).filter_map(variable).collect()
+}
+
+/// A dot above the first letter of a LaTeX name.
+fn dotted(tex: &str, dot: &str) -> String {
+    match tex.split_once('_') {
+        Some((head, tail)) => format!("{dot}{{{head}}}_{tail}"),
+        None => format!("{dot}{{{tex}}}"),
+    }
+}

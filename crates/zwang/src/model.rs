@@ -1,0 +1,285 @@
+//! What the user said, with names resolved: coordinates, parameters, energies, forces, constraints, start.
+
+use rustc_hash::FxHashMap;
+use zwang_expr::{Expr, Graph, Program};
+
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::syntax::Span;
+use crate::units::{Dimension, Unit};
+
+/// A generalized coordinate with its velocity and acceleration.
+#[derive(Clone, Debug)]
+pub struct Coordinate {
+    /// As the user writes it: `θ`, `x[3]`.
+    pub name: String,
+    /// What it is, in the user's words.
+    pub description: Option<String>,
+    /// q, a symbol.
+    pub q: Expr,
+    /// q̇, a symbol.
+    pub qdot: Expr,
+    /// q̈, a symbol.
+    pub qddot: Expr,
+    /// What it measures, if the model tells.
+    pub dimension: Option<Dimension>,
+    /// Where it was declared.
+    pub span: Span,
+}
+
+/// A number that can be changed without deriving again.
+#[derive(Clone, Debug)]
+pub struct Parameter {
+    /// As the user writes it.
+    pub name: String,
+    /// What it is, in the user's words.
+    pub description: Option<String>,
+    /// Its symbol.
+    pub symbol: Expr,
+    /// Its value in SI, perhaps by other parameters.
+    pub value: Expr,
+    /// The range it may be changed in.
+    pub range: Option<(Expr, Expr)>,
+    /// The unit its value was written with.
+    pub unit: Option<Unit>,
+    /// Where it was declared.
+    pub span: Span,
+}
+
+/// An applied force, or a contribution to C.
+#[derive(Clone, Debug)]
+pub enum Load {
+    /// On one coordinate.
+    Coordinate(usize, Expr),
+    /// A force at a point: place and force, component by component.
+    Point(Vec<Expr>, Vec<Expr>),
+    /// A torque on a body: its angular velocity and the torque, in space axes.
+    Torque(Vec<Expr>, Vec<Expr>),
+}
+
+/// How many derivatives of the coordinates a constraint row contains.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// Positions and time: φ(q, t) = 0.
+    Position,
+    /// Velocities: ψ(q, q̇, t) = 0.
+    Velocity,
+    /// Accelerations, linearly.
+    Acceleration,
+}
+
+/// One scalar equation.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// `rod`, `rod[2]`, `pin.x`.
+    pub name: String,
+    /// lhs − rhs.
+    pub expr: Expr,
+    /// What it contains.
+    pub level: Level,
+    /// Its multiplier, a symbol.
+    pub lambda: Expr,
+    /// Unit of lhs − rhs, if the model tells.
+    pub dimension: Option<Dimension>,
+}
+
+/// A stated constraint: one equality between scalars or vectors.
+#[derive(Clone, Debug)]
+pub struct Constraint {
+    /// The user's label, or `c1`, `c2`, … for those without.
+    pub name: String,
+    /// Its rows.
+    pub rows: Vec<Row>,
+    /// The equation in the text.
+    pub span: Span,
+    /// Whether it carries friction and so is not ideal.
+    pub friction: Option<Span>,
+}
+
+/// One equation of the start.
+#[derive(Clone, Debug)]
+pub struct Initial {
+    /// The quantity that is given: a coordinate, or a component of a point.
+    pub quantity: Expr,
+    /// The coordinate, if it is one.
+    pub coordinate: Option<usize>,
+    /// Whether it is a velocity.
+    pub is_velocity: bool,
+    /// True for `=`, false for `~`.
+    pub exact: bool,
+    /// Its value in SI.
+    pub value: Expr,
+    /// Its name as written, for messages.
+    pub name: String,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// A quantity that only the finished equations or the motion can give.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Derived {
+    /// E = p·q̇ − L.
+    Energy,
+    /// T.
+    Kinetic,
+    /// V.
+    Potential,
+    /// G.
+    Gaussian,
+    /// pᵢ.
+    Momentum(usize),
+    /// Work of a constraint since the start.
+    Work(usize),
+    /// Power of a constraint.
+    Power(usize),
+    /// Control force on a coordinate.
+    Control(usize),
+}
+
+/// A quantity to be shown.
+#[derive(Clone, Debug)]
+pub struct Output {
+    /// Its name; components of a vector are `name.x`.
+    pub name: String,
+    /// Its value in SI.
+    pub expr: Expr,
+    /// The unit it is shown in.
+    pub unit: Option<Unit>,
+}
+
+/// How long to run and how accurately.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// Seconds.
+    pub duration: Expr,
+    /// Relative tolerance.
+    pub tolerance: Option<Expr>,
+}
+
+/// What was stated and is understood, but not computed by this version.
+#[derive(Clone, Debug)]
+pub struct Later {
+    /// The statement, in the user's words: "contact `floor`".
+    pub what: String,
+    /// Whether the equations are incomplete without it.
+    pub changes_motion: bool,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// The stated problem. It never changes after it is built.
+#[derive(Clone)]
+pub struct Model {
+    /// The title.
+    pub title: String,
+    /// Where all expressions live.
+    pub graph: Graph,
+    /// t, a symbol.
+    pub time: Expr,
+    /// The coordinates.
+    pub coordinates: Vec<Coordinate>,
+    /// The parameters.
+    pub parameters: Vec<Parameter>,
+    /// Sum of the kinetic energies.
+    pub kinetic: Expr,
+    /// Sum of the potential energies.
+    pub potential: Expr,
+    /// Sum of what was stated as a Lagrangian.
+    pub lagrangian: Expr,
+    /// Rayleigh's dissipation function.
+    pub dissipation: Expr,
+    /// Applied forces.
+    pub forces: Vec<Load>,
+    /// Contributions to C.
+    pub nonideal: Vec<Load>,
+    /// The equalities.
+    pub constraints: Vec<Constraint>,
+    /// One-sided constraints: gap ≥ 0.
+    pub contacts: Vec<Constraint>,
+    /// Motions to be followed, and the coordinates driven for it (empty: all).
+    pub controls: Vec<(Constraint, Vec<usize>)>,
+    /// The start.
+    pub start: Vec<Initial>,
+    /// Where the start begins in the text.
+    pub start_span: Option<Span>,
+    /// The run.
+    pub run: Option<Run>,
+    /// What to show.
+    pub outputs: Vec<Output>,
+    /// Symbols that stand for derived quantities.
+    pub derived: FxHashMap<Expr, Derived>,
+    /// What later versions will compute.
+    pub later: Vec<Later>,
+    /// Places of the energy statements, for messages about mass.
+    pub energy_spans: Vec<Span>,
+    /// The values of the parameters, in SI.
+    pub parameter_values: Vec<f64>,
+}
+
+impl Model {
+    /// n.
+    pub fn n_coordinates(&self) -> usize {
+        self.coordinates.len()
+    }
+
+    /// The rows of all constraints: positions first, then velocities, then accelerations.
+    pub fn rows(&self) -> Vec<&Row> {
+        let mut rows: Vec<&Row> = self.constraints.iter().flat_map(|c| &c.rows).collect();
+        rows.sort_by_key(|row| row.level);
+        rows
+    }
+
+    /// The constraint a row belongs to.
+    pub fn constraint_of(&self, row: &Row) -> Option<&Constraint> {
+        self.constraints.iter().find(|c| c.rows.iter().any(|r| r.lambda == row.lambda))
+    }
+
+    /// The values of expressions that contain parameters only.
+    pub fn constants(&self, exprs: &[Expr]) -> Vec<f64> {
+        let symbols: Vec<Expr> = self.parameters.iter().map(|p| p.symbol).collect();
+        evaluate(&self.graph, &symbols, &self.parameter_values, exprs)
+    }
+}
+
+/// Values of expressions for given values of symbols; NaN where another symbol occurs.
+fn evaluate(graph: &Graph, symbols: &[Expr], values: &[f64], exprs: &[Expr]) -> Vec<f64> {
+    let mut out = vec![f64::NAN; exprs.len()];
+    if let Ok(program) = Program::new(graph, symbols, exprs) {
+        program.run(values, &mut program.workspace(), &mut out);
+    }
+    out
+}
+
+/// Finds the values of all parameters, which may be given by one another; says which go in a circle.
+pub(crate) fn parameter_values(graph: &Graph, parameters: &[Parameter], diagnostics: &mut Diagnostics) -> Vec<f64> {
+    let symbols: Vec<Expr> = parameters.iter().map(|p| p.symbol).collect();
+    let mut values = vec![f64::NAN; parameters.len()];
+    let mut open: Vec<usize> = (0..parameters.len()).collect();
+    let needs: Vec<Vec<Expr>> = parameters.iter().map(|p| graph.symbols(p.value)).collect();
+    let index: FxHashMap<Expr, usize> = symbols.iter().enumerate().map(|(k, &s)| (s, k)).collect();
+    let mut known = vec![false; parameters.len()];
+    while !open.is_empty() {
+        let ready = |k: &usize| needs[*k].iter().all(|s| index.get(s).is_some_and(|&j| known[j]));
+        let (now, later): (Vec<usize>, Vec<usize>) = open.iter().partition(|k| ready(k));
+        if now.is_empty() {
+            report_circle(parameters, &later, diagnostics);
+            return values;
+        }
+        let exprs: Vec<Expr> = now.iter().map(|&k| parameters[k].value).collect();
+        for (&k, value) in now.iter().zip(evaluate(graph, &symbols, &values, &exprs)) {
+            (values[k], known[k]) = (value, true);
+            if !value.is_finite() {
+                let p = &parameters[k];
+                let message = format!("the value of parameter `{}` is not a finite number", p.name);
+                diagnostics.push(Diagnostic::error("Z402", message).at(p.span, format!("comes out as {value}")));
+            }
+        }
+        open = later;
+    }
+    values
+}
+
+fn report_circle(parameters: &[Parameter], circle: &[usize], diagnostics: &mut Diagnostics) {
+    let names: Vec<String> = circle.iter().take(6).map(|&k| format!("`{}`", parameters[k].name)).collect();
+    let message = format!("the values of {} depend on each other in a circle", names.join(", "));
+    diagnostics.push(Diagnostic::error("Z105", message).at(parameters[circle[0]].span, "needs itself"));
+}

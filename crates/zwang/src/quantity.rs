@@ -1,0 +1,48 @@
+//! Numbers as people read them: enough digits to be typed again, with the unit that suits their size.
+
+use crate::units::Dimension;
+
+/// A number with twelve significant digits at most, without trailing zeros.
+pub fn number(x: f64) -> String {
+    let rounded: f64 = format!("{x:.11e}").parse().unwrap_or(x);
+    let plain = format!("{rounded}");
+    if rounded != 0.0 && !(1e-4..1e9).contains(&rounded.abs()) { format!("{rounded:e}") } else { plain }
+}
+
+/// A size with three significant digits and its unit: `4.99 mm`.
+pub fn with_unit(x: f64, dimension: Option<Dimension>) -> String {
+    let Some(dimension) = dimension else { return digits(x) };
+    let is_length = dimension.word() == Some("length");
+    if is_length && (1e-6..0.1).contains(&x.abs()) {
+        return format!("{} mm", digits(x * 1e3));
+    }
+    match dimension.unit() {
+        unit if unit.is_empty() => digits(x),
+        unit => format!("{} {unit}", digits(x)),
+    }
+}
+
+/// Three significant digits.
+fn digits(x: f64) -> String {
+    let rounded: f64 = format!("{x:.2e}").parse().unwrap_or(x);
+    if rounded != 0.0 && !(1e-3..1e5).contains(&rounded.abs()) { format!("{rounded:e}") } else { format!("{rounded}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units;
+
+    #[test]
+    fn small_lengths_are_told_in_millimetres() {
+        let metre = Some(units::find("m").unwrap().dimension);
+        assert_eq!(with_unit(0.004987562, metre), "4.99 mm");
+        assert_eq!(with_unit(1.2, metre), "1.2 m");
+    }
+
+    #[test]
+    fn numbers_can_be_typed_again() {
+        assert_eq!(number(0.1 + 0.2), "0.3");
+        assert_eq!(number(1e-7), "1e-7");
+    }
+}

@@ -1,0 +1,191 @@
+//! The constraints at one level as equations for the positions or for the velocities.
+
+use zwang_expr::{Expr, Program};
+use zwang_motion::{Matrix, MotionError, Residual, State};
+
+use crate::equations::{Equations, SparseRow};
+use crate::model::Level;
+use crate::syntax::Span;
+
+/// Where an equation comes from.
+#[derive(Clone, Debug)]
+pub(super) struct Origin {
+    /// The row's or the start entry's name.
+    pub(super) name: String,
+    /// Its place in the text.
+    pub(super) span: Span,
+    /// True for an equation of the start, false for a constraint.
+    pub(super) is_start: bool,
+    exact: bool,
+}
+
+/// g(x) = 0 for x = q or x = q̇, with its Jacobian.
+pub(super) struct LevelEquations {
+    pub(super) is_velocity: bool,
+    pub(super) origins: Vec<Origin>,
+    n: usize,
+    rows: Vec<(Expr, SparseRow)>,
+    program: Program,
+    workspace: Vec<f64>,
+    values: Vec<f64>,
+    inputs: Vec<f64>,
+    symbols: Vec<Expr>,
+    graph: zwang_expr::Graph,
+}
+
+impl LevelEquations {
+    /// The constraints and the exact start equations of points.
+    pub(super) fn new(equations: &mut Equations, state: &State, is_velocity: bool) -> LevelEquations {
+        let mut rows = Vec::new();
+        for row in &equations.rows {
+            let Some(rate) = row.rate else { continue };
+            let (g, level) = if is_velocity { (rate, row.level) } else { (row.residual, row.level) };
+            if !is_velocity && level != Level::Position {
+                continue;
+            }
+            let span = equations.model.constraints[row.constraint].span;
+            let origin = Origin { name: row.name.clone(), span, is_start: false, exact: true };
+            // ∂φ̇/∂q̇ = ∂φ/∂q, so both levels have the row of A
+            rows.push((origin, g, row.coefficients.clone()));
+        }
+        rows.extend(point_rows(equations, is_velocity).into_iter().filter(|(o, _, _)| o.exact));
+        LevelEquations::compile(equations, state, is_velocity, rows)
+    }
+
+    /// The start equations of points alone, exact and near ones.
+    pub(super) fn points(equations: &mut Equations, state: &State, is_velocity: bool) -> LevelEquations {
+        let rows = point_rows(equations, is_velocity);
+        LevelEquations::compile(equations, state, is_velocity, rows)
+    }
+
+    fn compile(
+        equations: &Equations,
+        state: &State,
+        is_velocity: bool,
+        rows: Vec<(Origin, Expr, SparseRow)>,
+    ) -> LevelEquations {
+        let model = &equations.model;
+        let n = model.coordinates.len();
+        let mut symbols = vec![model.time];
+        symbols.extend(model.coordinates.iter().map(|c| c.q));
+        symbols.extend(model.coordinates.iter().map(|c| c.qdot));
+        symbols.extend(model.parameters.iter().map(|p| p.symbol));
+        let mut inputs = vec![state.t];
+        inputs.extend(state.q.iter().chain(&state.qdot).chain(&model.parameter_values));
+        let (origins, rows): (Vec<_>, Vec<_>) = rows.into_iter().map(|(o, g, j)| (o, (g, j))).unzip();
+        let program = compiled(&model.graph, &symbols, &rows);
+        let (workspace, values) = (program.workspace(), vec![0.0; program.n_outputs()]);
+        let graph = model.graph.clone();
+        LevelEquations { is_velocity, origins, n, rows, program, workspace, values, inputs, symbols, graph }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// The coordinates the equations contain, and whether exactly.
+    pub(super) fn touched(&self) -> Vec<(usize, bool)> {
+        let each = self.rows.iter().zip(&self.origins);
+        each.flat_map(|((_, row), origin)| row.iter().map(|(k, _)| (*k, origin.exact))).collect()
+    }
+
+    /// Keeps the constraints only.
+    pub(super) fn drop_start_equations(&mut self) {
+        let keep: Vec<bool> = self.origins.iter().map(|o| !o.is_start).collect();
+        if keep.iter().all(|k| *k) {
+            return;
+        }
+        let mut flags = keep.iter();
+        self.rows.retain(|_| *flags.next().expect("one flag per row"));
+        let mut flags = keep.iter();
+        self.origins.retain(|_| *flags.next().expect("one flag per row"));
+        self.program = compiled(&self.graph, &self.symbols, &self.rows);
+        (self.workspace, self.values) = (self.program.workspace(), vec![0.0; self.program.n_outputs()]);
+    }
+
+    /// g at x.
+    pub(super) fn residual(&mut self, x: &[f64]) -> Vec<f64> {
+        self.evaluate(x);
+        self.values[..self.rows.len()].to_vec()
+    }
+
+    fn evaluate(&mut self, x: &[f64]) {
+        let from = if self.is_velocity { 1 + self.n } else { 1 };
+        self.inputs[from..from + self.n].copy_from_slice(x);
+        self.program.run(&self.inputs, &mut self.workspace, &mut self.values);
+    }
+
+    fn trouble(&mut self) -> MotionError {
+        let found = self.program.first_trouble(&self.inputs, &mut self.workspace);
+        let what = match found {
+            Some(trouble) => {
+                let text = self.graph.text_limited(trouble.expr, 60).unwrap_or_else(|| "a long expression".into());
+                let at = |s: &Expr| {
+                    let k = self.symbols[..=2 * self.n].iter().position(|t| t == s)?;
+                    Some(format!("{} = {}", self.graph.name(*s), self.inputs[k]))
+                };
+                let place: Vec<String> = self.graph.symbols(trouble.expr).iter().filter_map(at).take(6).collect();
+                let place = if place.is_empty() { String::new() } else { format!(" at {}", place.join(", ")) };
+                format!("`{text}`{place}")
+            }
+            None => "a value".into(),
+        };
+        MotionError::NotFinite { what }
+    }
+}
+
+fn compiled(graph: &zwang_expr::Graph, symbols: &[Expr], rows: &[(Expr, SparseRow)]) -> Program {
+    let mut outputs: Vec<Expr> = rows.iter().map(|(g, _)| *g).collect();
+    outputs.extend(rows.iter().flat_map(|(_, row)| row.iter().map(|(_, e)| *e)));
+    Program::new(graph, symbols, &outputs).expect("every symbol of the constraints is an input")
+}
+
+/// The start equations that are not about a single coordinate: quantity − value, and its gradient.
+fn point_rows(equations: &mut Equations, is_velocity: bool) -> Vec<(Origin, Expr, SparseRow)> {
+    let model = &mut equations.model;
+    let mut rows = Vec::new();
+    for initial in model.start.iter().filter(|i| i.is_velocity == is_velocity && i.coordinate.is_none()) {
+        let g = model.graph.sub(initial.quantity, initial.value);
+        let symbol = |c: &crate::model::Coordinate| if is_velocity { c.qdot } else { c.q };
+        let free = model.graph.symbols(g);
+        let wanted: Vec<(usize, Expr)> = model
+            .coordinates
+            .iter()
+            .enumerate()
+            .map(|(k, c)| (k, symbol(c)))
+            .filter(|(_, s)| free.binary_search(s).is_ok())
+            .collect();
+        let gradient = model.graph.gradient_in(g, |s| wanted.iter().any(|(_, w)| *w == s));
+        let mut row: SparseRow = gradient
+            .into_iter()
+            .filter_map(|(s, d)| Some((wanted.iter().find(|(_, w)| *w == s)?.0, d)))
+            .collect();
+        row.sort_by_key(|(k, _)| *k);
+        let origin = Origin { name: initial.name.clone(), span: initial.span, is_start: true, exact: initial.exact };
+        rows.push((origin, g, row));
+    }
+    rows
+}
+
+impl Residual for LevelEquations {
+    fn n_unknowns(&self) -> usize {
+        self.n
+    }
+
+    fn n_rows(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn allocate(&self) -> Matrix {
+        let pattern: Vec<Vec<usize>> = self.rows.iter().map(|(_, row)| row.iter().map(|(k, _)| *k).collect()).collect();
+        Matrix::from_pattern(self.rows.len(), self.n, &pattern)
+    }
+
+    fn fill(&mut self, x: &[f64], g: &mut [f64], jacobian: &mut Matrix) -> Result<(), MotionError> {
+        self.evaluate(x);
+        let (residual, entries) = self.values.split_at(self.rows.len());
+        g.copy_from_slice(residual);
+        jacobian.value.copy_from_slice(entries);
+        if self.values.iter().all(|v| v.is_finite()) { Ok(()) } else { Err(self.trouble()) }
+    }
+}

@@ -1,0 +1,321 @@
+//! The start: from what the user gave to a state that satisfies every constraint.
+//!
+//! Exact values stay, values after `~` may move, missing positions follow from the constraints and missing
+//! velocities are zero where the constraints allow. Every change is the smallest in the mass metric.
+
+mod level;
+mod report;
+
+use zwang_motion::{Dynamics, Matrix, MotionError, Projection, Settings, State, project};
+
+use crate::diagnostic::Diagnostics;
+use crate::equations::Equations;
+use crate::model::Model;
+use crate::system::System;
+use level::LevelEquations;
+pub(crate) use report::joined;
+
+/// A start that misses by less than this, relative to the size of its values, is what the user's digits could say.
+/// It equals the default tolerance of a run.
+const DIGITS: f64 = 1e-9;
+
+/// How a value was given.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+enum Given {
+    /// With `=`.
+    Exact,
+    /// With `~`.
+    Near,
+    /// Through an equation for a point.
+    Bound,
+    /// Not at all.
+    Missing,
+}
+
+/// Finds the start. Says what is missing, off or contradictory; with `fix` the nearest consistent start is taken.
+pub fn find_start(
+    equations: &mut Equations,
+    system: &mut System,
+    settings: &Settings,
+    fix: bool,
+    diagnostics: &mut Diagnostics,
+) -> Option<State> {
+    let n = equations.model.n_coordinates();
+    let mut finder = Finder { settings, fix, diagnostics, state: State::zero(n), system };
+    finder.positions(equations)?;
+    finder.velocities(equations)?;
+    Some(finder.state)
+}
+
+struct Finder<'a> {
+    settings: &'a Settings,
+    fix: bool,
+    diagnostics: &'a mut Diagnostics,
+    state: State,
+    system: &'a mut System,
+}
+
+/// How the search at one level ended.
+enum Search {
+    /// On the constraints, keeping what was given.
+    Kept(Projection),
+    /// The nearest consistent values, which differ from what was given.
+    Moved(Vec<f64>),
+    /// No values satisfy the constraints; the projection says which rows fight.
+    Contradiction(Projection, Vec<f64>),
+    /// A term is not finite there.
+    Trouble(MotionError),
+}
+
+impl Finder<'_> {
+    fn positions(&mut self, equations: &mut Equations) -> Option<()> {
+        let model = &equations.model;
+        let (mut given, values) = given_values(model, false);
+        self.state.q.copy_from_slice(&values);
+        self.follow_points(equations, &mut given, false);
+        let guess = self.state.q.clone();
+        let mut level = LevelEquations::new(equations, &self.state, false);
+        let search = self.search(&mut level, &given, &guess);
+        match search {
+            Search::Kept(_) => self.determined(equations, &mut level, &given, &guess),
+            Search::Moved(nearest) => {
+                if self.accepts(&guess, &nearest) {
+                    self.state.q = nearest;
+                    return Some(());
+                }
+                let velocity = self.nearest_velocity(equations, &nearest);
+                let miss = report::Miss { given: &guess, nearest: &nearest, velocity: &velocity, is_velocity: false };
+                self.diagnostics.push(report::off_constraint(&equations.model, &mut level, miss));
+                None
+            }
+            Search::Contradiction(projection, _) => {
+                self.diagnostics.push(report::contradiction(&equations.model, &level, &projection, "positions"));
+                None
+            }
+            Search::Trouble(error) => {
+                self.diagnostics.push(report::trouble(&equations.model, &error));
+                None
+            }
+        }
+    }
+
+    fn velocities(&mut self, equations: &mut Equations) -> Option<()> {
+        let (mut given, values) = given_values(&equations.model, true);
+        self.state.qdot.copy_from_slice(&values);
+        self.follow_points(equations, &mut given, true);
+        let guess = self.state.qdot.clone();
+        let mut level = LevelEquations::new(equations, &self.state, true);
+        match self.search(&mut level, &given, &guess) {
+            Search::Kept(_) => Some(()),
+            Search::Moved(nearest) if self.accepts(&guess, &nearest) => {
+                self.state.qdot = nearest;
+                Some(())
+            }
+            Search::Moved(nearest) => {
+                let positions = self.state.q.clone();
+                let miss = report::Miss { given: &guess, nearest: &positions, velocity: &nearest, is_velocity: true };
+                self.diagnostics.push(report::off_constraint(&equations.model, &mut level, miss));
+                None
+            }
+            Search::Contradiction(projection, _) => {
+                self.diagnostics.push(report::contradiction(&equations.model, &level, &projection, "velocities"));
+                None
+            }
+            Search::Trouble(error) => {
+                self.diagnostics.push(report::trouble(&equations.model, &error));
+                None
+            }
+        }
+    }
+
+    /// Whether a move is within the user's digits, or allowed by `fix`.
+    fn accepts(&self, given: &[f64], nearest: &[f64]) -> bool {
+        self.fix || given.iter().zip(nearest).all(|(a, b)| (a - b).abs() <= DIGITS * (1.0 + a.abs()))
+    }
+
+    /// Puts the coordinates of points where the start wants them, before any constraint is asked.
+    fn follow_points(&mut self, equations: &mut Equations, given: &mut [Given], is_velocity: bool) {
+        let mut points = LevelEquations::points(equations, &self.state, is_velocity);
+        if points.is_empty() {
+            return;
+        }
+        for (coordinate, exact) in points.touched() {
+            if given[coordinate] == Given::Missing || (given[coordinate] == Given::Near && exact) {
+                given[coordinate] = if exact { Given::Bound } else { Given::Near };
+            }
+        }
+        let movable: Vec<bool> = given.iter().map(|g| matches!(g, Given::Bound | Given::Near)).collect();
+        let mut x = if is_velocity { self.state.qdot.clone() } else { self.state.q.clone() };
+        let weight = identity(x.len());
+        if project(&mut points, &weight, &movable, &mut x, self.settings).is_ok() {
+            let target = if is_velocity { &mut self.state.qdot } else { &mut self.state.q };
+            *target = x;
+        }
+    }
+
+    /// Moves first what was not given, then what was given with `~`, then everything.
+    fn search(&mut self, level: &mut LevelEquations, given: &[Given], guess: &[f64]) -> Search {
+        let weight = self.weight(guess, level.is_velocity);
+        let free = |g: &Given| matches!(g, Given::Missing | Given::Bound);
+        let stages = [free, |g: &Given| *g != Given::Exact];
+        for is_movable in stages {
+            let movable: Vec<bool> = given.iter().map(is_movable).collect();
+            for start in guesses(guess, given, level.is_velocity) {
+                let mut x = start;
+                match project(level, &weight, &movable, &mut x, self.settings) {
+                    Ok(projection) if projection.converged => {
+                        self.keep(level.is_velocity, &x);
+                        return Search::Kept(projection);
+                    }
+                    Ok(_) => {}
+                    // a bad guess may be where a term is not finite; the given values may not
+                    Err(error) if given.iter().all(|g| *g != Given::Missing) => return Search::Trouble(error),
+                    Err(_) => {}
+                }
+            }
+        }
+        level.drop_start_equations();
+        let mut x = guess.to_vec();
+        match project(level, &weight, &vec![true; x.len()], &mut x, self.settings) {
+            Ok(projection) if projection.converged => Search::Moved(x),
+            Ok(projection) => Search::Contradiction(projection, x),
+            Err(error) => Search::Trouble(error),
+        }
+    }
+
+    fn keep(&mut self, is_velocity: bool, x: &[f64]) {
+        let target = if is_velocity { &mut self.state.qdot } else { &mut self.state.q };
+        target.copy_from_slice(x);
+    }
+
+    /// The mass metric at the guess; the plain one where the mass cannot be evaluated.
+    fn weight(&mut self, guess: &[f64], is_velocity: bool) -> Matrix {
+        let mut state = self.state.clone();
+        if !is_velocity {
+            state.q.copy_from_slice(guess);
+        }
+        let mut given = self.system.allocate();
+        match self.system.fill(&state, &mut given) {
+            Ok(()) => given.mass_matrix,
+            Err(_) if given.mass_matrix.value.iter().all(|m| m.is_finite()) => given.mass_matrix,
+            Err(_) => identity(guess.len()),
+        }
+    }
+
+    /// Whether the constraints really fix the positions that were not given.
+    fn determined(
+        &mut self,
+        equations: &Equations,
+        level: &mut LevelEquations,
+        given: &[Given],
+        guess: &[f64],
+    ) -> Option<()> {
+        let open: Vec<bool> = given.iter().map(|g| matches!(g, Given::Missing | Given::Bound)).collect();
+        if !open.contains(&true) {
+            return Some(());
+        }
+        let weight = self.weight(&self.state.q.clone(), false);
+        let mut x = self.state.q.clone();
+        let projection = project(level, &weight, &open, &mut x, self.settings).ok()?;
+        if projection.n_free > 0 {
+            let loose = |k: usize| open[k] && projection.free.iter().any(|d| d[k].abs() > 1e-6);
+            let names: Vec<usize> = (0..open.len()).filter(|&k| loose(k)).collect();
+            self.diagnostics.push(report::missing(&equations.model, &names, projection.n_free));
+            return None;
+        }
+        // another guess may lead to another solution: then the start does not say which is meant
+        let missing = given.iter().filter(|g| **g == Given::Missing).count();
+        if missing == 0 || missing > 40 {
+            return Some(());
+        }
+        for other in guesses(guess, given, false).skip(1) {
+            let mut y = other;
+            let found = project(level, &weight, &open, &mut y, self.settings);
+            let differs = x.iter().zip(&y).any(|(a, b)| (a - b).abs() > 1e-6 * (1.0 + a.abs()));
+            if found.is_ok_and(|p| p.converged) && differs {
+                self.diagnostics.push(report::ambiguous(&equations.model, &x, &y));
+                return None;
+            }
+        }
+        Some(())
+    }
+
+    /// The velocity that belongs to a nearest position, for the line to paste.
+    fn nearest_velocity(&mut self, equations: &mut Equations, q: &[f64]) -> Vec<f64> {
+        let (_, mut v) = given_values(&equations.model, true);
+        let mut state = self.state.clone();
+        state.q.copy_from_slice(q);
+        let mut level = LevelEquations::new(equations, &state, true);
+        level.drop_start_equations();
+        let weight = self.weight(q, false);
+        let movable = vec![true; v.len()];
+        let _ = project(&mut level, &weight, &movable, &mut v, self.settings);
+        v
+    }
+}
+
+/// How every coordinate was given, and the values; zero for those that were not.
+fn given_values(model: &Model, is_velocity: bool) -> (Vec<Given>, Vec<f64>) {
+    let n = model.n_coordinates();
+    let (mut given, mut values) = (vec![Given::Missing; n], vec![0.0; n]);
+    let entries: Vec<_> = model.start.iter().filter(|i| i.is_velocity == is_velocity).collect();
+    let numbers = model.constants(&entries.iter().map(|i| i.value).collect::<Vec<_>>());
+    for (entry, value) in entries.iter().zip(numbers) {
+        if let Some(k) = entry.coordinate {
+            given[k] = if entry.exact { Given::Exact } else { Given::Near };
+            values[k] = value;
+        }
+    }
+    (given, values)
+}
+
+/// The given values with several guesses for the positions that were not given.
+fn guesses<'a>(guess: &'a [f64], given: &'a [Given], is_velocity: bool) -> impl Iterator<Item = Vec<f64>> + 'a {
+    let any_missing = !is_velocity && given.contains(&Given::Missing);
+    let n_guesses = if any_missing { 5 } else { 1 };
+    let scale = guess.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+    let scale = if scale > 0.0 { scale } else { 1.0 };
+    (0..n_guesses).map(move |attempt| {
+        let shift = [0.0, 0.6, -0.6, 1.1, -0.35][attempt] * scale;
+        let moved = |(k, (x, g)): (usize, (&f64, &Given))| match g {
+            Given::Missing => x + shift * (1.0 + 0.1 * (k as f64).sin()),
+            _ => *x,
+        };
+        guess.iter().zip(given).enumerate().map(moved).collect()
+    })
+}
+
+fn identity(n: usize) -> Matrix {
+    let mut matrix = Matrix::from_pattern(n, n, &(0..n).map(|k| vec![k]).collect::<Vec<_>>());
+    matrix.value.fill(1.0);
+    matrix
+}
+
+/// Another state on the constraints near a given one, different for each attempt.
+pub(crate) fn nearby_state(
+    equations: &mut Equations,
+    system: &mut System,
+    state: &State,
+    settings: &Settings,
+    attempt: usize,
+) -> Option<State> {
+    let shaken = |x: &[f64], size: f64, phase: usize| -> Vec<f64> {
+        let shift = |(k, x): (usize, &f64)| x + size * ((3 + k * 17 + phase * 29) as f64).sin() * (1.0 + x.abs());
+        x.iter().enumerate().map(shift).collect()
+    };
+    let mut other = state.clone();
+    other.q = shaken(&state.q, 0.07, attempt);
+    let (weight, movable) = (identity(state.q.len()), vec![true; state.q.len()]);
+    let mut positions = LevelEquations::new(equations, &other, false);
+    positions.drop_start_equations();
+    let found = project(&mut positions, &weight, &movable, &mut other.q, settings).ok()?;
+    if !found.converged {
+        return None;
+    }
+    other.qdot = shaken(&state.qdot, 0.1, attempt + 5);
+    let mut velocities = LevelEquations::new(equations, &other, true);
+    velocities.drop_start_equations();
+    let found = project(&mut velocities, &weight, &movable, &mut other.qdot, settings).ok()?;
+    let mut given = system.allocate();
+    (found.converged && system.fill(&other, &mut given).is_ok()).then_some(other)
+}

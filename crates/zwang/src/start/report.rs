@@ -1,0 +1,173 @@
+//! What is said when the start is off, incomplete or impossible.
+
+use zwang_motion::{MotionError, Projection};
+
+use super::level::LevelEquations;
+use crate::diagnostic::Diagnostic;
+use crate::model::Model;
+use crate::quantity::{number, with_unit};
+use crate::units::Dimension;
+
+/// A start that misses the constraints, and the nearest one that does not.
+pub(super) struct Miss<'a> {
+    /// What was given at this level.
+    pub(super) given: &'a [f64],
+    /// The nearest positions.
+    pub(super) nearest: &'a [f64],
+    /// The velocities to go with them.
+    pub(super) velocity: &'a [f64],
+    /// Whether the velocities miss, and not the positions.
+    pub(super) is_velocity: bool,
+}
+
+/// Z201: by how much the start misses, and the line to paste.
+pub(super) fn off_constraint(model: &Model, level: &mut LevelEquations, miss: Miss) -> Diagnostic {
+    let residual = level.residual(miss.given);
+    let worst = (0..residual.len()).filter(|k| !level.origins[*k].is_start);
+    let worst = worst.max_by(|a, b| residual[*a].abs().total_cmp(&residual[*b].abs())).unwrap_or(0);
+    let origin = level.origins[worst].clone();
+    let reached = if miss.is_velocity { miss.velocity } else { miss.nearest };
+    let how_much = distance(model, miss.given, reached, miss.is_velocity);
+    let row = model.rows().into_iter().find(|r| r.name == origin.name).and_then(|r| r.dimension);
+    let dimension = row.map(|d| if miss.is_velocity && is_position(model, &origin.name) { d.times(Dimension::SECOND, -1.0) } else { d });
+    let gives = with_unit(residual[worst], dimension);
+    let what = if miss.is_velocity { "the start velocities miss" } else { "the start state misses" };
+    let off = if miss.is_velocity { "is off by" } else { "is off: left side minus right side is" };
+    let mut d = Diagnostic::error("Z201", format!("{what} constraint `{}` by {how_much}", origin.name));
+    d = match model.start_span {
+        Some(span) => d.at(span, format!("`{}` {off} {gives}", origin.name)).and_at(origin.span, "must hold at the start"),
+        None => d.at(origin.span, format!("{off} {gives}")),
+    };
+    d.with_note(format!(
+        "nearest consistent start (smallest change, weighted by mass):\n    {}",
+        start_line(model, miss.nearest, miss.velocity)
+    ))
+    .help("paste that line, or use ~ for values that may move, or run with --fix-start")
+}
+
+fn is_position(model: &Model, row: &str) -> bool {
+    model.rows().iter().any(|r| r.name == row && r.level == crate::model::Level::Position)
+}
+
+/// How far apart two values of the coordinates are, with the unit if all that moved share one.
+fn distance(model: &Model, given: &[f64], nearest: &[f64], is_velocity: bool) -> String {
+    let changes: Vec<f64> = given.iter().zip(nearest).map(|(a, b)| b - a).collect();
+    let length = changes.iter().map(|d| d * d).sum::<f64>().sqrt();
+    let moved = (0..changes.len()).filter(|k| changes[*k].abs() > 1e-9 * length);
+    let dimensions: Vec<Option<Dimension>> = moved.map(|k| model.coordinates[k].dimension).collect();
+    let common = dimensions.first().copied().flatten().filter(|first| {
+        dimensions.iter().all(|d| d.is_some_and(|d| d.same(*first)))
+    });
+    let common = common.map(|d| if is_velocity { d.times(Dimension::SECOND, -1.0) } else { d });
+    with_unit(length, common)
+}
+
+/// A `start` line with every coordinate and the velocities that are not zero.
+pub(crate) fn start_line(model: &Model, q: &[f64], qdot: &[f64]) -> String {
+    let unit = |d: Option<Dimension>| match d {
+        Some(d) if !d.same(Dimension::NONE) => format!(" {}", d.unit()),
+        _ => String::new(),
+    };
+    let mut entries = Vec::new();
+    for (c, x) in model.coordinates.iter().zip(q) {
+        entries.push(format!("{} = {}{}", c.name, number(*x), unit(c.dimension)));
+    }
+    for (c, v) in model.coordinates.iter().zip(qdot) {
+        if *v != 0.0 {
+            let rate = c.dimension.map(|d| d.times(Dimension::SECOND, -1.0));
+            entries.push(format!("{}' = {}{}", c.name, number(*v), unit(rate)));
+        }
+    }
+    format!("start {}", entries.join(", "))
+}
+
+/// Z202: positions that nothing fixes.
+pub(super) fn missing(model: &Model, open: &[usize], n_free: usize) -> Diagnostic {
+    let names: Vec<String> = open.iter().map(|k| model.coordinates[*k].name.clone()).collect();
+    let (shown, more) = (names.iter().take(8), names.len().saturating_sub(8));
+    let quoted: Vec<String> = shown.map(|n| format!("`{n}`")).collect();
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let noun = if names.len() == 1 { "initial position is" } else { "initial positions are" };
+    let freedom = match n_free {
+        1 => "the constraints leave one direction open".to_string(),
+        n => format!("the constraints leave {n} directions open"),
+    };
+    let line: Vec<String> = names.iter().take(8).map(|n| format!("{n} ~ 0")).collect();
+    let d = Diagnostic::error("Z202", format!("{} {noun} missing: {}{more}", names.len(), quoted.join(", ")));
+    let span = model.start_span.or_else(|| open.first().map(|k| model.coordinates[*k].span));
+    let d = match span {
+        Some(span) => d.at(span, freedom),
+        None => d,
+    };
+    d.with_note("velocities that are not given are zero")
+        .help(format!("give them exactly, or say roughly where:   start {}", line.join(", ")))
+}
+
+/// Z202: positions that the constraints fix in more than one way.
+pub(super) fn ambiguous(model: &Model, first: &[f64], second: &[f64]) -> Diagnostic {
+    let differs = |k: &usize| (first[*k] - second[*k]).abs() > 1e-6 * (1.0 + first[*k].abs());
+    let open: Vec<usize> = (0..first.len()).filter(differs).take(6).collect();
+    let names: Vec<String> = open.iter().map(|k| format!("`{}`", model.coordinates[*k].name)).collect();
+    let say = |values: &[f64]| {
+        let one = |k: &usize| format!("{} ~ {}", model.coordinates[*k].name, short(values[*k]));
+        open.iter().map(one).collect::<Vec<_>>().join(", ")
+    };
+    let d = Diagnostic::error("Z202", format!("the constraints allow more than one start for {}", names.join(", ")));
+    let d = match model.start_span {
+        Some(span) => d.at(span, "does not say which is meant"),
+        None => d,
+    };
+    d.help(format!("say roughly where:   start {}", say(first))).help(format!("or:   start {}", say(second)))
+}
+
+fn short(x: f64) -> String {
+    let rounded: f64 = format!("{x:.3e}").parse().unwrap_or(x);
+    number(rounded)
+}
+
+/// Z301: rows that cannot hold together at this level.
+pub(super) fn contradiction(model: &Model, level: &LevelEquations, projection: &Projection, what: &str) -> Diagnostic {
+    let size = |k: &usize| projection.certificate.get(*k).map_or(0.0, |y| y.abs());
+    let largest = (0..level.origins.len()).map(|k| size(&k)).fold(0.0, f64::max);
+    let fighting: Vec<usize> = (0..level.origins.len()).filter(|k| size(k) > 1e-6 * largest).collect();
+    let names: Vec<String> = fighting.iter().take(6).map(|k| format!("`{}`", level.origins[*k].name)).collect();
+    let gap = projection.residual.iter().map(|r| r.abs()).fold(0.0, f64::max);
+    let dimension = fighting.first().and_then(|k| model.rows().into_iter().find(|r| r.name == level.origins[*k].name)?.dimension);
+    let message = match names.len() {
+        0 => format!("no {what} satisfy the constraints"),
+        1 => format!("no {what} satisfy constraint {}", names[0]),
+        _ => format!("constraints {} contradict each other: no {what} satisfy them together", joined(&names)),
+    };
+    let mut d = Diagnostic::error("Z301", message);
+    for (position, k) in fighting.iter().take(6).enumerate() {
+        let label = format!("off by {} at the closest", with_unit(projection.residual[*k], dimension));
+        let span = level.origins[*k].span;
+        d = if position == 0 { d.at(span, label) } else { d.and_at(span, label) };
+    }
+    d.with_note(format!("searched from the given start; the smallest gap found is {}", with_unit(gap, dimension)))
+        .help("drop one of them, or make them agree")
+}
+
+/// `a`, `b` and `c`
+pub(crate) fn joined(names: &[String]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+/// Z402: a term that is not finite where the start is sought.
+pub(super) fn trouble(model: &Model, error: &MotionError) -> Diagnostic {
+    let what = match error {
+        MotionError::NotFinite { what } => format!("{what} is not finite"),
+        other => other.to_string(),
+    };
+    let d = Diagnostic::error("Z402", format!("at the start {what}"));
+    let d = match model.start_span {
+        Some(span) => d.at(span, "at these values"),
+        None => d,
+    };
+    d.help("start elsewhere, or write the constraint without the division: |v|^2 = l^2 has none")
+}
+

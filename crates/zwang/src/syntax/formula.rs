@@ -1,0 +1,533 @@
+//! Formulas, values, units and targets: precedence climbing over the tokens of one statement.
+
+use super::Span;
+use super::lexer::TokenKind;
+use super::name::nearest;
+use super::parser::{Abandoned, Parsed, Parser, RESERVED};
+use super::tree::*;
+use crate::diagnostic::Diagnostic;
+use crate::units::{self, Unit};
+
+/// Brackets deeper than this are refused: nobody writes them, and each level costs stack.
+const DEEPEST: usize = 200;
+
+impl Parser<'_> {
+    /// A formula, in which units stand in brackets: `0.3[m]`.
+    pub(super) fn formula(&mut self) -> Parsed<Formula> {
+        let before = std::mem::replace(&mut self.in_value, false);
+        let formula = self.sum();
+        self.in_value = before;
+        formula
+    }
+
+    /// A value, in which units may follow numbers bare: `9.81 m/s^2`.
+    pub(super) fn value(&mut self) -> Parsed<Formula> {
+        let before = std::mem::replace(&mut self.in_value, true);
+        let value = self.sum();
+        self.in_value = before;
+        value
+    }
+
+    /// `a < b`
+    pub(super) fn condition(&mut self) -> Parsed<Formula> {
+        let start = self.here();
+        let left = self.sum()?;
+        let Some(sign) = ["<=", ">=", "<", ">"].into_iter().find(|s| self.eat_symbol(s)) else {
+            return self.fail("a comparison `<`, `<=`, `>` or `>=`");
+        };
+        let right = self.sum()?;
+        let kind = FormulaKind::Compare(sign, Box::new(left), Box::new(right));
+        Ok(Formula { span: self.since(start), kind })
+    }
+
+    fn sum(&mut self) -> Parsed<Formula> {
+        let start = self.here();
+        let mut terms = Vec::new();
+        let mut minus = false;
+        loop {
+            terms.push((minus, self.product()?));
+            minus = self.is_symbol("-");
+            if !self.eat_symbol("+") && !self.eat_symbol("-") {
+                break;
+            }
+        }
+        Ok(self.single_or(terms, start, FormulaKind::Sum))
+    }
+
+    fn product(&mut self) -> Parsed<Formula> {
+        let start = self.here();
+        let mut factors = Vec::new();
+        let mut divides = false;
+        loop {
+            factors.push((divides, self.unary()?));
+            divides = self.is_symbol("/");
+            if !self.eat_symbol("*") && !self.eat_symbol("/") {
+                break;
+            }
+        }
+        Ok(self.single_or(factors, start, FormulaKind::Product))
+    }
+
+    /// The item itself if there is only one, else the list.
+    fn single_or(
+        &self,
+        mut items: Vec<(bool, Formula)>,
+        start: Span,
+        list: fn(Vec<(bool, Formula)>) -> FormulaKind,
+    ) -> Formula {
+        match items.len() {
+            1 => items.remove(0).1,
+            _ => Formula { span: self.since(start), kind: list(items) },
+        }
+    }
+
+    fn unary(&mut self) -> Parsed<Formula> {
+        let start = self.here();
+        let mut negative = false;
+        loop {
+            if self.eat_symbol("-") {
+                negative = !negative;
+            } else if !self.eat_symbol("+") {
+                break;
+            }
+        }
+        let formula = self.power()?;
+        if !negative {
+            return Ok(formula);
+        }
+        Ok(Formula { span: self.since(start), kind: FormulaKind::Negative(Box::new(formula)) })
+    }
+
+    fn power(&mut self) -> Parsed<Formula> {
+        let start = self.here();
+        let base = self.postfix()?;
+        let exponent = if let Some(TokenKind::Superscript(digits)) = self.peek() {
+            let span = self.here();
+            self.at += 1;
+            let number = |d: &str| Formula { span, kind: FormulaKind::Number(d.to_string()) };
+            match digits.strip_prefix('-') {
+                Some(digits) => Formula { span, kind: FormulaKind::Negative(Box::new(number(digits))) },
+                None => number(digits),
+            }
+        } else if self.eat_symbol("^") {
+            self.nested(|p| p.unary())?
+        } else {
+            return Ok(base);
+        };
+        let kind = FormulaKind::Power(Box::new(base), Box::new(exponent));
+        Ok(Formula { span: self.since(start), kind })
+    }
+
+    /// An atom with its primes and members: `x''`, `P.x'`, `B.point(0, 0, 1)`.
+    fn postfix(&mut self) -> Parsed<Formula> {
+        let start = self.here();
+        let mut formula = self.atom()?;
+        loop {
+            let kind = if let Some(TokenKind::Prime(count)) = self.peek() {
+                self.at += 1;
+                FormulaKind::Prime(Box::new(formula), *count)
+            } else if self.is_symbol(".") {
+                self.at += 1;
+                let name = self.name("a component or member")?;
+                let arguments = if self.is_symbol("(") { Some(self.arguments()?) } else { None };
+                FormulaKind::Member(Box::new(formula), name, arguments)
+            } else {
+                return Ok(formula);
+            };
+            formula = Formula { span: self.since(start), kind };
+        }
+    }
+
+    pub(super) fn atom(&mut self) -> Parsed<Formula> {
+        let start = self.here();
+        let kind = match self.peek() {
+            Some(TokenKind::Number(written)) => self.number(written.clone())?,
+            Some(TokenKind::Text(text)) => {
+                self.at += 1;
+                FormulaKind::Text(text.clone())
+            }
+            Some(TokenKind::Name(word)) if word == "if" => self.nested(Self::choice)?,
+            Some(TokenKind::Name(_)) => self.named()?,
+            Some(TokenKind::Symbol("(")) => return self.parenthesis(),
+            Some(TokenKind::Symbol("[")) => self.nested(Self::matrix)?,
+            Some(TokenKind::Symbol("|")) => self.nested(Self::length)?,
+            _ => return self.fail("a number, name or bracket"),
+        };
+        Ok(Formula { span: self.since(start), kind })
+    }
+
+    /// Runs `read` one bracket deeper, refusing absurd depths.
+    fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+        if self.depth >= DEEPEST {
+            let here = self.here();
+            self.diagnostics.push(
+                Diagnostic::error("Z005", format!("the formula is nested more than {DEEPEST} deep"))
+                    .at(here, "one bracket too many")
+                    .help("name a part of it with `let`"),
+            );
+            return Err(Abandoned);
+        }
+        self.depth += 1;
+        let result = stacker::maybe_grow(64 * 1024, 1024 * 1024, || read(self));
+        self.depth -= 1;
+        result
+    }
+
+    fn number(&mut self, written: String) -> Parsed<FormulaKind> {
+        let span = self.here();
+        self.at += 1;
+        let value: f64 = written.parse().unwrap_or(f64::NAN);
+        let vanishes = value == 0.0 && written.bytes().take_while(|b| !b"eE".contains(b)).any(|b| (b'1'..=b'9').contains(&b));
+        if !value.is_finite() || vanishes {
+            let what = if vanishes { "too small" } else { "too large" };
+            self.diagnostics.push(
+                Diagnostic::error("Z006", format!("the number `{}` is {what} to be computed with", shortened(&written)))
+                    .at(span, "beyond the range of 64-bit numbers")
+                    .help("numbers lie between 1e-300 and 1e300 in size"),
+            );
+            return Err(Abandoned);
+        }
+        // 0.3[m]
+        if self.is_symbol("[") {
+            self.at += 1;
+            let unit = self.unit()?;
+            if !self.eat_symbol("]") {
+                return self.unclosed("]", span);
+            }
+            return Ok(FormulaKind::WithUnit(written, unit));
+        }
+        if self.in_value && self.unit_follows() {
+            let unit = self.unit()?;
+            return Ok(FormulaKind::WithUnit(written, unit));
+        }
+        self.no_name_follows(&written, span)?;
+        Ok(FormulaKind::Number(written))
+    }
+
+    /// Whether a bare unit stands here: `m/s^2`, `1/m`.
+    fn unit_follows(&self) -> bool {
+        let is_unit = |k| matches!(self.peek_at(k), Some(TokenKind::Name(n)) if units::find(&unit_name(n)).is_some());
+        let one_over = matches!(self.peek(), Some(TokenKind::Number(one)) if one == "1")
+            && matches!(self.peek_at(1), Some(TokenKind::Symbol("/")))
+            && is_unit(2);
+        is_unit(0) || one_over
+    }
+
+    /// `2 m` in a formula is neither a product nor a unit; in a value it may be a mistyped unit.
+    fn no_name_follows(&mut self, written: &str, number: Span) -> Parsed<()> {
+        let Some(TokenKind::Name(word)) = self.peek() else { return Ok(()) };
+        if RESERVED.contains(&word.as_str()) {
+            return Ok(());
+        }
+        let span = number.to(self.here());
+        let diagnostic = if self.in_value {
+            let d = Diagnostic::error("Z502", format!("`{word}` is not a unit")).at(self.here(), "no unit of that name");
+            let d = match word.as_str() {
+                "g" => d.help("`g` is kept for gravity: write `gram`"),
+                _ => match nearest(word, units::names()) {
+                    Some(near) => d.help(format!("did you mean `{near}`?")),
+                    None => d,
+                },
+            };
+            d.help(format!("for a product write   {written}*{word}"))
+        } else {
+            let is_unit = units::find(&unit_name(word)).is_some();
+            let question = if is_unit { format!("a unit, or {written} times {word}?") } else { "a product?".into() };
+            let d = Diagnostic::error("Z102", format!("`{written} {word}` in a formula")).at(span, question);
+            let d = d.help(format!("product: {written}*{word}"));
+            if is_unit { d.help(format!("unit: {written}[{word}]")) } else { d }
+        };
+        self.diagnostics.push(diagnostic);
+        Err(Abandoned)
+    }
+
+    /// The longest chain of units: `m/s^2`, `N*m`, `1/m`.
+    pub(super) fn unit(&mut self) -> Parsed<Unit> {
+        let first = self.at;
+        let mut unit = Unit::one();
+        if matches!(self.peek(), Some(TokenKind::Number(one)) if one == "1") {
+            self.at += 1;
+            if !self.is_symbol("/") {
+                return Ok(unit);
+            }
+        } else {
+            unit = self.unit_factor(&unit, 1)?;
+        }
+        loop {
+            let sign = if self.is_symbol("/") {
+                -1
+            } else if self.is_symbol("*") {
+                1
+            } else {
+                break;
+            };
+            // what follows must be a unit, else the sign belongs to the formula around
+            let is_unit = matches!(self.peek_at(1), Some(TokenKind::Name(n)) if units::find(&unit_name(n)).is_some());
+            if !is_unit {
+                break;
+            }
+            self.at += 1;
+            unit = self.unit_factor(&unit, sign)?;
+        }
+        unit.text = self.tokens[first..self.at].iter().map(|t| token_text(&t.kind)).collect();
+        Ok(unit)
+    }
+
+    /// One unit with its power, multiplied into `unit`.
+    fn unit_factor(&mut self, unit: &Unit, sign: i32) -> Parsed<Unit> {
+        let Some(TokenKind::Name(word)) = self.peek() else { return self.fail("a unit") };
+        let span = self.here();
+        let Some(factor) = units::find(&unit_name(word)) else {
+            let d = Diagnostic::error("Z502", format!("`{word}` is not a unit")).at(span, "no unit of that name");
+            self.diagnostics.push(match (word.as_str(), nearest(word, units::names())) {
+                ("g", _) => d.help("`g` is kept for gravity: write `gram`"),
+                (_, Some(near)) => d.help(format!("did you mean `{near}`?")),
+                (_, None) => d.help("zwang explain Z502 lists the units"),
+            });
+            return Err(Abandoned);
+        };
+        self.at += 1;
+        let power = self.unit_power()?;
+        match (-12..=12).contains(&power).then(|| unit.times(&factor, sign * power)).flatten() {
+            Some(unit) => Ok(unit),
+            None => {
+                self.diagnostics.push(
+                    Diagnostic::error("Z502", "this power of a unit is out of range").at(self.since(span), "too high"),
+                );
+                Err(Abandoned)
+            }
+        }
+    }
+
+    fn unit_power(&mut self) -> Parsed<i32> {
+        let digits = match self.peek() {
+            Some(TokenKind::Superscript(digits)) => digits.clone(),
+            Some(TokenKind::Symbol("^")) => {
+                self.at += 1;
+                let sign = if self.eat_symbol("-") { "-" } else { "" };
+                match self.peek() {
+                    Some(TokenKind::Number(digits)) => format!("{sign}{digits}"),
+                    _ => return self.fail("a whole number as the power of the unit"),
+                }
+            }
+            _ => return Ok(1),
+        };
+        match digits.parse() {
+            Ok(power) => {
+                self.at += 1;
+                Ok(power)
+            }
+            Err(_) => self.fail("a whole number as the power of the unit"),
+        }
+    }
+
+    /// A name, an indexed name, a call, or a sum over an index.
+    fn named(&mut self) -> Parsed<FormulaKind> {
+        let keyword = matches!(self.peek(), Some(TokenKind::Name(w)) if RESERVED.contains(&w.as_str()));
+        if keyword {
+            return self.fail("a number, name or bracket");
+        }
+        let name = self.name("a name")?;
+        if self.is_symbol("[") {
+            let open = self.here();
+            self.at += 1;
+            let indices = self.nested(|p| p.formulas("]", open))?;
+            return Ok(FormulaKind::Indexed(name, indices));
+        }
+        if !self.is_symbol("(") {
+            self.check_no_adjacent(&name)?;
+            return Ok(FormulaKind::Name(name.text));
+        }
+        if name.text == "sum" {
+            return self.nested(Self::sum_over);
+        }
+        let arguments = self.arguments()?;
+        Ok(FormulaKind::Call(name, arguments))
+    }
+
+    /// `m x` is not a product.
+    fn check_no_adjacent(&mut self, name: &Name) -> Parsed<()> {
+        let next = match self.peek() {
+            Some(TokenKind::Name(next)) if !RESERVED.contains(&next.as_str()) => next.clone(),
+            Some(TokenKind::Number(next)) => next.clone(),
+            _ => return Ok(()),
+        };
+        let span = name.span.to(self.here());
+        self.diagnostics.push(
+            Diagnostic::error("Z102", format!("`{} {next}` in a formula", name.text))
+                .at(span, "a product?")
+                .help(format!("product: {}*{next}", name.text)),
+        );
+        Err(Abandoned)
+    }
+
+    fn arguments(&mut self) -> Parsed<Vec<Formula>> {
+        let open = self.here();
+        self.expect_symbol("(")?;
+        if self.eat_symbol(")") {
+            return Ok(Vec::new());
+        }
+        self.nested(|p| p.formulas(")", open))
+    }
+
+    /// Formulas separated by commas up to the closing bracket.
+    fn formulas(&mut self, close: &'static str, open: Span) -> Parsed<Vec<Formula>> {
+        let mut items = vec![self.sum()?];
+        while self.eat_symbol(",") {
+            items.push(self.sum()?);
+        }
+        if self.eat_symbol(close) { Ok(items) } else { self.unclosed(close, open) }
+    }
+
+    /// A bracket that is not closed, or something that should not stand inside it.
+    fn unclosed<T>(&mut self, close: &'static str, open: Span) -> Parsed<T> {
+        if self.peek().is_some() && !self.is_symbol("=") && !self.is_symbol("]") && !self.is_symbol(")") {
+            return self.fail(&format!("`{close}` or an operator"));
+        }
+        let here = self.here();
+        self.diagnostics.push(
+            Diagnostic::error("Z004", "a bracket is not closed")
+                .at(open, "opened here")
+                .and_at(here, format!("`{close}` is missing before this"))
+                .help(format!("add `{close}`")),
+        );
+        Err(Abandoned)
+    }
+
+    /// `(a)` is a; `(a, b)` a vector.
+    fn parenthesis(&mut self) -> Parsed<Formula> {
+        let start = self.here();
+        self.at += 1;
+        let mut items = self.nested(|p| p.formulas(")", start))?;
+        if items.len() == 1 {
+            let mut only = items.remove(0);
+            only.span = self.since(start);
+            return Ok(only);
+        }
+        Ok(Formula { span: self.since(start), kind: FormulaKind::Vector(items) })
+    }
+
+    /// `[a, b; c, d]`
+    fn matrix(&mut self) -> Parsed<FormulaKind> {
+        let open = self.here();
+        self.at += 1;
+        let mut rows = vec![Vec::new()];
+        loop {
+            let item = self.sum()?;
+            rows.last_mut().expect("at least one row").push(item);
+            if self.eat_symbol("]") {
+                return Ok(FormulaKind::Matrix(rows));
+            } else if self.eat_symbol(";") {
+                rows.push(Vec::new());
+            } else if !self.eat_symbol(",") {
+                return self.unclosed("]", open);
+            }
+        }
+    }
+
+    /// A bar opens where an operand is expected, else closes.
+    fn length(&mut self) -> Parsed<FormulaKind> {
+        let open = self.here();
+        self.at += 1;
+        let inside = self.sum()?;
+        if !self.eat_symbol("|") {
+            return self.unclosed("|", open);
+        }
+        Ok(FormulaKind::Length(Box::new(inside)))
+    }
+
+    fn choice(&mut self) -> Parsed<FormulaKind> {
+        self.at += 1;
+        let condition = self.condition()?;
+        if !self.eat_word("then") {
+            return self.fail("the word `then`");
+        }
+        let then = self.sum()?;
+        if !self.eat_word("else") {
+            return self.fail("the word `else`");
+        }
+        let otherwise = self.sum()?;
+        Ok(FormulaKind::If(Box::new(condition), Box::new(then), Box::new(otherwise)))
+    }
+
+    /// `sum(i in 1..n: …)`
+    fn sum_over(&mut self) -> Parsed<FormulaKind> {
+        let open = self.here();
+        self.at += 1;
+        let index = self.name("an index")?;
+        if !self.eat_word("in") {
+            return self.fail("the word `in`");
+        }
+        let from = self.sum()?;
+        self.expect_symbol("..")?;
+        let to = self.sum()?;
+        self.expect_symbol(":")?;
+        let body = self.sum()?;
+        if !self.eat_symbol(")") {
+            return self.unclosed(")", open);
+        }
+        Ok(FormulaKind::SumOver(index, Box::new(from), Box::new(to), Box::new(body)))
+    }
+
+    /// `x`, `x[3]`, `x[1..n]`, `x[i in 1..n]`
+    pub(super) fn target(&mut self, what: &str) -> Parsed<Target> {
+        let name = self.name(what)?;
+        let mut indices = Vec::new();
+        if self.is_symbol("[") {
+            let open = self.here();
+            self.at += 1;
+            loop {
+                indices.push(self.index()?);
+                if self.eat_symbol("]") {
+                    break;
+                } else if !self.eat_symbol(",") {
+                    return self.unclosed("]", open);
+                }
+            }
+        }
+        let span = self.since(name.span);
+        Ok(Target { name, indices, span })
+    }
+
+    /// A target that may also be a member, such as the point `arm.tip`; the dot becomes part of the name.
+    pub(super) fn dotted_target(&mut self, what: &str) -> Parsed<Target> {
+        let mut target = self.target(what)?;
+        while self.eat_symbol(".") {
+            let member = self.name("a member")?;
+            target.name.text = format!("{}.{}", target.name.text, member.text);
+            target.span = self.since(target.span);
+        }
+        Ok(target)
+    }
+
+    fn index(&mut self) -> Parsed<Index> {
+        let named = matches!(self.peek_at(1), Some(TokenKind::Name(word)) if word == "in");
+        let name = if named { Some(self.name("an index")?) } else { None };
+        if named {
+            self.at += 1;
+        }
+        let from = self.nested(|p| p.formula())?;
+        if self.eat_symbol("..") {
+            return Ok(Index::Range(name, from, self.nested(|p| p.formula())?));
+        }
+        if named { self.fail("`..`") } else { Ok(Index::One(from)) }
+    }
+}
+
+/// µ is μ also in units.
+fn unit_name(written: &str) -> String {
+    written.replace('µ', "μ")
+}
+
+fn shortened(written: &str) -> String {
+    if written.len() <= 24 { written.to_string() } else { format!("{}…", &written[..20]) }
+}
+
+fn token_text(kind: &TokenKind) -> String {
+    match kind {
+        TokenKind::Name(text) | TokenKind::Number(text) | TokenKind::Text(text) => text.clone(),
+        TokenKind::Superscript(digits) => format!("^{digits}"),
+        TokenKind::Symbol(symbol) => symbol.to_string(),
+        TokenKind::Prime(count) => "'".repeat(*count as usize),
+    }
+}

@@ -1,0 +1,172 @@
+//! One name, many spellings: `theta` is `θ`, `q₁` is `q_1`, `ẋ` may be `x'`.
+
+use unicode_normalization::UnicodeNormalization;
+
+/// Latin spellings of Greek letters, and letters that only look different.
+const GREEK: [(&str, &str); 35] = [
+    ("alpha", "α"), ("beta", "β"), ("gamma", "γ"), ("delta", "δ"), ("epsilon", "ε"), ("zeta", "ζ"),
+    ("eta", "η"), ("theta", "θ"), ("iota", "ι"), ("kappa", "κ"), ("lambda", "λ"), ("mu", "μ"),
+    ("nu", "ν"), ("xi", "ξ"), ("omicron", "ο"), ("pi", "π"), ("rho", "ρ"), ("sigma", "σ"),
+    ("tau", "τ"), ("upsilon", "υ"), ("phi", "φ"), ("chi", "χ"), ("psi", "ψ"), ("omega", "ω"),
+    ("Gamma", "Γ"), ("Delta", "Δ"), ("Theta", "Θ"), ("Lambda", "Λ"), ("Xi", "Ξ"), ("Pi", "Π"),
+    ("Sigma", "Σ"), ("Upsilon", "Υ"), ("Phi", "Φ"), ("Psi", "Ψ"), ("Omega", "Ω"),
+];
+
+/// The one form under which all spellings of a name are found.
+///
+/// A Greek name counts when it is all the letters before digits or an underscore; subscript digits are an
+/// underscore and digits; µ, ϕ, ϑ, ϵ, ϱ are μ, φ, θ, ε, ρ.
+pub fn canonical(written: &str) -> String {
+    let mut plain = String::with_capacity(written.len());
+    let mut in_subscript = false;
+    for c in written.nfc() {
+        let digit = subscript_digit(c);
+        if digit.is_some() && !in_subscript {
+            plain.push('_');
+        }
+        in_subscript = digit.is_some();
+        plain.push(digit.unwrap_or(match c {
+            'µ' => 'μ',
+            'ϕ' => 'φ',
+            'ϑ' => 'θ',
+            'ϵ' => 'ε',
+            'ϱ' => 'ρ',
+            other => other,
+        }));
+    }
+    let letters = plain.find(|c: char| !c.is_alphabetic()).unwrap_or(plain.len());
+    match GREEK.iter().find(|(latin, _)| *latin == &plain[..letters]) {
+        Some((_, greek)) => format!("{greek}{}", &plain[letters..]),
+        None => plain,
+    }
+}
+
+/// The name without dots above its letters and how many derivatives those dots mean, if it has any.
+pub fn undotted(written: &str) -> Option<(String, u32)> {
+    let mut primes = 0;
+    let bare: String = written
+        .nfd()
+        .filter(|&c| {
+            let dots = match c {
+                '\u{307}' => 1,
+                '\u{308}' => 2,
+                _ => 0,
+            };
+            primes += dots;
+            dots == 0
+        })
+        .collect();
+    (primes > 0).then(|| (canonical(&bare), primes))
+}
+
+/// The name as LaTeX writes it: Greek letters as commands, the rest after the first letter as a subscript.
+pub fn latex(written: &str) -> String {
+    let canonical = canonical(written);
+    let mut letters = canonical.chars();
+    let Some(first) = letters.next() else { return String::new() };
+    let head = match GREEK.iter().find(|(_, greek)| greek.starts_with(first)) {
+        Some((latin, _)) => format!("\\{latin}"),
+        None => first.to_string(),
+    };
+    let rest: String = letters.collect();
+    let rest = rest.trim_start_matches('_').replace('_', ",").replace(['[', ']'], ",");
+    match rest.trim_matches(',') {
+        "" => head,
+        rest if rest.starts_with(|c: char| c.is_alphabetic()) && rest.chars().count() > 1 && canonical == written
+            && !written.contains('_') => format!("\\mathit{{{}}}", written.replace('[', "_{").replace(']', "}")),
+        rest => format!("{head}_{{{rest}}}"),
+    }
+}
+
+/// A name for files and other programs: ASCII, `θ` as `theta`, `x[1]` as `x_1`.
+pub fn ascii(written: &str) -> String {
+    let mut out = String::new();
+    for c in canonical(written).chars() {
+        match GREEK.iter().find(|(_, greek)| greek.starts_with(c)) {
+            Some((latin, _)) => out.push_str(latin),
+            None if c.is_ascii_alphanumeric() || c == '_' => out.push(c),
+            None => out.push('_'),
+        }
+    }
+    out.trim_end_matches('_').to_string()
+}
+
+/// What a name looks like: letters of other alphabets replaced by the Latin ones they resemble.
+pub fn skeleton(canonical: &str) -> String {
+    const LOOKS: [(&str, &str); 2] =
+        [("νορΑΒΕΖΗΙΚΜΝΟΡΤΥΧιυ", "vopABEZHIKMNOPTYXiu"), ("аеорсхуіАВЕКМНОРСТХ", "aeopcxyiABEKMHOPCTX")];
+    let look = |c: char| {
+        LOOKS.iter().find_map(|(from, to)| Some(to.chars().nth(from.chars().position(|f| f == c)?)?)).unwrap_or(c)
+    };
+    canonical.chars().map(look).collect()
+}
+
+/// The known name nearest to `name`, if one is near enough to be a slip of the hand.
+pub fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let length = name.chars().count();
+    let most = if length <= 2 { 1 } else { length / 3 + 1 };
+    known
+        .filter(|k| k.chars().count().abs_diff(length) <= most)
+        .map(|k| (distance(name, k), k))
+        .filter(|(d, k)| *d <= most && *d < k.chars().count().max(length))
+        .min_by_key(|(d, _)| *d)
+        .map(|(_, k)| k)
+}
+
+/// Levenshtein distance, with swapped neighbours counted once.
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let mut rows = vec![vec![0; b.len() + 1]; a.len() + 1];
+    for i in 0..=a.len() {
+        for j in 0..=b.len() {
+            rows[i][j] = if i == 0 || j == 0 {
+                i + j
+            } else {
+                let change = usize::from(a[i - 1] != b[j - 1]);
+                let plain = (rows[i - 1][j] + 1).min(rows[i][j - 1] + 1).min(rows[i - 1][j - 1] + change);
+                let swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+                if swapped { plain.min(rows[i - 2][j - 2] + 1) } else { plain }
+            };
+        }
+    }
+    rows[a.len()][b.len()]
+}
+
+fn subscript_digit(c: char) -> Option<char> {
+    let code = u32::from(c);
+    (0x2080..=0x2089).contains(&code).then(|| char::from_digit(code - 0x2080, 10)).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spellings_of_one_name_agree() {
+        for (a, b) in [("theta", "θ"), ("phi1", "φ1"), ("q₁", "q_1"), ("µ", "mu"), ("ϕ", "phi"), ("mu_s", "μ_s")] {
+            assert_eq!(canonical(a), canonical(b), "{a} and {b}");
+        }
+        assert_ne!(canonical("q1"), canonical("q_1"));
+        assert_ne!(canonical("thetas"), canonical("θs"));
+    }
+
+    #[test]
+    fn dots_come_off() {
+        assert_eq!(undotted("ẋ"), Some(("x".into(), 1)));
+        assert_eq!(undotted("θ̈1"), Some(("θ1".into(), 2)));
+        assert_eq!(undotted("x"), None);
+    }
+
+    #[test]
+    fn latex_makes_commands_and_subscripts() {
+        assert_eq!(latex("theta"), r"\theta");
+        assert_eq!(latex("q1"), "q_{1}");
+        assert_eq!(latex("x[3]"), "x_{3}");
+    }
+
+    #[test]
+    fn nearest_finds_swapped_letters_but_not_strangers() {
+        assert_eq!(nearest("thtea", ["theta", "phi"].into_iter()), Some("theta"));
+        assert_eq!(nearest("mass", ["x", "omega"].into_iter()), None);
+    }
+}

@@ -1,0 +1,334 @@
+//! Equations compiled and given parameter values: numbers at any state.
+
+use zwang_expr::{Expr, Program};
+use zwang_motion::{Dynamics, Given, Legendre, Matrix, MotionError, State};
+
+use crate::equations::{Equations, SparseRow};
+use crate::model::{Derived, Level, Model};
+
+/// A program over (t, q, q̇, parameters, more) with the room it needs.
+struct Compiled {
+    program: Program,
+    workspace: Vec<f64>,
+    values: Vec<f64>,
+}
+
+impl Compiled {
+    /// Compiles expressions; symbols that are no inputs make it impossible.
+    fn new(equations: &Equations, inputs: &[Expr], outputs: &[Expr]) -> Option<Compiled> {
+        let program = Program::new(&equations.model.graph, inputs, outputs).ok()?;
+        let (workspace, values) = (program.workspace(), vec![0.0; program.n_outputs()]);
+        Some(Compiled { program, workspace, values })
+    }
+
+    fn run(&mut self, inputs: &[f64]) -> &[f64] {
+        self.program.run(inputs, &mut self.workspace, &mut self.values);
+        &self.values
+    }
+}
+
+/// The compiled equations of one model with its parameter values.
+pub struct System {
+    n: usize,
+    inputs: Vec<f64>,
+    parameters: Vec<f64>,
+    given: Compiled,
+    residuals: Compiled,
+    energies: Compiled,
+    nonideal: Option<Compiled>,
+    legendre: Option<Compiled>,
+    outputs: Vec<(String, Option<Compiled>)>,
+    empty: Given,
+    empty_legendre: Option<Legendre>,
+    levels: Vec<Level>,
+    /// Names of t, q, q̇ for messages.
+    names: Vec<String>,
+    graph: zwang_expr::Graph,
+}
+
+/// Energies and momenta at a state.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Energies {
+    /// T.
+    pub kinetic: f64,
+    /// V.
+    pub potential: f64,
+    /// E = p·q̇ − L.
+    pub energy: f64,
+    /// p.
+    pub momentum: Vec<f64>,
+}
+
+impl System {
+    /// Compiles what a simulation needs; `with_legendre` adds what the two-form route needs.
+    pub fn compile(equations: &mut Equations, with_legendre: bool) -> System {
+        let legendre = with_legendre.then(|| equations.legendre());
+        let model = &equations.model;
+        let n = model.coordinates.len();
+        let mut inputs = vec![model.time];
+        inputs.extend(model.coordinates.iter().map(|c| c.q));
+        inputs.extend(model.coordinates.iter().map(|c| c.qdot));
+        inputs.extend(model.parameters.iter().map(|p| p.symbol));
+        let names: Vec<String> = inputs[..=2 * n].iter().map(|s| model.graph.name(*s).to_string()).collect();
+        let must = "every symbol of the derived equations is an input";
+
+        let rows: Vec<&SparseRow> = equations.rows.iter().map(|r| &r.coefficients).collect();
+        let masses: Vec<&SparseRow> = equations.mass_matrix.iter().collect();
+        let mut outputs = entries(&masses);
+        outputs.extend(&equations.given_force);
+        outputs.extend(entries(&rows));
+        outputs.extend(equations.rows.iter().map(|r| r.rhs));
+        let given = Compiled::new(equations, &inputs, &outputs).expect(must);
+        let empty = Given {
+            mass_matrix: pattern(n, n, &masses),
+            given_force: vec![0.0; n],
+            constraint_matrix: pattern(rows.len(), n, &rows),
+            constraint_rhs: vec![0.0; rows.len()],
+        };
+
+        // φ or ψ, then φ̇ or ψ
+        let is_low = |r: &&crate::equations::ConstraintRow| r.level != Level::Acceleration;
+        let low: Vec<_> = equations.rows.iter().filter(is_low).collect();
+        let mut residuals: Vec<Expr> = low.iter().map(|r| r.residual).collect();
+        residuals.extend(low.iter().filter_map(|r| r.rate));
+        let residuals = Compiled::new(equations, &inputs, &residuals).expect(must);
+
+        let mut energies = vec![equations.kinetic, equations.potential, equations.energy];
+        energies.extend(&equations.momentum);
+        let energies = Compiled::new(equations, &inputs, &energies).expect(must);
+
+        let lambdas: Vec<Expr> = equations.rows.iter().map(|r| r.lambda).collect();
+        let with_lambda: Vec<Expr> = inputs.iter().copied().chain(lambdas).collect();
+        let nonideal = Compiled::new(equations, &with_lambda, &equations.nonideal_force);
+        let nonideal = nonideal.filter(|_| !equations.nonideal_force.is_empty());
+
+        // outputs may also contain λ, q̈ and G; those that need the motion cannot be compiled
+        let gaussian = model.derived.iter().find(|(_, d)| **d == Derived::Gaussian).map(|(s, _)| *s);
+        let mut with_found = with_lambda.clone();
+        with_found.extend(model.coordinates.iter().map(|c| c.qddot));
+        with_found.extend(gaussian);
+        let named = model.outputs.iter().zip(&equations.outputs);
+        let outputs = named.map(|(o, e)| (o.name.clone(), Compiled::new(equations, &with_found, &[*e]))).collect();
+
+        let empty_legendre = legendre.as_ref().map(|l| {
+            let by_q: Vec<&SparseRow> = l.momentum_by_q.iter().collect();
+            let zeros = vec![0.0; n];
+            Legendre {
+                momentum: zeros.clone(),
+                momentum_by_q: pattern(n, n, &by_q),
+                momentum_by_t: zeros.clone(),
+                energy_by_q: zeros.clone(),
+                energy_by_qdot: zeros.clone(),
+                force: zeros,
+            }
+        });
+        let legendre = legendre.map(|l| {
+            let by_q: Vec<&SparseRow> = l.momentum_by_q.iter().collect();
+            let mut outputs = equations.momentum.clone();
+            outputs.extend(entries(&by_q));
+            outputs.extend(l.momentum_by_t.iter().chain(&l.energy_by_q).chain(&l.energy_by_qdot));
+            outputs.extend(&equations.applied_force);
+            Compiled::new(equations, &inputs, &outputs).expect(must)
+        });
+        System {
+            n,
+            inputs: vec![0.0; inputs.len()],
+            parameters: model.parameter_values.clone(),
+            given,
+            residuals,
+            energies,
+            nonideal,
+            legendre,
+            outputs,
+            empty,
+            empty_legendre,
+            levels: low.iter().map(|r| r.level).collect(),
+            names,
+            graph: model.graph.clone(),
+        }
+    }
+
+    /// How many instructions give M, Q, A, b.
+    pub fn n_instructions(&self) -> usize {
+        self.given.program.len()
+    }
+
+    fn set(&mut self, state: &State) {
+        let n = self.n;
+        self.inputs[0] = state.t;
+        self.inputs[1..=n].copy_from_slice(&state.q);
+        self.inputs[n + 1..=2 * n].copy_from_slice(&state.qdot);
+        self.inputs[2 * n + 1..].copy_from_slice(&self.parameters);
+    }
+
+    /// Rows on positions and velocities: lhs − rhs as written, and at velocity level.
+    pub fn residuals(&mut self, state: &State) -> (Vec<f64>, Vec<f64>) {
+        self.set(state);
+        let values = self.residuals.run(&self.inputs);
+        let (as_written, rates) = values.split_at(values.len() / 2);
+        (as_written.to_vec(), rates.to_vec())
+    }
+
+    /// Values of expressions of the model at a state; none if one contains more than state and parameters, or is not
+    /// finite.
+    pub fn evaluate(&self, model: &Model, state: &State, exprs: &[Expr]) -> Option<Vec<f64>> {
+        let mut symbols = vec![model.time];
+        symbols.extend(model.coordinates.iter().map(|c| c.q));
+        symbols.extend(model.coordinates.iter().map(|c| c.qdot));
+        symbols.extend(model.parameters.iter().map(|p| p.symbol));
+        let mut inputs = vec![state.t];
+        inputs.extend(state.q.iter().chain(&state.qdot).chain(&self.parameters));
+        let program = Program::new(&model.graph, &symbols, exprs).ok()?;
+        let mut values = vec![0.0; exprs.len()];
+        program.run(&inputs, &mut program.workspace(), &mut values);
+        values.iter().all(|v| v.is_finite()).then_some(values)
+    }
+
+    /// Levels of the rows that [`System::residuals`] reports.
+    pub fn levels(&self) -> &[Level] {
+        &self.levels
+    }
+
+    /// Energies and momenta at a state.
+    pub fn energies(&mut self, state: &State) -> Result<Energies, MotionError> {
+        self.set(state);
+        let values = self.energies.run(&self.inputs);
+        let energies =
+            Energies { kinetic: values[0], potential: values[1], energy: values[2], momentum: values[3..].to_vec() };
+        if values.iter().all(|v| v.is_finite()) { Ok(energies) } else { Err(self.trouble(What::Energies)) }
+    }
+
+    /// The outputs at a state once the motion there is known; none for those that need the whole motion.
+    pub fn outputs(&mut self, state: &State, lambda: &[f64], qddot: &[f64], gaussian: f64) -> Vec<(String, Option<f64>)> {
+        self.set(state);
+        let mut inputs = self.inputs.clone();
+        inputs.extend(lambda.iter().chain(qddot));
+        let evaluate = |(name, compiled): &mut (String, Option<Compiled>)| {
+            let value = compiled.as_mut().map(|c| {
+                let mut inputs = inputs.clone();
+                inputs.resize(c.program.n_inputs(), gaussian);
+                c.run(&inputs)[0]
+            });
+            (name.clone(), value.filter(|v| v.is_finite()))
+        };
+        self.outputs.iter_mut().map(evaluate).collect()
+    }
+
+    /// Which term is not finite, and at which state.
+    fn trouble(&mut self, what: What) -> MotionError {
+        let compiled = match what {
+            What::Given => &mut self.given,
+            What::Energies => &mut self.energies,
+            What::Nonideal => self.nonideal.as_mut().unwrap_or(&mut self.given),
+            What::Legendre => self.legendre.as_mut().unwrap_or(&mut self.given),
+        };
+        let mut inputs = self.inputs.clone();
+        inputs.resize(compiled.program.n_inputs(), 0.0);
+        let found = compiled.program.first_trouble(&inputs, &mut compiled.workspace);
+        let Some(trouble) = found else {
+            return MotionError::NotFinite { what: "a value".into() };
+        };
+        let at: Vec<String> = self.graph.symbols(trouble.expr).iter().filter_map(|s| self.at(*s)).take(6).collect();
+        let text = self.graph.text_limited(trouble.expr, 60).unwrap_or_else(|| "a long expression".into());
+        let place = if at.is_empty() { String::new() } else { format!(" at {}", at.join(", ")) };
+        MotionError::NotFinite { what: format!("`{text}`{place}") }
+    }
+
+    /// `x = 0` for a symbol of the state.
+    fn at(&self, symbol: Expr) -> Option<String> {
+        let name = self.graph.name(symbol);
+        let k = self.names.iter().position(|n| n == name)?;
+        Some(format!("{name} = {}", self.inputs[k]))
+    }
+}
+
+/// Which program met a number that is not finite.
+enum What {
+    Given,
+    Energies,
+    Nonideal,
+    Legendre,
+}
+
+impl Dynamics for System {
+    fn n_coordinates(&self) -> usize {
+        self.n
+    }
+
+    fn n_rows(&self) -> usize {
+        self.empty.constraint_rhs.len()
+    }
+
+    fn allocate(&self) -> Given {
+        self.empty.clone()
+    }
+
+    fn fill(&mut self, state: &State, given: &mut Given) -> Result<(), MotionError> {
+        self.set(state);
+        let values = self.given.run(&self.inputs);
+        let finite = values.iter().all(|v| v.is_finite());
+        let mut rest = values;
+        for part in [
+            &mut given.mass_matrix.value,
+            &mut given.given_force,
+            &mut given.constraint_matrix.value,
+            &mut given.constraint_rhs,
+        ] {
+            let (head, tail) = rest.split_at(part.len());
+            part.copy_from_slice(head);
+            rest = tail;
+        }
+        if finite { Ok(()) } else { Err(self.trouble(What::Given)) }
+    }
+
+    fn has_nonideal(&self) -> bool {
+        self.nonideal.is_some()
+    }
+
+    #[allow(non_snake_case)]
+    fn fill_nonideal(&mut self, state: &State, lambda: &[f64], C: &mut [f64]) -> Result<(), MotionError> {
+        self.set(state);
+        let Some(nonideal) = &mut self.nonideal else {
+            C.fill(0.0);
+            return Ok(());
+        };
+        let inputs: Vec<f64> = self.inputs.iter().chain(lambda).copied().collect();
+        C.copy_from_slice(nonideal.run(&inputs));
+        if C.iter().all(|c| c.is_finite()) { Ok(()) } else { Err(self.trouble(What::Nonideal)) }
+    }
+
+    fn allocate_legendre(&self) -> Option<Legendre> {
+        self.empty_legendre.clone()
+    }
+
+    fn fill_legendre(&mut self, state: &State, legendre: &mut Legendre) -> Result<(), MotionError> {
+        self.set(state);
+        let Some(compiled) = &mut self.legendre else { return Err(MotionError::NoLegendre) };
+        let mut rest = compiled.run(&self.inputs);
+        let finite = rest.iter().all(|v| v.is_finite());
+        for part in [
+            &mut legendre.momentum,
+            &mut legendre.momentum_by_q.value,
+            &mut legendre.momentum_by_t,
+            &mut legendre.energy_by_q,
+            &mut legendre.energy_by_qdot,
+            &mut legendre.force,
+        ] {
+            let (head, tail) = rest.split_at(part.len());
+            part.copy_from_slice(head);
+            rest = tail;
+        }
+        if finite { Ok(()) } else { Err(self.trouble(What::Legendre)) }
+    }
+}
+
+/// The entries of sparse rows, one after the other.
+fn entries(rows: &[&SparseRow]) -> Vec<Expr> {
+    rows.iter().flat_map(|row| row.iter().map(|(_, e)| *e)).collect()
+}
+
+/// Where the entries of sparse rows stand.
+fn pattern(n_rows: usize, n_cols: usize, rows: &[&SparseRow]) -> Matrix {
+    let columns: Vec<Vec<usize>> = rows.iter().map(|row| row.iter().map(|(k, _)| *k).collect()).collect();
+    Matrix::from_pattern(n_rows, n_cols, &columns)
+}

@@ -1,0 +1,138 @@
+//! The kind of each constraint, found and never declared: KU94, conclusion 4.
+
+use zwang_expr::{Expr, Program};
+
+use crate::equations::Equations;
+use crate::model::Level;
+
+/// Whether time stands in a constraint.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Time {
+    /// It does not.
+    Scleronomic,
+    /// It does.
+    Rheonomic,
+}
+
+/// How a constraint depends on the velocities once it is differentiated to that level.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Velocity {
+    /// Linear and homogeneous: rest is always allowed.
+    Catastatic,
+    /// Linear with a further term: rest may be forbidden.
+    Acatastatic,
+    /// Not linear.
+    Nonlinear,
+}
+
+/// What one constraint is.
+#[derive(Clone, Debug)]
+pub struct Classification {
+    /// The constraint's name.
+    pub name: String,
+    /// How many scalar equations it has.
+    pub n_rows: usize,
+    /// The highest derivative its rows contain.
+    pub level: Level,
+    /// Scleronomic or rheonomic.
+    pub time: Time,
+    /// Catastatic, acatastatic or nonlinear; none for rows on accelerations.
+    pub velocity: Option<Velocity>,
+    /// Whether its force does no work on virtual displacements.
+    pub ideal: bool,
+    /// Whether it comes from a position constraint; none where that is not decided.
+    pub integrable: Option<bool>,
+}
+
+impl Classification {
+    /// `holonomic`, `nonholonomic` or `acceleration`, as written.
+    pub fn kind(&self) -> &'static str {
+        match self.level {
+            Level::Position => "holonomic",
+            Level::Velocity => "nonholonomic",
+            Level::Acceleration => "acceleration",
+        }
+    }
+}
+
+impl Time {
+    /// The word.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Time::Scleronomic => "scleronomic",
+            Time::Rheonomic => "rheonomic",
+        }
+    }
+}
+
+impl Velocity {
+    /// The word.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Velocity::Catastatic => "catastatic",
+            Velocity::Acatastatic => "acatastatic",
+            Velocity::Nonlinear => "nonlinear",
+        }
+    }
+}
+
+/// The kind of every constraint.
+pub fn classify(equations: &mut Equations) -> Vec<Classification> {
+    let rest: std::collections::HashMap<Expr, Expr> =
+        equations.model.coordinates.iter().map(|c| (c.qdot, Expr::ZERO)).collect();
+    let velocities: rustc_hash::FxHashSet<Expr> = rest.keys().copied().collect();
+    let mut kinds: Vec<Classification> = equations
+        .model
+        .constraints
+        .iter()
+        .map(|c| Classification {
+            name: c.name.clone(),
+            n_rows: c.rows.len(),
+            level: c.rows.iter().map(|r| r.level).max().unwrap_or(Level::Position),
+            time: Time::Scleronomic,
+            velocity: None,
+            ideal: c.friction.is_none() && equations.model.nonideal.is_empty(),
+            integrable: None,
+        })
+        .collect();
+    for k in 0..equations.rows.len() {
+        let row = equations.rows[k].clone();
+        let graph = &mut equations.model.graph;
+        let kind = &mut kinds[row.constraint];
+        if graph.symbols(row.residual).binary_search(&equations.model.time).is_ok() {
+            kind.time = Time::Rheonomic;
+        }
+        let Some(rate) = row.rate else { continue };
+        let coefficients: Vec<Expr> = row.coefficients.iter().map(|(_, a)| *a).collect();
+        let linear = !graph.symbols_of(&coefficients).iter().any(|s| velocities.contains(s));
+        let at_rest = graph.substitute(&[rate], &rest)[0];
+        let velocity = match linear {
+            false => Velocity::Nonlinear,
+            true if is_zero(graph, at_rest) => Velocity::Catastatic,
+            true => Velocity::Acatastatic,
+        };
+        // a vector constraint is as bad as its worst row
+        let order = |v: Option<Velocity>| v.map_or(0, |v| v as usize + 1);
+        if order(Some(velocity)) > order(kind.velocity) {
+            kind.velocity = Some(velocity);
+        }
+    }
+    kinds.iter_mut().for_each(|k| k.integrable = (k.level == Level::Position).then_some(true));
+    kinds
+}
+
+/// Whether an expression vanishes identically: by construction, or at a few arbitrary states.
+pub(crate) fn is_zero(graph: &zwang_expr::Graph, expr: Expr) -> bool {
+    if expr == Expr::ZERO {
+        return true;
+    }
+    let symbols = graph.symbols(expr);
+    let Ok(program) = Program::new(graph, &symbols, &[expr]) else { return false };
+    let mut work = program.workspace();
+    (1..4).all(|k| {
+        let inputs: Vec<f64> = (0..symbols.len()).map(|j| 0.4 + ((11 * j + 7 * k) as f64).sin()).collect();
+        let mut out = [0.0];
+        program.run(&inputs, &mut work, &mut out);
+        out[0].abs() < 1e-12
+    })
+}

@@ -1,0 +1,10 @@
+//! What the constraints imply: kinds, dependence, contradiction, freedom.
+
+pub mod classification;
+pub mod contradiction;
+pub mod dependence;
+pub mod freedom;
+pub mod integrability;
+
+pub use classification::{Classification, Time, Velocity, classify};
+pub use dependence::Redundant;
