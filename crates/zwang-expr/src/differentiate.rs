@@ -3,7 +3,9 @@
 //! Both use the same table of partial derivatives, one rule per node kind. A choice is differentiated branch
 //! by branch: the derivative of `if p then a else b` is `if p then a' else b'`, whatever happens at the edge.
 
-use crate::graph::{Comparison, Expr, Function, Function2, Graph, Node, Scratch};
+use crate::graph::Graph;
+use crate::node::{Comparison, Expr, Function, Function2, Node};
+use crate::scratch::Scratch;
 use std::fmt;
 
 /// A symbol has no rate, so no expression with it has one.
@@ -166,6 +168,8 @@ impl Graph {
                 let power = self.pow(u, less);
                 self.mul(v, power)
             }
+            // 0ᵛ = 0 for v > 0
+            (Node::Pow(Expr::ZERO, _), _) => Expr::ZERO,
             // ∂uᵛ/∂v = uᵛ log u
             (Node::Pow(u, _), _) => {
                 let log = self.apply(Function::Log, u);

@@ -1,6 +1,6 @@
 //! Runs a program; the result defines what the program means.
 
-use crate::graph::Expr;
+use crate::node::Expr;
 use crate::program::{Instruction, Operation, Program};
 use crate::real;
 

@@ -1,6 +1,7 @@
 //! Expressions as LaTeX for formulas: fractions, roots, names as each symbol's own LaTeX.
 
-use crate::graph::{Comparison, Expr, Function, Function2, Graph, Node};
+use crate::graph::Graph;
+use crate::node::{Comparison, Expr, Function, Function2, Node};
 use crate::number::Number;
 use crate::print::MAX_WRITTEN;
 use crate::terms::{Item, Names, Quotient, terms, written_size};

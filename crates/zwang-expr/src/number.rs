@@ -248,6 +248,9 @@ impl Number {
         if base.is_zero() && k > 0 || base.is_one() {
             return Some(base);
         }
+        if base == Number::MINUS_ONE {
+            return Some(if k % 2 == 0 { Number::ONE } else { base });
+        }
         if k.abs() > MAX_POWER || base.bits() * k.unsigned_abs() > MAX_POWER_BITS {
             return None;
         }

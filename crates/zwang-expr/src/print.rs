@@ -1,6 +1,7 @@
 //! Expressions as plain text in the usual notation, which parses back to the same value.
 
-use crate::graph::{Expr, Graph, Node};
+use crate::graph::Graph;
+use crate::node::{Expr, Node};
 use crate::number::Number;
 use crate::terms::{Item, Names, Quotient, decimal, terms, written_size};
 

@@ -1,6 +1,7 @@
 //! Straight-line code from inputs to outputs: live work only, shared work once.
 
-use crate::graph::{Comparison, Expr, Function, Function2, Graph, Node};
+use crate::graph::Graph;
+use crate::node::{Comparison, Expr, Function, Function2, Node};
 use rustc_hash::FxHashMap;
 use std::fmt;
 

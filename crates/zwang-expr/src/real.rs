@@ -1,6 +1,7 @@
 //! What each node means for doubles.
 
-use crate::graph::{Comparison, Expr, Function, Function2, Graph, Node};
+use crate::graph::Graph;
+use crate::node::{Comparison, Expr, Function, Function2, Node};
 
 /// f(x).
 #[inline]

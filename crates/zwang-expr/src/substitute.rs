@@ -1,6 +1,7 @@
 //! What an expression is made of, and the same with symbols replaced.
 
-use crate::graph::{Expr, Graph, Node};
+use crate::graph::Graph;
+use crate::node::{Expr, Node};
 use rustc_hash::FxHashSet;
 use std::collections::HashMap;
 

@@ -1,6 +1,7 @@
 //! Sums and products laid flat for printing: like terms merged, powers collected, signs in front.
 
-use crate::graph::{Expr, Function, Graph, Node, flag};
+use crate::graph::{Graph, flag};
+use crate::node::{Expr, Function, Node};
 use crate::number::Number;
 use rustc_hash::FxHashMap;
 use std::collections::HashMap;
@@ -13,6 +14,9 @@ const MAX_PLAIN_ZEROS: i64 = 4;
 
 /// Denominators up to this power of two are written as divisions: m/2 rather than 0.5*m.
 const MAX_BINARY_DENOMINATOR: i64 = 64;
+
+/// Longest sum that is tried for merging into one term inside a product.
+const MAX_LONE_TERMS: usize = 8;
 
 /// Names that stand for whole subexpressions.
 pub(crate) type Names = HashMap<Expr, String>;
@@ -57,27 +61,68 @@ pub(crate) fn terms(graph: &Graph, e: Expr, names: &Names) -> Vec<Term> {
 
 /// Splits sums and negated sums into terms.
 fn flat_sum(graph: &Graph, e: Expr, names: &Names) -> Vec<Term> {
-    let mut found = Vec::new();
+    summands(graph, e, names).map(|(x, negative)| flat_product(graph, x, negative, names)).collect()
+}
+
+/// The summands of `e` and whether they are subtracted.
+fn summands(graph: &Graph, e: Expr, names: &Names) -> impl Iterator<Item = (Expr, bool)> {
     let mut stack = vec![(e, false)];
-    while let Some((x, negative)) = stack.pop() {
-        match graph.node(x) {
-            _ if names.contains_key(&x) => found.push(flat_product(graph, x, negative, names)),
-            Node::Add(a, b) => stack.extend([(b, negative), (a, negative)]),
-            Node::Mul(Expr::MINUS_ONE, y) => stack.push((y, !negative)),
-            _ => found.push(flat_product(graph, x, negative, names)),
+    std::iter::from_fn(move || {
+        while let Some((x, negative)) = stack.pop() {
+            match graph.node(x) {
+                _ if names.contains_key(&x) => return Some((x, negative)),
+                Node::Add(a, b) => stack.extend([(b, negative), (a, negative)]),
+                Node::Mul(Expr::MINUS_ONE, y) => stack.push((y, !negative)),
+                _ => return Some((x, negative)),
+            }
+        }
+        None
+    })
+}
+
+/// A product as powers; factors that are sums of one term only, once that is merged, are multiplied out.
+fn flat_product(graph: &Graph, e: Expr, negative: bool, names: &Names) -> Term {
+    let mut term = powers(graph, e, negative, names);
+    let mut factors = Vec::with_capacity(term.factors.len());
+    for (base, n) in term.factors {
+        let lone = if n.is_integer() { lone_term(graph, base, names) } else { None };
+        match lone
+            .and_then(|lone| lone.to_power(&n))
+            .and_then(|lone| Some((lone.coefficient.mul(&term.coefficient)?, lone)))
+        {
+            Some((coefficient, lone)) => {
+                term.coefficient = coefficient;
+                factors.extend(lone.factors);
+            }
+            None => factors.push((base, n)),
         }
     }
-    found
+    term.factors = collect_powers(graph, factors);
+    term
+}
+
+/// The only term of a short sum, if merging leaves one.
+fn lone_term(graph: &Graph, e: Expr, names: &Names) -> Option<Term> {
+    if names.contains_key(&e) || !matches!(graph.node(e), Node::Add(..)) {
+        return None;
+    }
+    let short: Vec<_> = summands(graph, e, names).take(MAX_LONE_TERMS + 1).collect();
+    if short.len() > MAX_LONE_TERMS {
+        return None;
+    }
+    let mut terms = short.into_iter().map(|(x, negative)| powers(graph, x, negative, names)).collect();
+    terms = merge_like(graph, terms);
+    merge_squares(graph, &mut terms);
+    terms.pop().filter(|_| terms.is_empty())
 }
 
 /// Splits products and integer powers of products into powers.
-fn flat_product(graph: &Graph, e: Expr, negative: bool, names: &Names) -> Term {
+fn powers(graph: &Graph, e: Expr, negative: bool, names: &Names) -> Term {
     let mut coefficient = if negative { Number::MINUS_ONE } else { Number::ONE };
     let mut factors = Vec::new();
     let mut stack = vec![(e, Number::ONE)];
     while let Some((x, n)) = stack.pop() {
-        let node = graph.node(x);
-        match node {
+        match graph.node(x) {
             _ if names.contains_key(&x) => factors.push((x, n)),
             Node::Mul(a, b) if n.is_integer() => stack.extend([(b, n.clone()), (a, n)]),
             Node::Pow(u, k) if n.is_integer() => match graph.number(k).and_then(|k| k.mul(&n)) {
@@ -191,6 +236,13 @@ fn without(factors: &[(Expr, Number)], at: usize) -> Vec<(Expr, Number)> {
 }
 
 impl Term {
+    /// The term to an integer power.
+    fn to_power(&self, n: &Number) -> Option<Term> {
+        let power = |(base, k): &(Expr, Number)| Some((*base, k.mul(n)?));
+        let factors = self.factors.iter().map(power).collect::<Option<_>>()?;
+        Some(Term { coefficient: self.coefficient.pow(n)?, factors, place: self.place })
+    }
+
     /// The term as a fraction.
     pub fn quotient(self) -> Quotient {
         let negative = self.coefficient.is_negative();

@@ -313,6 +313,17 @@ fn squares_of_sine_and_cosine_meet_in_print() {
 }
 
 #[test]
+fn sums_that_merge_into_one_term_need_no_parentheses() {
+    check(["g*l^2/2", "\\frac{g \\, {l}^{2}}{2}"], |g, b| {
+        let (cos, sin) = (g.apply(Function::Cos, b.angle), g.apply(Function::Sin, b.angle));
+        let (x, y) = (g.mul(b.l, cos), g.mul(b.l, sin));
+        let (xx, yy) = (g.powi(x, 2), g.powi(y, 2));
+        let square = g.add(xx, yy);
+        g.product(&[square, b.gravity, Expr::HALF])
+    });
+}
+
+#[test]
 fn numbers_are_exact() {
     let mut g = Graph::new();
     for (text, printed) in [

@@ -194,6 +194,35 @@ fn signs_leave_odd_and_even_functions() {
 }
 
 #[test]
+fn a_sum_of_negatives_is_a_negative_sum() {
+    let minus_sum = |g: &mut Graph, [x, y, _]: [Expr; 3]| {
+        let (a, b) = (g.neg(x), g.neg(y));
+        g.add(a, b)
+    };
+    same(minus_sum, |g, [x, y, _]| {
+        let sum = g.add(x, y);
+        g.neg(sum)
+    });
+    same(
+        move |g, s| {
+            let sum = minus_sum(g, s);
+            g.powi(sum, 2)
+        },
+        |g, [x, y, _]| {
+            let sum = g.add(x, y);
+            g.powi(sum, 2)
+        },
+    );
+    same(
+        move |g, s| {
+            let sum = minus_sum(g, s);
+            g.add(sum, s[0])
+        },
+        |g, [_, y, _]| g.neg(y),
+    );
+}
+
+#[test]
 fn exact_values_are_found() {
     for (f, x, expected) in [
         (Function::Sin, 0, 0),

@@ -2,8 +2,11 @@
 #![allow(clippy::needless_range_loop)]
 
 mod check;
+mod closed_form;
 pub mod diagnostic;
 pub mod equations;
+pub mod explain;
+mod inspect;
 pub mod lower;
 pub mod model;
 pub mod quantity;
@@ -14,4 +17,6 @@ pub mod units;
 pub mod verdict;
 
 pub use check::{Check, Reading, Wishes, check, read};
+pub use closed_form::{ClosedForm, closed_form};
+pub use inspect::{Inspection, RouteResult, inspect};
 pub use syntax::Overrides;

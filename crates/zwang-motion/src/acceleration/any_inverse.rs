@@ -136,7 +136,7 @@ impl Route for AnyInverse {
         // λ = A⁺ᵀ (M q̈ − Q)
         let g = self.problem.constraint_force(&x);
         let lambda = multiply(&g, &A_plus, 1, n, m);
-        self.shortest.shorten(&self.problem, &lambda, decomposed.rank, &mut solution.lambda, limit);
+        self.shortest.shorten(&self.problem, &lambda, decomposed.rank, &mut solution.lambda, limit)?;
         (solution.rank, solution.gap) = (decomposed.rank, decomposed.gap);
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! The generalized inverse, UK02 (12): the default route.
 
-use super::{Route, Solution, large::Large, problem::Problem, shortest::Shortest};
+use super::{Route, Solution, large::Large, problem::Problem, shortest::{Shortest, check_multipliers}};
 use crate::{
     Given, Legendre, MotionError, Settings,
     factor::{
@@ -139,6 +139,6 @@ impl Route for GeneralizedInverse {
         let scale = |i: usize| self.problem.row_scale[i] * self.scale[i];
         self.shortest.from_triangle(&self.qr, scale, &self.z, &mut solution.lambda, self.settings.small_limit);
         (solution.rank, solution.gap) = (r, self.qr.gap);
-        Ok(())
+        check_multipliers(&solution.lambda)
     }
 }

@@ -1,6 +1,6 @@
 //! The generalized inverse for large systems whose M falls into small blocks: particles, bodies.
 
-use super::{Solution, problem::check_finite};
+use super::{Solution, problem::check_finite, shortest::check_multipliers};
 use crate::{
     Given, Matrix, MotionError, Settings,
     dependence::{contradiction, dependence},
@@ -20,6 +20,7 @@ pub(crate) struct Large {
     e: Vec<f64>,
     lambda: Vec<f64>,
     work: Vec<f64>,
+    gathered: Vec<f64>,
 }
 
 /// What the patterns of M and A decide once.
@@ -66,6 +67,7 @@ impl Large {
             e: Vec::new(),
             lambda: Vec::new(),
             work: Vec::new(),
+            gathered: Vec::new(),
         }
     }
 
@@ -116,9 +118,7 @@ impl Large {
         (solution.rank, solution.gap) = (plan.proximal.rank, plan.proximal.gap);
 
         // q̈ = a + R⁻ᵀ Bᵀλ
-        self.work.clear();
-        self.work.resize(n, 0.0);
-        self.add_force();
+        self.apply_force(n);
         solution.qddot.clear();
         solution.qddot.extend(self.a.iter().zip(&self.work).map(|(a, x)| a + x));
         if solution.qddot.iter().any(|x| !x.is_finite()) {
@@ -132,6 +132,7 @@ impl Large {
         if solution.rank < m && !same_scale {
             shorten(A, &mut solution.lambda, &self.settings)?;
         }
+        check_multipliers(&solution.lambda)?;
         Ok(true)
     }
 
@@ -174,24 +175,24 @@ impl Large {
         same
     }
 
-    /// work += R⁻ᵀ Bᵀ λ, in the coordinates as written.
-    fn add_force(&mut self) {
+    /// work = R⁻ᵀ Bᵀ λ, in the coordinates as written.
+    fn apply_force(&mut self, n: usize) {
         let Some(plan) = &self.plan else { return };
         // Bᵀλ gathered block by block, in the order of `member`
-        let Large { blocks, work, lambda, B, .. } = self;
+        let Large { blocks, work, gathered, lambda, B, .. } = self;
+        gathered.clear();
+        gathered.resize(n, 0.0);
+        work.resize(n, 0.0);
         for i in 0..lambda.len() {
             for piece in &plan.piece[plan.row_start[i]..plan.row_start[i + 1]] {
                 let (start, size) = (blocks.start[piece.block], blocks.block(piece.block).1);
-                add_multiple(&mut work[start..start + size], lambda[i], &B[piece.offset..piece.offset + size]);
+                add_multiple(&mut gathered[start..start + size], lambda[i], &B[piece.offset..piece.offset + size]);
             }
         }
         for k in 0..blocks.start.len() - 1 {
             let (R, size) = blocks.block(k);
-            small::solve_lower_transposed(R, size, &mut work[blocks.start[k]..blocks.start[k] + size]);
+            small::solve_lower_transposed(R, size, &mut gathered[blocks.start[k]..blocks.start[k] + size]);
         }
-        // e is done with and long enough only by chance, so the way back goes through a copy
-        let gathered = std::mem::take(work);
-        work.resize(gathered.len(), 0.0);
         for (x, &i) in gathered.iter().zip(&blocks.member) {
             work[i] = x * blocks.scale(i);
         }

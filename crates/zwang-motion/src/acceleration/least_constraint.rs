@@ -149,7 +149,7 @@ impl Route for LeastConstraint {
         let mut lambda = vec![0.0; m];
         set.active.iter().zip(&set.u).for_each(|(&i, u)| lambda[i] = *u);
         let rank = set.active.len();
-        self.shortest.shorten(&self.problem, &lambda, rank, &mut solution.lambda, self.settings.small_limit);
+        self.shortest.shorten(&self.problem, &lambda, rank, &mut solution.lambda, self.settings.small_limit)?;
         (solution.rank, solution.gap) = (rank, gap);
         Ok(())
     }

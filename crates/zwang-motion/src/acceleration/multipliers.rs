@@ -140,7 +140,7 @@ impl Route for Multipliers {
 
         let x = self.saddle.solve();
         self.problem.finish(given, &x[..n], &self.settings, solution)?;
-        self.shortest.shorten(&self.problem, &x[n..], rank, &mut solution.lambda, self.settings.small_limit);
+        self.shortest.shorten(&self.problem, &x[n..], rank, &mut solution.lambda, self.settings.small_limit)?;
         solution.rank = rank;
         solution.gap = match rank {
             0 => Gap::default(),

@@ -145,7 +145,7 @@ impl Route for QuasiVelocities {
             let later: f64 = (i + 1..rank).map(|k| rows.T[k][i] * lambda[rows.order[k]]).sum();
             lambda[rows.order[i]] = (dot(&rows.basis[i], &g) - later) / rows.T[i][i];
         }
-        self.shortest.shorten(&self.problem, &lambda, rank, &mut solution.lambda, self.settings.small_limit);
+        self.shortest.shorten(&self.problem, &lambda, rank, &mut solution.lambda, self.settings.small_limit)?;
         (solution.rank, solution.gap) = (rank, rows.gap);
         Ok(())
     }

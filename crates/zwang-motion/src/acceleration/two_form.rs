@@ -150,7 +150,7 @@ impl Route for TwoForm {
             let s = dot(&rows.V[k * n..(k + 1) * n], &g) / rows.sigma[k];
             (0..m).for_each(|i| lambda[i] += s * rows.U[k * m + i]);
         }
-        self.shortest.shorten(&self.problem, &lambda, rows.rank, &mut solution.lambda, self.settings.small_limit);
+        self.shortest.shorten(&self.problem, &lambda, rows.rank, &mut solution.lambda, self.settings.small_limit)?;
         (solution.rank, solution.gap) = (rows.rank, rows.gap);
         Ok(())
     }

@@ -118,7 +118,7 @@ impl Qr {
         };
         let Qr { columns, tau, perm, perm_inverse, lengths, scratch, .. } = self;
         let (rank, left) = if n_rows <= small_limit || n_cols <= 2 {
-            small::pivoted_qr(columns, n_rows, n_cols, tau, perm, lengths, tolerance, max_rank)
+            small::Columns { n_rows, n_cols, factor: columns, tau, perm, lengths }.factor(tolerance, max_rank)
         } else {
             let need =
                 col_pivoting::factor::qr_in_place_scratch::<usize, f64>(n_rows, n_cols, 1, Par::Seq, Default::default());
@@ -143,6 +143,13 @@ impl Qr {
             kept: if rank > 0 { self.columns[(rank - 1) * (n_rows + 1)].abs() / first } else { 1.0 },
             dropped: if rank < n_cols { left / first } else { 0.0 },
         };
+    }
+
+    /// Takes `rank` columns, those of large weight first; the columns are of length one.
+    pub(crate) fn factor_by_weight(&mut self, rank: usize, weight: &[f64]) {
+        let Qr { n_rows, n_cols, columns, tau, perm, lengths, .. } = self;
+        let mut columns = small::Columns { n_rows: *n_rows, n_cols: *n_cols, factor: columns, tau, perm, lengths };
+        self.rank = columns.factor_by_weight(rank, weight);
     }
 
     /// The entry T[k, j], k ≤ j.

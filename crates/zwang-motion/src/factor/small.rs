@@ -61,74 +61,112 @@ pub(crate) fn semidefinite_remainder(M: &mut [f64], n: usize, floor: f64) -> f64
     0.0
 }
 
-/// Householder QR with column pivoting of the n_rows x n_cols matrix stored by columns, in place.
+/// A matrix stored by columns, under Householder QR with column pivoting in place.
 ///
-/// Reflector k is I − v vᵀ/τ with v = (1, below the diagonal of column k). Stops after `max_rank` columns or when no remaining
-/// column is longer than `tolerance` times the first pivot; returns the number of columns taken and the length of
-/// the longest column left.
-pub(crate) fn pivoted_qr(
-    factor: &mut [f64],
-    n_rows: usize,
-    n_cols: usize,
-    tau: &mut [f64],
-    perm: &mut [usize],
-    lengths: &mut [f64],
-    tolerance: f64,
-    max_rank: usize,
-) -> (usize, f64) {
-    // lengths[j] is the length of what remains of column j, lengths[n_cols + j] when it was last computed in full
-    for j in 0..n_cols {
-        let column = &factor[j * n_rows..(j + 1) * n_rows];
-        let length = dot(column, column).sqrt();
-        (lengths[j], lengths[n_cols + j], perm[j]) = (length, length, j);
-    }
-    let mut first = 0.0;
-    for k in 0..n_rows.min(n_cols).min(max_rank) {
-        let mut p = k;
-        for j in k + 1..n_cols {
-            if lengths[j] > lengths[p] {
-                p = j;
+/// Reflector k is I − v vᵀ/τ with v = (1, below the diagonal of column k).
+pub(crate) struct Columns<'c> {
+    pub(crate) n_rows: usize,
+    pub(crate) n_cols: usize,
+    pub(crate) factor: &'c mut [f64],
+    pub(crate) tau: &'c mut [f64],
+    pub(crate) perm: &'c mut [usize],
+    /// Length of what remains of column j, and at n_cols + j its length when that was last computed in full.
+    pub(crate) lengths: &'c mut [f64],
+}
+
+impl Columns<'_> {
+    /// Stops after `max_rank` columns or when no remaining column is longer than `tolerance` times the first pivot; returns the
+    /// number of columns taken and the length of the longest one left.
+    pub(crate) fn factor(&mut self, tolerance: f64, max_rank: usize) -> (usize, f64) {
+        let (n_rows, n_cols) = (self.n_rows, self.n_cols);
+        self.measure();
+        let mut first = 0.0;
+        let steps = n_rows.min(n_cols).min(max_rank);
+        for k in 0..steps {
+            let mut p = k;
+            for j in k + 1..n_cols {
+                if self.lengths[j] > self.lengths[p] {
+                    p = j;
+                }
             }
+            if k == 0 {
+                first = self.lengths[p];
+            }
+            if !(self.lengths[p] > tolerance * first) {
+                return (k, self.lengths[p]);
+            }
+            self.take(k, p);
         }
-        if k == 0 {
-            first = lengths[p];
+        let rest = if steps < n_rows { &self.lengths[steps..n_cols] } else { &[] };
+        (steps, rest.iter().fold(0.0, |top: f64, x| top.max(*x)))
+    }
+
+    /// Takes `rank` columns, those of large weight first as long as what remains of them is clearly more than rounding.
+    ///
+    /// Columns are of length one; `weight` belongs to column j of the matrix as it came.
+    pub(crate) fn factor_by_weight(&mut self, rank: usize, weight: &[f64]) -> usize {
+        /// What must remain of a column: half the digits if possible, then less.
+        const CLEAR: [f64; 4] = [1e-2, 1e-5, 1e-8, 0.0];
+        self.measure();
+        let steps = self.n_rows.min(self.n_cols).min(rank);
+        let mut clear = 0;
+        for k in 0..steps {
+            let heaviest = loop {
+                let candidates = (k..self.n_cols).filter(|&j| self.lengths[j] > CLEAR[clear]);
+                let value = |j: usize| self.lengths[j] * weight[self.perm[j]];
+                match candidates.max_by(|&i, &j| value(i).total_cmp(&value(j))) {
+                    None if clear + 1 < CLEAR.len() => clear += 1,
+                    found => break found,
+                }
+            };
+            let Some(p) = heaviest else { return k };
+            self.take(k, p);
         }
-        if !(lengths[p] > tolerance * first) {
-            return (k, lengths[p]);
+        steps
+    }
+
+    fn measure(&mut self) {
+        let (n_rows, n_cols) = (self.n_rows, self.n_cols);
+        for j in 0..n_cols {
+            let column = &self.factor[j * n_rows..(j + 1) * n_rows];
+            let length = dot(column, column).sqrt();
+            (self.lengths[j], self.lengths[n_cols + j], self.perm[j]) = (length, length, j);
         }
+    }
+
+    /// Makes column p the k-th, and reflects all later ones.
+    fn take(&mut self, k: usize, p: usize) {
+        let (n_rows, n_cols) = (self.n_rows, self.n_cols);
         if p != k {
-            let (left, right) = factor.split_at_mut(p * n_rows);
+            let (left, right) = self.factor.split_at_mut(p * n_rows);
             left[k * n_rows..(k + 1) * n_rows].swap_with_slice(&mut right[..n_rows]);
-            perm.swap(k, p);
-            lengths.swap(k, p);
-            lengths.swap(n_cols + k, n_cols + p);
+            self.perm.swap(k, p);
+            self.lengths.swap(k, p);
+            self.lengths.swap(n_cols + k, n_cols + p);
         }
-        let (left, right) = factor.split_at_mut((k + 1) * n_rows);
+        let (left, right) = self.factor.split_at_mut((k + 1) * n_rows);
         let column = &mut left[k * n_rows + k..];
-        tau[k] = reflect(column);
+        let tau = reflect(column);
+        self.tau[k] = tau;
         let tail = &column[1..];
         for j in k + 1..n_cols {
             let other = &mut right[(j - k - 1) * n_rows + k..(j - k) * n_rows];
-            let s = (other[0] + dot(tail, &other[1..])) / tau[k];
+            let s = (other[0] + dot(tail, &other[1..])) / tau;
             other[0] -= s;
             add_multiple(&mut other[1..], -s, tail);
             // the remaining length by Pythagoras, afresh where that would cancel
-            if lengths[j] > 0.0 {
-                let ratio = other[0] / lengths[j];
-                let left = (1.0 - ratio * ratio).max(0.0);
-                let shrink = lengths[j] / lengths[n_cols + j];
-                if left * shrink * shrink <= 1e-6 {
-                    lengths[j] = dot(&other[1..], &other[1..]).sqrt();
-                    lengths[n_cols + j] = lengths[j];
+            let (length, full) = (self.lengths[j], self.lengths[n_cols + j]);
+            if length > 0.0 {
+                let left = 1.0 - (other[0] / length) * (other[0] / length);
+                if left * (length / full) * (length / full) <= 1e-6 {
+                    self.lengths[j] = dot(&other[1..], &other[1..]).sqrt();
+                    self.lengths[n_cols + j] = self.lengths[j];
                 } else {
-                    lengths[j] *= left.sqrt();
+                    self.lengths[j] = length * left.sqrt();
                 }
             }
         }
     }
-    let rank = n_rows.min(n_cols).min(max_rank);
-    let left = if rank < n_rows { lengths[rank..n_cols].iter().fold(0.0, |top: f64, x| top.max(*x)) } else { 0.0 };
-    (rank, left)
 }
 
 /// Turns x into (β, v₂, v₃, …) with (I − v vᵀ/τ) x = (β, 0, 0, …), v₁ = 1; returns τ.

@@ -333,35 +333,3 @@ fn transposed_times(g: &mut Graph, a: &[[Expr; 3]; 3], x: &[Expr; 3]) -> [Expr; 
         g.sum(&terms)
     })
 }
-
-/// Solves a symmetric system of two or three equations by Cramer's rule.
-pub(super) fn solve_small(g: &mut Graph, a: Vec<Vec<Expr>>, b: Vec<Expr>) -> Vec<Expr> {
-    let n = b.len();
-    let whole = determinant(g, &a);
-    (0..n)
-        .map(|column| {
-            let mut replaced = a.clone();
-            (0..n).for_each(|row| replaced[row][column] = b[row]);
-            let part = determinant(g, &replaced);
-            g.div(part, whole)
-        })
-        .collect()
-}
-
-/// Expansion along the first row.
-fn determinant(g: &mut Graph, a: &[Vec<Expr>]) -> Expr {
-    if a.len() == 1 {
-        return a[0][0];
-    }
-    let mut terms = Vec::new();
-    for (column, &entry) in a[0].iter().enumerate().filter(|(_, e)| **e != Expr::ZERO) {
-        let minor: Vec<Vec<Expr>> = a[1..]
-            .iter()
-            .map(|row| row.iter().enumerate().filter(|(k, _)| *k != column).map(|(_, e)| *e).collect())
-            .collect();
-        let cofactor = determinant(g, &minor);
-        let term = g.mul(entry, cofactor);
-        terms.push(if column % 2 == 1 { g.neg(term) } else { term });
-    }
-    g.sum(&terms)
-}

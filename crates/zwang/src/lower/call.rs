@@ -319,7 +319,7 @@ impl Lower<'_> {
                 force.iter().filter_map(|(k, f)| Some(g.mul(entry(i, symbols[*k])?, f.expr))).collect();
             right[i] = g.sum(&terms);
         }
-        let solved = super::body::solve_small(g, gram, right);
+        let solved = crate::closed_form::cramer(g, &gram, &right);
         let dim = self.energy_dim.times(&place[0].dim, -1.0);
         Ok(Value::Vector(solved.into_iter().map(|e| Quantity::new(e, dim.clone())).collect()))
     }

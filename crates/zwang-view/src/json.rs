@@ -1,0 +1,162 @@
+//! Results as JSON: the names of the fields are a contract with other programs.
+
+use serde_json::{Map, Value, json};
+use zwang::diagnostic::Diagnostics;
+use zwang::model::Model;
+use zwang::syntax::line_and_column;
+use zwang::{Check, Inspection, Reading};
+use zwang_motion::Matrix;
+
+/// Every message with its place.
+pub fn diagnostics_json(reading: &Reading, diagnostics: &Diagnostics) -> Value {
+    let one = |d: &zwang::diagnostic::Diagnostic| {
+        let at = d.span.map(|s| (line_and_column(&reading.text, s.start), line_and_column(&reading.text, s.end)));
+        json!({
+            "code": d.code,
+            "severity": d.severity.as_str(),
+            "message": d.message,
+            "line": at.map(|(start, _)| start.0),
+            "column": at.map(|(start, _)| start.1),
+            "end_line": at.map(|(_, end)| end.0),
+            "end_column": at.map(|(_, end)| end.1),
+            "label": d.label,
+            "notes": d.notes,
+            "help": d.help,
+        })
+    };
+    Value::Array(diagnostics.iter().map(one).collect())
+}
+
+/// `zwang check --json`; without a check only the messages.
+pub fn check_json(reading: &Reading, diagnostics: &Diagnostics, check: Option<&Check>) -> Value {
+    let mut object = Map::new();
+    object.insert("diagnostics".into(), diagnostics_json(reading, diagnostics));
+    if let Some(check) = check {
+        let model = &check.equations.model;
+        object.insert("model".into(), json!(model.title));
+        object.insert("coordinates".into(), names(model));
+        let kinds = check.constraints.iter().map(|c| {
+            json!({
+                "name": c.name,
+                "rows": c.n_rows,
+                "kind": c.kind(),
+                "time": c.time.as_str(),
+                "velocity": c.velocity.map(|v| v.as_str()),
+                "ideal": c.ideal,
+                "integrable": c.integrable,
+            })
+        });
+        object.insert("constraints".into(), kinds.collect());
+        object.insert("rank".into(), json!(check.rank));
+        object.insert("degrees_of_freedom".into(), json!(check.degrees_of_freedom()));
+        let redundant = check.redundant.iter().map(|r| {
+            let depends: Map<String, Value> = r.depends_on.iter().map(|(n, c)| (n.clone(), json!(c))).collect();
+            json!({ "constraint": r.row, "depends_on": depends, "everywhere": r.everywhere })
+        });
+        object.insert("redundant".into(), redundant.collect());
+        object.insert("indeterminate".into(), json!(check.indeterminate));
+        object.insert("growth_vector".into(), Value::Null);
+        object.insert("regular".into(), json!(check.regular));
+    }
+    Value::Object(object)
+}
+
+/// `zwang inspect --json`.
+pub fn inspect_json(reading: &Reading, diagnostics: &Diagnostics, inspection: &Inspection) -> Value {
+    let check = &inspection.check;
+    let model = &check.equations.model;
+    let (given, found) = (&check.snapshot.given, &check.snapshot.found);
+    let (n, m) = (check.state.q.len(), given.constraint_rhs.len());
+    let regular = check.regular;
+    let when_regular = |v: Value| if regular { v } else { Value::Null };
+    let routes: Map<String, Value> = inspection
+        .routes
+        .iter()
+        .map(|(name, result)| {
+            let value = match result {
+                Some(Ok(qddot)) => json!(qddot),
+                _ => Value::Null,
+            };
+            (name.as_str().to_string(), value)
+        })
+        .collect();
+    let outputs: Map<String, Value> = inspection
+        .outputs
+        .iter()
+        .zip(&model.outputs)
+        .map(|((name, value), output)| {
+            let factor = output.unit.as_ref().map_or(1.0, |u| u.factor());
+            (name.clone(), json!(value.map(|v| v / factor)))
+        })
+        .collect();
+    let rows: Vec<&str> = check.equations.rows.iter().map(|r| r.name.as_str()).collect();
+    let geometry = inspection.geometry.as_ref();
+    json!({
+        "model": model.title,
+        "t": check.state.t,
+        "coordinates": names(model),
+        "q": check.state.q,
+        "qdot": check.state.qdot,
+        "rows": rows,
+        "M": matrix(&given.mass_matrix),
+        "Q": given.given_force,
+        "A": matrix(&given.constraint_matrix),
+        "b": given.constraint_rhs,
+        "C": found.nonideal_force,
+        "a": when_regular(json!(found.unconstrained_acceleration)),
+        "e": when_regular(json!(found.defect)),
+        "qddot": found.qddot,
+        "Qc_ideal": found.constraint_force_ideal,
+        "Qc_nonideal": found.constraint_force_nonideal,
+        "lambda": found.lambda,
+        "rank": found.rank,
+        "rank_gap": { "kept": found.gap.kept, "dropped": found.gap.dropped },
+        "degrees_of_freedom": check.degrees_of_freedom(),
+        "gaussian": when_regular(json!(found.gaussian)),
+        "influence": geometry.map(|g| dense(m, m, &g.influence)),
+        "P": geometry.map(|g| dense(n, n, &g.P)),
+        "N": geometry.map(|g| dense(n, n, &g.N)),
+        "energy": inspection.energies.energy,
+        "kinetic": inspection.energies.kinetic,
+        "potential": inspection.energies.potential,
+        "momentum": inspection.energies.momentum,
+        "outputs": outputs,
+        "routes": routes,
+        "disagreement": inspection.disagreement,
+        "diagnostics": diagnostics_json(reading, diagnostics),
+    })
+}
+
+/// `zwang run --json` while there is no motion: the derived start.
+pub fn run_json(reading: &Reading, diagnostics: &Diagnostics, check: &Check) -> Value {
+    let model = &check.equations.model;
+    let by_name = |values: &[f64]| -> Map<String, Value> {
+        model.coordinates.iter().zip(values).map(|(c, v)| (c.name.clone(), json!(v))).collect()
+    };
+    let notes = diagnostics.iter().map(|d| json!({ "code": d.code, "message": d.message }));
+    json!({
+        "model": model.title,
+        "coordinates": names(model),
+        "degrees_of_freedom": check.degrees_of_freedom(),
+        "rank": check.rank,
+        "outcome": "derived",
+        "t": check.state.t,
+        "q": by_name(&check.state.q),
+        "qdot": by_name(&check.state.qdot),
+        "qddot": by_name(&check.snapshot.found.qddot),
+        "notes": notes.collect::<Vec<_>>(),
+        "diagnostics": diagnostics_json(reading, diagnostics),
+    })
+}
+
+fn names(model: &Model) -> Value {
+    json!(model.coordinates.iter().map(|c| c.name.as_str()).collect::<Vec<_>>())
+}
+
+fn matrix(matrix: &Matrix) -> Value {
+    dense(matrix.n_rows, matrix.n_cols, &matrix.to_dense())
+}
+
+fn dense(n_rows: usize, n_cols: usize, values: &[f64]) -> Value {
+    (0..n_rows).map(|i| json!(values[i * n_cols..(i + 1) * n_cols])).collect()
+}

@@ -1,0 +1,68 @@
+//! Messages drawn beside the text they are about.
+
+use codespan_reporting::diagnostic::{Diagnostic, Label, Severity};
+use codespan_reporting::files::SimpleFiles;
+use codespan_reporting::term::termcolor::Buffer;
+use codespan_reporting::term::{Config, Styles, StylesWriter, emit_to_write_style};
+use zwang::Reading;
+use zwang::diagnostic::{self, Diagnostics};
+use zwang::syntax::Span;
+
+/// Whether messages are coloured.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Paint {
+    /// With ANSI colours.
+    Coloured,
+    /// Plain.
+    Plain,
+}
+
+/// All messages as text for people.
+pub fn messages(file: &str, reading: &Reading, diagnostics: &Diagnostics, paint: Paint) -> String {
+    let mut files = SimpleFiles::new();
+    let own = files.add(file, &reading.text[..reading.file_length]);
+    let overrides = files.add("command line", reading.text[reading.file_length..].trim_start_matches('\n'));
+    // the line break before an override is no part of what is shown
+    let skipped = reading.text.len() - reading.text[reading.file_length..].trim_start_matches('\n').len();
+    let place = |span: Span| {
+        if span.start >= skipped && reading.text.len() > reading.file_length {
+            (overrides, span.start - skipped..span.end.max(span.start) - skipped)
+        } else {
+            (own, span.start.min(reading.file_length)..span.end.min(reading.file_length))
+        }
+    };
+    let mut buffer = if paint == Paint::Coloured { Buffer::ansi() } else { Buffer::no_color() };
+    let styles = Styles::default();
+    for message in diagnostics.iter() {
+        let drawn = drawn(message, place);
+        let mut writer = StylesWriter::new(&mut buffer, &styles);
+        if emit_to_write_style(&mut writer, &Config::default(), &files, &drawn).is_err() {
+            break;
+        }
+    }
+    let mut text = String::from_utf8_lossy(buffer.as_slice()).into_owned();
+    if diagnostics.n_more_errors() > 0 {
+        text.push_str(&format!("… and {} more errors\n", diagnostics.n_more_errors()));
+    }
+    text
+}
+
+fn drawn(message: &diagnostic::Diagnostic, place: impl Fn(Span) -> (usize, std::ops::Range<usize>)) -> Diagnostic<usize> {
+    let severity = match message.severity {
+        diagnostic::Severity::Error => Severity::Error,
+        diagnostic::Severity::Warning => Severity::Warning,
+        diagnostic::Severity::Note => Severity::Note,
+    };
+    let mut labels = Vec::new();
+    if let Some(span) = message.span {
+        let (file, range) = place(span);
+        labels.push(Label::primary(file, range).with_message(&message.label));
+    }
+    for (span, label) in &message.also {
+        let (file, range) = place(*span);
+        labels.push(Label::secondary(file, range).with_message(label));
+    }
+    let help = message.help.iter().map(|h| format!("help: {h}"));
+    let notes = message.notes.iter().cloned().chain(help).collect();
+    Diagnostic::new(severity).with_code(message.code).with_message(&message.message).with_labels(labels).with_notes(notes)
+}

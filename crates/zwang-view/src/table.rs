@@ -1,0 +1,227 @@
+//! What `check`, `inspect` and `run` print for people.
+
+use zwang::quantity::number;
+use zwang::units::Dimension;
+use zwang::{Check, Inspection};
+use zwang_motion::Matrix;
+
+/// Coordinates and constraints in one line, then the constraints by kind.
+pub fn summary(file: &str, check: &Check) -> String {
+    let model = &check.equations.model;
+    let (n, m) = (check.state.q.len(), check.equations.rows.len());
+    let mut out = format!("{file}  \"{}\"\n", model.title);
+    let freedom = count(check.degrees_of_freedom(), "degree", "degrees");
+    let constraints = match m {
+        0 => "no constraints".to_string(),
+        _ => format!("{}, {} independent", count(m, "constraint equation", "constraint equations"), check.rank),
+    };
+    out.push_str(&format!("  {}, {constraints}  →  {freedom} of freedom\n", count(n, "coordinate", "coordinates")));
+    out.push_str(&kinds(check));
+    out
+}
+
+fn count(n: usize, one: &str, many: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { many })
+}
+
+/// `rod[1], rod[2]: holonomic, scleronomic, ideal`, constraints of one kind together.
+fn kinds(check: &Check) -> String {
+    let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
+    for c in &check.constraints {
+        let mut words = vec![c.kind(), c.time.as_str()];
+        words.extend(c.velocity.map(|v| v.as_str()).filter(|v| *v != "catastatic"));
+        words.push(if c.ideal { "ideal" } else { "nonideal" });
+        if c.integrable == Some(true) && c.kind() == "nonholonomic" {
+            words.push("integrable");
+        }
+        let words = words.join(", ");
+        match groups.iter_mut().find(|(kind, _)| *kind == words) {
+            Some((_, names)) => names.push(&c.name),
+            None => groups.push((words, vec![&c.name])),
+        }
+    }
+    let line = |(kind, names): &(String, Vec<&str>)| {
+        let shown = match names.len() {
+            0..=6 => names.join(", "),
+            n => format!("{}, {}, … {} ({n} in all)", names[0], names[1], names[n - 1]),
+        };
+        format!("  {shown}: {kind}\n")
+    };
+    groups.iter().map(line).collect()
+}
+
+/// What `check` adds: the start and what the parameters are.
+pub fn check_table(file: &str, check: &Check) -> String {
+    let mut out = summary(file, check);
+    let model = &check.equations.model;
+    if !check.regular {
+        out.push_str("  the mass matrix is singular; the constraints make up for it\n");
+    }
+    if model.n_coordinates() <= 12 {
+        let value = |(c, (q, v)): (&zwang::model::Coordinate, (&f64, &f64))| {
+            let unit = c.dimension.map_or(String::new(), |d| d.unit());
+            format!("{} = {} {unit}, {}' = {}", c.name, number(*q), c.name, number(*v)).replace(" ,", ",")
+        };
+        let values = model.coordinates.iter().zip(check.state.q.iter().zip(&check.state.qdot)).map(value);
+        out.push_str(&format!("  start: {}\n", values.collect::<Vec<_>>().join("; ")));
+    }
+    out
+}
+
+/// Widest matrix shown entry by entry.
+const WIDEST: usize = 10;
+
+/// Every quantity at the state, as tables.
+pub fn inspect_table(file: &str, inspection: &Inspection) -> String {
+    let check = &inspection.check;
+    let model = &check.equations.model;
+    let (given, found) = (&check.snapshot.given, &check.snapshot.found);
+    let mut out = summary(file, check);
+    out.push_str(&format!("\nat t = {}\n", number(check.state.t)));
+
+    let names: Vec<String> = model.coordinates.iter().map(|c| c.name.clone()).collect();
+    let mut columns: Vec<(&str, &[f64])> = vec![("q", &check.state.q), ("q'", &check.state.qdot), ("Q", &given.given_force)];
+    if check.regular {
+        columns.push(("a", &found.unconstrained_acceleration));
+    }
+    columns.push(("q''", &found.qddot));
+    columns.push(("Qc ideal", &found.constraint_force_ideal));
+    if found.nonideal_force.iter().any(|c| *c != 0.0) {
+        columns.push(("Qc nonideal", &found.constraint_force_nonideal));
+        columns.push(("C", &found.nonideal_force));
+    }
+    columns.push(("p", &inspection.energies.momentum));
+    let units: Vec<String> = model.coordinates.iter().map(|c| c.dimension.map_or(String::new(), unit_note)).collect();
+    out.push_str(&vectors("coordinate", &names, &columns, Some(&units)));
+
+    if !check.equations.rows.is_empty() {
+        let rows: Vec<String> = check.equations.rows.iter().map(|r| r.name.clone()).collect();
+        let mut columns: Vec<(&str, &[f64])> = vec![("b", &given.constraint_rhs)];
+        if check.regular {
+            columns.push(("e = b - A a", &found.defect));
+        }
+        columns.push(("lambda", &found.lambda));
+        out.push('\n');
+        out.push_str(&vectors("row", &rows, &columns, None));
+    }
+    out.push_str(&matrix("M", &given.mass_matrix));
+    out.push_str(&matrix("A", &given.constraint_matrix));
+    if let Some(geometry) = &inspection.geometry {
+        let (n, m) = (names.len(), given.constraint_rhs.len());
+        out.push_str(&dense("P = B⁺B, part of M^½ q'' fixed by the constraints", n, n, &geometry.P));
+        out.push_str(&dense("N = I - B⁺B", n, n, &geometry.N));
+        if m > 0 {
+            out.push_str(&dense("influence (A M⁻¹Aᵀ)⁺", m, m, &geometry.influence));
+        }
+    }
+    out.push_str(&scalars(inspection));
+    out
+}
+
+fn unit_note(dimension: Dimension) -> String {
+    dimension.unit()
+}
+
+fn scalars(inspection: &Inspection) -> String {
+    let check = &inspection.check;
+    let found = &check.snapshot.found;
+    let e = &inspection.energies;
+    let mut out = format!(
+        "\nenergy {} = kinetic {} + potential {}\n",
+        number(e.energy),
+        number(e.kinetic),
+        number(e.potential)
+    );
+    let gap = match (found.gap.kept, found.gap.dropped) {
+        (kept, dropped) if dropped > 0.0 => format!(" (smallest direction kept {kept:.1e}, largest dropped {dropped:.1e})"),
+        (kept, _) if check.rank > 0 => format!(" (smallest direction kept {kept:.1e})"),
+        _ => String::new(),
+    };
+    out.push_str(&format!("rank of A {}{gap}\n", check.rank));
+    if check.regular {
+        out.push_str(&format!("Gaussian G = (q'' - a)ᵀ M (q'' - a) = {}\n", number(found.gaussian)));
+    } else {
+        out.push_str("M is singular: a, e, G, P, N and the influence matrix do not exist\n");
+    }
+    for (name, value) in &inspection.outputs {
+        let output = check.equations.model.outputs.iter().find(|o| o.name == *name);
+        let (factor, unit) = output.and_then(|o| o.unit.as_ref()).map_or((1.0, ""), |u| (u.factor(), u.text.as_str()));
+        match value {
+            Some(value) => out.push_str(&format!("{name} = {} {unit}\n", number(value / factor))),
+            None => out.push_str(&format!("{name}: needs the motion\n")),
+        }
+    }
+    out.push_str("\nq'' by six routes\n");
+    for (name, result) in &inspection.routes {
+        let text = match result {
+            Some(Ok(qddot)) if qddot.len() <= WIDEST => qddot.iter().map(|x| number(*x)).collect::<Vec<_>>().join("  "),
+            Some(Ok(qddot)) => format!("{} … ({} values)", number(qddot[0]), qddot.len()),
+            Some(Err(error)) => format!("failed: {error}"),
+            None => "not tried on a system of this size".to_string(),
+        };
+        out.push_str(&format!("  {:<20} {text}\n", name.as_str()));
+    }
+    out.push_str(&format!("  largest relative difference {:.1e}\n", inspection.disagreement));
+    out
+}
+
+/// Named vectors side by side.
+fn vectors(head: &str, names: &[String], columns: &[(&str, &[f64])], units: Option<&[String]>) -> String {
+    let mut lines = vec![std::iter::once(head.to_string()).chain(columns.iter().map(|(h, _)| h.to_string())).collect::<Vec<_>>()];
+    const MOST: usize = 30;
+    for (k, name) in names.iter().enumerate().take(MOST) {
+        let mut line = vec![match units.map(|u| u[k].as_str()) {
+            Some(unit) if !unit.is_empty() => format!("{name} [{unit}]"),
+            _ => name.clone(),
+        }];
+        line.extend(columns.iter().map(|(_, v)| v.get(k).map_or("-".into(), |x| short(*x))));
+        lines.push(line);
+    }
+    let mut out = aligned(&lines);
+    if names.len() > MOST {
+        out.push_str(&format!("  … {} more\n", names.len() - MOST));
+    }
+    out
+}
+
+fn matrix(name: &str, matrix: &Matrix) -> String {
+    if matrix.n_rows == 0 {
+        return String::new();
+    }
+    if matrix.n_rows > WIDEST || matrix.n_cols > WIDEST {
+        let (r, c) = (matrix.n_rows, matrix.n_cols);
+        return format!("\n{name}: {r} by {c}, {} entries that can be other than zero (--json shows all)\n", matrix.value.len());
+    }
+    dense(name, matrix.n_rows, matrix.n_cols, &matrix.to_dense())
+}
+
+fn dense(name: &str, n_rows: usize, n_cols: usize, values: &[f64]) -> String {
+    if n_rows > WIDEST || n_cols > WIDEST {
+        return String::new();
+    }
+    let row = |i: usize| values[i * n_cols..(i + 1) * n_cols].iter().map(|x| short(*x)).collect();
+    let rows: Vec<Vec<String>> = (0..n_rows).map(row).collect();
+    format!("\n{name}\n{}", aligned(&rows))
+}
+
+/// Seven digits, and zero for what is only rounding.
+fn short(x: f64) -> String {
+    let rounded: f64 = format!("{x:.6e}").parse().unwrap_or(x);
+    number(if rounded == 0.0 { 0.0 } else { rounded })
+}
+
+/// Columns of equal width, the first flush left.
+fn aligned(lines: &[Vec<String>]) -> String {
+    let n = lines.iter().map(Vec::len).max().unwrap_or(0);
+    let wide = |k: usize| lines.iter().filter_map(|l| l.get(k)).map(|s| s.chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..n).map(wide).collect();
+    let mut out = String::new();
+    for line in lines {
+        let cells = line.iter().enumerate().map(|(k, cell)| {
+            let pad = " ".repeat(widths[k] - cell.chars().count());
+            if k == 0 && lines[0][0].starts_with(char::is_alphabetic) { format!("{cell}{pad}") } else { format!("{pad}{cell}") }
+        });
+        out.push_str(&format!("  {}\n", cells.collect::<Vec<_>>().join("  ").trim_end()));
+    }
+    out
+}

@@ -1,0 +1,61 @@
+//! The page behind every message code.
+
+/// A code and its page.
+pub type Page = (&'static str, &'static str);
+
+macro_rules! page {
+    ($code:literal) => {
+        ($code, include_str!(concat!("explain/", $code, ".md")))
+    };
+}
+
+/// All pages, in the order of their codes.
+pub const PAGES: [Page; 40] = [
+    page!("Z001"),
+    page!("Z002"),
+    page!("Z003"),
+    page!("Z004"),
+    page!("Z005"),
+    page!("Z006"),
+    page!("Z007"),
+    page!("Z008"),
+    page!("Z009"),
+    page!("Z101"),
+    page!("Z102"),
+    page!("Z103"),
+    page!("Z104"),
+    page!("Z105"),
+    page!("Z106"),
+    page!("Z107"),
+    page!("Z108"),
+    page!("Z109"),
+    page!("Z110"),
+    page!("Z201"),
+    page!("Z202"),
+    page!("Z203"),
+    page!("Z204"),
+    page!("Z205"),
+    page!("Z301"),
+    page!("Z302"),
+    page!("Z303"),
+    page!("Z304"),
+    page!("Z310"),
+    page!("Z311"),
+    page!("Z312"),
+    page!("Z401"),
+    page!("Z402"),
+    page!("Z403"),
+    page!("Z404"),
+    page!("Z501"),
+    page!("Z502"),
+    page!("Z701"),
+    page!("Z801"),
+    page!("Z901"),
+];
+
+/// The page of a code, in any case and with or without the `Z`.
+pub fn explain(code: &str) -> Option<&'static str> {
+    let wanted = code.trim().to_uppercase();
+    let wanted = wanted.strip_prefix('Z').unwrap_or(&wanted);
+    PAGES.iter().find(|(code, _)| &code[1..] == wanted).map(|(_, page)| *page)
+}
