@@ -79,7 +79,7 @@ impl Function {
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[allow(missing_docs)]
 pub enum Function2 {
-    /// `atan2(y, x)`: the angle of the point (x, y).
+    /// `atan2(y, x)`: the angle of the point (x, y), in (-π, π]; -0 counts as 0.
     Atan2,
     Min,
     Max,

@@ -36,11 +36,12 @@ pub fn sign(x: f64) -> f64 {
     }
 }
 
-/// f(x, y); the smaller and the larger of two values spread NaN.
+/// f(x, y); the smaller and the larger of two values spread NaN, the angle knows only one zero:
+/// it is π on the negative axis, also where rounding or a law of algebra made -0 of 0.
 #[inline]
 pub fn apply2(f: Function2, x: f64, y: f64) -> f64 {
     match f {
-        Function2::Atan2 => x.atan2(y),
+        Function2::Atan2 => (x + 0.0).atan2(y + 0.0),
         Function2::Min if x.is_nan() || x <= y => x,
         Function2::Max if x.is_nan() || x >= y => x,
         Function2::Min | Function2::Max => y,

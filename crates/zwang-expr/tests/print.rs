@@ -122,7 +122,7 @@ impl Reader<'_> {
                     x.signum()
                 }
             }
-            "atan2" => x.atan2(y),
+            "atan2" => (x + 0.0).atan2(y + 0.0),
             "min" => x.min(y),
             "max" => x.max(y),
             other => panic!("`{other}` is no function"),

@@ -244,7 +244,7 @@ pub fn geometry(given: &Given, settings: &Settings) -> Result<Geometry, MotionEr
     for k in 0..qr.rank {
         unit.fill(0.0);
         unit[k] = 1.0;
-        shortest.from_triangle(&qr, |i| scale[i], &unit, &mut f, limit);
+        shortest.from_triangle(&qr, |i| scale[i], &unit, &mut f);
         (0..m * m).for_each(|at| influence[at] += f[at / m] * f[at % m]);
     }
     Ok(Geometry { P, N, influence })

@@ -135,7 +135,7 @@ fn named_parts(equations: &Equations, exprs: &[Expr]) -> NamedParts {
     let (mut seen, mut open) = (std::collections::HashSet::new(), exprs.to_vec());
     while let Some(e) = open.pop() {
         if seen.insert(e) {
-            for operand in graph.node(e).operands() {
+            for &operand in graph.node(e).operands().iter() {
                 *used.entry(operand).or_insert(0) += 1;
                 open.push(operand);
             }

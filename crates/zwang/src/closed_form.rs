@@ -91,7 +91,8 @@ fn solve(equations: &mut Equations, rows: &[usize], force: &[Expr]) -> Option<Cl
         }
         let products: Vec<Expr> = dense.iter().zip(&a).map(|(&x, &y)| g.mul(x, y)).collect();
         let product = g.sum(&products);
-        let b = g.div(*rhs, factor);
+        let inverse = g.div(Expr::ONE, factor);
+        let b = times_number(g, inverse, *rhs);
         e.push(g.sub(b, product));
         A.push(dense);
         factors.push(factor);
@@ -266,5 +267,21 @@ fn common_factor(g: &mut Graph, row: &SparseRow) -> Expr {
             if rest.iter().all(|f| size(*f) == size(*first)) { *first } else { Expr::ONE }
         }
         _ => Expr::ONE,
+    }
+}
+
+/// A number times an expression, multiplied into the terms of a sum while it is short.
+fn times_number(g: &mut Graph, number: Expr, e: Expr) -> Expr {
+    const SHORT: usize = 200;
+    match g.node(e) {
+        Node::Add(a, b) if number != Expr::ONE && g.size(e) <= SHORT => {
+            let (a, b) = (times_number(g, number, a), times_number(g, number, b));
+            g.add(a, b)
+        }
+        Node::Mul(factor, sum) if matches!(g.node(factor), Node::Number(_)) => {
+            let number = g.mul(number, factor);
+            times_number(g, number, sum)
+        }
+        _ => g.mul(number, e),
     }
 }

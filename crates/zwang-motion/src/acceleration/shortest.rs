@@ -4,31 +4,36 @@ use super::problem::Problem;
 use crate::{
     MotionError,
     factor::{
+        add_multiple,
         dense::{Qr, Stop},
-        add_multiple, norm,
+        dot, norm, small,
     },
 };
 
 /// Finds the shortest λ among those with the same Aᵀλ.
 ///
-/// With the scaled rows decomposed, (D_r A)ᵀ Π = Q [T₁ T₂], the columns of K = Π [−T₁⁻¹T₂; I] span the null space of (D_r A)ᵀ,
-/// and λ = D_r (λ̂ − K c) gives the same force for any c. The least |λ| is a least-squares problem for c.
+/// With the scaled rows decomposed, (D_r A)ᵀ Π = Q [T₁ T₂], Y = T₁⁻¹T₂ says how the rows without pivots depend on those with. So
+/// λ = D_r (λ̂ − Y c, c) gives the same force for any c, and the least |λ| is a least-squares problem for D_r c,
+/// well conditioned because of the identity in it.
 ///
 /// Rows may be in very different units. Those in large units have small multipliers for the same force and decide which λ is
-/// shortest; so they are taken as pivots first, and K then says how others depend on them and never how they depend on others,
-/// where rounding would matter more than they do.
+/// shortest; so they become pivots first. Whatever error c keeps, the force is not touched.
 pub(crate) struct Shortest {
     rows: Qr,
     by_unit: Qr,
-    second: Qr,
-    /// K by columns, rows in the order of the pivots.
-    K: Vec<f64>,
-    /// Places of K sorted by the size of their rows in D_r K.
-    order: Vec<usize>,
-    size: Vec<f64>,
+    /// Y by columns, and then in units: G = D_b Y D_f⁻¹.
+    Y: Vec<f64>,
+    G: Vec<f64>,
+    /// I + GᵀG and its factor.
+    normal: Vec<f64>,
+    weight: Vec<f64>,
     x: Vec<f64>,
     multipliers: Vec<f64>,
+    sorted: Vec<f64>,
 }
+
+/// What rounding leaves of a row of length one.
+const ROUNDING: f64 = 1e-13;
 
 /// One solve and one correction.
 const REFINEMENTS: usize = 2;
@@ -38,12 +43,13 @@ impl Shortest {
         Shortest {
             rows: Qr::new(),
             by_unit: Qr::new(),
-            second: Qr::new(),
-            K: Vec::new(),
-            order: Vec::new(),
-            size: Vec::new(),
+            Y: Vec::new(),
+            G: Vec::new(),
+            normal: Vec::new(),
+            weight: Vec::new(),
             x: Vec::new(),
             multipliers: Vec::new(),
+            sorted: Vec::new(),
         }
     }
 
@@ -54,7 +60,6 @@ impl Shortest {
         scale: impl Fn(usize) -> f64,
         z: &[f64],
         lambda: &mut [f64],
-        small_limit: usize,
     ) {
         // λ̂ on the rows with pivots, zero on the others
         let mut multipliers = std::mem::take(&mut self.multipliers);
@@ -62,13 +67,13 @@ impl Shortest {
         multipliers.extend_from_slice(&z[..qr.rank]);
         qr.solve_triangle(&mut multipliers);
         multipliers.resize(lambda.len(), 0.0);
-        self.remove_null(qr, |k| scale(qr.perm[k]), &mut multipliers, small_limit);
+        self.remove_null(qr, |k| scale(qr.perm[k]), &mut multipliers);
         (0..lambda.len()).for_each(|k| lambda[qr.perm[k]] = scale(qr.perm[k]) * multipliers[k]);
         self.multipliers = multipliers;
     }
 
-    /// λ̂ ← λ̂ − K c with |D_r λ̂| least; everything in the order of the pivots.
-    fn remove_null(&mut self, qr: &Qr, scale: impl Fn(usize) -> f64, multipliers: &mut [f64], small_limit: usize) {
+    /// λ̂ ← λ̂ − (Y c, −c) with |D_r λ̂| least; everything in the order of the pivots.
+    fn remove_null(&mut self, qr: &Qr, scale: impl Fn(usize) -> f64, multipliers: &mut [f64]) {
         /// Units within this factor count as the same.
         const ALIKE: f64 = 16.0;
         let (m, r) = (multipliers.len(), qr.rank);
@@ -80,58 +85,78 @@ impl Shortest {
             .filter(|&k| !empty(k))
             .fold((f64::INFINITY, 0f64), |(low, high), k| (low.min(scale(k)), high.max(scale(k))));
         if high <= ALIKE * low {
-            self.remove_null_of(qr, scale, multipliers, small_limit);
+            self.remove_null_of(qr, scale, multipliers);
             return;
         }
         // T once more, with rows in large units first
         let mut by_unit = std::mem::replace(&mut self.by_unit, Qr::new());
+        let mut sorted = std::mem::take(&mut self.sorted);
         by_unit.resize(r, m);
         for k in 0..m {
             let column = by_unit.column_mut(k);
             (0..r).for_each(|i| column[i] = if i <= k { qr.t(i, k) } else { 0.0 });
         }
-        self.size.clear();
-        self.size.extend((0..m).map(|k| 1.0 / scale(k)));
-        by_unit.factor_by_weight(r, &self.size);
-        let mut sorted: Vec<f64> = by_unit.perm.iter().map(|&k| multipliers[k]).collect();
-        self.remove_null_of(&by_unit, |k| scale(by_unit.perm[k]), &mut sorted, small_limit);
-        by_unit.perm.iter().zip(sorted).for_each(|(&k, x)| multipliers[k] = x);
-        self.by_unit = by_unit;
+        self.weight.clear();
+        self.weight.extend((0..m).map(|k| 1.0 / scale(k)));
+        by_unit.factor_by_weight(r, &self.weight);
+        sorted.clear();
+        sorted.extend(by_unit.perm.iter().map(|&k| multipliers[k]));
+        self.remove_null_of(&by_unit, |k| scale(by_unit.perm[k]), &mut sorted);
+        by_unit.perm.iter().zip(&sorted).for_each(|(&k, &x)| multipliers[k] = x);
+        (self.by_unit, self.sorted) = (by_unit, sorted);
     }
 
-    /// The same, with the null space from the triangle as it is.
-    fn remove_null_of(&mut self, qr: &Qr, scale: impl Fn(usize) -> f64, multipliers: &mut [f64], small_limit: usize) {
+    /// The same, with the triangle as it is.
+    fn remove_null_of(&mut self, qr: &Qr, scale: impl Fn(usize) -> f64, multipliers: &mut [f64]) {
         let (m, r) = (multipliers.len(), qr.rank);
         let free = m - r;
-        let Shortest { second, K, order, size, x, .. } = self;
-        K.resize(m * free, 0.0);
+        let Shortest { Y, G, normal, x, .. } = self;
+        Y.resize(r * free, 0.0);
+        G.resize(r * free, 0.0);
+        let (basic, other) = multipliers.split_at_mut(r);
         for l in 0..free {
-            let column = &mut K[l * m..(l + 1) * m];
-            (0..r).for_each(|k| column[k] = -qr.t(k, r + l));
-            qr.solve_triangle(&mut column[..r]);
-            column[r..].fill(0.0);
-            column[r + l] = 1.0;
+            let column = &mut Y[l * r..(l + 1) * r];
+            (0..r).for_each(|k| column[k] = qr.t(k, r + l));
+            // a row that the first pivots give already does not depend on later ones, which may be in far smaller units
+            let mut tail = 0.0;
+            let given = (0..r).rev().take_while(|&k| {
+                tail = f64::hypot(tail, column[k]);
+                tail <= ROUNDING
+            });
+            let first = r - given.count();
+            column[first..].fill(0.0);
+            qr.solve_triangle(column);
+            (0..r).for_each(|k| G[l * r + k] = scale(k) * column[k] / scale(r + l));
+            // all force from the rows with pivots, to begin with
+            add_multiple(basic, other[l], column);
+            other[l] = 0.0;
         }
-        // D_r K, the largest rows first; the pivots will take the largest columns first, and sizes do not mix
-        size.clear();
-        size.extend((0..m).map(|k| scale(k) * (0..free).fold(0.0, |top: f64, l| top.max(K[l * m + k].abs()))));
-        order.clear();
-        order.extend(0..m);
-        order.sort_unstable_by(|&i, &j| size[j].total_cmp(&size[i]));
-        second.resize(m, free);
-        for l in 0..free {
-            let column = &mut second.columns[l * m..(l + 1) * m];
-            column.iter_mut().zip(order.iter()).for_each(|(x, &k)| *x = scale(k) * K[l * m + k]);
+        normal.resize(free * free, 0.0);
+        for k in 0..free {
+            for l in 0..=k {
+                normal[k * free + l] = dot(&G[k * r..(k + 1) * r], &G[l * r..(l + 1) * r]);
+            }
+            normal[k * (free + 1)] += 1.0;
         }
-        second.factor(Stop::Rank(free), small_limit);
+        // I + GᵀG has no eigenvalue below one; the factor fails only where G overflows, and λ̂ then stays as it is
+        if !small::cholesky(normal, free, 0.0) {
+            return;
+        }
         for _ in 0..REFINEMENTS {
-            // c = (D_r K)⁺ D_r λ̂
+            // (I + GᵀG) D_f δ = GᵀD_b λ̂_b − D_f λ̂_f
             x.clear();
-            x.extend(order.iter().map(|&k| scale(k) * multipliers[k]));
-            second.apply_transposed(x);
-            second.solve_triangle(x);
-            for l in 0..second.rank {
-                add_multiple(multipliers, -x[l], &K[second.perm[l] * m..(second.perm[l] + 1) * m]);
+            x.extend((0..r).map(|k| scale(k) * basic[k]));
+            for l in 0..free {
+                let step = dot(&G[l * r..(l + 1) * r], &x[..r]) - scale(r + l) * other[l];
+                x.push(step);
+            }
+            let step = &mut x[r..];
+            small::solve_lower(normal, free, step);
+            small::solve_lower_transposed(normal, free, step);
+            for l in 0..free {
+                let change = step[l] / scale(r + l);
+                add_multiple(basic, -change, &Y[l * r..(l + 1) * r]);
+                other[l] += change;
             }
         }
     }
@@ -165,7 +190,7 @@ impl Shortest {
         // λ̂ for rows of length one, in the order of the pivots
         let mut multipliers: Vec<f64> = rows.perm.iter().map(|&i| lambda_scaled[i] * length[i]).collect();
         let scale = |i: usize| problem.row_scale[i] / if length[i] > 0.0 { length[i] } else { 1.0 };
-        self.remove_null(&rows, |k| scale(rows.perm[k]), &mut multipliers, small_limit);
+        self.remove_null(&rows, |k| scale(rows.perm[k]), &mut multipliers);
         (0..m).for_each(|k| lambda[rows.perm[k]] = scale(rows.perm[k]) * multipliers[k]);
         self.rows = rows;
         check_multipliers(lambda)

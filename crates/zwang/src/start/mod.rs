@@ -58,11 +58,11 @@ struct Finder<'a> {
 /// How the search at one level ended.
 enum Search {
     /// On the constraints, keeping what was given.
-    Kept(Projection),
+    Kept,
     /// The nearest consistent values, which differ from what was given.
     Moved(Vec<f64>),
     /// No values satisfy the constraints; the projection says which rows fight.
-    Contradiction(Projection, Vec<f64>),
+    Contradiction(Projection),
     /// A term is not finite there.
     Trouble(MotionError),
 }
@@ -77,7 +77,7 @@ impl Finder<'_> {
         let mut level = LevelEquations::new(equations, &self.state, false);
         let search = self.search(&mut level, &given, &guess);
         match search {
-            Search::Kept(_) => self.determined(equations, &mut level, &given, &guess),
+            Search::Kept => self.determined(equations, &mut level, &given, &guess),
             Search::Moved(nearest) => {
                 if self.accepts(&guess, &nearest) {
                     self.state.q = nearest;
@@ -88,7 +88,7 @@ impl Finder<'_> {
                 self.diagnostics.push(report::off_constraint(&equations.model, &mut level, miss));
                 None
             }
-            Search::Contradiction(projection, _) => {
+            Search::Contradiction(projection) => {
                 self.diagnostics.push(report::contradiction(&equations.model, &level, &projection, "positions"));
                 None
             }
@@ -106,7 +106,7 @@ impl Finder<'_> {
         let guess = self.state.qdot.clone();
         let mut level = LevelEquations::new(equations, &self.state, true);
         match self.search(&mut level, &given, &guess) {
-            Search::Kept(_) => Some(()),
+            Search::Kept => Some(()),
             Search::Moved(nearest) if self.accepts(&guess, &nearest) => {
                 self.state.qdot = nearest;
                 Some(())
@@ -117,7 +117,7 @@ impl Finder<'_> {
                 self.diagnostics.push(report::off_constraint(&equations.model, &mut level, miss));
                 None
             }
-            Search::Contradiction(projection, _) => {
+            Search::Contradiction(projection) => {
                 self.diagnostics.push(report::contradiction(&equations.model, &level, &projection, "velocities"));
                 None
             }
@@ -165,12 +165,13 @@ impl Finder<'_> {
                 match project(level, &weight, &movable, &mut x, self.settings) {
                     Ok(projection) if projection.converged => {
                         self.keep(level.is_velocity, &x);
-                        return Search::Kept(projection);
+                        return Search::Kept;
                     }
-                    Ok(_) => {}
                     // a bad guess may be where a term is not finite; the given values may not
-                    Err(error) if given.iter().all(|g| *g != Given::Missing) => return Search::Trouble(error),
-                    Err(_) => {}
+                    Err(error @ MotionError::NotFinite { .. }) if !given.contains(&Given::Missing) => {
+                        return Search::Trouble(error);
+                    }
+                    Ok(_) | Err(_) => {}
                 }
             }
         }
@@ -178,7 +179,7 @@ impl Finder<'_> {
         let mut x = guess.to_vec();
         match project(level, &weight, &vec![true; x.len()], &mut x, self.settings) {
             Ok(projection) if projection.converged => Search::Moved(x),
-            Ok(projection) => Search::Contradiction(projection, x),
+            Ok(projection) => Search::Contradiction(projection),
             Err(error) => Search::Trouble(error),
         }
     }
