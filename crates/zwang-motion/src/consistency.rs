@@ -101,7 +101,7 @@ impl<'r> Search<'r> {
         let m = residual.n_rows();
         let jacobian = residual.allocate();
         // steps are least-squares steps: rows that contradict are told of at the end
-        let settings = Settings { contradiction_tolerance: f64::MAX.sqrt(), ..settings.clone() };
+        let settings = Settings { contradiction_tolerance: f64::INFINITY, ..settings.clone() };
         let mut place = vec![IMMOVABLE; x.len()];
         let movable: Vec<usize> = (0..x.len()).filter(|&j| movable[j]).collect();
         movable.iter().enumerate().for_each(|(k, &j)| place[j] = k);
@@ -186,7 +186,14 @@ impl<'r> Search<'r> {
     }
 
     /// Evaluates at x + s p; the merit there.
-    fn try_step(&mut self, x: &[f64], s: f64, p: &[f64], sizes: &[f64], trial: &mut Vec<f64>) -> Result<f64, MotionError> {
+    fn try_step(
+        &mut self,
+        x: &[f64],
+        s: f64,
+        p: &[f64],
+        sizes: &[f64],
+        trial: &mut Vec<f64>,
+    ) -> Result<f64, MotionError> {
         trial.clear();
         trial.extend_from_slice(x);
         self.movable.iter().zip(p).for_each(|(&j, p)| trial[j] = x[j] + s * p);
@@ -400,7 +407,13 @@ fn regular_weight(weight: &Matrix, movable: &[usize], place: &[usize], settings:
         let (col, value) = W.row_mut(k);
         if let Ok(at) = col.binary_search(&k) {
             let d = value[at];
-            value[at] += if d > LIGHT * top { SHARE * d } else if top > 0.0 { LIGHT * top } else { 1.0 };
+            value[at] += if d > LIGHT * top {
+                SHARE * d
+            } else if top > 0.0 {
+                LIGHT * top
+            } else {
+                1.0
+            };
         }
     }
     W

@@ -9,7 +9,8 @@ pub struct Settings {
     pub rank_tolerance: f64,
     /// Rows contradict each other if the part of b that no acceleration can meet exceeds this, relative to the
     /// sizes that enter the row. Default 1e-8: a hundred times the rank tolerance, because a direction
-    /// dropped there leaves a residual of that size without any contradiction.
+    /// dropped there leaves a residual of that size without any contradiction. Infinite: no row is ever refused, and
+    /// the answer is the one of least squares for rows of the same size.
     pub contradiction_tolerance: f64,
     /// A contradiction below this, as an acceleration, is rounding. Default 1e-12: at rest b and a may both be nothing
     /// but rounding of terms of order 1000, and no relative measure exists.

@@ -1,6 +1,11 @@
 //! The generalized inverse, UK02 (12): the default route.
 
-use super::{Route, Solution, large::Large, problem::Problem, shortest::{Shortest, check_multipliers}};
+use super::{
+    Route, Solution,
+    large::Large,
+    problem::Problem,
+    shortest::{Shortest, check_multipliers},
+};
 use crate::{
     Given, Legendre, MotionError, Settings,
     factor::{

@@ -127,6 +127,9 @@ impl Large {
         if !self.meets_rows(given, &solution.qddot) {
             return self.explain(given, &solution.qddot);
         }
+        if let (true, true, Some(plan)) = (solution.rank < m, same_scale, &mut self.plan) {
+            plan.proximal.project(&mut self.lambda);
+        }
         solution.lambda.clear();
         solution.lambda.extend(self.lambda.iter().zip(&self.scale).map(|(x, s)| x * s));
         if solution.rank < m && !same_scale {
@@ -202,6 +205,9 @@ impl Large {
     fn meets_rows(&self, given: &Given, qddot: &[f64]) -> bool {
         let (A, b) = (&given.constraint_matrix, &given.constraint_rhs);
         let Settings { contradiction_tolerance, contradiction_floor, .. } = self.settings;
+        if contradiction_tolerance == f64::INFINITY {
+            return true;
+        }
         let whole = qddot.iter().zip(&self.a).fold(0.0, |top: f64, (x, a)| top.max(x.abs() + a.abs()));
         (0..b.len()).all(|i| {
             let (col, value) = A.row(i);

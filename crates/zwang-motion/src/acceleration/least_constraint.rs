@@ -136,7 +136,9 @@ impl Route for LeastConstraint {
         let mut open: Vec<usize> = (0..m).collect();
         let mut gap = Gap::default();
         while set.active.len() < self.problem.n {
-            let Some(at) = (0..open.len()).max_by(|&i, &j| set.news(open[i]).total_cmp(&set.news(open[j]))) else { break };
+            let Some(at) = (0..open.len()).max_by(|&i, &j| set.news(open[i]).total_cmp(&set.news(open[j]))) else {
+                break;
+            };
             let news = set.news(open[at]);
             if !(news > self.settings.rank_tolerance) {
                 gap.dropped = news;

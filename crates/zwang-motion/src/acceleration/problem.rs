@@ -198,6 +198,9 @@ impl Problem {
         if solution.qddot.iter().any(|x| !x.is_finite()) {
             return Err(MotionError::NotFinite { what: "the acceleration".into() });
         }
+        if settings.contradiction_tolerance == f64::INFINITY {
+            return Ok(());
+        }
         // sizes that enter a row: b, and A times the free and the constrained acceleration
         let reach = norm(x) + norm(&self.a);
         let mut floor = settings.contradiction_floor;
@@ -229,7 +232,11 @@ pub(crate) fn check_finite(given: &Given, extra_force: &[f64]) -> Result<(), Mot
     if !finite(&A.value) {
         return fail(A.not_finite().map_or(String::new(), |(i, j)| format!("constraint row {i} at coordinate {j}")));
     }
-    for (name, x) in [("the given force on coordinate", Q.as_slice()), ("the right side of constraint row", b), ("the added force on coordinate", extra_force)] {
+    for (name, x) in [
+        ("the given force on coordinate", Q.as_slice()),
+        ("the right side of constraint row", b),
+        ("the added force on coordinate", extra_force),
+    ] {
         if let Some(i) = x.iter().position(|x| !x.is_finite()) {
             return fail(format!("{name} {i}"));
         }

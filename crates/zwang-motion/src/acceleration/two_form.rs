@@ -126,7 +126,8 @@ impl Route for TwoForm {
         let (p_q, by_q, by_qdot) = self.scaled(given, legendre, extra_force);
         let (matrix, rhs) = self.assemble(&rows, &p_q, &by_q, &by_qdot);
         let X = if n > 0 { matrix.partial_piv_lu().solve(&rhs) } else { rhs };
-        let (X_q, x): (Vec<f64>, Vec<f64>) = ((0..n).map(|i| X[(i, 0)]).collect(), (0..n).map(|i| X[(n + i, 0)]).collect());
+        let (X_q, x): (Vec<f64>, Vec<f64>) =
+            ((0..n).map(|i| X[(i, 0)]).collect(), (0..n).map(|i| X[(n + i, 0)]).collect());
 
         // second order: the q-part of X is the velocity
         if let Some(qdot) = self.qdot.take().filter(|qdot| qdot.len() == n) {

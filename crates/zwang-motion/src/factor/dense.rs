@@ -120,8 +120,13 @@ impl Qr {
         let (rank, left) = if n_rows <= small_limit || n_cols <= 2 {
             small::Columns { n_rows, n_cols, factor: columns, tau, perm, lengths }.factor(tolerance, max_rank)
         } else {
-            let need =
-                col_pivoting::factor::qr_in_place_scratch::<usize, f64>(n_rows, n_cols, 1, Par::Seq, Default::default());
+            let need = col_pivoting::factor::qr_in_place_scratch::<usize, f64>(
+                n_rows,
+                n_cols,
+                1,
+                Par::Seq,
+                Default::default(),
+            );
             let matrix = MatMut::from_column_major_slice_mut(columns, n_rows, n_cols);
             let coefficients = MatMut::from_row_major_slice_mut(tau, 1, size);
             col_pivoting::factor::qr_in_place(
@@ -245,7 +250,8 @@ pub(crate) fn svd(A: &[f64], m: usize, n: usize, stop: Stop, small_limit: usize)
 /// Singular values of A (m x n, row after row) by faer. All zeros if the iteration fails, which it does for no finite A.
 pub(crate) fn faer_svd(A: &[f64], m: usize, n: usize, stop: Stop) -> Svd {
     let short = m.min(n);
-    let mut found = Svd { sigma: vec![0.0; short], U: vec![0.0; short * m], V: vec![0.0; short * n], rank: 0, gap: Gap::default() };
+    let mut found =
+        Svd { sigma: vec![0.0; short], U: vec![0.0; short * m], V: vec![0.0; short * n], rank: 0, gap: Gap::default() };
     if short == 0 {
         return found;
     }

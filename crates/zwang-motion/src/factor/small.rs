@@ -48,7 +48,10 @@ pub(crate) fn semidefinite_remainder(M: &mut [f64], n: usize, floor: f64) -> f64
         let p = order[k];
         if M[p * (n + 1)] <= floor {
             let rest = &order[k..];
-            return rest.iter().flat_map(|&i| rest.iter().map(move |&j| (i, j))).fold(0.0, |top: f64, (i, j)| top.max(M[i * n + j].abs()));
+            return rest
+                .iter()
+                .flat_map(|&i| rest.iter().map(move |&j| (i, j)))
+                .fold(0.0, |top: f64, (i, j)| top.max(M[i * n + j].abs()));
         }
         let pivot = M[p * (n + 1)];
         for &i in &order[k + 1..] {

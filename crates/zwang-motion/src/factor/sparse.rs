@@ -24,7 +24,9 @@ pub(crate) struct Proximal {
     symbolic: SymbolicCholesky<usize>,
     pub(crate) value: Vec<f64>,
     factor: Vec<f64>,
-    residual: Vec<f64>,
+    work: Vec<f64>,
+    range: Vec<f64>,
+    spare: Vec<f64>,
     scratch: Scratch,
     pub(crate) rank: usize,
     pub(crate) gap: Gap,
@@ -37,14 +39,17 @@ impl Proximal {
         let n_stored = row.len();
         let pattern = SymbolicSparseColMat::new_checked(m, m, col_start, None, row);
         let params = CholeskySymbolicParams::default();
-        let symbolic = factorize_symbolic_cholesky(pattern.as_ref(), Side::Lower, SymmetricOrdering::Amd, params).ok()?;
+        let symbolic =
+            factorize_symbolic_cholesky(pattern.as_ref(), Side::Lower, SymmetricOrdering::Amd, params).ok()?;
         let factor = vec![0.0; symbolic.len_val()];
         Some(Proximal {
             pattern,
             symbolic,
             value: vec![0.0; n_stored],
             factor,
-            residual: vec![0.0; m],
+            work: vec![0.0; m],
+            range: Vec::new(),
+            spare: Vec::new(),
             scratch: Scratch::new(),
             rank: 0,
             gap: Gap::default(),
@@ -58,7 +63,7 @@ impl Proximal {
 
     /// Factors S + µI and counts the rank: a dependent row leaves a pivot of the order of µ.
     pub(crate) fn factor(&mut self, settings: &Settings) -> bool {
-        let m = self.residual.len();
+        let m = self.work.len();
         let mu = settings.proximal;
         for j in 0..m {
             let k = self.diagonal(j);
@@ -104,7 +109,7 @@ impl Proximal {
         };
         match self.symbolic.raw() {
             SymbolicCholeskyRaw::Simplicial(simplicial) => {
-                let m = self.residual.len();
+                let m = self.work.len();
                 simplicial.col_ptr()[..m].iter().for_each(|&k| see(self.factor[k]));
             }
             SymbolicCholeskyRaw::Supernodal(supernodal) => {
@@ -120,7 +125,7 @@ impl Proximal {
         let relative = |x: f64| if first > 0.0 { (x / first).sqrt() } else { 0.0 };
         self.gap = Gap {
             kept: if rank > 0 { relative(kept) } else { 1.0 },
-            dropped: if rank < self.residual.len() { relative(dropped) } else { 0.0 },
+            dropped: if rank < self.work.len() { relative(dropped) } else { 0.0 },
         };
     }
 
@@ -129,26 +134,16 @@ impl Proximal {
         x.fill(0.0);
         let size = largest(y);
         let mut left = size;
-        self.residual.copy_from_slice(y);
+        self.work.copy_from_slice(y);
         for _ in 0..settings.proximal_iterations {
             if left <= 1e-15 * size {
                 break;
             }
             self.solve_shifted();
-            x.iter_mut().zip(&self.residual).for_each(|(x, dx)| *x += dx);
-            // residual = y − S x, from the lower triangle
-            self.residual.copy_from_slice(y);
-            let (col_start, row) = (self.pattern.col_ptr(), self.pattern.row_idx());
-            for j in 0..y.len() {
-                let k = col_start[j];
-                let mut sum = self.value[k] * x[j];
-                for k in k + 1..col_start[j + 1] {
-                    sum += self.value[k] * x[row[k]];
-                    self.residual[row[k]] -= self.value[k] * x[j];
-                }
-                self.residual[j] -= sum;
-            }
-            let now = largest(&self.residual);
+            x.iter_mut().zip(&self.work).for_each(|(x, dx)| *x += dx);
+            self.product(x);
+            self.work.iter_mut().zip(y).for_each(|(r, y)| *r = y - *r);
+            let now = largest(&self.work);
             // rounding is reached when an iteration no longer gains
             if !(now < 0.5 * left) {
                 left = left.min(now);
@@ -159,11 +154,55 @@ impl Proximal {
         left
     }
 
-    /// residual ← (S + µI)⁻¹ residual.
+    /// x ← S S⁺ x: takes out of x what lies in the null space of S, where rounding of y has been divided by µ.
+    pub(crate) fn project(&mut self, x: &mut [f64]) {
+        /// Each round gains the ratio of µ to the smallest eigenvalue that counts: two suffice, except in very long chains.
+        const ROUNDS: usize = 12;
+        let m = x.len();
+        self.range.clear();
+        self.range.resize(m, 0.0);
+        for _ in 0..ROUNDS {
+            // range += S (S + µI)⁻¹ (x − range)
+            (0..m).for_each(|i| self.work[i] = x[i] - self.range[i]);
+            self.solve_shifted();
+            let step = std::mem::take(&mut self.work);
+            let mut range = std::mem::take(&mut self.range);
+            self.work = std::mem::take(&mut self.spare);
+            self.work.resize(m, 0.0);
+            self.product(&step);
+            let change = largest(&self.work);
+            range.iter_mut().zip(&self.work).for_each(|(r, w)| *r += w);
+            // every round also adds a little rounding, so it is the last one that gains
+            let done = change <= 1e-12 * largest(&range);
+            (self.range, self.spare) = (range, step);
+            if done {
+                break;
+            }
+        }
+        x.copy_from_slice(&self.range);
+    }
+
+    /// work = S x, from the lower triangle.
+    fn product(&mut self, x: &[f64]) {
+        let Proximal { pattern, value, work, .. } = self;
+        work.fill(0.0);
+        let (col_start, row) = (pattern.col_ptr(), pattern.row_idx());
+        for j in 0..x.len() {
+            let k = col_start[j];
+            let mut sum = value[k] * x[j];
+            for k in k + 1..col_start[j + 1] {
+                sum += value[k] * x[row[k]];
+                work[row[k]] += value[k] * x[j];
+            }
+            work[j] += sum;
+        }
+    }
+
+    /// work ← (S + µI)⁻¹ work.
     fn solve_shifted(&mut self) {
-        let m = self.residual.len();
+        let m = self.work.len();
         let need = self.symbolic.solve_in_place_scratch::<f64>(1, Par::Seq);
-        let rhs = MatMut::from_column_major_slice_mut(&mut self.residual, m, 1);
+        let rhs = MatMut::from_column_major_slice_mut(&mut self.work, m, 1);
         LltRef::new(&self.symbolic, &self.factor).solve_in_place_with_conj(
             Conj::No,
             rhs,
