@@ -399,7 +399,7 @@ fn regular_weight(weight: &Matrix, movable: &[usize], place: &[usize], settings:
     }
     let mut blocks = Blocks::new();
     blocks.find(&W);
-    if blocks.factor(&W, settings) {
+    if blocks.factor(&W, settings.mass_tolerance, settings) {
         return W;
     }
     let top = (0..n).fold(0.0, |top: f64, k| top.max(W.get(k, k)));

@@ -6,6 +6,9 @@ use crate::{
 };
 use std::collections::BinaryHeap;
 
+/// A sum of multiples of rows.
+type Terms = Vec<(usize, f64)>;
+
 /// What the rows of a matrix are to each other.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Dependence {
@@ -169,7 +172,7 @@ impl Elimination {
     /// The last reduced row in terms of the rows as written.
     ///
     /// It is Σ sₖ uₖ with uₖ = rowₖ − Σ lₖⱼ uⱼ, so from the last k down: cₖ = sₖ, and sⱼ decreases by cₖ lₖⱼ.
-    fn combination(&mut self, scale: f64) -> Vec<(usize, f64)> {
+    fn combination(&mut self, scale: f64) -> Terms {
         self.weight.resize(self.kept.len(), 0.0);
         let mut queue = BinaryHeap::new();
         for &(k, s) in &self.multipliers {
@@ -208,24 +211,24 @@ pub(crate) fn contradiction(given: &Given, qddot: &[f64], settings: &Settings) -
     let mut residual = vec![0.0; A.n_rows];
     A.multiply(qddot, &mut residual);
     residual.iter_mut().zip(b).for_each(|(r, b)| *r = b - *r);
-    let mut best: Option<(usize, f64, Vec<(usize, f64)>)> = None;
+    let mut best: Option<(f64, Terms)> = None;
     if let Ok(found) = dependence(A, settings) {
         let vanished = found.vanished.iter().map(|&i| (i, Vec::new()));
         for (i, terms) in vanished.chain(found.dependent) {
             let gap = residual[i] - terms.iter().map(|&(k, c)| c * residual[k]).sum::<f64>();
             let size = b[i].abs() + terms.iter().map(|&(k, c)| (c * b[k]).abs()).sum::<f64>();
-            let certificate: Vec<(usize, f64)> = terms.iter().map(|&(k, c)| (k, -c)).chain([(i, 1.0)]).collect();
+            let certificate: Terms = terms.iter().map(|&(k, c)| (k, -c)).chain([(i, 1.0)]).collect();
             let clear = gap.abs() > 0.5 * settings.contradiction_tolerance * size && gap != 0.0;
             let relative = if size > 0.0 { gap.abs() / size } else { 0.0 };
-            let shorter = best.as_ref().is_none_or(|(length, other, _)| {
-                certificate.len() < *length || (certificate.len() == *length && relative > *other)
+            let shorter = best.as_ref().is_none_or(|(other, terms)| {
+                certificate.len() < terms.len() || (certificate.len() == terms.len() && relative > *other)
             });
             if clear && shorter {
-                best = Some((certificate.len(), relative, certificate));
+                best = Some((relative, certificate));
             }
         }
     }
-    let terms = best.map_or_else(|| scaled_residual(A, &residual), |(_, _, certificate)| certificate);
+    let terms = best.map_or_else(|| scaled_residual(A, &residual), |(_, certificate)| certificate);
     let top = terms.iter().fold(0.0, |top: f64, (_, y)| top.max(y.abs()));
     let mut certificate = vec![0.0; A.n_rows];
     terms.iter().for_each(|&(i, y)| certificate[i] = y / top);
@@ -234,7 +237,7 @@ pub(crate) fn contradiction(given: &Given, qddot: &[f64], settings: &Settings) -
 }
 
 /// The residual of the nearest acceleration is orthogonal to the scaled rows, so it is a certificate too.
-fn scaled_residual(A: &Matrix, residual: &[f64]) -> Vec<(usize, f64)> {
+fn scaled_residual(A: &Matrix, residual: &[f64]) -> Terms {
     let scale = |i: usize| 1.0 / power_of_two(largest(A.row(i).1));
     residual.iter().enumerate().map(|(i, r)| (i, r * scale(i) * scale(i))).collect()
 }

@@ -3,7 +3,19 @@
 //! Given M, Q, A, b at a state, find the q̈ that is closest to the free motion among those the constraints allow:
 //!
 //! $$ \min_{\ddot q}\ (\ddot q - a)^T M (\ddot q - a) \quad\text{subject to}\quad A \ddot q = b, \qquad a = M^{-1} Q $$
+//!
+//! A may have any rank and M may be singular where A makes up for it. Six [routes](route) find the same q̈ by algebra of their
+//! own; [`Snapshot`] gathers every quantity at a state; [`dependence()`] says which rows repeat others, and
+//! [`project`] puts values on the constraints.
+//!
+//! ```
+#![doc = include_str!("../tests/example/pendulum.rs")]
+//! ```
+//!
+//! Letters and sources are those of `docs/theory.md`.
 #![allow(non_snake_case)]
+#![allow(clippy::needless_range_loop, reason = "indices are those of the formula")]
+#![allow(clippy::neg_cmp_op_on_partial_ord, reason = "a NaN must fail, and `!(x > y)` says so")]
 
 pub mod acceleration;
 pub mod consistency;

@@ -15,11 +15,14 @@ pub struct Settings {
     /// A contradiction below this, as an acceleration, is rounding. Default 1e-12: at rest b and a may both be nothing
     /// but rounding of terms of order 1000, and no relative measure exists.
     pub contradiction_floor: f64,
-    /// M counts as indefinite if vᵀMv is below minus this, for a unit v and M scaled to a unit diagonal, and as
-    /// singular if it is below this. Default 1e-13: a few hundred times rounding, so that a mass ratio of
-    /// 1e12 within one body is still taken as written.
+    /// M counts as singular if a pivot of it, at a unit diagonal, is below this, and as indefinite if vᵀMv is below minus a
+    /// hundred times this for a unit v. Default 1e-12: a direction with so little mass still gets four digits of its
+    /// acceleration.
     pub mass_tolerance: f64,
-    /// The two-form route fails if the q-part of its vector field misses q̇ by more than this, relatively. Default 1e-6: the
+    /// M gets help from A, which changes no motion, if a pivot of it is below this. Default 1e-6: above it rounding costs
+    /// at most a few digits, below it the help is exact where M is rounding.
+    pub mass_preferred: f64,
+    /// The two-form route fails if the q-part of its vector field misses q̇, or its force misses Q, by more than this, relatively. Default 1e-6: the
     /// error of a solve with M at the edge of `mass_tolerance` stays below it, a wrong ∂E/∂q̇ does not.
     pub second_order_tolerance: f64,
     /// Seed of the inverses drawn by the `any-inverse` route. Default 1; the answer does not depend on it.
@@ -49,7 +52,8 @@ impl Default for Settings {
             rank_tolerance: 1e-10,
             contradiction_tolerance: 1e-8,
             contradiction_floor: 1e-12,
-            mass_tolerance: 1e-13,
+            mass_tolerance: 1e-12,
+            mass_preferred: 1e-6,
             second_order_tolerance: 1e-6,
             seed: 1,
             small_limit: 24,

@@ -166,7 +166,7 @@ impl Snapshot {
         let found = &mut self.found;
         let (a, e) = (&mut found.unconstrained_acceleration, &mut found.defect);
         self.mass.find(M);
-        found.singular_mass = !self.mass.factor(M, settings);
+        found.singular_mass = !self.mass.factor(M, settings.mass_tolerance, settings);
         if found.singular_mass {
             a.fill(0.0);
             e.fill(0.0);
@@ -244,7 +244,7 @@ pub fn geometry(given: &Given, settings: &Settings) -> Result<Geometry, MotionEr
     for k in 0..qr.rank {
         unit.fill(0.0);
         unit[k] = 1.0;
-        shortest.from_triangle(&qr, |i| scale[i], &unit, &mut f);
+        shortest.on_triangle(&qr, |i| scale[i], &unit, &mut f);
         (0..m * m).for_each(|at| influence[at] += f[at / m] * f[at % m]);
     }
     Ok(Geometry { P, N, influence })
@@ -256,7 +256,8 @@ fn inverse_root(given: &Given, settings: &Settings) -> Result<Vec<f64>, MotionEr
     let (mass, direction) = symmetric_eigen(&given.mass_matrix.to_dense(), n, settings.small_limit);
     let mut blocks = Blocks::new();
     blocks.find(&given.mass_matrix);
-    if !blocks.factor(&given.mass_matrix, settings) || mass.first().is_some_and(|x| *x <= 0.0) {
+    if !blocks.factor(&given.mass_matrix, settings.mass_tolerance, settings) || mass.first().is_some_and(|x| *x <= 0.0)
+    {
         let v = direction[..n].to_vec();
         let mut Mv = vec![0.0; n];
         given.mass_matrix.multiply(&v, &mut Mv);

@@ -1,5 +1,6 @@
 //! Values put on g(x) = 0 with the smallest change.
 #![allow(non_snake_case)]
+#![allow(clippy::needless_range_loop, reason = "indices are those of the formula")]
 
 use zwang_motion::*;
 

@@ -1,5 +1,6 @@
 //! Problems with exact answers, by every route.
 #![allow(non_snake_case)]
+#![allow(clippy::needless_range_loop, reason = "indices are those of the formula")]
 
 use zwang_motion::*;
 
@@ -39,10 +40,13 @@ fn near(x: &[f64], y: &[f64], tolerance: f64, what: &str) {
     }
 }
 
+/// C from λ.
+type Nonideal = Option<fn(&[f64], &mut [f64])>;
+
 /// A fixed `Given`, with a force C that may depend on λ.
 struct Fixed {
     given: Given,
-    nonideal: Option<fn(&[f64], &mut [f64])>,
+    nonideal: Nonideal,
 }
 
 impl Dynamics for Fixed {
@@ -75,7 +79,7 @@ impl Dynamics for Fixed {
     }
 }
 
-fn snapshot(given: &Given, nonideal: Option<fn(&[f64], &mut [f64])>) -> Found {
+fn snapshot(given: &Given, nonideal: Nonideal) -> Found {
     let mut fixed = Fixed { given: given.clone(), nonideal };
     let mut snapshot = Snapshot::new(&fixed);
     let n = given.given_force.len();
@@ -414,4 +418,43 @@ fn a_contradiction_in_a_long_chain_names_two_rows() {
     let rows: Vec<usize> = (0..1000).filter(|&i| certificate[i] != 0.0).collect();
     assert_eq!(rows, [600, 601]);
     assert!((gap.abs() - 0.5).abs() < 1e-12);
+}
+
+/// Many rotors in two coordinates each, M = I − q qᵀ singular, held by |q|² = 1: sparse, dense and single give the same.
+#[test]
+fn many_singular_blocks_are_the_same_sparse_and_dense() {
+    let k = 40;
+    let (mut rows, mut M) =
+        (Vec::new(), Matrix::from_pattern(2 * k, 2 * k, &(0..2 * k).map(|i| vec![i & !1, i | 1]).collect::<Vec<_>>()));
+    // every rotor by itself, and each coupled to the next
+    (0..k).for_each(|i| rows.push(vec![2 * i, 2 * i + 1]));
+    (1..k).for_each(|i| rows.push(vec![2 * i - 2, 2 * i - 1, 2 * i, 2 * i + 1]));
+    let mut A = Matrix::from_pattern(2 * k - 1, 2 * k, &rows);
+    let q = |i: usize| if i % 2 == 0 { (i as f64).cos() } else { (i as f64 - 1.0).sin() };
+    for i in 0..2 * k {
+        let own: Vec<f64> = M.row(i).0.iter().map(|&j| if i == j { 1.0 } else { 0.0 } - q(i) * q(j)).collect();
+        M.row_mut(i).1.copy_from_slice(&own);
+    }
+    for i in 0..k {
+        A.row_mut(i).1.copy_from_slice(&[2.0 * q(2 * i), 2.0 * q(2 * i + 1)]);
+    }
+    for i in 1..k {
+        let (x, y) = (2 * i - 2, 2 * i);
+        A.row_mut(k + i - 1).1.copy_from_slice(&[-q(x + 1), q(x), 2.0 * q(y + 1), -2.0 * q(y)]);
+    }
+    let b = (0..2 * k - 1).map(|i| if i < k { -2.0 } else { 0.3 }).collect();
+    let Q = (0..2 * k).map(|i| (0.37 * i as f64).sin()).collect();
+    let given = Given { mass_matrix: M, given_force: Q, constraint_matrix: A, constraint_rhs: b };
+    let solve = |sparse_limit: usize| {
+        let settings = Settings { sparse_limit, ..Settings::default() };
+        let mut solution = Solution::default();
+        route(RouteName::GeneralizedInverse, 2 * k, 2 * k - 1, &settings)
+            .solve(&given, None, &[], &mut solution)
+            .unwrap();
+        solution
+    };
+    let (sparse, dense) = (solve(10), solve(1000));
+    assert_eq!((sparse.rank, dense.rank), (2 * k - 1, 2 * k - 1));
+    near(&sparse.qddot, &dense.qddot, 1e-11, "q̈");
+    near(&sparse.lambda, &dense.lambda, 1e-10, "λ");
 }

@@ -2,6 +2,7 @@
 //!
 //! `ZWANG_CASES` sets how many systems are drawn.
 #![allow(non_snake_case)]
+#![allow(clippy::needless_range_loop, reason = "indices are those of the formula")]
 
 use faer::MatRef;
 use zwang_motion::*;

@@ -142,7 +142,7 @@ impl Route for GeneralizedInverse {
         // Bᵀλ = B⁺e, the shortest for the rows as written
         solution.lambda.resize(m, 0.0);
         let scale = |i: usize| self.problem.row_scale[i] * self.scale[i];
-        self.shortest.from_triangle(&self.qr, scale, &self.z, &mut solution.lambda);
+        self.shortest.on_triangle(&self.qr, scale, &self.z, &mut solution.lambda);
         (solution.rank, solution.gap) = (r, self.qr.gap);
         check_multipliers(&solution.lambda)
     }

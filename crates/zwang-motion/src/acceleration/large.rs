@@ -21,6 +21,7 @@ pub(crate) struct Large {
     lambda: Vec<f64>,
     work: Vec<f64>,
     gathered: Vec<f64>,
+    square: Vec<f64>,
 }
 
 /// What the patterns of M and A decide once.
@@ -32,6 +33,8 @@ struct Plan {
     target: Vec<usize>,
     /// Entries of S: products of pieces that share a block.
     product: Vec<Product>,
+    /// For each block, the rows of A that touch no other.
+    row_of: Vec<Vec<usize>>,
     proximal: Proximal,
 }
 
@@ -68,6 +71,7 @@ impl Large {
             lambda: Vec::new(),
             work: Vec::new(),
             gathered: Vec::new(),
+            square: Vec::new(),
         }
     }
 
@@ -89,13 +93,21 @@ impl Large {
             self.plan = Plan::new(A, &self.blocks);
             self.pattern = (A.row_start.clone(), A.col.clone());
         }
-        if self.plan.is_none() || !self.blocks.factor(M, &self.settings) {
-            return Ok(false);
-        }
-
+        let Some(plan) = &self.plan else { return Ok(false) };
         // a = M⁻¹Q
         self.a.clear();
         self.a.extend((0..n).map(|i| Q[i] + extra_force.get(i).copied().unwrap_or(0.0)));
+        if !self.blocks.factor(M, self.settings.mass_preferred, &self.settings) {
+            // rows within a block, such as |quaternion|² = 1, may make up for what M lacks: Q gains s²Aᵀb as M gains s²AᵀA
+            self.square.resize(m, 0.0);
+            if !self.blocks.factor_with_rows(M, A, &plan.row_of, &mut self.square, &self.settings) {
+                return Ok(false);
+            }
+            for i in (0..m).filter(|&i| self.square[i] != 0.0) {
+                let (col, value) = A.row(i);
+                col.iter().zip(value).for_each(|(&j, x)| self.a[j] += self.square[i] * x * b[i]);
+            }
+        }
         self.blocks.solve(&mut self.a);
 
         // S = B Bᵀ, rows of B at the same size
@@ -247,6 +259,7 @@ impl Plan {
         let (mut row_start, mut piece, mut target) = (vec![0], Vec::new(), Vec::with_capacity(A.col.len()));
         let mut offset = 0;
         let mut touching: Vec<Vec<(usize, usize)>> = vec![Vec::new(); blocks.start.len() - 1];
+        let mut row_of = vec![Vec::new(); blocks.start.len() - 1];
         let mut seen = vec![usize::MAX; blocks.start.len() - 1];
         for i in 0..m {
             let first = piece.len();
@@ -261,6 +274,9 @@ impl Plan {
                 target.push(piece[seen[block]].offset + place);
             }
             row_start.push(piece.len());
+            if piece.len() == first + 1 {
+                row_of[piece[first].block].push(i);
+            }
         }
         // pattern of the lower triangle of S by columns, and what to multiply
         let mut columns: Vec<Vec<usize>> = (0..m).map(|i| vec![i]).collect();
@@ -290,7 +306,7 @@ impl Plan {
             }
         }
         product.sort_unstable_by_key(|product| product.slot);
-        Some(Plan { row_start, piece, target, product, proximal: Proximal::new(m, col_start, row)? })
+        Some(Plan { row_start, piece, target, product, row_of, proximal: Proximal::new(m, col_start, row)? })
     }
 
     /// Where row i lies in the values of B, which are `end` in number.

@@ -4,6 +4,7 @@ use crate::{
     Given, Matrix, MotionError, Settings, Solution,
     dependence::contradiction,
     factor::{
+        add_multiple,
         dense::{self, Scratch},
         dot, largest, norm, power_of_two, root_power_of_two, small,
     },
@@ -66,9 +67,8 @@ impl Problem {
         self.row_scale.resize(m, 1.0);
 
         self.scale(given, extra_force);
-        self.R.copy_from_slice(&self.M);
-        if !dense::cholesky(&mut self.R, n, settings.mass_tolerance, settings.small_limit, &mut self.scratch) {
-            self.replace_singular(given, settings)?;
+        if !self.factor(settings.mass_preferred, settings) {
+            self.replace_singular(given, extra_force, settings)?;
         }
 
         // a = M⁻¹Q: the motion if nothing held the system
@@ -128,41 +128,65 @@ impl Problem {
         }
     }
 
-    /// M ← M + AᵀA, Q ← Q + Aᵀb if that is positive definite, which it is if and only if [M; A] has full column rank.
+    /// M = R Rᵀ; false if a pivot is not above the floor.
+    fn factor(&mut self, floor: f64, settings: &Settings) -> bool {
+        self.R.copy_from_slice(&self.M);
+        dense::cholesky(&mut self.R, self.n, floor, settings.small_limit, &mut self.scratch)
+    }
+
+    /// M ← M + AᵀA, Q ← Q + Aᵀb if that is clearly positive definite, which it is if and only if [M; A] has full column rank.
     ///
-    /// Both terms are scaled to one, so σ = 1. λ stays the same because A q̈ = b.
-    fn replace_singular(&mut self, given: &Given, settings: &Settings) -> Result<(), MotionError> {
-        let n = self.n;
+    /// Both terms are scaled to one, so σ = 1. λ stays the same because A q̈ = b. Where it does not help, M stays as it is if it
+    /// is definite at all.
+    fn replace_singular(&mut self, given: &Given, extra_force: &[f64], settings: &Settings) -> Result<(), MotionError> {
+        self.check_semidefinite(given, settings)?;
+        self.add_rows();
+        self.singular = true;
+        if self.factor(settings.mass_preferred, settings) {
+            return Ok(());
+        }
+        self.scale(given, extra_force);
+        self.singular = false;
+        if self.factor(settings.mass_tolerance, settings) {
+            return Ok(());
+        }
+        self.add_rows();
+        self.singular = true;
+        if self.factor(settings.mass_tolerance, settings) {
+            return Ok(());
+        }
+        let (_, vectors) = dense::symmetric_eigen(&self.M, self.n, settings.small_limit);
+        Err(MotionError::Indeterminate { direction: self.direction(&vectors[..self.n]) })
+    }
+
+    /// M must not be negative in any direction, beyond rounding.
+    fn check_semidefinite(&mut self, given: &Given, settings: &Settings) -> Result<(), MotionError> {
+        let (n, rounding) = (self.n, 100.0 * settings.mass_tolerance);
         self.R.copy_from_slice(&self.M);
         let remainder = small::semidefinite_remainder(&mut self.R, n, settings.mass_tolerance);
         let negative = (0..n).any(|i| self.M[i * (n + 1)] < 0.0);
-        if negative || remainder > 10.0 * settings.mass_tolerance {
+        if negative || remainder > rounding {
             let (values, vectors) = dense::symmetric_eigen(&self.M, n, settings.small_limit);
-            if values[0] < -settings.mass_tolerance {
+            if values[0] < -rounding {
                 let direction = self.direction(&vectors[..n]);
                 let mut Mv = vec![0.0; n];
                 given.mass_matrix.multiply(&direction, &mut Mv);
                 return Err(MotionError::MassNotPositive { value: dot(&direction, &Mv), direction });
             }
         }
+        Ok(())
+    }
+
+    /// M += AᵀA, Q += Aᵀb.
+    fn add_rows(&mut self) {
+        let n = self.n;
         for i in 0..self.m {
             let row = &self.A[i * n..(i + 1) * n];
-            for j in 0..n {
-                if row[j] != 0.0 {
-                    self.Q[j] += row[j] * self.b[i];
-                    for k in 0..n {
-                        self.M[j * n + k] += row[j] * row[k];
-                    }
-                }
+            for j in (0..n).filter(|&j| row[j] != 0.0) {
+                self.Q[j] += row[j] * self.b[i];
+                add_multiple(&mut self.M[j * n..(j + 1) * n], row[j], row);
             }
         }
-        self.singular = true;
-        self.R.copy_from_slice(&self.M);
-        if dense::cholesky(&mut self.R, n, settings.mass_tolerance, settings.small_limit, &mut self.scratch) {
-            return Ok(());
-        }
-        let (_, vectors) = dense::symmetric_eigen(&self.M, n, settings.small_limit);
-        Err(MotionError::Indeterminate { direction: self.direction(&vectors[..n]) })
     }
 
     /// A scaled direction in the coordinates as written, of length one.

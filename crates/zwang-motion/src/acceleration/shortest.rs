@@ -54,7 +54,7 @@ impl Shortest {
     }
 
     /// The shortest λ = D_r λ̂ with T Πᵀ λ̂ = z; `qr` holds T and Π, `scale(i)` is D_r of row i.
-    pub(crate) fn from_triangle(&mut self, qr: &Qr, scale: impl Fn(usize) -> f64, z: &[f64], lambda: &mut [f64]) {
+    pub(crate) fn on_triangle(&mut self, qr: &Qr, scale: impl Fn(usize) -> f64, z: &[f64], lambda: &mut [f64]) {
         // λ̂ on the rows with pivots, zero on the others
         let mut multipliers = std::mem::take(&mut self.multipliers);
         multipliers.clear();

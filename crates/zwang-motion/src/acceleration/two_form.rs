@@ -130,22 +130,24 @@ impl Route for TwoForm {
             ((0..n).map(|i| X[(i, 0)]).collect(), (0..n).map(|i| X[(n + i, 0)]).collect());
 
         // second order: the q-part of X is the velocity
+        let Settings { second_order_tolerance: tolerance, contradiction_floor: floor, .. } = self.settings;
         if let Some(qdot) = self.qdot.take().filter(|qdot| qdot.len() == n) {
             let miss: Vec<f64> = (0..n).map(|i| X_q[i] - qdot[i] / D[i]).collect();
-            let Settings { second_order_tolerance, contradiction_floor, .. } = self.settings;
-            if !(norm(&miss) <= second_order_tolerance * norm(&X_q) + contradiction_floor) {
+            if !(norm(&miss) <= tolerance * norm(&X_q) + floor) {
                 return Err(MotionError::NotConverged { residual: norm(&miss) });
             }
         }
+        // without constraints the form gives M q̈ = Q; if not, these are not the Legendre data of M and Q
+        let gyroscopic = |i: usize| (0..n).map(|j| (p_q[j * n + i] - p_q[i * n + j]) * X_q[j]).sum::<f64>();
+        let Q: Vec<f64> = (0..n).map(|i| gyroscopic(i) - by_q[i]).collect();
+        let miss: Vec<f64> = Q.iter().zip(&self.problem.Q).map(|(x, y)| x - y).collect();
+        if !(norm(&miss) <= tolerance * (norm(&by_q) + norm(&self.problem.Q)) + floor) {
+            return Err(MotionError::NotConverged { residual: norm(&miss) });
+        }
         self.problem.finish(given, &x, &self.settings, solution)?;
 
-        // Aᵀλ is what the equation on dq leaves: λ = U Σ⁻¹ Vᵀ (M q̈ + (∂p − ∂pᵀ) q̇ + ∂E/∂q − F + ∂p/∂t)
-        let g: Vec<f64> = (0..n)
-            .map(|i| {
-                let gyroscopic: f64 = (0..n).map(|j| (p_q[i * n + j] - p_q[j * n + i]) * X_q[j]).sum();
-                dot(&self.problem.M[i * n..(i + 1) * n], &x) + gyroscopic + by_q[i]
-            })
-            .collect();
+        // Aᵀλ is what the equation on dq leaves: λ = U Σ⁻¹ Vᵀ (M q̈ − Q)
+        let g: Vec<f64> = (0..n).map(|i| dot(&self.problem.M[i * n..(i + 1) * n], &x) - Q[i]).collect();
         let mut lambda = vec![0.0; m];
         for k in 0..rows.rank {
             let s = dot(&rows.V[k * n..(k + 1) * n], &g) / rows.sigma[k];

@@ -1,6 +1,6 @@
 //! Cholesky of a mass matrix block by block, the blocks found from its pattern.
 
-use super::{dense::Scratch, dense::cholesky, root_power_of_two, small};
+use super::{dense::Scratch, dense::cholesky, largest, power_of_two, root_power_of_two, small};
 use crate::{Matrix, Settings};
 
 /// M = R Rᵀ where M falls into blocks that share no entry: single particles, single bodies, or all in one.
@@ -89,8 +89,8 @@ impl Blocks {
         self.start.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(0)
     }
 
-    /// Factors M, whose blocks have been found. False if M is not clearly positive definite.
-    pub(crate) fn factor(&mut self, M: &Matrix, settings: &Settings) -> bool {
+    /// Factors M, whose blocks have been found. False if a pivot is not above `floor`.
+    pub(crate) fn factor(&mut self, M: &Matrix, floor: f64, settings: &Settings) -> bool {
         for i in 0..M.n_rows {
             let d = M.get(i, i);
             if !(d > 0.0) {
@@ -98,22 +98,110 @@ impl Blocks {
             }
             self.scale[i] = 1.0 / root_power_of_two(d);
         }
+        (0..self.start.len() - 1).all(|k| {
+            self.fill_block(k, M);
+            self.factor_block(k, floor, settings)
+        })
+    }
+
+    /// Factors M + Σ s²aᵀa over rows a of A that lie within one block, for a singular M. `row_of` names, for each block, rows
+    /// within it; `square` receives s² of each row used, zero for the others. False if M is not positive semidefinite or if
+    /// this does not make it definite.
+    pub(crate) fn factor_with_rows(
+        &mut self,
+        M: &Matrix,
+        A: &Matrix,
+        row_of: &[Vec<usize>],
+        square: &mut [f64],
+        settings: &Settings,
+    ) -> bool {
+        square.fill(0.0);
         for k in 0..self.start.len() - 1 {
-            let block = &self.member[self.start[k]..self.start[k + 1]];
-            let size = block.len();
-            let R = &mut self.R[self.offset[k]..self.offset[k + 1]];
-            R.fill(0.0);
-            for (i, &row) in block.iter().enumerate() {
-                let (col, value) = M.row(row);
-                for (&col, &x) in col.iter().zip(value) {
-                    R[i * size + self.place[col].1] = x * self.scale[row] * self.scale[col];
+            for at in self.start[k]..self.start[k + 1] {
+                let i = self.member[at];
+                let d = M.get(i, i);
+                // a coordinate without mass takes its unit from the rows
+                let share = row_of[k].iter().fold(0.0, |top: f64, &row| {
+                    let size = largest(A.row(row).1);
+                    if size > 0.0 { top.max(A.get(row, i).abs() / size) } else { top }
+                });
+                self.scale[i] = 1.0 / if d > 0.0 { root_power_of_two(d) } else { power_of_two(share) };
+                if d < 0.0 {
+                    return false;
                 }
             }
-            if !cholesky(R, size, settings.mass_tolerance, settings.small_limit, &mut self.scratch) {
+            self.fill_block(k, M);
+            if self.factor_block(k, settings.mass_preferred, settings) {
+                continue;
+            }
+            self.fill_block(k, M);
+            let (size, range) = (self.start[k + 1] - self.start[k], self.offset[k]..self.offset[k + 1]);
+            let left = small::semidefinite_remainder(&mut self.R[range], size, settings.mass_tolerance);
+            if left > 100.0 * settings.mass_tolerance {
+                return false;
+            }
+            // with the rows if that is clearly definite, else without, else with
+            let held = self.factor_block_with_rows(k, M, A, &row_of[k], square, settings.mass_preferred, settings);
+            if held {
+                continue;
+            }
+            self.fill_block(k, M);
+            row_of[k].iter().for_each(|&row| square[row] = 0.0);
+            if !self.factor_block(k, settings.mass_tolerance, settings)
+                && !self.factor_block_with_rows(k, M, A, &row_of[k], square, settings.mass_tolerance, settings)
+            {
                 return false;
             }
         }
         true
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "private, and all of them are its caller's")]
+    fn factor_block_with_rows(
+        &mut self,
+        k: usize,
+        M: &Matrix,
+        A: &Matrix,
+        rows: &[usize],
+        square: &mut [f64],
+        floor: f64,
+        settings: &Settings,
+    ) -> bool {
+        self.fill_block(k, M);
+        let size = self.start[k + 1] - self.start[k];
+        let R = &mut self.R[self.offset[k]..self.offset[k + 1]];
+        for &row in rows {
+            let (col, value) = A.row(row);
+            let scaled = |(&j, &x): (&usize, &f64)| (self.place[j].1, x * self.scale[j]);
+            let top = col.iter().zip(value).map(scaled).fold(0.0, |top: f64, (_, x)| top.max(x.abs()));
+            let s = 1.0 / power_of_two(top);
+            square[row] = s * s;
+            for (i, x) in col.iter().zip(value).map(scaled) {
+                for (j, y) in col.iter().zip(value).map(scaled) {
+                    R[i * size + j] += (s * x) * (s * y);
+                }
+            }
+        }
+        self.factor_block(k, floor, settings)
+    }
+
+    /// Block k of M at a unit diagonal.
+    fn fill_block(&mut self, k: usize, M: &Matrix) {
+        let block = &self.member[self.start[k]..self.start[k + 1]];
+        let R = &mut self.R[self.offset[k]..self.offset[k + 1]];
+        R.fill(0.0);
+        for (i, &row) in block.iter().enumerate() {
+            let (col, value) = M.row(row);
+            for (&col, &x) in col.iter().zip(value) {
+                R[i * block.len() + self.place[col].1] = x * self.scale[row] * self.scale[col];
+            }
+        }
+    }
+
+    fn factor_block(&mut self, k: usize, floor: f64, settings: &Settings) -> bool {
+        let size = self.start[k + 1] - self.start[k];
+        let R = &mut self.R[self.offset[k]..self.offset[k + 1]];
+        cholesky(R, size, floor, settings.small_limit, &mut self.scratch)
     }
 
     /// The factor of block k, its size, and the scale of its coordinates: M = D⁻¹ R Rᵀ D⁻¹.

@@ -15,6 +15,7 @@ use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::model::{self, Constraint, Derived, Later, Model, Parameter};
 use crate::syntax::Span;
 use crate::syntax::tree::*;
+use crate::units::Dimension;
 use body::Frame;
 use dimensions::{Clash, Dim, Dimensions};
 use names::{Entry, Label};
@@ -70,6 +71,8 @@ struct Lower<'a> {
     /// Labels of constraints, contacts and controls.
     labels: FxHashMap<String, Label>,
     label_families: FxHashMap<String, Vec<String>>,
+    /// The user's spelling of every name.
+    spelling: FxHashMap<String, String>,
     /// Definitions that have been worked out.
     values: FxHashMap<String, Value>,
     /// Definitions that are being worked out, to find circles.
@@ -99,7 +102,9 @@ impl<'a> Lower<'a> {
         let mut dimensions = Dimensions::default();
         let time = graph.symbol("t", "t");
         graph.set_rate(time, Expr::ONE);
-        let (energy_dim, time_dim) = (dimensions.unknown(Some("energy")), dimensions.unknown(Some("t")));
+        // with units about, time is in seconds; without, it may be a pure number like everything else
+        let energy_dim = dimensions.unknown(Some("energy"));
+        let time_dim = if tree.has_units { Dimension::SECOND.into() } else { dimensions.unknown(Some("t")) };
         let model = Model {
             title: String::new(),
             graph: Graph::new(),
@@ -133,6 +138,7 @@ impl<'a> Lower<'a> {
             families: FxHashMap::default(),
             labels: FxHashMap::default(),
             label_families: FxHashMap::default(),
+            spelling: FxHashMap::default(),
             values: FxHashMap::default(),
             in_progress: Vec::new(),
             locals: Vec::new(),

@@ -5,7 +5,7 @@ use super::{Abandoned, DEEPEST_DEFINITION, Lower, Lowered, MOST_MEMBERS, Meaning
 use crate::diagnostic::Diagnostic;
 use crate::model::{Coordinate, Parameter};
 use crate::syntax::Span;
-use crate::syntax::name::{canonical, latex, nearest, skeleton, undotted};
+use crate::syntax::name::{ascii, canonical, latex, nearest, skeleton, undotted};
 use crate::syntax::tree::*;
 use crate::units::Dimension;
 use zwang_expr::{Expr, Function, Function2};
@@ -135,6 +135,7 @@ impl Lower<'_> {
         if let Some(family) = family {
             self.families.entry(family).or_default().push(key.clone());
         }
+        self.spelling.insert(family_of(key), family_of(shown));
         self.entries.insert(key.clone(), entry);
         Ok(())
     }
@@ -412,12 +413,17 @@ impl Lower<'_> {
                     .help(format!("declare the family, for example   coordinates {base}[1..n]")),
             );
         }
-        let entries = self.entries.keys().chain(self.families.keys()).map(String::as_str);
+        // Greek letters are also compared by their names
         let functions = BUILT_IN.into_iter().chain(["sin", "cos", "tan", "sqrt", "exp", "log", "abs", "pi"]);
-        let known: Vec<&str> = entries.filter(|k| !k.contains('[')).chain(functions).collect();
+        let spelled = self.spelling.iter().flat_map(|(key, shown)| [(shown.clone(), shown), (ascii(key), shown)]);
+        let spelled: Vec<(String, &String)> = spelled.collect();
+        let known = spelled.iter().map(|(spelling, _)| spelling.as_str()).chain(functions);
+        let near = nearest(shown, known).map(|near| {
+            spelled.iter().find(|(spelling, _)| spelling == near).map_or(near.to_string(), |(_, shown)| shown.to_string())
+        });
         let mut d = Diagnostic::error("Z101", format!("`{shown}` is not a coordinate, parameter or definition"))
             .at(span, "not defined");
-        if let Some(near) = nearest(key, known.into_iter()) {
+        if let Some(near) = near {
             d = d.help(format!("did you mean `{near}`?"));
         }
         self.give_up(d.help(format!("to make it a parameter add   parameter {shown} = 1")))

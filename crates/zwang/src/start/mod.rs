@@ -162,7 +162,7 @@ impl Finder<'_> {
             let movable: Vec<bool> = given.iter().map(is_movable).collect();
             for start in guesses(guess, given, level.is_velocity) {
                 let mut x = start;
-                match project(level, &weight, &movable, &mut x, self.settings) {
+                match self.project(level, &weight, &movable, &mut x) {
                     Ok(projection) if projection.converged => {
                         self.keep(level.is_velocity, &x);
                         return Search::Kept;
@@ -177,10 +177,28 @@ impl Finder<'_> {
         }
         level.drop_start_equations();
         let mut x = guess.to_vec();
-        match project(level, &weight, &vec![true; x.len()], &mut x, self.settings) {
+        match self.project(level, &weight, &vec![true; x.len()], &mut x) {
             Ok(projection) if projection.converged => Search::Moved(x),
             Ok(projection) => Search::Contradiction(projection),
             Err(error) => Search::Trouble(error),
+        }
+    }
+
+    /// Projects in the mass metric, or in the plain one where the mass is none.
+    fn project(
+        &self,
+        level: &mut LevelEquations,
+        weight: &Matrix,
+        movable: &[bool],
+        x: &mut [f64],
+    ) -> Result<Projection, MotionError> {
+        let given = x.to_vec();
+        match project(level, weight, movable, x, self.settings) {
+            Err(MotionError::MassNotPositive { .. } | MotionError::Indeterminate { .. }) => {
+                x.copy_from_slice(&given);
+                project(level, &identity(x.len()), movable, x, self.settings)
+            }
+            other => other,
         }
     }
 

@@ -6,7 +6,7 @@ use super::name::nearest;
 use super::parser::{Abandoned, Parsed, Parser, RESERVED};
 use super::tree::*;
 use crate::diagnostic::Diagnostic;
-use crate::units::{self, Unit};
+use crate::units::{self, Dimension, Unit};
 
 /// Brackets deeper than this are refused: nobody writes them, and each level costs stack.
 const DEEPEST: usize = 200;
@@ -269,6 +269,7 @@ impl Parser<'_> {
             self.at += 1;
             unit = self.unit_factor(&unit, sign)?;
         }
+        self.saw_unit |= !unit.dimension.same(Dimension::NONE);
         unit.text = self.tokens[first..self.at].iter().map(|t| token_text(&t.kind)).collect();
         Ok(unit)
     }

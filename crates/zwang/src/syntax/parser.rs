@@ -34,7 +34,10 @@ pub fn parse(text: &str) -> (SyntaxTree, Diagnostics) {
     while from < tokens.len() {
         let to = (from + 1..tokens.len()).find(|&k| tokens[k].begins_statement).unwrap_or(tokens.len());
         let mut parser = Parser::new(&tokens[from..to], &mut diagnostics);
-        if let Ok(statement) = parser.statement() {
+        let statement = parser.statement();
+        let saw_unit = parser.saw_unit;
+        if let Ok(statement) = statement {
+            tree.has_units |= saw_unit && !matches!(statement.kind, StatementKind::Run { .. });
             tree.statements.push(statement);
         }
         from = to;
@@ -50,11 +53,13 @@ pub(super) struct Parser<'a> {
     pub(super) in_value: bool,
     /// How deep brackets are nested around this place.
     pub(super) depth: usize,
+    /// Whether a unit of a dimension was read.
+    pub(super) saw_unit: bool,
 }
 
 impl<'a> Parser<'a> {
     pub(super) fn new(tokens: &'a [Token], diagnostics: &'a mut Diagnostics) -> Parser<'a> {
-        Parser { tokens, at: 0, diagnostics, in_value: false, depth: 0 }
+        Parser { tokens, at: 0, diagnostics, in_value: false, depth: 0, saw_unit: false }
     }
 
     pub(super) fn peek(&self) -> Option<&'a TokenKind> {

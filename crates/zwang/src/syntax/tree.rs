@@ -8,6 +8,8 @@ use crate::units::Unit;
 pub struct SyntaxTree {
     /// The statements that could be read; the others left messages.
     pub statements: Vec<Statement>,
+    /// Whether a unit of a dimension occurs outside `run`, so that time is counted in seconds.
+    pub has_units: bool,
 }
 
 /// One statement with its place.
