@@ -21,13 +21,19 @@ pub struct Arguments {
 #[derive(Subcommand)]
 pub enum Command {
     /// Check a model, derive its equations and report (simulation is not part of this version)
-    #[command(before_help = "Examples:\n  zwang run models/pendulum.zw\n  zwang run pendulum.zw --set \"l=50 cm\" --start \"x=l\"\n  cat pendulum.zw | zwang run - --json")]
+    #[command(
+        before_help = "Examples:\n  zwang run models/pendulum.zw\n  zwang run pendulum.zw --set \"l=50 cm\" --start \"x=l\"\n  cat pendulum.zw | zwang run - --json"
+    )]
     Run(OneModel),
     /// Say all that can be said without integrating: kinds, rank, redundancy, start
-    #[command(before_help = "Examples:\n  zwang check pendulum.zw\n  zwang check pendulum.zw --json\n  zwang check pendulum.zw --start \"x=0.6, y=0.8\"")]
+    #[command(
+        before_help = "Examples:\n  zwang check pendulum.zw\n  zwang check pendulum.zw --json\n  zwang check pendulum.zw --start \"x=0.6, y=0.8\""
+    )]
     Check(OneModel),
     /// Print L, M, Q, A, b and the explicit equations of motion
-    #[command(before_help = "Examples:\n  zwang equations pendulum.zw\n  zwang equations pendulum.zw --format latex > pendulum.tex")]
+    #[command(
+        before_help = "Examples:\n  zwang equations pendulum.zw\n  zwang equations pendulum.zw --format latex > pendulum.tex"
+    )]
     Equations {
         #[command(flatten)]
         model: ModelSource,
@@ -36,7 +42,9 @@ pub enum Command {
         format: Format,
     },
     /// Show every quantity at the start, by every route
-    #[command(before_help = "Examples:\n  zwang inspect pendulum.zw\n  zwang inspect pendulum.zw --start \"x=0.6, y=-0.8, x'=1.6, y'=1.2\"\n  zwang inspect pendulum.zw --json | jq .lambda")]
+    #[command(
+        before_help = "Examples:\n  zwang inspect pendulum.zw\n  zwang inspect pendulum.zw --start \"x=0.6, y=-0.8, x'=1.6, y'=1.2\"\n  zwang inspect pendulum.zw --json | jq .lambda"
+    )]
     Inspect {
         #[command(flatten)]
         model: OneModel,
@@ -51,7 +59,9 @@ pub enum Command {
         code: Option<String>,
     },
     /// Write a commented model to start from
-    #[command(before_help = "Examples:\n  zwang new pendulum       writes pendulum.zw\n  zwang new rolling        writes rolling.zw, a disk that rolls\n  zwang new --list")]
+    #[command(
+        before_help = "Examples:\n  zwang new pendulum       writes pendulum.zw\n  zwang new rolling        writes rolling.zw, a disk that rolls\n  zwang new --list"
+    )]
     New {
         /// Name of the file to write, without .zw; a template of that name is used if there is one
         name: Option<String>,

@@ -77,7 +77,9 @@ impl Source {
             Ok(text) => text,
             Err(error) => {
                 let at = error.utf8_error().valid_up_to();
-                return usage(&format!("[Z001] `{file}` is not UTF-8 text: byte {at} begins no character; save it as UTF-8"));
+                return usage(&format!(
+                    "[Z001] `{file}` is not UTF-8 text: byte {at} begins no character; save it as UTF-8"
+                ));
             }
         };
         let overrides = Overrides { set: source.set.clone(), start: source.start.clone() };
@@ -120,9 +122,12 @@ impl Source {
         }
         for later in missing {
             self.diagnostics.push(
-                Diagnostic::error("Z901", format!("not yet: {} is understood but this version does not compute it", later.what))
-                    .at(later.span, "the motion would be wrong without it")
-                    .help("`zwang check` and `zwang equations` work without it"),
+                Diagnostic::error(
+                    "Z901",
+                    format!("not yet: {} is understood but this version does not compute it", later.what),
+                )
+                .at(later.span, "the motion would be wrong without it")
+                .help("`zwang check` and `zwang equations` work without it"),
             );
         }
         self.fail(as_json)
@@ -166,7 +171,8 @@ fn run_model(model: &OneModel) -> Exit {
     source.say();
     let mut out = summary(&source.file, &check);
     let names = check.equations.model.coordinates.iter().zip(&check.snapshot.found.qddot);
-    let shown: Vec<String> = names.take(8).map(|(c, x)| format!("{}'' = {}", c.name, zwang::quantity::number(*x))).collect();
+    let shown: Vec<String> =
+        names.take(8).map(|(c, x)| format!("{}'' = {}", c.name, zwang::quantity::number(*x))).collect();
     out.push_str(&format!("  at the start: {}\n", shown.join(", ")));
     out.push_str("  derived and checked; simulation is not part of this version\n");
     let file = &source.file;
@@ -176,7 +182,9 @@ fn run_model(model: &OneModel) -> Exit {
 
 fn inspect(model: &OneModel, at: Option<f64>) -> Exit {
     if at.is_some_and(|t| t != 0.0) {
-        return usage("--at looks along a motion, and simulation is not part of this version; leave it out for the start");
+        return usage(
+            "--at looks along a motion, and simulation is not part of this version; leave it out for the start",
+        );
     }
     let mut source = Source::open(&model.source)?;
     let check = source.check(model, true)?;
@@ -185,9 +193,9 @@ fn inspect(model: &OneModel, at: Option<f64>) -> Exit {
     let inspection = match zwang::inspect(check, &settings(model)?) {
         Ok(inspection) => inspection,
         Err(error) => {
-            source.diagnostics.push(
-                Diagnostic::error("Z402", error.to_string()).with_note(format!("at t = {}", state.t)),
-            );
+            source
+                .diagnostics
+                .push(Diagnostic::error("Z402", error.to_string()).with_note(format!("at t = {}", state.t)));
             return source.fail(model.json);
         }
     };

@@ -47,6 +47,10 @@ pub(crate) enum Item {
 
 /// The terms of `e` as they are written, no leading minus if that can be avoided.
 pub(crate) fn terms(graph: &Graph, e: Expr, names: &Names) -> Vec<Term> {
+    // a number is its own term however long it is
+    if let Some(number) = graph.number(e).filter(|number| !number.is_zero()) {
+        return vec![Term { coefficient: number.clone(), factors: Vec::new(), place: e }];
+    }
     let mut terms = flat_sum(graph, e, names);
     if terms.len() > 1 {
         terms = merge_like(graph, terms);

@@ -366,3 +366,17 @@ fn text_of_an_exploding_expression_is_a_placeholder() {
     assert_eq!(g.text_limited(e, 1000), None);
     assert!(g.latex(e).contains("terms"));
 }
+
+/// 3^(2^k): beyond some size products of numbers stay products, and must still be written.
+#[test]
+fn numbers_too_long_to_fold_are_written() {
+    let mut g = Graph::new();
+    let x = g.symbol("x", "x");
+    let mut a = g.integer(3);
+    for _ in 0..60 {
+        a = g.mul(a, a);
+        let e = g.mul(a, x);
+        assert!(!g.text(e).is_empty());
+        assert!(!g.latex(e).is_empty());
+    }
+}

@@ -187,6 +187,10 @@ impl Elimination {
             }
             last = k;
             let c = std::mem::take(&mut self.weight[k]);
+            // rounding goes no further: a row stated twice would otherwise touch all rows before it
+            if c.abs() <= 1e-14 {
+                continue;
+            }
             let Kept { row, scale: row_scale, ref multipliers, .. } = self.kept[k];
             for &(j, l) in multipliers {
                 self.weight[j] -= c * l;

@@ -81,7 +81,8 @@ fn explicit_text(equations: &Equations, closed: &ClosedForm) -> String {
     if !closed.multipliers.is_empty() {
         out.push_str("\n# multipliers, with which the constraint force is A^T lambda");
         let left_out = equations.rows.len() - closed.multipliers.len();
-        let left_out = if left_out > 0 { format!(" ({left_out} rows repeat others and are left out)") } else { String::new() };
+        let left_out =
+            if left_out > 0 { format!(" ({left_out} rows repeat others and are left out)") } else { String::new() };
         out.push_str(&format!("{left_out}\n"));
         for (k, lambda) in &closed.multipliers {
             out.push_str(&format!("lambda({}) = {}\n", equations.rows[*k].name, text(*lambda)));
@@ -141,7 +142,10 @@ fn named_parts(equations: &Equations, exprs: &[Expr]) -> NamedParts {
             }
         }
     }
-    let taken = |name: &str| equations.model.parameters.iter().any(|p| p.name == name) || equations.model.coordinates.iter().any(|c| c.name == name);
+    let taken = |name: &str| {
+        equations.model.parameters.iter().any(|p| p.name == name)
+            || equations.model.coordinates.iter().any(|c| c.name == name)
+    };
     let prefix = ["k", "part", "w_"].into_iter().find(|p| !taken(&format!("{p}1"))).unwrap_or("part_");
     let mut shared: Vec<Expr> =
         used.into_iter().filter(|(e, n)| *n > 1 && graph.size(*e) > 4).map(|(e, _)| e).collect();
@@ -163,11 +167,17 @@ pub fn equations_latex(equations: &mut Equations) -> String {
     let mut out = String::from("\\begin{align*}\n");
     out.push_str(&format!("L &= {} \\\\\n", tex(equations.lagrangian)));
     if n <= 8 {
-        out.push_str(&format!("M &= {} \\\\\n", bmatrix(n, n, |i, j| entry(&equations.mass_matrix[i], j).map_or("0".into(), tex))));
+        out.push_str(&format!(
+            "M &= {} \\\\\n",
+            bmatrix(n, n, |i, j| entry(&equations.mass_matrix[i], j).map_or("0".into(), tex))
+        ));
         out.push_str(&format!("Q &= {} \\\\\n", bmatrix(n, 1, |i, _| tex(equations.given_force[i]))));
         let m = equations.rows.len();
         if m > 0 && m <= 12 {
-            out.push_str(&format!("A &= {} \\\\\n", bmatrix(m, n, |i, j| entry(&equations.rows[i].coefficients, j).map_or("0".into(), tex))));
+            out.push_str(&format!(
+                "A &= {} \\\\\n",
+                bmatrix(m, n, |i, j| entry(&equations.rows[i].coefficients, j).map_or("0".into(), tex))
+            ));
             out.push_str(&format!("b &= {} \\\\\n", bmatrix(m, 1, |i, _| tex(equations.rows[i].rhs))));
         }
         if !equations.nonideal_force.is_empty() {

@@ -6,7 +6,7 @@ use codespan_reporting::term::termcolor::Buffer;
 use codespan_reporting::term::{Config, Styles, StylesWriter, emit_to_write_style};
 use zwang::Reading;
 use zwang::diagnostic::{self, Diagnostics};
-use zwang::syntax::Span;
+use zwang::syntax::{Span, line_and_column};
 
 /// Whether messages are coloured.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -34,7 +34,11 @@ pub fn messages(file: &str, reading: &Reading, diagnostics: &Diagnostics, paint:
     let mut buffer = if paint == Paint::Coloured { Buffer::ansi() } else { Buffer::no_color() };
     let styles = Styles::default();
     for message in diagnostics.iter() {
-        let drawn = drawn(message, place);
+        let drawn = if spans(message).all(|span| is_readable(&reading.text, span)) {
+            drawn(message, place)
+        } else {
+            told(message, &reading.text)
+        };
         let mut writer = StylesWriter::new(&mut buffer, &styles);
         if emit_to_write_style(&mut writer, &Config::default(), &files, &drawn).is_err() {
             break;
@@ -47,7 +51,36 @@ pub fn messages(file: &str, reading: &Reading, diagnostics: &Diagnostics, paint:
     text
 }
 
-fn drawn(message: &diagnostic::Diagnostic, place: impl Fn(Span) -> (usize, std::ops::Range<usize>)) -> Diagnostic<usize> {
+/// Longest line that is drawn whole.
+const LONGEST_LINE: usize = 300;
+
+fn spans(message: &diagnostic::Diagnostic) -> impl Iterator<Item = Span> {
+    message.span.into_iter().chain(message.also.iter().map(|(span, _)| *span))
+}
+
+/// Whether the lines a message points at are short enough to be drawn.
+fn is_readable(text: &str, span: Span) -> bool {
+    let start = text[..span.start].rfind('\n').map_or(0, |k| k + 1);
+    let end = text[span.end..].find('\n').map_or(text.len(), |k| span.end + k);
+    text[start..end].split('\n').all(|line| line.len() <= LONGEST_LINE)
+}
+
+/// A message about a line too long to draw: its place and a piece of the text there.
+fn told(message: &diagnostic::Diagnostic, text: &str) -> Diagnostic<usize> {
+    let mut drawn = drawn(message, |_| (0, 0..0));
+    drawn.labels.clear();
+    for span in spans(message).take(3) {
+        let (line, column) = line_and_column(text, span.start);
+        let piece: String = text[span.start..span.end].chars().take(60).collect();
+        drawn.notes.insert(0, format!("at line {line}, column {column}: {piece} {}", message.label));
+    }
+    drawn
+}
+
+fn drawn(
+    message: &diagnostic::Diagnostic,
+    place: impl Fn(Span) -> (usize, std::ops::Range<usize>),
+) -> Diagnostic<usize> {
     let severity = match message.severity {
         diagnostic::Severity::Error => Severity::Error,
         diagnostic::Severity::Warning => Severity::Warning,
@@ -64,5 +97,9 @@ fn drawn(message: &diagnostic::Diagnostic, place: impl Fn(Span) -> (usize, std::
     }
     let help = message.help.iter().map(|h| format!("help: {h}"));
     let notes = message.notes.iter().cloned().chain(help).collect();
-    Diagnostic::new(severity).with_code(message.code).with_message(&message.message).with_labels(labels).with_notes(notes)
+    Diagnostic::new(severity)
+        .with_code(message.code)
+        .with_message(&message.message)
+        .with_labels(labels)
+        .with_notes(notes)
 }

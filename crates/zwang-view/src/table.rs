@@ -80,7 +80,8 @@ pub fn inspect_table(file: &str, inspection: &Inspection) -> String {
     out.push_str(&format!("\nat t = {}\n", number(check.state.t)));
 
     let names: Vec<String> = model.coordinates.iter().map(|c| c.name.clone()).collect();
-    let mut columns: Vec<(&str, &[f64])> = vec![("q", &check.state.q), ("q'", &check.state.qdot), ("Q", &given.given_force)];
+    let mut columns: Vec<(&str, &[f64])> =
+        vec![("q", &check.state.q), ("q'", &check.state.qdot), ("Q", &given.given_force)];
     if check.regular {
         columns.push(("a", &found.unconstrained_acceleration));
     }
@@ -126,14 +127,12 @@ fn scalars(inspection: &Inspection) -> String {
     let check = &inspection.check;
     let found = &check.snapshot.found;
     let e = &inspection.energies;
-    let mut out = format!(
-        "\nenergy {} = kinetic {} + potential {}\n",
-        number(e.energy),
-        number(e.kinetic),
-        number(e.potential)
-    );
+    let mut out =
+        format!("\nenergy {} = kinetic {} + potential {}\n", number(e.energy), number(e.kinetic), number(e.potential));
     let gap = match (found.gap.kept, found.gap.dropped) {
-        (kept, dropped) if dropped > 0.0 => format!(" (smallest direction kept {kept:.1e}, largest dropped {dropped:.1e})"),
+        (kept, dropped) if dropped > 0.0 => {
+            format!(" (smallest direction kept {kept:.1e}, largest dropped {dropped:.1e})")
+        }
         (kept, _) if check.rank > 0 => format!(" (smallest direction kept {kept:.1e})"),
         _ => String::new(),
     };
@@ -167,7 +166,8 @@ fn scalars(inspection: &Inspection) -> String {
 
 /// Named vectors side by side.
 fn vectors(head: &str, names: &[String], columns: &[(&str, &[f64])], units: Option<&[String]>) -> String {
-    let mut lines = vec![std::iter::once(head.to_string()).chain(columns.iter().map(|(h, _)| h.to_string())).collect::<Vec<_>>()];
+    let mut lines =
+        vec![std::iter::once(head.to_string()).chain(columns.iter().map(|(h, _)| h.to_string())).collect::<Vec<_>>()];
     const MOST: usize = 30;
     for (k, name) in names.iter().enumerate().take(MOST) {
         let mut line = vec![match units.map(|u| u[k].as_str()) {
@@ -190,7 +190,10 @@ fn matrix(name: &str, matrix: &Matrix) -> String {
     }
     if matrix.n_rows > WIDEST || matrix.n_cols > WIDEST {
         let (r, c) = (matrix.n_rows, matrix.n_cols);
-        return format!("\n{name}: {r} by {c}, {} entries that can be other than zero (--json shows all)\n", matrix.value.len());
+        return format!(
+            "\n{name}: {r} by {c}, {} entries that can be other than zero (--json shows all)\n",
+            matrix.value.len()
+        );
     }
     dense(name, matrix.n_rows, matrix.n_cols, &matrix.to_dense())
 }
@@ -219,7 +222,11 @@ fn aligned(lines: &[Vec<String>]) -> String {
     for line in lines {
         let cells = line.iter().enumerate().map(|(k, cell)| {
             let pad = " ".repeat(widths[k] - cell.chars().count());
-            if k == 0 && lines[0][0].starts_with(char::is_alphabetic) { format!("{cell}{pad}") } else { format!("{pad}{cell}") }
+            if k == 0 && lines[0][0].starts_with(char::is_alphabetic) {
+                format!("{cell}{pad}")
+            } else {
+                format!("{pad}{cell}")
+            }
         });
         out.push_str(&format!("  {}\n", cells.collect::<Vec<_>>().join("  ").trim_end()));
     }

@@ -131,11 +131,15 @@ fn contacts_outside(equations: &Equations, system: &System, state: &State, diagn
         for (row, gap) in contact.rows.iter().zip(gaps).filter(|(_, gap)| *gap < -1e-9) {
             let depth = with_unit(-gap, row.dimension);
             let mut d = Diagnostic::error("Z203", format!("contact `{}` starts {depth} inside its limit", row.name))
-                .at(contact.span, format!("left side minus right side is {}, must be >= 0", with_unit(gap, row.dimension)));
+                .at(
+                    contact.span,
+                    format!("left side minus right side is {}, must be >= 0", with_unit(gap, row.dimension)),
+                );
             if let Some(span) = equations.model.start_span {
                 d = d.and_at(span, "the start");
             }
-            diagnostics.push(d.help(format!("move the start by at least {depth} to the allowed side; touching is allowed")));
+            diagnostics
+                .push(d.help(format!("move the start by at least {depth} to the allowed side; touching is allowed")));
         }
     }
 }
@@ -143,9 +147,11 @@ fn contacts_outside(equations: &Equations, system: &System, state: &State, diagn
 /// Z901: what was understood but is not computed by this version.
 fn later_notes(model: &Model, diagnostics: &mut Diagnostics) {
     for later in &model.later {
-        let consequence = if later.changes_motion { "the numbers shown are without it" } else { "nothing else depends on it" };
+        let consequence =
+            if later.changes_motion { "the numbers shown are without it" } else { "nothing else depends on it" };
         diagnostics.push(
-            Diagnostic::note("Z901", format!("{} is understood but not computed yet", later.what)).at(later.span, consequence),
+            Diagnostic::note("Z901", format!("{} is understood but not computed yet", later.what))
+                .at(later.span, consequence),
         );
     }
 }

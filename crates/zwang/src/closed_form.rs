@@ -158,7 +158,8 @@ impl Mass {
             blocks.push((members, matrix));
         }
         let first = rows.first().and_then(|r| r.first()).map_or(Expr::ONE, |(_, e)| *e);
-        let shared = blocks.iter().all(|(members, m): &(Vec<usize>, Vec<Vec<Expr>>)| members.len() == 1 && m[0][0] == first);
+        let shared =
+            blocks.iter().all(|(members, m): &(Vec<usize>, Vec<Vec<Expr>>)| members.len() == 1 && m[0][0] == first);
         let common = if shared { first } else { g.integer(1) };
         Some(Mass { blocks, common })
     }

@@ -99,11 +99,28 @@ impl Diagnostic {
         self
     }
 
+    /// Cuts texts that quote more of the user's than anybody would read.
+    fn shorten(&mut self) {
+        let cut = |text: &mut String| {
+            if let Some((end, _)) = text.char_indices().nth(LONGEST_TEXT) {
+                text.truncate(end);
+                text.push('…');
+            }
+        };
+        cut(&mut self.message);
+        cut(&mut self.label);
+        self.also.iter_mut().for_each(|(_, label)| cut(label));
+        self.help.iter_mut().for_each(cut);
+    }
+
     /// Whether this makes the model unusable.
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
     }
 }
+
+/// Characters of one text in a message.
+const LONGEST_TEXT: usize = 400;
 
 /// How many messages are kept; a garbled file should not bury its first mistake.
 const MOST_KEPT: usize = 100;
@@ -117,8 +134,9 @@ pub struct Diagnostics {
 
 impl Diagnostics {
     /// Adds a message; beyond the first hundred only the number of errors is kept.
-    pub fn push(&mut self, diagnostic: Diagnostic) {
+    pub fn push(&mut self, mut diagnostic: Diagnostic) {
         if self.kept.len() < MOST_KEPT {
+            diagnostic.shorten();
             if !self.kept.contains(&diagnostic) {
                 self.kept.push(diagnostic);
             }

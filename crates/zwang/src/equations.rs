@@ -127,8 +127,7 @@ impl Equations {
             force[k] = graph.sum(&terms);
         }
 
-        let products: Vec<Expr> =
-            (0..n).map(|k| graph.mul(momentum[k], model.coordinates[k].qdot)).collect();
+        let products: Vec<Expr> = (0..n).map(|k| graph.mul(momentum[k], model.coordinates[k].qdot)).collect();
         let action = graph.sum(&products);
         let energy = graph.sub(action, lagrangian);
         let rows = constraint_rows(&mut model, &symbols);

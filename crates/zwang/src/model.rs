@@ -251,29 +251,35 @@ fn evaluate(graph: &Graph, symbols: &[Expr], values: &[f64], exprs: &[Expr]) -> 
 
 /// Finds the values of all parameters, which may be given by one another; says which go in a circle.
 pub(crate) fn parameter_values(graph: &Graph, parameters: &[Parameter], diagnostics: &mut Diagnostics) -> Vec<f64> {
-    let symbols: Vec<Expr> = parameters.iter().map(|p| p.symbol).collect();
-    let mut values = vec![f64::NAN; parameters.len()];
-    let mut open: Vec<usize> = (0..parameters.len()).collect();
+    let index: FxHashMap<Expr, usize> = parameters.iter().enumerate().map(|(k, p)| (p.symbol, k)).collect();
     let needs: Vec<Vec<Expr>> = parameters.iter().map(|p| graph.symbols(p.value)).collect();
-    let index: FxHashMap<Expr, usize> = symbols.iter().enumerate().map(|(k, &s)| (s, k)).collect();
-    let mut known = vec![false; parameters.len()];
-    while !open.is_empty() {
-        let ready = |k: &usize| needs[*k].iter().all(|s| index.get(s).is_some_and(|&j| known[j]));
-        let (now, later): (Vec<usize>, Vec<usize>) = open.iter().partition(|k| ready(k));
-        if now.is_empty() {
-            report_circle(parameters, &later, diagnostics);
-            return values;
+    let mut n_open: Vec<usize> = needs.iter().map(Vec::len).collect();
+    let mut users: Vec<Vec<usize>> = vec![Vec::new(); parameters.len()];
+    for (k, symbols) in needs.iter().enumerate() {
+        symbols.iter().filter_map(|s| index.get(s)).for_each(|&j| users[j].push(k));
+    }
+    let mut values = vec![f64::NAN; parameters.len()];
+    let mut ready: Vec<usize> = (0..parameters.len()).filter(|k| n_open[*k] == 0).collect();
+    let mut n_done = 0;
+    while let Some(k) = ready.pop() {
+        let inputs: Vec<f64> = needs[k].iter().map(|s| values[index[s]]).collect();
+        values[k] = evaluate(graph, &needs[k], &inputs, &[parameters[k].value])[0];
+        // what uses a bad value is not a mistake of its own
+        if !values[k].is_finite() && inputs.iter().all(|x| x.is_finite()) {
+            let p = &parameters[k];
+            let message = format!("the value of parameter `{}` is not a finite number", p.name);
+            let d = Diagnostic::error("Z402", message).at(p.span, "a division by zero, or far too large");
+            diagnostics.push(d.help("change the numbers it is made of"));
         }
-        let exprs: Vec<Expr> = now.iter().map(|&k| parameters[k].value).collect();
-        for (&k, value) in now.iter().zip(evaluate(graph, &symbols, &values, &exprs)) {
-            (values[k], known[k]) = (value, true);
-            if !value.is_finite() {
-                let p = &parameters[k];
-                let message = format!("the value of parameter `{}` is not a finite number", p.name);
-                diagnostics.push(Diagnostic::error("Z402", message).at(p.span, format!("comes out as {value}")));
-            }
+        n_done += 1;
+        for &user in &users[k] {
+            n_open[user] -= 1;
+            ready.extend((n_open[user] == 0).then_some(user));
         }
-        open = later;
+    }
+    if n_done < parameters.len() {
+        let circle: Vec<usize> = (0..parameters.len()).filter(|k| n_open[*k] > 0).collect();
+        report_circle(parameters, &circle, diagnostics);
     }
     values
 }
@@ -281,5 +287,9 @@ pub(crate) fn parameter_values(graph: &Graph, parameters: &[Parameter], diagnost
 fn report_circle(parameters: &[Parameter], circle: &[usize], diagnostics: &mut Diagnostics) {
     let names: Vec<String> = circle.iter().take(6).map(|&k| format!("`{}`", parameters[k].name)).collect();
     let message = format!("the values of {} depend on each other in a circle", names.join(", "));
-    diagnostics.push(Diagnostic::error("Z105", message).at(parameters[circle[0]].span, "needs itself"));
+    diagnostics.push(
+        Diagnostic::error("Z105", message)
+            .at(parameters[circle[0]].span, "needs itself")
+            .help("give one of them a number"),
+    );
 }

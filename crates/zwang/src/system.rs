@@ -5,6 +5,7 @@ use zwang_motion::{Dynamics, Given, Legendre, Matrix, MotionError, State};
 
 use crate::equations::{Equations, SparseRow};
 use crate::model::{Derived, Level, Model};
+use crate::quantity::number;
 
 /// A program over (t, q, q̇, parameters, more) with the room it needs.
 struct Compiled {
@@ -199,7 +200,13 @@ impl System {
     }
 
     /// The outputs at a state once the motion there is known; none for those that need the whole motion.
-    pub fn outputs(&mut self, state: &State, lambda: &[f64], qddot: &[f64], gaussian: f64) -> Vec<(String, Option<f64>)> {
+    pub fn outputs(
+        &mut self,
+        state: &State,
+        lambda: &[f64],
+        qddot: &[f64],
+        gaussian: f64,
+    ) -> Vec<(String, Option<f64>)> {
         self.set(state);
         let mut inputs = self.inputs.clone();
         inputs.extend(lambda.iter().chain(qddot));
@@ -229,16 +236,17 @@ impl System {
             return MotionError::NotFinite { what: "a value".into() };
         };
         let at: Vec<String> = self.graph.symbols(trouble.expr).iter().filter_map(|s| self.at(*s)).take(6).collect();
-        let text = self.graph.text_limited(trouble.expr, 60).unwrap_or_else(|| "a long expression".into());
+        let text =
+            self.graph.text_limited(trouble.expr, 60).map_or("a long expression".into(), |text| format!("`{text}`"));
         let place = if at.is_empty() { String::new() } else { format!(" at {}", at.join(", ")) };
-        MotionError::NotFinite { what: format!("`{text}`{place}") }
+        MotionError::NotFinite { what: format!("{text}{place}") }
     }
 
     /// `x = 0` for a symbol of the state.
     fn at(&self, symbol: Expr) -> Option<String> {
         let name = self.graph.name(symbol);
         let k = self.names.iter().position(|n| n == name)?;
-        Some(format!("{name} = {}", self.inputs[k]))
+        Some(format!("{name} = {}", number(self.inputs[k])))
     }
 }
 

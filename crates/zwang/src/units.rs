@@ -118,11 +118,8 @@ impl Unit {
 
     /// This unit times another one to a power; none if the exact factor grows too large.
     pub fn times(&self, other: &Unit, power: i32) -> Option<Unit> {
-        let (n, d) = if power >= 0 {
-            (other.numerator, other.denominator)
-        } else {
-            (other.denominator, other.numerator)
-        };
+        let (n, d) =
+            if power >= 0 { (other.numerator, other.denominator) } else { (other.denominator, other.numerator) };
         let (mut numerator, mut denominator) = (self.numerator, self.denominator);
         for _ in 0..power.unsigned_abs() {
             (numerator, denominator) = reduced(numerator.checked_mul(n)?, denominator.checked_mul(d)?);

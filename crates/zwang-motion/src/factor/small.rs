@@ -104,25 +104,19 @@ impl Columns<'_> {
         (steps, rest.iter().fold(0.0, |top: f64, x| top.max(*x)))
     }
 
-    /// Takes `rank` columns, those of large weight first as long as what remains of them is clearly more than rounding.
+    /// Takes `rank` columns, those of large weight first as long as what remains of them is not much less than of others.
     ///
     /// Columns are of length one; `weight` belongs to column j of the matrix as it came.
     pub(crate) fn factor_by_weight(&mut self, rank: usize, weight: &[f64]) -> usize {
-        /// What must remain of a column: half the digits if possible, then less.
-        const CLEAR: [f64; 4] = [1e-2, 1e-5, 1e-8, 0.0];
+        /// What must remain of a column beside the longest: far more than rounding, little enough for weight to decide.
+        const CLEAR: f64 = 1e-3;
         self.measure();
         let steps = self.n_rows.min(self.n_cols).min(rank);
-        let mut clear = 0;
         for k in 0..steps {
-            let heaviest = loop {
-                let candidates = (k..self.n_cols).filter(|&j| self.lengths[j] > CLEAR[clear]);
-                let value = |j: usize| self.lengths[j] * weight[self.perm[j]];
-                match candidates.max_by(|&i, &j| value(i).total_cmp(&value(j))) {
-                    None if clear + 1 < CLEAR.len() => clear += 1,
-                    found => break found,
-                }
-            };
-            let Some(p) = heaviest else { return k };
+            let longest = self.lengths[k..self.n_cols].iter().fold(0.0, |top: f64, x| top.max(*x));
+            let candidates = (k..self.n_cols).filter(|&j| self.lengths[j] > CLEAR * longest);
+            let value = |j: usize| self.lengths[j] * weight[self.perm[j]];
+            let Some(p) = candidates.max_by(|&i, &j| value(i).total_cmp(&value(j))) else { return k };
             self.take(k, p);
         }
         steps

@@ -80,7 +80,11 @@ impl Lower<'_> {
         let planar = center.len() == 2;
         match turned {
             Turned::Quaternion(parts) if planar || parts.len() != 4 => {
-                let message = if planar { "a quaternion turns a body in space".into() } else { format!("a quaternion has four components, not {}", parts.len()) };
+                let message = if planar {
+                    "a quaternion turns a body in space".into()
+                } else {
+                    format!("a quaternion has four components, not {}", parts.len())
+                };
                 self.give_up(Diagnostic::error("Z107", message).at(span, "e0, e1, e2, e3 with the scalar first"))
             }
             Turned::Quaternion(parts) => {
@@ -227,7 +231,13 @@ impl Lower<'_> {
     }
 
     /// The kinetic energy of a body's rotation, and the norm constraint of its quaternion.
-    pub(super) fn body_energy(&mut self, member: &Member, turned: &Turned, inertia: Option<&Formula>, span: Span) -> Lowered<()> {
+    pub(super) fn body_energy(
+        &mut self,
+        member: &Member,
+        turned: &Turned,
+        inertia: Option<&Formula>,
+        span: Span,
+    ) -> Lowered<()> {
         let frame = self.frame(&member.key, span)?;
         if let Turned::Quaternion(parts) = turned {
             self.quaternion_norm(member, parts, span)?;

@@ -32,7 +32,9 @@ impl Lower<'_> {
                 let value = self.formula(&arguments[0])?;
                 self.primed(value, 1, span)
             }
-            "reaction" | "lambda" | "λ" | "residual" | "work" | "power" => self.of_constraint(&name.text, arguments, span),
+            "reaction" | "lambda" | "λ" | "residual" | "work" | "power" => {
+                self.of_constraint(&name.text, arguments, span)
+            }
             "control" | "momentum" => self.of_coordinate(&name.text, arguments, span),
             "energy" | "kinetic" | "potential" | "gaussian" => self.of_motion(&name.text, arguments, span),
             "table" => self.table(arguments, span),
@@ -50,9 +52,34 @@ impl Lower<'_> {
         }
         let own = self.entries.iter().filter(|(_, e)| matches!(e, Entry::Function { .. })).map(|(k, _)| k.as_str());
         let known = own.chain([
-            "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "exp", "log", "sqrt", "abs",
-            "sign", "min", "max", "dot", "cross", "direction", "der", "reaction", "lambda", "residual", "energy",
-            "momentum", "kinetic", "potential",
+            "sin",
+            "cos",
+            "tan",
+            "asin",
+            "acos",
+            "atan",
+            "atan2",
+            "sinh",
+            "cosh",
+            "tanh",
+            "exp",
+            "log",
+            "sqrt",
+            "abs",
+            "sign",
+            "min",
+            "max",
+            "dot",
+            "cross",
+            "direction",
+            "der",
+            "reaction",
+            "lambda",
+            "residual",
+            "energy",
+            "momentum",
+            "kinetic",
+            "potential",
         ]);
         let near = nearest(shown, known).map(str::to_string);
         let d = Diagnostic::error("Z101", format!("there is no function `{shown}`")).at(span, "not known");
@@ -172,16 +199,19 @@ impl Lower<'_> {
         for (name, argument) in names.iter().zip(arguments) {
             bound.push((canonical(&name.text), self.formula(argument)?));
         }
-        if self.in_progress.iter().any(|k| k == key) {
+        if self.in_progress_set.contains(key) {
             return self.give_up(
-                Diagnostic::error("Z105", format!("the function `{key}` calls itself")).at(span, "needs itself"),
+                Diagnostic::error("Z105", format!("the function `{key}` calls itself"))
+                    .at(span, "needs itself")
+                    .help("for a repeated term write `sum(i in 1..n: …)`, for a chain a family"),
             );
         }
-        self.in_progress.push(key.to_string());
+        self.check_circle(key, span)?;
+        self.enter(key);
         let before = std::mem::replace(&mut self.locals, bound);
         let result = stacker::maybe_grow(512 * 1024, 8 * 1024 * 1024, || self.formula(value));
         self.locals = before;
-        self.in_progress.pop();
+        self.leave();
         result
     }
 
@@ -203,7 +233,8 @@ impl Lower<'_> {
         if let Some(label) = self.labels.get(&key) {
             return Ok(*label);
         }
-        let d = Diagnostic::error("Z101", format!("`{shown}` is not the label of a constraint")).at(formula.span, "no such label");
+        let d = Diagnostic::error("Z101", format!("`{shown}` is not the label of a constraint"))
+            .at(formula.span, "no such label");
         let d = match self.label_families.get(&key) {
             Some(members) => d.help(format!("it is a family: write one of `{}` …", members[0])),
             None => match nearest(&key, self.labels.keys().map(String::as_str)) {
@@ -241,7 +272,8 @@ impl Lower<'_> {
                 let Label::Constraint(k) = label else { return self.of_later(name, &shown, span) };
                 let derived = if name == "work" { Derived::Work(k) } else { Derived::Power(k) };
                 let symbol = self.derived_symbol(derived, format!("{name}({shown})"));
-                let dim = if name == "work" { self.energy_dim.clone() } else { self.energy_dim.times(&self.time_dim, -1.0) };
+                let dim =
+                    if name == "work" { self.energy_dim.clone() } else { self.energy_dim.times(&self.time_dim, -1.0) };
                 vec![Quantity::new(symbol, dim)]
             }
             "residual" => rows.iter().map(|r| Quantity::new(r.expr, self.row_dim(r.lambda))).collect(),
@@ -328,7 +360,8 @@ impl Lower<'_> {
         self.expect_arguments(name, arguments, 1, span)?;
         let value = self.scalar(&arguments[0])?;
         let Some(super::Meaning::Position(k)) = self.meaning.get(&value.expr).copied() else {
-            let d = Diagnostic::error("Z107", format!("`{name}` takes a coordinate")).at(arguments[0].span, "not a coordinate");
+            let d = Diagnostic::error("Z107", format!("`{name}` takes a coordinate"))
+                .at(arguments[0].span, "not a coordinate");
             return self.give_up(d);
         };
         let derived = if name == "control" { Derived::Control(k) } else { Derived::Momentum(k) };
@@ -366,7 +399,13 @@ impl Lower<'_> {
     }
 
     /// `P.x`, `B.point(…)`, `B.vector(…)`, `B.omega`, `reaction(c).x`
-    pub(super) fn member(&mut self, of: &Formula, name: &Name, arguments: Option<&[Formula]>, span: Span) -> Lowered<Value> {
+    pub(super) fn member(
+        &mut self,
+        of: &Formula,
+        name: &Name,
+        arguments: Option<&[Formula]>,
+        span: Span,
+    ) -> Lowered<Value> {
         if let Some(key) = self.body_key(of)? {
             if let Some(value) = self.body_member(&key, name, arguments, span)? {
                 return Ok(value);

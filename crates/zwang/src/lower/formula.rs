@@ -107,11 +107,8 @@ impl Lower<'_> {
         let mut total = self.formula(first)?;
         for (minus, term) in &terms[1..] {
             let value = self.formula(term)?;
-            let value = if *minus {
-                self.scaled(value, Quantity::new(Expr::MINUS_ONE, Dimension::NONE.into()))
-            } else {
-                value
-            };
+            let value =
+                if *minus { self.scaled(value, Quantity::new(Expr::MINUS_ONE, Dimension::NONE.into())) } else { value };
             total = self.added(total, value, (first.span, term.span))?;
         }
         Ok(total)
@@ -182,8 +179,7 @@ impl Lower<'_> {
 
     /// Every component times a scalar.
     pub(super) fn scaled(&mut self, value: Value, by: Quantity) -> Value {
-        let mut times =
-            |q: Quantity| Quantity::new(self.graph.mul(q.expr, by.expr), q.dim.times(&by.dim, 1.0));
+        let mut times = |q: Quantity| Quantity::new(self.graph.mul(q.expr, by.expr), q.dim.times(&by.dim, 1.0));
         match value {
             Value::Scalar(q) => Value::Scalar(times(q)),
             Value::Vector(v) => Value::Vector(v.into_iter().map(times).collect()),
@@ -359,9 +355,9 @@ impl Lower<'_> {
 /// All other bare numbers may stand for a quantity with a unit that was left off, as in `force x: -3*x`.
 fn is_pure(factors: &[(bool, Formula)], k: usize) -> bool {
     let is = |k: usize, number: &str, divides: bool| {
-        factors.get(k).is_some_and(|(d, f)| {
-            *d == divides && matches!(&f.kind, FormulaKind::Number(written) if written == number)
-        })
+        factors
+            .get(k)
+            .is_some_and(|(d, f)| *d == divides && matches!(&f.kind, FormulaKind::Number(written) if written == number))
     };
     is(k, "2", true) || is(k, "1", false) && is(k + 1, "2", true)
 }

@@ -21,14 +21,15 @@ use dimensions::{Clash, Dim, Dimensions};
 use names::{Entry, Label};
 use value::{Quantity, Value};
 
-/// Steps of work one model may cost; beyond it a family or a sum is larger than any machine would like.
-const MOST_WORK: usize = 40_000_000;
+/// Formulas and parts of formulas one model may consist of once its families, sums and functions are written out: some
+/// seconds and a gigabyte, and enough for a net of 100,000 masses.
+const MOST_WORK: usize = 5_000_000;
 
-/// Members all families of a model may have together.
-const MOST_MEMBERS: usize = 1_000_000;
+/// Members one family may have.
+const MOST_MEMBERS: usize = 400_000;
 
 /// How deep definitions may lean on each other.
-const DEEPEST_DEFINITION: usize = 10_000;
+const DEEPEST_DEFINITION: usize = 2_000;
 
 /// A mistake was reported; this part is given up and the others go on.
 pub(crate) struct Abandoned;
@@ -77,6 +78,7 @@ struct Lower<'a> {
     values: FxHashMap<String, Value>,
     /// Definitions that are being worked out, to find circles.
     in_progress: Vec<String>,
+    in_progress_set: FxHashSet<String>,
     /// Indices and arguments of functions in force here.
     locals: Vec<(String, Value)>,
     /// Names already reported as unknown.
@@ -91,7 +93,6 @@ struct Lower<'a> {
     /// Set once the constraints have their multipliers, so that `reaction` can be used.
     rows_ready: bool,
     work: usize,
-    n_members: usize,
     derived: FxHashMap<Derived, Expr>,
     model: Model,
 }
@@ -141,6 +142,7 @@ impl<'a> Lower<'a> {
             spelling: FxHashMap::default(),
             values: FxHashMap::default(),
             in_progress: Vec::new(),
+            in_progress_set: FxHashSet::default(),
             locals: Vec::new(),
             unknown: FxHashSet::default(),
             frames: FxHashMap::default(),
@@ -152,7 +154,6 @@ impl<'a> Lower<'a> {
             time_dim,
             rows_ready: false,
             work: 0,
-            n_members: 0,
             derived: FxHashMap::default(),
             model,
         }
@@ -167,13 +168,18 @@ impl<'a> Lower<'a> {
     /// Counts a step of work; refuses models that would need more than any machine has.
     fn spend(&mut self, span: Span) -> Lowered<()> {
         self.work += 1;
-        if self.work < MOST_WORK {
-            return Ok(());
+        match self.work.cmp(&MOST_WORK) {
+            std::cmp::Ordering::Less => return Ok(()),
+            std::cmp::Ordering::Equal => {}
+            std::cmp::Ordering::Greater => return Err(Abandoned),
         }
         self.give_up(
-            Diagnostic::error("Z009", "the model is too large: its families and sums need more than 40 million terms")
-                .at(span, "the limit is reached here")
-                .help("use a smaller family, or let one definition serve many places"),
+            Diagnostic::error(
+                "Z009",
+                "the model is too large: written out, its formulas have more than 5 million parts",
+            )
+            .at(span, "the limit is reached here")
+            .help("use smaller families and sums, and fewer calls of functions within functions"),
         )
     }
 

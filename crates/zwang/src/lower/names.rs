@@ -16,9 +16,14 @@ pub(super) enum Entry {
     Coordinate(usize),
     Parameter(usize),
     /// A `let`, point, particle, body, energy or output: the statement and its indices.
-    Definition { statement: usize, indices: Vec<i64> },
+    Definition {
+        statement: usize,
+        indices: Vec<i64>,
+    },
     /// A `let` with arguments.
-    Function { statement: usize },
+    Function {
+        statement: usize,
+    },
 }
 
 /// What a label stands for.
@@ -44,8 +49,23 @@ pub(super) struct Member {
 
 /// Names the language itself gives a meaning.
 const BUILT_IN: [&str; 17] = [
-    "dot", "cross", "direction", "der", "sum", "reaction", "lambda", "residual", "work", "power", "control", "energy",
-    "kinetic", "potential", "gaussian", "momentum", "table",
+    "dot",
+    "cross",
+    "direction",
+    "der",
+    "sum",
+    "reaction",
+    "lambda",
+    "residual",
+    "work",
+    "power",
+    "control",
+    "energy",
+    "kinetic",
+    "potential",
+    "gaussian",
+    "momentum",
+    "table",
 ];
 
 /// Whether calls of that name belong to the language.
@@ -101,12 +121,8 @@ impl Lower<'_> {
     }
 
     fn declare_one(&mut self, name: &Name, span: Span, entry: Entry) {
-        let member = Member {
-            key: canonical(&name.text),
-            shown: name.text.clone(),
-            bindings: Vec::new(),
-            indices: Vec::new(),
-        };
+        let member =
+            Member { key: canonical(&name.text), shown: name.text.clone(), bindings: Vec::new(), indices: Vec::new() };
         let _ = self.insert(&member, span, entry);
     }
 
@@ -180,15 +196,23 @@ impl Lower<'_> {
 
     /// Names that look the same and are not.
     fn warn_of_look_alikes(&mut self) {
-        let mut looks: Vec<(String, &String)> =
-            self.entries.keys().chain(self.families.keys()).filter(|k| !k.contains('[')).map(|k| (skeleton(k), k)).collect();
+        let mut looks: Vec<(String, &String)> = self
+            .entries
+            .keys()
+            .chain(self.families.keys())
+            .filter(|k| !k.contains('['))
+            .map(|k| (skeleton(k), k))
+            .collect();
         looks.sort();
         let pairs: Vec<_> = looks.windows(2).filter(|w| w[0].0 == w[1].0 && w[0].1 != w[1].1).collect();
         let warnings: Vec<Diagnostic> = pairs
             .into_iter()
             .map(|w| {
-                Diagnostic::warning("Z103", format!("`{}` and `{}` are different names that look alike", w[0].1, w[1].1))
-                    .help("are they meant to be the same? then spell them the same way")
+                Diagnostic::warning(
+                    "Z103",
+                    format!("`{}` and `{}` are different names that look alike", w[0].1, w[1].1),
+                )
+                .help("are they meant to be the same? then spell them the same way")
             })
             .collect();
         for warning in warnings {
@@ -208,12 +232,22 @@ impl Lower<'_> {
             };
             let to = to.unwrap_or(from);
             let count = usize::try_from(to.saturating_sub(from).saturating_add(1)).unwrap_or(0);
-            self.n_members = self.n_members.saturating_add(count.saturating_mul(members.len()));
-            if self.n_members > MOST_MEMBERS * 8 || count > MOST_MEMBERS {
+            let all = count.saturating_mul(members.len());
+            if all > MOST_MEMBERS {
                 return self.give_up(
-                    Diagnostic::error("Z009", format!("`{text}` would have {count} members"))
+                    Diagnostic::error("Z009", format!("`{text}` would have {all} members"))
                         .at(target.span, format!("at most {MOST_MEMBERS} are possible"))
                         .help("use smaller bounds"),
+                );
+            }
+            if to < from.saturating_sub(1) {
+                return self.give_up(
+                    Diagnostic::error(
+                        "Z109",
+                        format!("`{text}` has no members: its bounds run from {from} down to {to}"),
+                    )
+                    .at(target.span, "an empty family")
+                    .help(format!("write the smaller bound first: [{to}..{from}]")),
                 );
             }
             let variable = variable.map(|v| canonical(&v.text));
@@ -223,7 +257,8 @@ impl Lower<'_> {
                 m.bindings.extend(variable.iter().map(|v| (v.clone(), k)));
                 m
             };
-            members = members.iter().flat_map(|m| (from..=to).map(move |k| (m, k))).map(|(m, k)| extended(m, k)).collect();
+            members =
+                members.iter().flat_map(|m| (from..=to).map(move |k| (m, k))).map(|(m, k)| extended(m, k)).collect();
         }
         for member in members.iter_mut().filter(|m| !m.indices.is_empty()) {
             let suffix = suffix(&member.indices);
@@ -249,15 +284,19 @@ impl Lower<'_> {
     pub(super) fn integer(&mut self, formula: &Formula) -> Lowered<i64> {
         let value = self.scalar(formula)?;
         let bad = |message: String| Diagnostic::error("Z109", message);
-        let Some(number) = self.graph.constant_value(value.expr) else {
+        let Some(number) = self.graph.constant_value(value.expr).filter(|number| !number.is_nan()) else {
             let d = bad("an index is not a number that is known beforehand".into())
                 .at(formula.span, "not a constant")
                 .help("bounds are numbers and `let`s of numbers, not parameters:   let n = 5");
             return self.give_up(d);
         };
-        if number.fract() != 0.0 || number.abs() > 1e15 {
+        if !number.is_finite() || number.abs() > 1e15 {
+            let d = bad("an index is far too large to count with".into()).at(formula.span, "beyond 1e15");
+            return self.give_up(d.help("indices are whole numbers of moderate size"));
+        }
+        if number.fract() != 0.0 {
             let d = bad(format!("an index must be a whole number, not {number}")).at(formula.span, "not whole");
-            return self.give_up(d);
+            return self.give_up(d.help("round it, or let the family count differently"));
         }
         Ok(number as i64)
     }
@@ -311,9 +350,12 @@ impl Lower<'_> {
             None => return Err(Abandoned),
         };
         self.check_circle(key, span)?;
-        self.in_progress.push(key.to_string());
+        if self.in_progress.is_empty() {
+            self.earlier_members(key, span);
+        }
+        self.enter(key);
         let value = stacker::maybe_grow(512 * 1024, 8 * 1024 * 1024, || self.work_out(key, statement, &indices));
-        self.in_progress.pop();
+        self.leave();
         // a definition that failed is not tried again
         match value {
             Ok(value) => {
@@ -328,16 +370,32 @@ impl Lower<'_> {
         }
     }
 
-    fn check_circle(&mut self, key: &str, span: Span) -> Lowered<()> {
+    pub(super) fn enter(&mut self, key: &str) {
+        self.in_progress.push(key.to_string());
+        self.in_progress_set.insert(key.to_string());
+    }
+
+    pub(super) fn leave(&mut self) {
+        if let Some(key) = self.in_progress.pop() {
+            self.in_progress_set.remove(&key);
+        }
+    }
+
+    pub(super) fn check_circle(&mut self, key: &str, span: Span) -> Lowered<()> {
         if self.in_progress.len() >= DEEPEST_DEFINITION {
             return self.give_up(
-                Diagnostic::error("Z005", format!("definitions lean on each other more than {DEEPEST_DEFINITION} deep"))
-                    .at(span, "one too many")
-                    .help("build a long chain as a family, each member from the one before"),
+                Diagnostic::error(
+                    "Z005",
+                    format!("definitions lean on each other more than {DEEPEST_DEFINITION} deep"),
+                )
+                .at(span, "one too many")
+                .help("define what others use first; a family is worked out from its first member on"),
             );
         }
-        // the innermost definitions are the likely ones; a long search is only needed once
-        let Some(from) = self.in_progress.iter().rposition(|k| k == key) else { return Ok(()) };
+        if !self.in_progress_set.contains(key) {
+            return Ok(());
+        }
+        let from = self.in_progress.iter().position(|k| k == key).unwrap_or(0);
         let mut circle: Vec<String> = self.in_progress[from..].iter().map(|k| format!("`{k}`")).collect();
         if circle.len() > 6 {
             circle.splice(3..circle.len() - 2, ["…".to_string()]);
@@ -349,6 +407,18 @@ impl Lower<'_> {
                 .with_note(circle)
                 .help("break the circle: one of them must not use the others"),
         )
+    }
+
+    /// Works out the members of a family before this one, so that a long chain is not a deep one.
+    fn earlier_members(&mut self, key: &str, span: Span) {
+        let Some(family) = self.families.get(&family_of(key)) else { return };
+        let Some(at) = family.iter().position(|k| k == key) else { return };
+        let known = family[..at].iter().rposition(|k| self.values.contains_key(k)).map_or(0, |k| k + 1);
+        for earlier in family[known..at].to_vec() {
+            let before = std::mem::take(&mut self.locals);
+            let _ = self.definition(&earlier, span);
+            self.locals = before;
+        }
     }
 
     /// Lowers the statement behind a definition, with its indices bound.
@@ -366,7 +436,13 @@ impl Lower<'_> {
         let bound = self.bindings(&variables);
         let before = std::mem::replace(&mut self.locals, bound);
         let mut result = self.formula(value);
-        if let (Ok(point), true) = (&result, !matches!(statement.kind, StatementKind::Let { .. } | StatementKind::Output { .. } | StatementKind::Energy { .. })) {
+        if let (Ok(point), true) = (
+            &result,
+            !matches!(
+                statement.kind,
+                StatementKind::Let { .. } | StatementKind::Output { .. } | StatementKind::Energy { .. }
+            ),
+        ) {
             result = match point {
                 Value::Vector(_) => result,
                 other => {
@@ -419,7 +495,10 @@ impl Lower<'_> {
         let spelled: Vec<(String, &String)> = spelled.collect();
         let known = spelled.iter().map(|(spelling, _)| spelling.as_str()).chain(functions);
         let near = nearest(shown, known).map(|near| {
-            spelled.iter().find(|(spelling, _)| spelling == near).map_or(near.to_string(), |(_, shown)| shown.to_string())
+            spelled
+                .iter()
+                .find(|(spelling, _)| spelling == near)
+                .map_or(near.to_string(), |(_, shown)| shown.to_string())
         });
         let mut d = Diagnostic::error("Z101", format!("`{shown}` is not a coordinate, parameter or definition"))
             .at(span, "not defined");

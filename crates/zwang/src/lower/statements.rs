@@ -139,7 +139,9 @@ impl Lower<'_> {
         self.give_up(
             Diagnostic::error("Z404", format!("the acceleration `{name}` cannot stand here"))
                 .at(span, format!("contains `{name}`"))
-                .help("energies and forces contain positions, velocities and time; constraints may contain accelerations"),
+                .help(
+                    "energies and forces contain positions, velocities and time; constraints may contain accelerations",
+                ),
         )
     }
 
@@ -147,14 +149,19 @@ impl Lower<'_> {
         for target in targets {
             let Some(coordinates) = self.coordinates_of(target) else {
                 let name = &target.name.text;
-                let d = Diagnostic::error("Z107", format!("`{name}` is not a coordinate, so it can have no mass this way"));
+                let d =
+                    Diagnostic::error("Z107", format!("`{name}` is not a coordinate, so it can have no mass this way"));
                 return self.give_up(d.at(target.span, "not a coordinate").help("particle P at (x, y) with mass m"));
             };
             let value = self.scalar(formula)?;
             for k in coordinates {
                 // [E] = [m][q]²/[t]²
                 let energy = value.dim.times(&self.coordinate_dims[k], 2.0).times(&self.time_dim, -2.0);
-                self.same_dimension((&self.energy_dim.clone(), target.span), (&energy, formula.span), "a mass does not fit")?;
+                self.same_dimension(
+                    (&self.energy_dim.clone(), target.span),
+                    (&energy, formula.span),
+                    "a mass does not fit",
+                )?;
                 self.add_kinetic(k, k, value.expr);
             }
         }
@@ -177,7 +184,8 @@ impl Lower<'_> {
             return self.give_up(d.at(formula.span, "not a matrix").help("mass matrix = [a, b; b, c]"));
         };
         if rows.len() != n || rows.iter().any(|r| r.len() != n) {
-            let d = Diagnostic::error("Z107", format!("the mass matrix must be {n} by {n}, one row for each coordinate"));
+            let d =
+                Diagnostic::error("Z107", format!("the mass matrix must be {n} by {n}, one row for each coordinate"));
             return self.give_up(d.at(formula.span, "wrong size"));
         }
         let mut entries = Vec::new();
@@ -240,7 +248,8 @@ impl Lower<'_> {
         match members.len() {
             1 => Ok(members.remove(0)),
             n => self.give_up(
-                Diagnostic::error("Z109", format!("this names {n} things; one is expected")).at(target.span, "one only"),
+                Diagnostic::error("Z109", format!("this names {n} things; one is expected"))
+                    .at(target.span, "one only"),
             ),
         }
     }
@@ -285,7 +294,11 @@ impl Lower<'_> {
                 self.no_accelerations(expr, formula.span)?;
                 for &k in coordinates.iter().filter(|_| expr != Expr::ZERO) {
                     let energy = dim.times(&self.coordinate_dims[k], 1.0);
-                    self.same_dimension((&self.energy_dim.clone(), target.span), (&energy, formula.span), "a force does not fit its coordinate")?;
+                    self.same_dimension(
+                        (&self.energy_dim.clone(), target.span),
+                        (&energy, formula.span),
+                        "a force does not fit its coordinate",
+                    )?;
                 }
                 Ok(coordinates.into_iter().map(|k| Load::Coordinate(k, expr)).collect())
             }
@@ -303,7 +316,11 @@ impl Lower<'_> {
                 for (f, p) in force.iter().zip(&place).filter(|(f, p)| f.expr != Expr::ZERO && p.expr != Expr::ZERO) {
                     self.no_accelerations(f.expr, formula.span)?;
                     let energy = f.dim.times(&p.dim, 1.0);
-                    self.same_dimension((&self.energy_dim.clone(), target.span), (&energy, formula.span), "a force does not fit its point")?;
+                    self.same_dimension(
+                        (&self.energy_dim.clone(), target.span),
+                        (&energy, formula.span),
+                        "a force does not fit its point",
+                    )?;
                 }
                 let exprs = |v: Vec<Quantity>| v.into_iter().map(|q| q.expr).collect();
                 Ok(vec![Load::Point(exprs(place), exprs(force))])
@@ -317,11 +334,16 @@ impl Lower<'_> {
         let torque = self.formula(formula)?.components();
         if torque.len() != omega.len() {
             let message = format!("the torque has {} components, {} expected", torque.len(), omega.len());
-            return self.give_up(Diagnostic::error("Z106", message).at(formula.span, "space axes; a scalar in the plane"));
+            return self
+                .give_up(Diagnostic::error("Z106", message).at(formula.span, "space axes; a scalar in the plane"));
         }
         for part in torque.iter().filter(|q| q.expr != Expr::ZERO) {
             self.no_accelerations(part.expr, formula.span)?;
-            self.same_dimension((&self.energy_dim.clone(), span), (&part.dim, formula.span), "a torque is an energy per angle")?;
+            self.same_dimension(
+                (&self.energy_dim.clone(), span),
+                (&part.dim, formula.span),
+                "a torque is an energy per angle",
+            )?;
         }
         Ok(Load::Torque(omega, torque.into_iter().map(|q| q.expr).collect()))
     }
@@ -382,7 +404,10 @@ impl Lower<'_> {
             match self.coordinates_of(target) {
                 Some(coordinates) => driven.extend(coordinates),
                 None => {
-                    let d = Diagnostic::error("Z107", format!("`{}` is not a coordinate, so it cannot be driven", target.name.text));
+                    let d = Diagnostic::error(
+                        "Z107",
+                        format!("`{}` is not a coordinate, so it cannot be driven", target.name.text),
+                    );
                     return self.give_up(d.at(target.span, "not a coordinate"));
                 }
             }
@@ -416,7 +441,13 @@ impl Lower<'_> {
     }
 
     /// left − right, one row per component.
-    fn equality(&mut self, name: String, left: &Formula, right: &Formula, friction: Option<Span>) -> Lowered<Constraint> {
+    fn equality(
+        &mut self,
+        name: String,
+        left: &Formula,
+        right: &Formula,
+        friction: Option<Span>,
+    ) -> Lowered<Constraint> {
         let span = left.span.to(right.span);
         let (a, b) = (self.formula(left)?, self.formula(right)?);
         // (x, y) = 0 is read component by component
@@ -430,7 +461,10 @@ impl Lower<'_> {
         }
         let (a, b) = (a.components(), b.components());
         if a.len() != b.len() {
-            let d = Diagnostic::error("Z106", format!("`{name}` compares vectors of {} and {} components", a.len(), b.len()));
+            let d = Diagnostic::error(
+                "Z106",
+                format!("`{name}` compares vectors of {} and {} components", a.len(), b.len()),
+            );
             return self.give_up(d.at(span, "must match"));
         }
         let n = a.len();
@@ -443,7 +477,8 @@ impl Lower<'_> {
             let expr = self.graph.sub(a.expr, b.expr);
             let dim = if a.expr == Expr::ZERO { b.dim } else { a.dim };
             let level = self.level(&row_name, expr, (a.expr, b.expr), left, right)?;
-            let lambda = self.graph.symbol(&format!("lambda({row_name})"), &format!("\\lambda_{{\\mathrm{{{row_name}}}}}"));
+            let lambda =
+                self.graph.symbol(&format!("lambda({row_name})"), &format!("\\lambda_{{\\mathrm{{{row_name}}}}}"));
             self.row_dims.push((lambda, dim));
             rows.push(Row { name: row_name, expr, level, lambda, dimension: None });
         }
@@ -451,7 +486,14 @@ impl Lower<'_> {
     }
 
     /// What a row contains; a row without coordinates or with squared accelerations is a mistake.
-    fn level(&mut self, name: &str, expr: Expr, sides: (Expr, Expr), left: &Formula, right: &Formula) -> Lowered<Level> {
+    fn level(
+        &mut self,
+        name: &str,
+        expr: Expr,
+        sides: (Expr, Expr),
+        left: &Formula,
+        right: &Formula,
+    ) -> Lowered<Level> {
         let symbols = self.graph.symbols(expr);
         let has = |meaning: fn(&Meaning) -> bool| symbols.iter().any(|s| self.meaning.get(s).is_some_and(meaning));
         let span = left.span.to(right.span);
@@ -462,9 +504,10 @@ impl Lower<'_> {
             let coefficients: Vec<Expr> = gradient.iter().map(|(_, d)| *d).collect();
             if self.graph.symbols_of(&coefficients).iter().any(|s| wanted.contains(s)) {
                 let d = Diagnostic::error("Z304", format!("constraint `{name}` is not linear in the accelerations"));
-                return self.give_up(d.at(span, "accelerations must appear linearly").help(
-                    "a constraint on positions or velocities may be nonlinear; the engine differentiates it",
-                ));
+                return self
+                    .give_up(d.at(span, "accelerations must appear linearly").help(
+                        "a constraint on positions or velocities may be nonlinear; the engine differentiates it",
+                    ));
             }
             self.diagnostics.push(
                 Diagnostic::warning("Z303", format!("constraint `{name}` fixes an acceleration only"))
@@ -510,7 +553,8 @@ impl Lower<'_> {
         for property in properties {
             let name = &property.name.text;
             if !known.contains(&name.as_str()) {
-                let d = Diagnostic::error("Z107", format!("`{name}` is not a property of this statement")).at(property.name.span, "not known here");
+                let d = Diagnostic::error("Z107", format!("`{name}` is not a property of this statement"))
+                    .at(property.name.span, "not known here");
                 let d = match crate::syntax::name::nearest(name, known.iter().copied()) {
                     Some(near) => d.help(format!("did you mean `{near}`?")),
                     None => d.help(format!("properties here: {}", known.join(", "))),
@@ -547,7 +591,8 @@ impl Lower<'_> {
     pub(super) fn start(&mut self) {
         for statement in &self.tree.statements {
             let StatementKind::Start(list) = &statement.kind else { continue };
-            let span = self.model.start_span.map_or(statement.span, |_| self.model.start_span.unwrap_or(statement.span));
+            let span =
+                self.model.start_span.map_or(statement.span, |_| self.model.start_span.unwrap_or(statement.span));
             self.model.start_span = Some(span);
             for initial in list {
                 self.each_member(&initial.target, |lower, member| lower.initial(member, initial));
@@ -579,12 +624,21 @@ impl Lower<'_> {
         Ok(())
     }
 
-    fn initial_of(&mut self, key: &str, shown: &str, primes: u32, value: Value, initial: &tree::Initial) -> Lowered<()> {
+    fn initial_of(
+        &mut self,
+        key: &str,
+        shown: &str,
+        primes: u32,
+        value: Value,
+        initial: &tree::Initial,
+    ) -> Lowered<()> {
         let coordinate = match self.entries.get(key) {
             Some(&Entry::Coordinate(k)) => Some(k),
             Some(Entry::Parameter(_)) => {
                 let d = Diagnostic::error("Z205", format!("`{shown}` is a parameter and has no start"));
-                return self.give_up(d.at(initial.span, "not a coordinate").help(format!("change its value: --set {shown}=…")));
+                return self.give_up(
+                    d.at(initial.span, "not a coordinate").help(format!("change its value: --set {shown}=…")),
+                );
             }
             _ => None,
         };
@@ -656,9 +710,7 @@ impl Lower<'_> {
                     self.each_member(target, |lower, m| lower.output(m, value, unit.as_ref()));
                     Ok(())
                 }
-                StatementKind::Plot { values, versus } => {
-                    values.iter().chain(versus).try_for_each(|f| self.shown(f))
-                }
+                StatementKind::Plot { values, versus } => values.iter().chain(versus).try_for_each(|f| self.shown(f)),
                 StatementKind::Animate(items) => {
                     self.later("`animate`".into(), false, span);
                     items.iter().try_for_each(|f| self.animated(f))
@@ -683,7 +735,11 @@ impl Lower<'_> {
         for (suffix, quantity) in names.into_iter().zip(value.components()) {
             if let Some((unit, unit_span)) = unit {
                 let wanted = Dim::from(unit.dimension);
-                self.same_dimension((&quantity.dim, formula.span), (&wanted, *unit_span), "an output and its unit differ")?;
+                self.same_dimension(
+                    (&quantity.dim, formula.span),
+                    (&wanted, *unit_span),
+                    "an output and its unit differ",
+                )?;
             }
             let name = format!("{}{suffix}", member.shown);
             self.model.outputs.push(Output { name, expr: quantity.expr, unit: unit.map(|(u, _)| u.clone()) });

@@ -5,6 +5,7 @@ use zwang_motion::{Matrix, MotionError, Residual, State};
 
 use crate::equations::{Equations, SparseRow};
 use crate::model::Level;
+use crate::quantity::number;
 use crate::syntax::Span;
 
 /// Where an equation comes from.
@@ -119,14 +120,17 @@ impl LevelEquations {
         let found = self.program.first_trouble(&self.inputs, &mut self.workspace);
         let what = match found {
             Some(trouble) => {
-                let text = self.graph.text_limited(trouble.expr, 60).unwrap_or_else(|| "a long expression".into());
+                let text = self
+                    .graph
+                    .text_limited(trouble.expr, 60)
+                    .map_or("a long expression".into(), |text| format!("`{text}`"));
                 let at = |s: &Expr| {
                     let k = self.symbols[..=2 * self.n].iter().position(|t| t == s)?;
-                    Some(format!("{} = {}", self.graph.name(*s), self.inputs[k]))
+                    Some(format!("{} = {}", self.graph.name(*s), number(self.inputs[k])))
                 };
                 let place: Vec<String> = self.graph.symbols(trouble.expr).iter().filter_map(at).take(6).collect();
                 let place = if place.is_empty() { String::new() } else { format!(" at {}", place.join(", ")) };
-                format!("`{text}`{place}")
+                format!("{text}{place}")
             }
             None => "a value".into(),
         };
@@ -156,10 +160,8 @@ fn point_rows(equations: &mut Equations, is_velocity: bool) -> Vec<(Origin, Expr
             .filter(|(_, s)| free.binary_search(s).is_ok())
             .collect();
         let gradient = model.graph.gradient_in(g, |s| wanted.iter().any(|(_, w)| *w == s));
-        let mut row: SparseRow = gradient
-            .into_iter()
-            .filter_map(|(s, d)| Some((wanted.iter().find(|(_, w)| *w == s)?.0, d)))
-            .collect();
+        let mut row: SparseRow =
+            gradient.into_iter().filter_map(|(s, d)| Some((wanted.iter().find(|(_, w)| *w == s)?.0, d))).collect();
         row.sort_by_key(|(k, _)| *k);
         let origin = Origin { name: initial.name.clone(), span: initial.span, is_start: true, exact: initial.exact };
         rows.push((origin, g, row));

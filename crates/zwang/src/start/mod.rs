@@ -237,7 +237,9 @@ impl Finder<'_> {
         let mut x = self.state.q.clone();
         let projection = project(level, &weight, &open, &mut x, self.settings).ok()?;
         if projection.n_free > 0 {
-            let loose = |k: usize| open[k] && projection.free.iter().any(|d| d[k].abs() > 1e-6);
+            // all directions are at hand only while they are few
+            let all = projection.free.len() < projection.n_free;
+            let loose = |k: usize| open[k] && (all || projection.free.iter().any(|d| d[k].abs() > 1e-6));
             let names: Vec<usize> = (0..open.len()).filter(|&k| loose(k)).collect();
             self.diagnostics.push(report::missing(&equations.model, &names, projection.n_free));
             return None;

@@ -29,13 +29,17 @@ pub(super) fn off_constraint(model: &Model, level: &mut LevelEquations, miss: Mi
     let reached = if miss.is_velocity { miss.velocity } else { miss.nearest };
     let how_much = distance(model, miss.given, reached, miss.is_velocity);
     let row = model.rows().into_iter().find(|r| r.name == origin.name).and_then(|r| r.dimension);
-    let dimension = row.map(|d| if miss.is_velocity && is_position(model, &origin.name) { d.times(Dimension::SECOND, -1.0) } else { d });
+    let dimension = row.map(|d| {
+        if miss.is_velocity && is_position(model, &origin.name) { d.times(Dimension::SECOND, -1.0) } else { d }
+    });
     let gives = with_unit(residual[worst], dimension);
     let what = if miss.is_velocity { "the start velocities miss" } else { "the start state misses" };
     let off = if miss.is_velocity { "is off by" } else { "is off: left side minus right side is" };
     let mut d = Diagnostic::error("Z201", format!("{what} constraint `{}` by {how_much}", origin.name));
     d = match model.start_span {
-        Some(span) => d.at(span, format!("`{}` {off} {gives}", origin.name)).and_at(origin.span, "must hold at the start"),
+        Some(span) => {
+            d.at(span, format!("`{}` {off} {gives}", origin.name)).and_at(origin.span, "must hold at the start")
+        }
         None => d.at(origin.span, format!("{off} {gives}")),
     };
     d.with_note(format!(
@@ -55,9 +59,11 @@ fn distance(model: &Model, given: &[f64], nearest: &[f64], is_velocity: bool) ->
     let length = changes.iter().map(|d| d * d).sum::<f64>().sqrt();
     let moved = (0..changes.len()).filter(|k| changes[*k].abs() > 1e-9 * length);
     let dimensions: Vec<Option<Dimension>> = moved.map(|k| model.coordinates[k].dimension).collect();
-    let common = dimensions.first().copied().flatten().filter(|first| {
-        dimensions.iter().all(|d| d.is_some_and(|d| d.same(*first)))
-    });
+    let common = dimensions
+        .first()
+        .copied()
+        .flatten()
+        .filter(|first| dimensions.iter().all(|d| d.is_some_and(|d| d.same(*first))));
     let common = common.map(|d| if is_velocity { d.times(Dimension::SECOND, -1.0) } else { d });
     with_unit(length, common)
 }
@@ -132,7 +138,8 @@ pub(super) fn contradiction(model: &Model, level: &LevelEquations, projection: &
     let fighting: Vec<usize> = (0..level.origins.len()).filter(|k| size(k) > 1e-6 * largest).collect();
     let names: Vec<String> = fighting.iter().take(6).map(|k| format!("`{}`", level.origins[*k].name)).collect();
     let gap = projection.residual.iter().map(|r| r.abs()).fold(0.0, f64::max);
-    let dimension = fighting.first().and_then(|k| model.rows().into_iter().find(|r| r.name == level.origins[*k].name)?.dimension);
+    let dimension =
+        fighting.first().and_then(|k| model.rows().into_iter().find(|r| r.name == level.origins[*k].name)?.dimension);
     let message = match names.len() {
         0 => format!("no {what} satisfy the constraints"),
         1 => format!("no {what} satisfy constraint {}", names[0]),
@@ -170,4 +177,3 @@ pub(super) fn trouble(model: &Model, error: &MotionError) -> Diagnostic {
     };
     d.help("start elsewhere, or write the constraint without the division: |v|^2 = l^2 has none")
 }
-

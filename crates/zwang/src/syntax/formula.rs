@@ -177,13 +177,17 @@ impl Parser<'_> {
         let span = self.here();
         self.at += 1;
         let value: f64 = written.parse().unwrap_or(f64::NAN);
-        let vanishes = value == 0.0 && written.bytes().take_while(|b| !b"eE".contains(b)).any(|b| (b'1'..=b'9').contains(&b));
+        let vanishes =
+            value == 0.0 && written.bytes().take_while(|b| !b"eE".contains(b)).any(|b| (b'1'..=b'9').contains(&b));
         if !value.is_finite() || vanishes {
             let what = if vanishes { "too small" } else { "too large" };
             self.diagnostics.push(
-                Diagnostic::error("Z006", format!("the number `{}` is {what} to be computed with", shortened(&written)))
-                    .at(span, "beyond the range of 64-bit numbers")
-                    .help("numbers lie between 1e-300 and 1e300 in size"),
+                Diagnostic::error(
+                    "Z006",
+                    format!("the number `{}` is {what} to be computed with", shortened(&written)),
+                )
+                .at(span, "beyond the range of 64-bit numbers")
+                .help("numbers lie between 1e-300 and 1e300 in size"),
             );
             return Err(Abandoned);
         }
@@ -221,7 +225,8 @@ impl Parser<'_> {
         }
         let span = number.to(self.here());
         let diagnostic = if self.in_value {
-            let d = Diagnostic::error("Z502", format!("`{word}` is not a unit")).at(self.here(), "no unit of that name");
+            let d =
+                Diagnostic::error("Z502", format!("`{word}` is not a unit")).at(self.here(), "no unit of that name");
             let d = match word.as_str() {
                 "g" => d.help("`g` is kept for gravity: write `gram`"),
                 _ => match nearest(word, units::names()) {

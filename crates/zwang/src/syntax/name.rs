@@ -4,12 +4,41 @@ use unicode_normalization::UnicodeNormalization;
 
 /// Latin spellings of Greek letters, and letters that only look different.
 const GREEK: [(&str, &str); 35] = [
-    ("alpha", "α"), ("beta", "β"), ("gamma", "γ"), ("delta", "δ"), ("epsilon", "ε"), ("zeta", "ζ"),
-    ("eta", "η"), ("theta", "θ"), ("iota", "ι"), ("kappa", "κ"), ("lambda", "λ"), ("mu", "μ"),
-    ("nu", "ν"), ("xi", "ξ"), ("omicron", "ο"), ("pi", "π"), ("rho", "ρ"), ("sigma", "σ"),
-    ("tau", "τ"), ("upsilon", "υ"), ("phi", "φ"), ("chi", "χ"), ("psi", "ψ"), ("omega", "ω"),
-    ("Gamma", "Γ"), ("Delta", "Δ"), ("Theta", "Θ"), ("Lambda", "Λ"), ("Xi", "Ξ"), ("Pi", "Π"),
-    ("Sigma", "Σ"), ("Upsilon", "Υ"), ("Phi", "Φ"), ("Psi", "Ψ"), ("Omega", "Ω"),
+    ("alpha", "α"),
+    ("beta", "β"),
+    ("gamma", "γ"),
+    ("delta", "δ"),
+    ("epsilon", "ε"),
+    ("zeta", "ζ"),
+    ("eta", "η"),
+    ("theta", "θ"),
+    ("iota", "ι"),
+    ("kappa", "κ"),
+    ("lambda", "λ"),
+    ("mu", "μ"),
+    ("nu", "ν"),
+    ("xi", "ξ"),
+    ("omicron", "ο"),
+    ("pi", "π"),
+    ("rho", "ρ"),
+    ("sigma", "σ"),
+    ("tau", "τ"),
+    ("upsilon", "υ"),
+    ("phi", "φ"),
+    ("chi", "χ"),
+    ("psi", "ψ"),
+    ("omega", "ω"),
+    ("Gamma", "Γ"),
+    ("Delta", "Δ"),
+    ("Theta", "Θ"),
+    ("Lambda", "Λ"),
+    ("Xi", "Ξ"),
+    ("Pi", "Π"),
+    ("Sigma", "Σ"),
+    ("Upsilon", "Υ"),
+    ("Phi", "Φ"),
+    ("Psi", "Ψ"),
+    ("Omega", "Ω"),
 ];
 
 /// The one form under which all spellings of a name are found.
@@ -72,8 +101,13 @@ pub fn latex(written: &str) -> String {
     let rest = rest.trim_start_matches('_').replace('_', ",").replace(['[', ']'], ",");
     match rest.trim_matches(',') {
         "" => head,
-        rest if rest.starts_with(|c: char| c.is_alphabetic()) && rest.chars().count() > 1 && canonical == written
-            && !written.contains('_') => format!("\\mathit{{{}}}", written.replace('[', "_{").replace(']', "}")),
+        rest if rest.starts_with(|c: char| c.is_alphabetic())
+            && rest.chars().count() > 1
+            && canonical == written
+            && !written.contains('_') =>
+        {
+            format!("\\mathit{{{}}}", written.replace('[', "_{").replace(']', "}"))
+        }
         rest => format!("{head}_{{{rest}}}"),
     }
 }
@@ -143,7 +177,8 @@ mod tests {
 
     #[test]
     fn spellings_of_one_name_agree() {
-        for (a, b) in [("theta", "θ"), ("phi1", "φ1"), ("q₁", "q_1"), ("µ", "mu"), ("ϕ", "phi"), ("mu_s", "μ_s")] {
+        for (a, b) in [("theta", "θ"), ("phi1", "φ1"), ("q₁", "q_1"), ("µ", "mu"), ("ϕ", "phi"), ("mu_s", "μ_s")]
+        {
             assert_eq!(canonical(a), canonical(b), "{a} and {b}");
         }
         assert_ne!(canonical("q1"), canonical("q_1"));

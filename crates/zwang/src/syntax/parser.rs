@@ -8,15 +8,56 @@ use crate::diagnostic::{Diagnostic, Diagnostics};
 
 /// The words a statement can begin with.
 const KEYWORDS: [&str; 28] = [
-    "model", "coordinates", "parameter", "let", "point", "particle", "body", "gravity", "lagrangian", "kinetic",
-    "potential", "dissipation", "mass", "force", "torque", "constraint", "contact", "nonideal", "control", "start",
-    "run", "sweep", "output", "plot", "animate", "when", "import", "parameters",
+    "model",
+    "coordinates",
+    "parameter",
+    "let",
+    "point",
+    "particle",
+    "body",
+    "gravity",
+    "lagrangian",
+    "kinetic",
+    "potential",
+    "dissipation",
+    "mass",
+    "force",
+    "torque",
+    "constraint",
+    "contact",
+    "nonideal",
+    "control",
+    "start",
+    "run",
+    "sweep",
+    "output",
+    "plot",
+    "animate",
+    "when",
+    "import",
+    "parameters",
 ];
 
 /// Words that separate the parts of a statement and so cannot be names.
 pub(super) const RESERVED: [&str; 18] = [
-    "with", "and", "using", "from", "to", "in", "over", "steps", "vs", "by", "at", "turned", "if", "then", "else",
-    "as", "matrix", "quaternion",
+    "with",
+    "and",
+    "using",
+    "from",
+    "to",
+    "in",
+    "over",
+    "steps",
+    "vs",
+    "by",
+    "at",
+    "turned",
+    "if",
+    "then",
+    "else",
+    "as",
+    "matrix",
+    "quaternion",
 ];
 
 /// A mistake was reported; the statement is given up.
@@ -391,9 +432,9 @@ impl<'a> Parser<'a> {
         if self.is_symbol(">=") || self.is_symbol("<=") {
             let here = self.here();
             self.diagnostics.push(
-                Diagnostic::error("Z003", "a constraint is an equality").at(here, "one-sided").help(
-                    "for a one-sided constraint write   contact … >= …",
-                ),
+                Diagnostic::error("Z003", "a constraint is an equality")
+                    .at(here, "one-sided")
+                    .help("for a one-sided constraint write   contact … >= …"),
             );
             return Err(Abandoned);
         }

@@ -65,7 +65,10 @@ pub fn redundancy_notes(equations: &Equations, redundant: &[Redundant], rank: us
         let (verb, combination) = match &r.depends_on[..] {
             [(only, factor)] if (factor - 1.0).abs() < 1e-9 => ("repeats", format!("`{only}`")),
             [(only, factor)] => ("repeats", format!("`{only}` (times {})", short(*factor))),
-            many => ("follows from", many.iter().take(6).map(|(n, c)| format!("{}·`{n}`", short(*c))).collect::<Vec<_>>().join(" + ")),
+            many => (
+                "follows from",
+                many.iter().take(6).map(|(n, c)| format!("{}·`{n}`", short(*c))).collect::<Vec<_>>().join(" + "),
+            ),
         };
         let place = match r.everywhere {
             Some(true) => "",
@@ -99,9 +102,12 @@ pub fn vanishing_notes(equations: &Equations, here: &Dependence) -> Vec<Diagnost
             Level::Velocity => "velocities",
             Level::Acceleration => "values",
         };
-        Diagnostic::warning("Z312", format!("constraint `{}` says nothing at this state: its row of A vanishes", row.name))
-            .at(equations.model.constraints[row.constraint].span, "all its coefficients are zero here")
-            .help(format!("start from other {what}, or write the constraint so that it does not vanish"))
+        Diagnostic::warning(
+            "Z312",
+            format!("constraint `{}` says nothing at this state: its row of A vanishes", row.name),
+        )
+        .at(equations.model.constraints[row.constraint].span, "all its coefficients are zero here")
+        .help(format!("start from other {what}, or write the constraint so that it does not vanish"))
     };
     here.vanished.iter().take(8).map(warning).collect()
 }

@@ -43,11 +43,19 @@ pub fn actuators(
         };
         let (needed, reached) = (rank_of(&(0..n).collect::<Vec<_>>()), rank_of(driven));
         if reached < needed {
-            let names: Vec<String> = driven.iter().map(|k| format!("`{}`", equations.model.coordinates[*k].name)).collect();
+            let names: Vec<String> =
+                driven.iter().map(|k| format!("`{}`", equations.model.coordinates[*k].name)).collect();
             found.push(
-                Diagnostic::error("Z701", format!("`{}` asks for {needed} directions but {} can drive {reached}", control.name, names.join(", ")))
-                    .at(control.span, format!("rank {reached} of {needed} at t = {}", state.t))
-                    .help("drive more coordinates with `using`, or ask for fewer components, such as tip.x alone"),
+                Diagnostic::error(
+                    "Z701",
+                    format!(
+                        "`{}` asks for {needed} directions but {} can drive {reached}",
+                        control.name,
+                        names.join(", ")
+                    ),
+                )
+                .at(control.span, format!("rank {reached} of {needed} at t = {}", state.t))
+                .help("drive more coordinates with `using`, or ask for fewer components, such as tip.x alone"),
             );
         }
     }

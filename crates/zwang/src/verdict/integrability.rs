@@ -24,12 +24,18 @@ pub fn exact_rows(equations: &mut Equations, kinds: &mut [Classification]) -> Ve
         let constraint = &equations.model.constraints[row.constraint];
         let text = potential.map(|p| equations.model.graph.text(p));
         let d = match &text {
-            Some(text) => {
-                Diagnostic::note("Z311", format!("constraint `{}` can be integrated: it is the rate of   {text} = const", row.name))
-            }
-            None => Diagnostic::note("Z311", format!("constraint `{}` can be integrated: it comes from a position constraint", row.name)),
+            Some(text) => Diagnostic::note(
+                "Z311",
+                format!("constraint `{}` can be integrated: it is the rate of   {text} = const", row.name),
+            ),
+            None => Diagnostic::note(
+                "Z311",
+                format!("constraint `{}` can be integrated: it comes from a position constraint", row.name),
+            ),
         };
-        let d = d.at(constraint.span, "a total time derivative").with_note("written as a position constraint it cannot drift");
+        let d = d
+            .at(constraint.span, "a total time derivative")
+            .with_note("written as a position constraint it cannot drift");
         notes.push(match &text {
             Some(text) => d.help(format!("constraint {}: {text} = …   with the value it has at the start", row.name)),
             None => d,
