@@ -3,7 +3,7 @@
 use std::io::{IsTerminal, Read, Write};
 
 use clap::CommandFactory;
-use zwang::diagnostic::{Diagnostic, Diagnostics};
+use zwang::diagnostic::{Diagnostic, Diagnostics, Severity};
 use zwang::equations::Equations;
 use zwang::{Check, Overrides, Reading, Wishes, explain};
 use zwang_motion::Settings;
@@ -40,15 +40,23 @@ pub fn run(arguments: Arguments) -> u8 {
 /// An exit code: `Err` ends a command early.
 type Exit = Result<u8, u8>;
 
-/// Writes to standard output; a reader that went away is no error.
+/// Writes to standard output; a reader that went away is no error, a full disk is.
 fn print(text: &str) -> Exit {
-    let _ = std::io::stdout().write_all(text.as_bytes());
-    Ok(SUCCESS)
+    let mut out = std::io::stdout();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => usage(&format!("cannot write: {error}")),
+        _ => Ok(SUCCESS),
+    }
+}
+
+/// Writes to standard error; there is nowhere to complain if that fails.
+fn complain(text: &str) {
+    let _ = std::io::stderr().write_all(text.as_bytes());
 }
 
 /// Complains about the command line.
 fn usage<T>(message: &str) -> Result<T, u8> {
-    eprintln!("error: {message}");
+    complain(&format!("error: {message}\n"));
     Err(USAGE)
 }
 
@@ -60,26 +68,16 @@ struct Source {
 }
 
 impl Source {
-    fn open(source: &ModelSource) -> Result<Source, u8> {
-        let (file, bytes) = if source.model == "-" {
-            let mut bytes = Vec::new();
-            if let Err(error) = std::io::stdin().read_to_end(&mut bytes) {
-                return usage(&format!("cannot read standard input: {error}"));
-            }
-            ("standard input".to_string(), bytes)
-        } else {
-            match std::fs::read(&source.model) {
-                Ok(bytes) => (source.model.clone(), bytes),
-                Err(error) => return usage(&format!("cannot read `{}`: {error}", source.model)),
-            }
-        };
-        let text = match String::from_utf8(bytes) {
+    fn open(source: &ModelSource, as_json: bool) -> Result<Source, u8> {
+        let file = if source.model == "-" { "standard input".to_string() } else { source.model.clone() };
+        let text = match read_text(&source.model) {
             Ok(text) => text,
-            Err(error) => {
-                let at = error.utf8_error().valid_up_to();
-                return usage(&format!(
-                    "[Z001] `{file}` is not UTF-8 text: byte {at} begins no character; save it as UTF-8"
-                ));
+            Err(message) => {
+                if as_json {
+                    let d = serde_json::json!({ "code": "Z001", "severity": "error", "message": message });
+                    print_json(&serde_json::json!({ "diagnostics": [d] }))?;
+                }
+                return usage(&message);
             }
         };
         let overrides = Overrides { set: source.set.clone(), start: source.start.clone() };
@@ -92,17 +90,20 @@ impl Source {
     fn say(&self) {
         let colour = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty());
         let paint = if colour { Paint::Coloured } else { Paint::Plain };
-        eprint!("{}", messages(&self.file, &self.reading, &self.diagnostics, paint));
+        complain(&messages(&self.file, &self.reading, &self.diagnostics, paint));
     }
 
     /// Ends a command whose model has errors.
     fn fail<T>(&self, as_json: bool) -> Result<T, u8> {
         if as_json {
-            print_json(&check_json(&self.reading, &self.diagnostics, None));
+            print_json(&check_json(&self.reading, &self.diagnostics, None))?;
         } else {
             self.say();
         }
-        Err(MODEL_ERRORS)
+        // mistakes in --set and --start are mistakes of the command line
+        let is_override = |d: &Diagnostic| d.is_error() && d.span.is_some_and(|s| s.start >= self.reading.file_length);
+        let overrides = self.reading.text.len() > self.reading.file_length && self.diagnostics.iter().any(is_override);
+        Err(if overrides { USAGE } else { MODEL_ERRORS })
     }
 
     fn check(&mut self, model: &OneModel, with_legendre: bool) -> Result<Check, u8> {
@@ -116,22 +117,35 @@ impl Source {
 
     /// Refuses to give numbers for a model that says more than this version computes.
     fn refuse_later(&mut self, check: &Check, as_json: bool) -> Result<(), u8> {
-        let missing: Vec<_> = check.equations.model.later.iter().filter(|l| l.changes_motion).collect();
-        if missing.is_empty() {
+        let model = &check.equations.model;
+        if !model.later.iter().any(|l| l.changes_motion) {
             return Ok(());
         }
-        for later in missing {
-            self.diagnostics.push(
-                Diagnostic::error(
-                    "Z901",
-                    format!("not yet: {} is understood but this version does not compute it", later.what),
-                )
-                .at(later.span, "the motion would be wrong without it")
-                .help("`zwang check` and `zwang equations` work without it"),
-            );
-        }
+        zwang::later_notes(model, Severity::Error, &mut self.diagnostics);
         self.fail(as_json)
     }
+}
+
+/// Largest model that is read; no text written by a person comes near it.
+const LARGEST_FILE: u64 = 64 << 20;
+
+/// The text of a file or of standard input, or what is wrong with it.
+fn read_text(path: &str) -> Result<String, String> {
+    let mut bytes = Vec::new();
+    let read = if path == "-" {
+        std::io::stdin().take(LARGEST_FILE + 1).read_to_end(&mut bytes)
+    } else {
+        std::fs::File::open(path).and_then(|file| file.take(LARGEST_FILE + 1).read_to_end(&mut bytes))
+    };
+    match read {
+        Err(error) => return Err(format!("cannot read `{path}`: {error}")),
+        Ok(n) if n as u64 > LARGEST_FILE => return Err(format!("`{path}` is larger than {} MB", LARGEST_FILE >> 20)),
+        Ok(_) => {}
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        format!("[Z001] `{path}` is not UTF-8 text: byte {at} begins no character; save it as UTF-8")
+    })
 }
 
 fn settings(model: &OneModel) -> Result<Settings, u8> {
@@ -145,28 +159,26 @@ fn settings(model: &OneModel) -> Result<Settings, u8> {
     Ok(settings)
 }
 
-fn print_json(value: &serde_json::Value) {
-    let _ = print(&format!("{value:#}\n"));
+fn print_json(value: &serde_json::Value) -> Exit {
+    print(&format!("{value:#}\n"))
 }
 
 fn check(model: &OneModel) -> Exit {
-    let mut source = Source::open(&model.source)?;
+    let mut source = Source::open(&model.source, model.json)?;
     let check = source.check(model, false)?;
     if model.json {
-        print_json(&check_json(&source.reading, &source.diagnostics, Some(&check)));
-        return Ok(SUCCESS);
+        return print_json(&check_json(&source.reading, &source.diagnostics, Some(&check)));
     }
     source.say();
     print(&check_table(&source.file, &check))
 }
 
 fn run_model(model: &OneModel) -> Exit {
-    let mut source = Source::open(&model.source)?;
+    let mut source = Source::open(&model.source, model.json)?;
     let check = source.check(model, false)?;
     source.refuse_later(&check, model.json)?;
     if model.json {
-        print_json(&run_json(&source.reading, &source.diagnostics, &check));
-        return Ok(SUCCESS);
+        return print_json(&run_json(&source.reading, &source.diagnostics, &check));
     }
     source.say();
     let mut out = summary(&source.file, &check);
@@ -186,7 +198,7 @@ fn inspect(model: &OneModel, at: Option<f64>) -> Exit {
             "--at looks along a motion, and simulation is not part of this version; leave it out for the start",
         );
     }
-    let mut source = Source::open(&model.source)?;
+    let mut source = Source::open(&model.source, model.json)?;
     let check = source.check(model, true)?;
     source.refuse_later(&check, model.json)?;
     let state = check.state.clone();
@@ -200,16 +212,16 @@ fn inspect(model: &OneModel, at: Option<f64>) -> Exit {
         }
     };
     if model.json {
-        print_json(&inspect_json(&source.reading, &source.diagnostics, &inspection));
-        return Ok(SUCCESS);
+        return print_json(&inspect_json(&source.reading, &source.diagnostics, &inspection));
     }
     source.say();
     print(&inspect_table(&source.file, &inspection))
 }
 
 fn equations(model: &ModelSource, format: Format) -> Exit {
-    let mut source = Source::open(model)?;
+    let mut source = Source::open(model, false)?;
     let Some(stated) = source.reading.model.take() else { return source.fail(false) };
+    zwang::later_notes(&stated, Severity::Note, &mut source.diagnostics);
     source.say();
     let mut equations = Equations::derive(stated);
     print(&match format {
@@ -239,16 +251,25 @@ fn new(name: Option<&str>, list: bool) -> Exit {
     }
     let Some(name) = name else { return usage("give a name, as in `zwang new pendulum`, or --list") };
     let name = name.trim_end_matches(".zw");
+    if name.is_empty() || name.ends_with('/') {
+        return usage("give a name, as in `zwang new pendulum`");
+    }
     let stem = std::path::Path::new(name).file_name().and_then(|s| s.to_str()).unwrap_or(name);
     let (_, _, text) = TEMPLATES.iter().find(|(template, _, _)| *template == stem).unwrap_or(&TEMPLATES[0]);
     let path = format!("{name}.zw");
     let file = std::fs::OpenOptions::new().write(true).create_new(true).open(&path);
     let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
     match written {
-        Ok(()) => print(&format!("wrote {path}\n  next:  zwang run {path}\n")),
+        Ok(()) => print(&format!("wrote {path}\n  next:  zwang run {}\n", quoted(&path))),
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
             usage(&format!("`{path}` is there already; choose another name"))
         }
         Err(error) => usage(&format!("cannot write `{path}`: {error}")),
     }
+}
+
+/// A path as a shell takes it.
+fn quoted(path: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "/._-".contains(c);
+    if path.chars().all(plain) { path.to_string() } else { format!("'{}'", path.replace('\'', "'\\''")) }
 }

@@ -22,16 +22,17 @@ pub struct Settings {
     /// M gets help from A, which changes no motion, if a pivot of it is below this. Default 1e-6: above it rounding costs
     /// at most a few digits, below it the help is exact where M is rounding.
     pub mass_preferred: f64,
-    /// The two-form route fails if the q-part of its vector field misses q̇, or its force misses Q, by more than this, relatively. Default 1e-6: the
-    /// error of a solve with M at the edge of `mass_tolerance` stays below it, a wrong ∂E/∂q̇ does not.
+    /// The two-form route fails if the q-part of its vector field misses q̇, or its force misses Q, by more than this,
+    /// relatively. Default 1e-6: the error of a solve with M at the edge of `mass_preferred` stays far below it, a wrong
+    /// ∂E/∂q̇ does not.
     pub second_order_tolerance: f64,
     /// Seed of the inverses drawn by the `any-inverse` route. Default 1; the answer does not depend on it.
     pub seed: u64,
     /// Below this many coordinates dense algebra is written out by hand, above it is faer's. Default 24: measured,
-    /// the two cost the same there.
+    /// the two cost the same between 14 and 30.
     pub small_limit: usize,
     /// Above this many coordinates a block-diagonal M is handled sparsely. Default 64: below it the dense
-    /// decomposition takes less than a tenth of a millisecond and shows the rank more sharply.
+    /// decomposition takes about a tenth of a millisecond at most, and it shows the rank more sharply.
     pub sparse_limit: usize,
     /// Proximal term µ of the sparse route, relative to the unit diagonal of S. Default 1e-10: far above rounding,
     /// so that S + µI has a Cholesky factor, and small enough that two iterations reach rounding.
@@ -39,7 +40,8 @@ pub struct Settings {
     /// Largest number of proximal iterations. Default 12: two or three suffice when the rows are clearly dependent or
     /// clearly not.
     pub proximal_iterations: usize,
-    /// Largest number of steps that put values on g(x) = 0. Default 100: Newton takes 5, a badly wrong guess 30.
+    /// Largest number of steps that put values on g(x) = 0. Default 100: near a solution a handful is enough, a start
+    /// far off or a double root takes tens.
     pub projection_iterations: usize,
     /// g(x) counts as zero if it is below this, relative to the sizes of J x. Default 1e-12: what rounding in g and the
     /// rank tolerance leave reachable.

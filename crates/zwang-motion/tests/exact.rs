@@ -430,7 +430,7 @@ fn many_singular_blocks_are_the_same_sparse_and_dense() {
     (0..k).for_each(|i| rows.push(vec![2 * i, 2 * i + 1]));
     (1..k).for_each(|i| rows.push(vec![2 * i - 2, 2 * i - 1, 2 * i, 2 * i + 1]));
     let mut A = Matrix::from_pattern(2 * k - 1, 2 * k, &rows);
-    let q = |i: usize| if i % 2 == 0 { (i as f64).cos() } else { (i as f64 - 1.0).sin() };
+    let q = |i: usize| if i.is_multiple_of(2) { (i as f64).cos() } else { (i as f64 - 1.0).sin() };
     for i in 0..2 * k {
         let own: Vec<f64> = M.row(i).0.iter().map(|&j| if i == j { 1.0 } else { 0.0 } - q(i) * q(j)).collect();
         M.row_mut(i).1.copy_from_slice(&own);

@@ -256,9 +256,14 @@ const ROUNDING: f64 = 1e-12;
 #[test]
 fn all_routes_agree_for_any_rank() {
     let settings = Settings::default();
-    let (mut worst, mut worst_lambda) = (0f64, 0f64);
+    let (mut worst, mut worst_lambda, mut nearly_dependent) = (0f64, 0f64, 0);
     for number in 0..n_cases() {
         let case = draw_case(number);
+        // rows dependent by chance to within a decade of the tolerance: routes may then decide differently
+        if case.condition > 1e9 {
+            nearly_dependent += 1;
+            continue;
+        }
         let a = free_motion(&case);
         let first = solve(RouteName::GeneralizedInverse, &case, &settings);
         let reach = size(&case, &first.qddot) + size(&case, &a);
@@ -267,7 +272,11 @@ fn all_routes_agree_for_any_rank() {
         for name in RouteName::ALL {
             let other = solve(name, &case, &settings);
             assert_eq!(other.rank, case.rank, "case {number}, {name}: {:?}", other.gap);
-            assert!(other.gap.kept > 1e-8 && other.gap.dropped < 1e-12, "case {number}, {name}: {:?}", other.gap);
+            assert!(
+                other.gap.kept > settings.rank_tolerance && other.gap.dropped < 1e-12,
+                "case {number}, {name}: {:?}",
+                other.gap
+            );
             let difference: Vec<f64> = first.qddot.iter().zip(&other.qddot).map(|(x, y)| x - y).collect();
             // the two-form starts from data of which Q is a difference
             let reach = if name == RouteName::TwoForm { reach + terms(&case) } else { reach };
@@ -287,7 +296,10 @@ fn all_routes_agree_for_any_rank() {
             }
         }
     }
-    println!("largest disagreement / condition: {worst:.1e}, λ / condition²: {worst_lambda:.1e}");
+    println!(
+        "largest disagreement / condition: {worst:.1e}, λ / condition²: {worst_lambda:.1e}, left out {nearly_dependent}"
+    );
+    assert!(nearly_dependent <= 1 + n_cases() / 1000);
 }
 
 /// A q̈ = b, M q̈ = Q + Aᵀλ, and λ has nothing in the null space of Aᵀ.

@@ -2,7 +2,7 @@
 
 use zwang_motion::{Dynamics, RouteName, Settings, Snapshot, State, route};
 
-use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
 use crate::equations::Equations;
 use crate::lower::lower;
 use crate::model::Model;
@@ -31,9 +31,9 @@ pub struct Reading {
 /// assert!(!reading.diagnostics.has_errors());
 /// ```
 pub fn read(text: &str, overrides: &Overrides) -> Reading {
-    let (mut tree, mut diagnostics) = parse(text);
+    let mut text = with_line_ends(text);
+    let (mut tree, mut diagnostics) = parse(&text);
     let file_length = text.len();
-    let mut text = text.to_string();
     overrides.apply(&mut text, &mut tree, &mut diagnostics);
     let model = lower(&tree, &mut diagnostics);
     let model = model.filter(|_| !diagnostics.has_errors());
@@ -87,7 +87,10 @@ pub fn check(model: Model, wishes: &Wishes, diagnostics: &mut Diagnostics) -> Op
     for note in integrability::exact_rows(&mut equations, &mut constraints) {
         diagnostics.push(note);
     }
-    let mut system = System::compile(&mut equations, wishes.with_legendre);
+    let Some(mut system) = System::compile(&mut equations, wishes.with_legendre) else {
+        later_notes(&equations.model, Severity::Error, diagnostics);
+        return None;
+    };
     let settings = &wishes.settings;
     let state = find_start(&mut equations, &mut system, settings, wishes.fix_start, diagnostics)?;
     contacts_outside(&equations, &system, &state, diagnostics);
@@ -108,7 +111,7 @@ pub fn check(model: Model, wishes: &Wishes, diagnostics: &mut Diagnostics) -> Op
     for error in freedom::actuators(&mut equations, &mut system, &state, &snapshot.given, &mut *way, settings) {
         diagnostics.push(error);
     }
-    later_notes(&equations.model, diagnostics);
+    later_notes(&equations.model, Severity::Note, diagnostics);
     let check = Check {
         indeterminate: freedom::indeterminate(&equations, &here),
         rank: snapshot.found.rank,
@@ -145,13 +148,33 @@ fn contacts_outside(equations: &Equations, system: &System, state: &State, diagn
 }
 
 /// Z901: what was understood but is not computed by this version.
-fn later_notes(model: &Model, diagnostics: &mut Diagnostics) {
-    for later in &model.later {
-        let consequence =
-            if later.changes_motion { "the numbers shown are without it" } else { "nothing else depends on it" };
-        diagnostics.push(
-            Diagnostic::note("Z901", format!("{} is understood but not computed yet", later.what))
-                .at(later.span, consequence),
-        );
+pub fn later_notes(model: &Model, severity: Severity, diagnostics: &mut Diagnostics) {
+    for later in model.later.iter().filter(|l| severity == Severity::Note || l.changes_motion) {
+        let consequence = match (later.changes_motion, severity) {
+            (true, Severity::Note) => "what is shown is without it",
+            (true, _) => "the motion would be wrong without it",
+            _ => "nothing else depends on it",
+        };
+        let message = match severity {
+            Severity::Note => format!("{} is understood but not computed yet", later.what),
+            _ => format!("not yet: {} is understood but this version does not compute it", later.what),
+        };
+        let mut d = Diagnostic::note("Z901", message).at(later.span, consequence);
+        d.severity = severity;
+        diagnostics.push(if severity == Severity::Note {
+            d
+        } else {
+            d.help("`zwang check` works without most of these")
+        });
     }
+}
+
+/// The text in which a lone carriage return, too, ends a line; its length stays the same.
+fn with_line_ends(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut characters = text.chars().peekable();
+    while let Some(c) = characters.next() {
+        out.push(if c == '\r' && characters.peek() != Some(&'\n') { '\n' } else { c });
+    }
+    out
 }

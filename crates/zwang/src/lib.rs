@@ -16,7 +16,7 @@ pub mod system;
 pub mod units;
 pub mod verdict;
 
-pub use check::{Check, Reading, Wishes, check, read};
+pub use check::{Check, Reading, Wishes, check, later_notes, read};
 pub use closed_form::{ClosedForm, closed_form};
 pub use inspect::{Inspection, RouteResult, inspect};
 pub use syntax::Overrides;

@@ -235,8 +235,13 @@ impl Model {
 
     /// The values of expressions that contain parameters only.
     pub fn constants(&self, exprs: &[Expr]) -> Vec<f64> {
+        self.constants_in(&self.graph, exprs)
+    }
+
+    /// The same for expressions of a graph the model does not own yet.
+    pub(crate) fn constants_in(&self, graph: &Graph, exprs: &[Expr]) -> Vec<f64> {
         let symbols: Vec<Expr> = self.parameters.iter().map(|p| p.symbol).collect();
-        evaluate(&self.graph, &symbols, &self.parameter_values, exprs)
+        evaluate(graph, &symbols, &self.parameter_values, exprs)
     }
 }
 

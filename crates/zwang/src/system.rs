@@ -61,8 +61,9 @@ pub struct Energies {
 }
 
 impl System {
-    /// Compiles what a simulation needs; `with_legendre` adds what the two-form route needs.
-    pub fn compile(equations: &mut Equations, with_legendre: bool) -> System {
+    /// Compiles what a simulation needs; `with_legendre` adds what the two-form route needs. None if the equations
+    /// contain a quantity that this version cannot compute, such as a table.
+    pub fn compile(equations: &mut Equations, with_legendre: bool) -> Option<System> {
         let legendre = with_legendre.then(|| equations.legendre());
         let model = &equations.model;
         let n = model.coordinates.len();
@@ -71,15 +72,13 @@ impl System {
         inputs.extend(model.coordinates.iter().map(|c| c.qdot));
         inputs.extend(model.parameters.iter().map(|p| p.symbol));
         let names: Vec<String> = inputs[..=2 * n].iter().map(|s| model.graph.name(*s).to_string()).collect();
-        let must = "every symbol of the derived equations is an input";
-
         let rows: Vec<&SparseRow> = equations.rows.iter().map(|r| &r.coefficients).collect();
         let masses: Vec<&SparseRow> = equations.mass_matrix.iter().collect();
         let mut outputs = entries(&masses);
         outputs.extend(&equations.given_force);
         outputs.extend(entries(&rows));
         outputs.extend(equations.rows.iter().map(|r| r.rhs));
-        let given = Compiled::new(equations, &inputs, &outputs).expect(must);
+        let given = Compiled::new(equations, &inputs, &outputs)?;
         let empty = Given {
             mass_matrix: pattern(n, n, &masses),
             given_force: vec![0.0; n],
@@ -92,11 +91,11 @@ impl System {
         let low: Vec<_> = equations.rows.iter().filter(is_low).collect();
         let mut residuals: Vec<Expr> = low.iter().map(|r| r.residual).collect();
         residuals.extend(low.iter().filter_map(|r| r.rate));
-        let residuals = Compiled::new(equations, &inputs, &residuals).expect(must);
+        let residuals = Compiled::new(equations, &inputs, &residuals)?;
 
         let mut energies = vec![equations.kinetic, equations.potential, equations.energy];
         energies.extend(&equations.momentum);
-        let energies = Compiled::new(equations, &inputs, &energies).expect(must);
+        let energies = Compiled::new(equations, &inputs, &energies)?;
 
         let lambdas: Vec<Expr> = equations.rows.iter().map(|r| r.lambda).collect();
         let with_lambda: Vec<Expr> = inputs.iter().copied().chain(lambdas).collect();
@@ -123,15 +122,15 @@ impl System {
                 force: zeros,
             }
         });
-        let legendre = legendre.map(|l| {
+        let legendre = legendre.and_then(|l| {
             let by_q: Vec<&SparseRow> = l.momentum_by_q.iter().collect();
             let mut outputs = equations.momentum.clone();
             outputs.extend(entries(&by_q));
             outputs.extend(l.momentum_by_t.iter().chain(&l.energy_by_q).chain(&l.energy_by_qdot));
             outputs.extend(&equations.applied_force);
-            Compiled::new(equations, &inputs, &outputs).expect(must)
+            Compiled::new(equations, &inputs, &outputs)
         });
-        System {
+        Some(System {
             n,
             inputs: vec![0.0; inputs.len()],
             parameters: model.parameter_values.clone(),
@@ -146,7 +145,7 @@ impl System {
             levels: low.iter().map(|r| r.level).collect(),
             names,
             graph: model.graph.clone(),
-        }
+        })
     }
 
     /// How many instructions give M, Q, A, b.

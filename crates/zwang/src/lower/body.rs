@@ -235,14 +235,13 @@ impl Lower<'_> {
         &mut self,
         member: &Member,
         turned: &Turned,
-        inertia: Option<&Formula>,
+        inertia: &Formula,
         span: Span,
     ) -> Lowered<()> {
         let frame = self.frame(&member.key, span)?;
         if let Turned::Quaternion(parts) = turned {
             self.quaternion_norm(member, parts, span)?;
         }
-        let Some(inertia) = inertia else { return Ok(()) };
         let matrix = self.inertia(inertia, frame.is_planar())?;
         for entry in matrix.iter().flatten().filter(|q| q.expr != Expr::ZERO) {
             // [E] = [I]/[t]²

@@ -96,8 +96,13 @@ impl Lower<'_> {
         if arguments.len() == n {
             return Ok(());
         }
+        let form = match n {
+            0 => format!("{name}()"),
+            1 => format!("{name}(a)"),
+            _ => format!("{name}(a, b)"),
+        };
         let message = format!("`{name}` takes {n} argument{}, not {}", if n == 1 { "" } else { "s" }, arguments.len());
-        self.give_up(Diagnostic::error("Z107", message).at(span, "wrong number of arguments"))
+        self.give_up(Diagnostic::error("Z107", message).at(span, "wrong number of arguments").help(form))
     }
 
     fn elementary(&mut self, function: Function, arguments: &[Formula], span: Span) -> Lowered<Value> {
@@ -195,10 +200,8 @@ impl Lower<'_> {
             return Err(super::Abandoned);
         };
         self.expect_arguments(key, arguments, names.len(), span)?;
-        let mut bound = Vec::new();
-        for (name, argument) in names.iter().zip(arguments) {
-            bound.push((canonical(&name.text), self.formula(argument)?));
-        }
+        let values = self.each(arguments.iter())?;
+        let bound = names.iter().map(|name| canonical(&name.text)).zip(values).collect();
         if self.in_progress_set.contains(key) {
             return self.give_up(
                 Diagnostic::error("Z105", format!("the function `{key}` calls itself"))
@@ -232,6 +235,10 @@ impl Lower<'_> {
         };
         if let Some(label) = self.labels.get(&key) {
             return Ok(*label);
+        }
+        // its statement had a mistake of its own
+        if self.failed_labels.contains(&key) || self.unknown.contains(&key) {
+            return Err(super::Abandoned);
         }
         let d = Diagnostic::error("Z101", format!("`{shown}` is not the label of a constraint"))
             .at(formula.span, "no such label");
@@ -270,6 +277,9 @@ impl Lower<'_> {
         let quantities: Vec<Quantity> = match name {
             "work" | "power" => {
                 let Label::Constraint(k) = label else { return self.of_later(name, &shown, span) };
+                if name == "power" && self.model.constraints[k].friction.is_none() {
+                    return self.power_of(&rows);
+                }
                 let derived = if name == "work" { Derived::Work(k) } else { Derived::Power(k) };
                 let symbol = self.derived_symbol(derived, format!("{name}({shown})"));
                 let dim =
@@ -327,6 +337,15 @@ impl Lower<'_> {
         parts.sort_by_key(|(k, _)| *k);
         let dim = |k: usize| self.energy_dim.times(&self.coordinate_dims[k], -1.0);
         Ok(Value::Generalized(parts.into_iter().map(|(k, e)| (k, Quantity::new(e, dim(k)))).collect()))
+    }
+
+    /// Power of an ideal constraint: λᵀA q̇.
+    fn power_of(&mut self, rows: &[crate::model::Row]) -> Lowered<Value> {
+        let Value::Generalized(force) = self.reaction(rows)? else { return Err(super::Abandoned) };
+        let coordinates = &self.model.coordinates;
+        let terms: Vec<Expr> = force.iter().map(|(k, f)| self.graph.mul(f.expr, coordinates[*k].qdot)).collect();
+        let dim = self.energy_dim.times(&self.time_dim, -1.0);
+        Ok(Value::Scalar(Quantity::new(self.graph.sum(&terms), dim)))
     }
 
     /// The force F at a point with Jᵀ F = Aᵀλ, J = ∂P/∂q: F = (J Jᵀ)⁻¹ J Aᵀλ.

@@ -104,9 +104,10 @@ impl Lower<'_> {
 
     fn sum(&mut self, terms: &[(bool, Formula)]) -> Lowered<Value> {
         let (_, first) = &terms[0];
-        let mut total = self.formula(first)?;
-        for (minus, term) in &terms[1..] {
-            let value = self.formula(term)?;
+        let values = self.each(terms.iter().map(|(_, term)| term))?;
+        let mut values = values.into_iter();
+        let mut total = values.next().expect("a sum has terms");
+        for ((minus, term), value) in terms[1..].iter().zip(values) {
             let value =
                 if *minus { self.scaled(value, Quantity::new(Expr::MINUS_ONE, Dimension::NONE.into())) } else { value };
             total = self.added(total, value, (first.span, term.span))?;
@@ -121,10 +122,22 @@ impl Lower<'_> {
                 let parts = a.into_iter().zip(b).map(|(a, b)| self.added_scalars(a, b, spans));
                 Ok(Value::Vector(parts.collect::<Lowered<Vec<_>>>()?))
             }
+            (Value::Generalized(a), Value::Generalized(b)) => {
+                let mut sum = a;
+                for (k, part) in b {
+                    match sum.iter().position(|(j, _)| *j == k) {
+                        Some(at) => sum[at].1 = self.added_scalars(sum[at].1.clone(), part, spans)?,
+                        None => sum.push((k, part)),
+                    }
+                }
+                sum.sort_by_key(|(k, _)| *k);
+                Ok(Value::Generalized(sum))
+            }
             (a, b) => self.give_up(
                 Diagnostic::error("Z106", format!("cannot add {} and {}", a.word(), b.word()))
                     .at(spans.1, b.word())
-                    .and_at(spans.0, a.word()),
+                    .and_at(spans.0, a.word())
+                    .help("take a component (.x) or a length |…| of the vector, or make the other one a vector too"),
             ),
         }
     }
@@ -141,10 +154,17 @@ impl Lower<'_> {
         Ok(Quantity::new(self.graph.add(a.expr, b.expr), dim))
     }
 
+    /// All values, after all of them were looked at, so that every mistake among them is told.
+    pub(super) fn each<'f>(&mut self, formulas: impl Iterator<Item = &'f Formula>) -> Lowered<Vec<Value>> {
+        let values: Vec<Lowered<Value>> = formulas.map(|f| self.formula(f)).collect();
+        values.into_iter().collect()
+    }
+
     fn product(&mut self, factors: &[(bool, Formula)]) -> Lowered<Value> {
         let mut total: Option<Value> = None;
-        for (k, (divides, factor)) in factors.iter().enumerate() {
-            let value = if is_pure(factors, k) { self.pure(factor)? } else { self.formula(factor)? };
+        let values = self.each(factors.iter().map(|(_, factor)| factor))?;
+        for (k, ((divides, factor), value)) in factors.iter().zip(values).enumerate() {
+            let value = if is_pure(factors, k) { self.pure(value, factor.span)? } else { value };
             total = Some(match (total, *divides) {
                 (None, _) => value,
                 (Some(total), true) => {
@@ -159,8 +179,8 @@ impl Lower<'_> {
     }
 
     /// A literal that is a pure number by its place.
-    fn pure(&mut self, formula: &Formula) -> Lowered<Value> {
-        let Quantity { expr, .. } = self.scalar(formula)?;
+    fn pure(&mut self, value: Value, span: Span) -> Lowered<Value> {
+        let Quantity { expr, .. } = self.as_scalar(value, span)?;
         Ok(Value::Scalar(Quantity::new(expr, Dimension::NONE.into())))
     }
 
@@ -227,8 +247,9 @@ impl Lower<'_> {
                     .at(span, "too many"),
             );
         }
-        let parts = parts.iter().map(|p| self.scalar(p)).collect::<Lowered<Vec<_>>>()?;
-        Ok(Value::Vector(parts))
+        let values = self.each(parts.iter())?;
+        let scalars = values.into_iter().zip(parts).map(|(value, part)| self.as_scalar(value, part.span));
+        Ok(Value::Vector(scalars.collect::<Lowered<Vec<_>>>()?))
     }
 
     /// |v|: absolute value of a scalar, length of a vector.
@@ -258,7 +279,11 @@ impl Lower<'_> {
     /// The total time derivative, several times.
     pub(super) fn primed(&mut self, value: Value, primes: u32, span: Span) -> Lowered<Value> {
         if primes > 3 {
-            return self.give_up(Diagnostic::error("Z404", "more than two derivatives").at(span, "too many primes"));
+            return self.give_up(
+                Diagnostic::error("Z404", "more than two derivatives")
+                    .at(span, "too many primes")
+                    .help("x' is the velocity, x'' the acceleration"),
+            );
         }
         let mut rate = |q: Quantity| -> Lowered<Quantity> {
             let mut expr = q.expr;
@@ -305,7 +330,8 @@ impl Lower<'_> {
 
     fn choice(&mut self, condition: &Formula, then: &Formula, otherwise: &Formula) -> Lowered<Value> {
         let (comparison, left, right) = self.comparison(condition)?;
-        let (a, b) = (self.formula(then)?, self.formula(otherwise)?);
+        let (a, b) = (self.formula(then), self.formula(otherwise));
+        let (a, b) = (a?, b?);
         if std::mem::discriminant(&a) != std::mem::discriminant(&b) {
             return self.give_up(
                 Diagnostic::error("Z106", format!("one branch is {}, the other {}", a.word(), b.word()))

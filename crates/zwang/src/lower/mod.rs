@@ -14,6 +14,7 @@ use zwang_expr::{Expr, Graph};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::model::{self, Constraint, Derived, Later, Model, Parameter};
 use crate::syntax::Span;
+use crate::syntax::name::canonical;
 use crate::syntax::tree::*;
 use crate::units::Dimension;
 use body::Frame;
@@ -72,6 +73,8 @@ struct Lower<'a> {
     /// Labels of constraints, contacts and controls.
     labels: FxHashMap<String, Label>,
     label_families: FxHashMap<String, Vec<String>>,
+    /// Labels whose statement had a mistake.
+    failed_labels: FxHashSet<String>,
     /// The user's spelling of every name.
     spelling: FxHashMap<String, String>,
     /// Definitions that have been worked out.
@@ -81,8 +84,10 @@ struct Lower<'a> {
     in_progress_set: FxHashSet<String>,
     /// Indices and arguments of functions in force here.
     locals: Vec<(String, Value)>,
-    /// Names already reported as unknown.
+    /// Names already reported as unknown, or garbled where they were declared.
     unknown: FxHashSet<String>,
+    /// Where each name was declared.
+    declared: FxHashMap<String, Span>,
     frames: FxHashMap<String, Frame>,
     meaning: FxHashMap<Expr, Meaning>,
     coordinate_dims: Vec<Dim>,
@@ -139,12 +144,14 @@ impl<'a> Lower<'a> {
             families: FxHashMap::default(),
             labels: FxHashMap::default(),
             label_families: FxHashMap::default(),
+            failed_labels: FxHashSet::default(),
             spelling: FxHashMap::default(),
             values: FxHashMap::default(),
             in_progress: Vec::new(),
             in_progress_set: FxHashSet::default(),
             locals: Vec::new(),
-            unknown: FxHashSet::default(),
+            unknown: tree.garbled.iter().map(|word| canonical(word)).collect(),
+            declared: FxHashMap::default(),
             frames: FxHashMap::default(),
             meaning: FxHashMap::default(),
             coordinate_dims: Vec::new(),
@@ -263,7 +270,15 @@ impl<'a> Lower<'a> {
         let value = self.constant(&declared.value)?;
         self.same_dimension((&value.dim, declared.value.span), (&dim, own), "a value and its use differ")?;
         self.model.parameters[k].value = value.expr;
-        self.model.parameters[k].unit = unit_of(&declared.value);
+        self.model.parameters[k].unit = declared.unit();
+        if let Some(unit) = &declared.set_unit {
+            let wanted = Dim::from(unit.dimension);
+            self.same_dimension(
+                (&value.dim, declared.value.span),
+                (&wanted, own),
+                "a value does not fit its parameter",
+            )?;
+        }
         if let Some((low, high)) = &declared.range {
             let (low_value, high_value) = (self.constant(low)?, self.constant(high)?);
             self.same_dimension((&value.dim, declared.value.span), (&low_value.dim, low.span), "a range differs")?;
@@ -279,18 +294,12 @@ impl<'a> Lower<'a> {
             let Some((low, high)) = parameter.range else { continue };
             let Parameter { name, span, .. } = parameter;
             let value = self.model.parameter_values[k];
-            let bounds: Vec<f64> = {
-                let all: Vec<Expr> = self.model.parameters.iter().map(|p| p.symbol).collect();
-                let mut out = vec![f64::NAN; 2];
-                if let Ok(program) = zwang_expr::Program::new(&self.graph, &all, &[low, high]) {
-                    program.run(&self.model.parameter_values, &mut program.workspace(), &mut out);
-                }
-                out
-            };
+            let bounds = self.model.constants_in(&self.graph, &[low, high]);
             if value < bounds[0] || value > bounds[1] {
                 self.diagnostics.push(
                     Diagnostic::warning("Z109", format!("parameter `{name}` lies outside its own range"))
-                        .at(*span, format!("{value} is not between {} and {} (in SI units)", bounds[0], bounds[1])),
+                        .at(*span, format!("{value} is not between {} and {} (in SI units)", bounds[0], bounds[1]))
+                        .help("change its value or its range"),
                 );
             }
         }
@@ -357,14 +366,5 @@ impl<'a> Lower<'a> {
         }
         self.model.graph = self.graph;
         Some(self.model)
-    }
-}
-
-/// The unit a plain value was written with.
-fn unit_of(formula: &Formula) -> Option<crate::units::Unit> {
-    match &formula.kind {
-        FormulaKind::WithUnit(_, unit) => Some(unit.clone()),
-        FormulaKind::Negative(inner) => unit_of(inner),
-        _ => None,
     }
 }

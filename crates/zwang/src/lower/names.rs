@@ -142,12 +142,15 @@ impl Lower<'_> {
             None => self.entries.contains_key(key) || self.families.contains_key(key),
         };
         if clash {
-            return self.give_up(
-                Diagnostic::error("Z104", format!("`{shown}` is defined twice"))
-                    .at(span, "defined again here")
-                    .help("choose another name for one of them"),
-            );
+            let mut d = Diagnostic::error("Z104", format!("`{shown}` is defined twice"))
+                .at(span, "defined again here")
+                .help("choose another name for one of them");
+            if let Some(first) = self.declared.get(key).or_else(|| self.declared.get(&family_of(key))) {
+                d = d.and_at(*first, "defined here");
+            }
+            return self.give_up(d);
         }
+        self.declared.insert(key.clone(), span);
         if let Some(family) = family {
             self.families.entry(family).or_default().push(key.clone());
         }

@@ -33,8 +33,14 @@ impl Lower<'_> {
                 StatementKind::Body { target, at, turned, properties } => {
                     self.each_member(target, |lower, m| {
                         lower.particle(m, at, properties, &gravity, target.span)?;
-                        let inertia = properties.iter().find(|p| p.name.text == "inertia").map(|p| &p.value);
-                        lower.body_energy(m, turned, inertia, target.span)
+                        let Some(inertia) = properties.iter().find(|p| p.name.text == "inertia") else {
+                            let d = Diagnostic::error("Z107", format!("body `{}` has no inertia", m.shown));
+                            let d = d.at(target.span, "no moment of inertia given");
+                            return lower.give_up(
+                                d.help("add   and inertia I   (0 for a massless frame), or make it a particle"),
+                            );
+                        };
+                        lower.body_energy(m, turned, &inertia.value, target.span)
                     });
                     Ok(())
                 }
@@ -147,8 +153,15 @@ impl Lower<'_> {
 
     fn mass(&mut self, targets: &[Target], formula: &Formula) -> Lowered<()> {
         for target in targets {
+            if target.indices.iter().any(|i| matches!(i, Index::Range(Some(_), ..))) {
+                self.each_member(target, |lower, member| lower.mass(&[single(target, member)], formula));
+                continue;
+            }
             let Some(coordinates) = self.coordinates_of(target) else {
                 let name = &target.name.text;
+                if self.unknown.contains(&canonical(name)) {
+                    return Err(super::Abandoned);
+                }
                 let d =
                     Diagnostic::error("Z107", format!("`{name}` is not a coordinate, so it can have no mass this way"));
                 return self.give_up(d.at(target.span, "not a coordinate").help("particle P at (x, y) with mass m"));
@@ -269,9 +282,7 @@ impl Lower<'_> {
         }
         let members = self.members(target)?;
         for member in members {
-            let number = |k: &i64| Formula { span: target.span, kind: FormulaKind::Number(k.to_string()) };
-            let indices = member.indices.iter().map(|k| Index::One(number(k))).collect();
-            let one = Target { name: target.name.clone(), indices, span: target.span };
+            let one = single(target, &member);
             let bound = self.bound(&member);
             let before = std::mem::replace(&mut self.locals, bound);
             let result = self.load(is_torque, &one, formula);
@@ -428,15 +439,21 @@ impl Lower<'_> {
             return;
         };
         self.each_member(label, |lower, member| {
-            if lower.labels.contains_key(&member.key) {
+            if let Some(first) = lower.labels.get(&member.key).copied() {
+                let first = lower.labelled(first).span;
                 let d = Diagnostic::error("Z104", format!("two constraints are called `{}`", member.shown));
-                return lower.give_up(d.at(label.span, "named again here").help("choose another label"));
+                let d = d.at(label.span, "named again here").and_at(first, "the first one");
+                return lower.give_up(d.help("choose another label"));
             }
             if !member.indices.is_empty() {
                 lower.label_families.entry(family_of(&member.key)).or_default().push(member.key.clone());
             }
             lower.spend(span)?;
-            work(lower, member.shown.clone(), member.key.clone())
+            let result = work(lower, member.shown.clone(), member.key.clone());
+            if result.is_err() {
+                lower.failed_labels.insert(member.key.clone());
+            }
+            result
         });
     }
 
@@ -527,12 +544,15 @@ impl Lower<'_> {
 
     fn no_coordinate<T>(&mut self, name: &str, sides: (Expr, Expr), left: &Formula, right: &Formula) -> Lowered<T> {
         let span = left.span.to(right.span);
-        let symbols: Vec<Expr> = self.model.parameters.iter().map(|p| p.symbol).collect();
-        let mut values = [f64::NAN; 2];
-        if let Ok(program) = Program::new(&self.graph, &symbols, &[sides.0, sides.1]) {
-            program.run(&self.model.parameter_values, &mut program.workspace(), &mut values);
+        let values = self.model.constants_in(&self.graph, &[sides.0, sides.1]);
+        let (a, b) = (values[0], values[1]);
+        if self.graph.symbols_of(&[sides.0, sides.1]).iter().any(|s| self.parameter_of(*s).is_none()) {
+            return self.give_up(
+                Diagnostic::error("Z302", format!("constraint `{name}` holds whatever the coordinates are"))
+                    .at(span, "both sides are the same, so it constrains nothing")
+                    .help("leave it out, or correct one side"),
+            );
         }
-        let [a, b] = values;
         let verdict = if !(a.is_finite() && b.is_finite()) {
             "no coordinate can make it true or false".to_string()
         } else if (a - b).abs() <= 1e-12 * (a.abs() + b.abs()) {
@@ -550,8 +570,13 @@ impl Lower<'_> {
 
     /// Only these properties make sense here.
     fn known_properties(&mut self, properties: &[Property], known: &[&'static str]) -> Lowered<()> {
-        for property in properties {
+        for (k, property) in properties.iter().enumerate() {
             let name = &property.name.text;
+            if properties[..k].iter().any(|p| p.name.text == *name) {
+                let d =
+                    Diagnostic::error("Z104", format!("`{name}` is given twice")).at(property.name.span, "given again");
+                return self.give_up(d.help("keep one of them"));
+            }
             if !known.contains(&name.as_str()) {
                 let d = Diagnostic::error("Z107", format!("`{name}` is not a property of this statement"))
                     .at(property.name.span, "not known here");
@@ -668,7 +693,7 @@ impl Lower<'_> {
                 name,
                 span: initial.span,
             };
-            self.add_initial(entry)?;
+            self.add_initial(entry, initial.replaces)?;
         }
         Ok(())
     }
@@ -685,9 +710,13 @@ impl Lower<'_> {
         )
     }
 
-    fn add_initial(&mut self, entry: Initial) -> Lowered<()> {
-        let same = |i: &&Initial| i.quantity == entry.quantity;
-        if let Some(first) = self.model.start.iter().find(same) {
+    fn add_initial(&mut self, entry: Initial, replaces: bool) -> Lowered<()> {
+        let same = self.model.start.iter().position(|i| i.quantity == entry.quantity);
+        if let (Some(k), true) = (same, replaces) {
+            self.model.start[k] = entry;
+            return Ok(());
+        }
+        if let Some(first) = same.map(|k| &self.model.start[k]) {
             let d = Diagnostic::error("Z204", format!("`{}` is given twice in the start", entry.name));
             let d = d.at(entry.span, "given again here").and_at(first.span, "given here");
             return self.give_up(d.help("keep one of them"));
@@ -792,6 +821,11 @@ impl Lower<'_> {
         }
         let tolerance = properties.iter().find(|p| p.name.text == "tolerance");
         let tolerance = tolerance.map(|p| self.constant(&p.value)).transpose()?.map(|q| q.expr);
+        let all: Vec<Expr> = std::iter::once(value.expr).chain(tolerance).collect();
+        if self.model.constants_in(&self.graph, &all).iter().any(|x| *x <= 0.0) {
+            let d = Diagnostic::error("Z109", "a run lasts a positive time, with a positive tolerance");
+            return self.give_up(d.at(duration.span, "not positive").help("run 10 s with tolerance 1e-9"));
+        }
         self.model.run = Some(Run { duration: value.expr, tolerance });
         Ok(())
     }
@@ -801,9 +835,16 @@ impl Lower<'_> {
         let member = self.one_member(target)?;
         let value = self.named(member.key.clone(), &member.shown, target.span)?;
         let swept = self.as_scalar(value, target.span)?;
+        if !self.graph.symbols(swept.expr).iter().all(|s| self.parameter_of(*s).is_some()) {
+            let d = Diagnostic::error("Z107", format!("`{}` is not a parameter, so it cannot be swept", member.shown));
+            return self.give_up(d.at(target.span, "not a parameter").help("sweep a parameter or a constant"));
+        }
         let values: Vec<&Formula> = match range {
             SweepRange::Steps(low, high, steps) => {
-                self.integer(steps)?;
+                if self.integer(steps)? < 1 {
+                    let d = Diagnostic::error("Z109", "a sweep has at least one step").at(steps.span, "no steps");
+                    return self.give_up(d.help("sweep l from 0.5 m to 2 m in 50 steps"));
+                }
                 vec![low, high]
             }
             SweepRange::Over(values) | SweepRange::Random(_, values) => values.iter().collect(),
@@ -834,6 +875,19 @@ impl Lower<'_> {
         self.later(format!("the event that changes `{}`", member.shown), true, span);
         Ok(())
     }
+}
+
+/// One member of a target as a target of its own.
+fn single(target: &Target, member: &Member) -> Target {
+    let number = |k: &i64| match k {
+        0.. => FormulaKind::Number(k.to_string()),
+        _ => {
+            FormulaKind::Negative(Box::new(Formula { span: target.span, kind: FormulaKind::Number((-k).to_string()) }))
+        }
+    };
+    let index = |k: &i64| Index::One(Formula { span: target.span, kind: number(k) });
+    let indices = member.indices.iter().map(index).collect();
+    Target { name: target.name.clone(), indices, span: target.span }
 }
 
 /// A target as a formula, to look it up.

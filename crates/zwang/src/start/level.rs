@@ -90,6 +90,13 @@ impl LevelEquations {
         each.flat_map(|((_, row), origin)| row.iter().map(|(k, _)| (*k, origin.exact))).collect()
     }
 
+    /// Names of the start equations that do not hold at x.
+    pub(super) fn unmet_start_equations(&mut self, x: &[f64]) -> Vec<String> {
+        let residual = self.residual(x);
+        let unmet = self.origins.iter().zip(residual).filter(|(o, r)| o.is_start && !(r.abs() <= 1e-9));
+        unmet.map(|(origin, _)| origin.name.clone()).collect()
+    }
+
     /// Keeps the constraints only.
     pub(super) fn drop_start_equations(&mut self) {
         let keep: Vec<bool> = self.origins.iter().map(|o| !o.is_start).collect();

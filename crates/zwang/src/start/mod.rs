@@ -8,7 +8,7 @@ mod report;
 
 use zwang_motion::{Dynamics, Matrix, MotionError, Projection, Settings, State, project};
 
-use crate::diagnostic::Diagnostics;
+use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::equations::Equations;
 use crate::model::Model;
 use crate::system::System;
@@ -57,8 +57,10 @@ struct Finder<'a> {
 
 /// How the search at one level ended.
 enum Search {
-    /// On the constraints, keeping what was given.
-    Kept,
+    /// On the constraints, keeping what was given; found from this guess.
+    Kept { attempt: usize },
+    /// The constraints can be met, but not together with these equations of the start.
+    Unmet(Vec<String>),
     /// The nearest consistent values, which differ from what was given.
     Moved(Vec<f64>),
     /// No values satisfy the constraints; the projection says which rows fight.
@@ -69,15 +71,19 @@ enum Search {
 
 impl Finder<'_> {
     fn positions(&mut self, equations: &mut Equations) -> Option<()> {
-        let model = &equations.model;
-        let (mut given, values) = given_values(model, false);
+        self.finite_values(&equations.model)?;
+        let (mut given, values) = given_values(&equations.model, false);
         self.state.q.copy_from_slice(&values);
         self.follow_points(equations, &mut given, false);
         let guess = self.state.q.clone();
         let mut level = LevelEquations::new(equations, &self.state, false);
         let search = self.search(&mut level, &given, &guess);
         match search {
-            Search::Kept => self.determined(equations, &mut level, &given, &guess),
+            Search::Kept { .. } => self.determined(equations, &mut level, &given, &guess),
+            Search::Unmet(names) => {
+                self.diagnostics.push(report::unmet(&equations.model, &names));
+                None
+            }
             Search::Moved(nearest) => {
                 if self.accepts(&guess, &nearest) {
                     self.state.q = nearest;
@@ -106,7 +112,15 @@ impl Finder<'_> {
         let guess = self.state.qdot.clone();
         let mut level = LevelEquations::new(equations, &self.state, true);
         match self.search(&mut level, &given, &guess) {
-            Search::Kept => Some(()),
+            Search::Kept { attempt: 0 } => Some(()),
+            Search::Kept { .. } => {
+                self.diagnostics.push(report::open_velocities(&equations.model, &self.state.qdot));
+                None
+            }
+            Search::Unmet(names) => {
+                self.diagnostics.push(report::unmet(&equations.model, &names));
+                None
+            }
             Search::Moved(nearest) if self.accepts(&guess, &nearest) => {
                 self.state.qdot = nearest;
                 Some(())
@@ -160,12 +174,14 @@ impl Finder<'_> {
         let stages = [free, |g: &Given| *g != Given::Exact];
         for is_movable in stages {
             let movable: Vec<bool> = given.iter().map(is_movable).collect();
-            for start in guesses(guess, given, level.is_velocity) {
+            let shaken: Vec<Given> =
+                given.iter().zip(&movable).map(|(g, m)| if *m { Given::Missing } else { *g }).collect();
+            for (attempt, start) in guesses(guess, &shaken, false).enumerate() {
                 let mut x = start;
                 match self.project(level, &weight, &movable, &mut x) {
                     Ok(projection) if projection.converged => {
                         self.keep(level.is_velocity, &x);
-                        return Search::Kept;
+                        return Search::Kept { attempt };
                     }
                     // a bad guess may be where a term is not finite; the given values may not
                     Err(error @ MotionError::NotFinite { .. }) if !given.contains(&Given::Missing) => {
@@ -175,11 +191,24 @@ impl Finder<'_> {
                 }
             }
         }
+        let everything = vec![true; guess.len()];
+        let unmet = level.unmet_start_equations(guess);
         level.drop_start_equations();
+        for attempt in guesses(guess, &vec![Given::Missing; guess.len()], false) {
+            let mut x = attempt;
+            match self.project(level, &weight, &everything, &mut x) {
+                Ok(projection) if projection.converged && !unmet.is_empty() => return Search::Unmet(unmet),
+                Ok(projection) if projection.converged => return Search::Moved(x),
+                _ => {}
+            }
+        }
         let mut x = guess.to_vec();
-        match self.project(level, &weight, &vec![true; x.len()], &mut x) {
-            Ok(projection) if projection.converged => Search::Moved(x),
+        match self.project(level, &weight, &everything, &mut x) {
             Ok(projection) => Search::Contradiction(projection),
+            Err(MotionError::Contradiction { certificate, .. }) => {
+                let residual = level.residual(&x);
+                Search::Contradiction(Projection { certificate, residual, ..Projection::default() })
+            }
             Err(error) => Search::Trouble(error),
         }
     }
@@ -236,12 +265,13 @@ impl Finder<'_> {
         let weight = self.weight(&self.state.q.clone(), false);
         let mut x = self.state.q.clone();
         let projection = project(level, &weight, &open, &mut x, self.settings).ok()?;
-        if projection.n_free > 0 {
+        // where the rows only touch, the directions look open although there is one answer
+        if projection.n_free > 0 && !self.touches(level, given, guess, &open) {
             // all directions are at hand only while they are few
             let all = projection.free.len() < projection.n_free;
             let loose = |k: usize| open[k] && (all || projection.free.iter().any(|d| d[k].abs() > 1e-6));
             let names: Vec<usize> = (0..open.len()).filter(|&k| loose(k)).collect();
-            self.diagnostics.push(report::missing(&equations.model, &names, projection.n_free));
+            self.diagnostics.push(report::missing(&equations.model, &names, projection.n_free, &self.state.q));
             return None;
         }
         // another guess may lead to another solution: then the start does not say which is meant
@@ -252,13 +282,38 @@ impl Finder<'_> {
         for other in guesses(guess, given, false).skip(1) {
             let mut y = other;
             let found = project(level, &weight, &open, &mut y, self.settings);
-            let differs = x.iter().zip(&y).any(|(a, b)| (a - b).abs() > 1e-6 * (1.0 + a.abs()));
+            let differs = x.iter().zip(&y).any(|(a, b)| (a - b).abs() > 1e-4 * (1.0 + a.abs()));
             if found.is_ok_and(|p| p.converged) && differs {
                 self.diagnostics.push(report::ambiguous(&equations.model, &x, &y));
                 return None;
             }
         }
         Some(())
+    }
+
+    /// Whether the given values with zeros for the rest lie on the constraints and every guess leads back to them.
+    fn touches(&mut self, level: &mut LevelEquations, given: &[Given], guess: &[f64], open: &[bool]) -> bool {
+        if self.state.q != guess {
+            return false;
+        }
+        let weight = self.weight(guess, false);
+        guesses(guess, given, false).skip(1).all(|mut x| {
+            let found = project(level, &weight, open, &mut x, self.settings);
+            let back = x.iter().zip(guess).all(|(a, b)| (a - b).abs() <= 1e-3 * (1.0 + b.abs()));
+            found.is_ok_and(|p| p.converged) && back
+        })
+    }
+
+    /// Z402: start values that are no numbers.
+    fn finite_values(&mut self, model: &Model) -> Option<()> {
+        let values = model.constants(&model.start.iter().map(|i| i.value).collect::<Vec<_>>());
+        let bad: Vec<_> = model.start.iter().zip(values).filter(|(_, v)| !v.is_finite()).map(|(i, _)| i).collect();
+        for initial in &bad {
+            let d = Diagnostic::error("Z402", format!("the start value of `{}` is not finite", initial.name));
+            let d = d.at(initial.span, "a division by zero, a root of a negative number, or far too large");
+            self.diagnostics.push(d.help("give a number"));
+        }
+        bad.is_empty().then_some(())
     }
 
     /// The velocity that belongs to a nearest position, for the line to paste.
@@ -326,6 +381,12 @@ pub(crate) fn nearby_state(
     };
     let mut other = state.clone();
     other.q = shaken(&state.q, 0.07, attempt);
+    let is_timed = |row: &crate::equations::ConstraintRow| {
+        equations.model.graph.symbols(row.residual).binary_search(&equations.model.time).is_ok()
+    };
+    if equations.rows.iter().any(is_timed) {
+        other.t += 0.1 * (attempt + 1) as f64;
+    }
     let (weight, movable) = (identity(state.q.len()), vec![true; state.q.len()]);
     let mut positions = LevelEquations::new(equations, &other, false);
     positions.drop_start_equations();

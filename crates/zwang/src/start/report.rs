@@ -75,11 +75,15 @@ pub(crate) fn start_line(model: &Model, q: &[f64], qdot: &[f64]) -> String {
         _ => String::new(),
     };
     let mut entries = Vec::new();
+    let size = |values: &[f64]| values.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+    // what is only rounding is zero
+    let tidy = |x: f64, largest: f64| if x.abs() <= 1e-13 * largest.max(1e-3) { 0.0 } else { x };
+    let (largest, fastest) = (size(q), size(qdot));
     for (c, x) in model.coordinates.iter().zip(q) {
-        entries.push(format!("{} = {}{}", c.name, number(*x), unit(c.dimension)));
+        entries.push(format!("{} = {}{}", c.name, number(tidy(*x, largest)), unit(c.dimension)));
     }
     for (c, v) in model.coordinates.iter().zip(qdot) {
-        if *v != 0.0 {
+        if tidy(*v, fastest) != 0.0 {
             let rate = c.dimension.map(|d| d.times(Dimension::SECOND, -1.0));
             entries.push(format!("{}' = {}{}", c.name, number(*v), unit(rate)));
         }
@@ -88,7 +92,7 @@ pub(crate) fn start_line(model: &Model, q: &[f64], qdot: &[f64]) -> String {
 }
 
 /// Z202: positions that nothing fixes.
-pub(super) fn missing(model: &Model, open: &[usize], n_free: usize) -> Diagnostic {
+pub(super) fn missing(model: &Model, open: &[usize], n_free: usize, found: &[f64]) -> Diagnostic {
     let names: Vec<String> = open.iter().map(|k| model.coordinates[*k].name.clone()).collect();
     let (shown, more) = (names.iter().take(8), names.len().saturating_sub(8));
     let quoted: Vec<String> = shown.map(|n| format!("`{n}`")).collect();
@@ -98,7 +102,9 @@ pub(super) fn missing(model: &Model, open: &[usize], n_free: usize) -> Diagnosti
         1 => "the constraints leave one direction open".to_string(),
         n => format!("the constraints leave {n} directions open"),
     };
-    let line: Vec<String> = names.iter().take(8).map(|n| format!("{n} ~ 0")).collect();
+    // a place that is on the constraints, so that the line works when it is pasted
+    let line: Vec<String> =
+        open.iter().take(8).map(|k| format!("{} ~ {}", model.coordinates[*k].name, short(found[*k]))).collect();
     let d = Diagnostic::error("Z202", format!("{} {noun} missing: {}{more}", names.len(), quoted.join(", ")));
     let span = model.start_span.or_else(|| open.first().map(|k| model.coordinates[*k].span));
     let d = match span {
@@ -107,6 +113,34 @@ pub(super) fn missing(model: &Model, open: &[usize], n_free: usize) -> Diagnosti
     };
     d.with_note("velocities that are not given are zero")
         .help(format!("give them exactly, or say roughly where:   start {}", line.join(", ")))
+}
+
+/// Z202: velocities that must not be zero and that the constraints leave open.
+pub(super) fn open_velocities(model: &Model, found: &[f64]) -> Diagnostic {
+    let given = |k: usize| model.start.iter().any(|i| i.is_velocity && i.coordinate == Some(k));
+    let open: Vec<usize> = (0..found.len()).filter(|k| !given(*k) && found[*k] != 0.0).take(8).collect();
+    let names: Vec<String> = open.iter().map(|k| format!("`{}'`", model.coordinates[*k].name)).collect();
+    let line: Vec<String> =
+        open.iter().map(|k| format!("{}' ~ {}", model.coordinates[*k].name, short(found[*k]))).collect();
+    let d = Diagnostic::error("Z202", format!("the constraints forbid rest and leave {} open", joined(&names)));
+    let d = match model.start_span {
+        Some(span) => d.at(span, "does not say which velocities are meant"),
+        None => d,
+    };
+    d.help(format!("say roughly which:   start {}", line.join(", ")))
+}
+
+/// Z204: equations of the start that cannot hold, or not together with the rest.
+pub(super) fn unmet(model: &Model, names: &[String]) -> Diagnostic {
+    let quoted: Vec<String> = names.iter().take(6).map(|n| format!("`{n}`")).collect();
+    let verb = if names.len() == 1 { "cannot have its start value" } else { "cannot have their start values" };
+    let d = Diagnostic::error("Z204", format!("{} {verb} here", joined(&quoted)));
+    let span = model.start.iter().find(|i| names.contains(&i.name)).map(|i| i.span).or(model.start_span);
+    let d = match span {
+        Some(span) => d.at(span, "no positions near the given ones meet this and the constraints"),
+        None => d,
+    };
+    d.help("start the coordinates near the place with ~, or give values that can be reached")
 }
 
 /// Z202: positions that the constraints fix in more than one way.

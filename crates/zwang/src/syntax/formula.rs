@@ -237,13 +237,22 @@ impl Parser<'_> {
             d.help(format!("for a product write   {written}*{word}"))
         } else {
             let is_unit = units::find(&unit_name(word)).is_some();
+            let chain = if is_unit { self.unit_ahead() } else { word.clone() };
             let question = if is_unit { format!("a unit, or {written} times {word}?") } else { "a product?".into() };
             let d = Diagnostic::error("Z102", format!("`{written} {word}` in a formula")).at(span, question);
             let d = d.help(format!("product: {written}*{word}"));
-            if is_unit { d.help(format!("unit: {written}[{word}]")) } else { d }
+            if is_unit { d.help(format!("unit: {written}[{chain}]")) } else { d }
         };
         self.diagnostics.push(diagnostic);
         Err(Abandoned)
+    }
+
+    /// The text of the unit that stands here, without reading on.
+    fn unit_ahead(&mut self) -> String {
+        let (at, saw_unit) = (self.at, self.saw_unit);
+        let text = self.unit().map_or(String::new(), |unit| unit.text);
+        (self.at, self.saw_unit) = (at, saw_unit);
+        text
     }
 
     /// The longest chain of units: `m/s^2`, `N*m`, `1/m`.
@@ -359,11 +368,12 @@ impl Parser<'_> {
             _ => return Ok(()),
         };
         let span = name.span.to(self.here());
-        self.diagnostics.push(
-            Diagnostic::error("Z102", format!("`{} {next}` in a formula", name.text))
-                .at(span, "a product?")
-                .help(format!("product: {}*{next}", name.text)),
-        );
+        let d = Diagnostic::error("Z102", format!("`{} {next}` in a formula", name.text)).at(span, "a product?");
+        let d = match self.depth == 0 && self.at == 2 && self.tokens[0].begins_statement {
+            true => d.help(format!("a label: {}: {next} …", name.text)),
+            false => d,
+        };
+        self.diagnostics.push(d.help(format!("product: {}*{next}", name.text)));
         Err(Abandoned)
     }
 

@@ -29,6 +29,8 @@ pub struct Token {
     pub span: Span,
     /// True for the first token of a line that is not a continuation.
     pub begins_statement: bool,
+    /// True for the first token of any line.
+    pub begins_line: bool,
 }
 
 /// Operators, longest first, with the spellings that mean the same.
@@ -105,9 +107,10 @@ impl Lexer<'_> {
     fn line(&mut self, end: usize) {
         let start = self.at;
         let mut begins = true;
+        let n_before = self.tokens.len();
         while let Some(c) = self.text[self.at..end].chars().next() {
-            if c.is_whitespace() {
-                begins = begins && self.at - start < self.indent;
+            if c.is_whitespace() || is_invisible(c) {
+                begins = begins && (self.at - start < self.indent || is_invisible(c));
                 self.at += c.len_utf8();
             } else if c == '#' {
                 return;
@@ -116,6 +119,9 @@ impl Lexer<'_> {
             } else {
                 self.token(c, end, begins);
                 begins = false;
+                if let Some(first) = self.tokens.get_mut(n_before) {
+                    first.begins_line = true;
+                }
             }
         }
     }
@@ -149,7 +155,7 @@ impl Lexer<'_> {
         };
         let span = Span::new(start, self.at);
         match kind {
-            Some(kind) => self.tokens.push(Token { kind, span, begins_statement: begins }),
+            Some(kind) => self.tokens.push(Token { kind, span, begins_statement: begins, begins_line: false }),
             None => self.stranger(c, span),
         }
     }
@@ -253,6 +259,11 @@ impl Lexer<'_> {
                 .help("remove it"),
         );
     }
+}
+
+/// Characters that pasting brings along and nobody sees.
+fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}' | '\u{ad}')
 }
 
 fn superscript(c: char) -> Option<char> {

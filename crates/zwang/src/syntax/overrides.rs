@@ -34,20 +34,20 @@ impl Overrides {
 }
 
 /// Appends a line to the text and returns its tokens.
-fn appended(text: &mut String, line: &str, diagnostics: &mut Diagnostics) -> Vec<Token> {
+fn appended(text: &mut String, line: &str, diagnostics: &mut Diagnostics) -> (Vec<Token>, usize) {
     text.push('\n');
     let from = text.len();
     text.push_str(&line.replace(['\n', '\r'], " "));
-    tokens(text, from, diagnostics)
+    (tokens(text, from, diagnostics), text.len())
 }
 
 /// Reads one override; nothing may be left over.
 fn reading<T>(
-    tokens: &[Token],
+    (tokens, end): &(Vec<Token>, usize),
     diagnostics: &mut Diagnostics,
     read: impl FnOnce(&mut Parser) -> Parsed<T>,
 ) -> Parsed<T> {
-    let mut parser = Parser::new(tokens, diagnostics);
+    let mut parser = Parser::new(tokens, *end, diagnostics);
     let result = read(&mut parser)?;
     if parser.at < tokens.len() { parser.fail("the end") } else { Ok(result) }
 }
@@ -55,18 +55,29 @@ fn reading<T>(
 fn set_value(tree: &mut SyntaxTree, change: Initial, diagnostics: &mut Diagnostics) {
     let wanted = canonical(&change.target.name.text);
     let mut known = Vec::new();
+    let constants = constant_lets(tree);
     for statement in &mut tree.statements {
-        let settable: Vec<(&Target, &mut Formula)> = match &mut statement.kind {
-            StatementKind::Parameters(list) => list.iter_mut().map(|p| (&p.target, &mut p.value)).collect(),
-            StatementKind::Let { target, arguments: None, value } => vec![(&*target, value)],
-            _ => continue,
-        };
-        for (target, value) in settable {
-            if canonical(&target.name.text) == wanted && change.target.indices.is_empty() {
-                *value = change.value;
-                return;
+        match &mut statement.kind {
+            StatementKind::Parameters(list) => {
+                for p in list {
+                    if canonical(&p.target.name.text) == wanted && change.target.indices.is_empty() {
+                        p.set_unit = p.unit();
+                        p.value = change.value;
+                        return;
+                    }
+                    known.push(p.target.name.text.clone());
+                }
             }
-            known.push(target.name.text.clone());
+            StatementKind::Let { target, arguments: None, value }
+                if constants.contains(&canonical(&target.name.text)) =>
+            {
+                if canonical(&target.name.text) == wanted && change.target.indices.is_empty() {
+                    *value = change.value;
+                    return;
+                }
+                known.push(target.name.text.clone());
+            }
+            _ => {}
         }
     }
     let name = &change.target.name.text;
@@ -80,6 +91,37 @@ fn set_value(tree: &mut SyntaxTree, change: Initial, diagnostics: &mut Diagnosti
     diagnostics.push(d);
 }
 
+/// The definitions that are made of numbers and other such definitions only.
+fn constant_lets(tree: &SyntaxTree) -> Vec<String> {
+    let mut constants: Vec<String> = Vec::new();
+    loop {
+        let before = constants.len();
+        for statement in &tree.statements {
+            let StatementKind::Let { target, arguments: None, value } = &statement.kind else { continue };
+            let name = canonical(&target.name.text);
+            if !constants.contains(&name) && is_constant(value, &constants) {
+                constants.push(name);
+            }
+        }
+        if constants.len() == before {
+            return constants;
+        }
+    }
+}
+
+fn is_constant(formula: &Formula, constants: &[String]) -> bool {
+    let all = |parts: &[(bool, Formula)]| parts.iter().all(|(_, part)| is_constant(part, constants));
+    match &formula.kind {
+        FormulaKind::Number(_) | FormulaKind::WithUnit(..) => true,
+        FormulaKind::Name(name) => canonical(name) == "π" || constants.contains(&canonical(name)),
+        FormulaKind::Call(_, arguments) => arguments.iter().all(|a| is_constant(a, constants)),
+        FormulaKind::Sum(parts) | FormulaKind::Product(parts) => all(parts),
+        FormulaKind::Negative(of) | FormulaKind::Length(of) => is_constant(of, constants),
+        FormulaKind::Power(a, b) => is_constant(a, constants) && is_constant(b, constants),
+        _ => false,
+    }
+}
+
 /// Entries of the same name give way; the new ones come last.
 fn replace_start(tree: &mut SyntaxTree, entries: Vec<Initial>) {
     let key = |i: &Initial| {
@@ -91,6 +133,8 @@ fn replace_start(tree: &mut SyntaxTree, entries: Vec<Initial>) {
         };
         (name, i.target.indices.iter().map(index).collect::<Vec<_>>(), i.primes + dots)
     };
+    let mut entries = entries;
+    entries.iter_mut().for_each(|entry| entry.replaces = true);
     let new: Vec<_> = entries.iter().map(key).collect();
     for statement in &mut tree.statements {
         if let StatementKind::Start(list) = &mut statement.kind {

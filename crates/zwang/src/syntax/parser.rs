@@ -60,6 +60,37 @@ pub(super) const RESERVED: [&str; 18] = [
     "quaternion",
 ];
 
+/// How each statement is written, for help.
+const FORMS: [(&str, &str); 27] = [
+    ("model", "model \"title\""),
+    ("coordinates", "coordinates x, y, θ \"lean\", q[1..n]"),
+    ("parameter", "parameter l = 1 m from 0.2 m to 3 m \"rod length\", g = 9.81 m/s^2"),
+    ("let", "let r = sqrt(x^2 + y^2)   or   let f(s) = a*sin(s)"),
+    ("point", "point A = (x, y)"),
+    ("particle", "particle P at (x, y) with mass m"),
+    ("body", "body B at (x, y, z) turned z by ψ, x by θ with mass m and inertia (I1, I2, I3)"),
+    ("gravity", "gravity (0, -g)"),
+    ("lagrangian", "lagrangian L = m/2*x'^2 - m*g*x"),
+    ("kinetic", "kinetic m/2*x'^2"),
+    ("potential", "potential m*g*y"),
+    ("dissipation", "dissipation d/2*x'^2"),
+    ("mass", "mass x, y: m   or   mass matrix = [a, b; b, c]"),
+    ("force", "force x: -k*x   or   force P: (0, -F)"),
+    ("torque", "torque B: (0, 0, M)"),
+    ("constraint", "constraint rod: x^2 + y^2 = l^2"),
+    ("contact", "contact floor: y >= 0 with restitution e and friction μ"),
+    ("nonideal", "nonideal x: -d*x'"),
+    ("control", "control trace: tip = target using q1, q2 with settling 0.2 s"),
+    ("start", "start x = l, y ~ -1 m, x' = 0"),
+    ("run", "run 10 s with tolerance 1e-9"),
+    ("sweep", "sweep l from 0.5 m to 2 m in 50 steps"),
+    ("output", "output tension = |reaction(rod)| in N"),
+    ("plot", "plot x, y vs t"),
+    ("animate", "animate P, rod, trace(P)"),
+    ("when", "when t >= 2 s: k = 0"),
+    ("import", "import \"arm.urdf\" as arm"),
+];
+
 /// A mistake was reported; the statement is given up.
 pub(super) struct Abandoned;
 
@@ -74,12 +105,18 @@ pub fn parse(text: &str) -> (SyntaxTree, Diagnostics) {
     let mut from = 0;
     while from < tokens.len() {
         let to = (from + 1..tokens.len()).find(|&k| tokens[k].begins_statement).unwrap_or(tokens.len());
-        let mut parser = Parser::new(&tokens[from..to], &mut diagnostics);
+        let mut parser = Parser::new(&tokens[from..to], text.len(), &mut diagnostics);
         let statement = parser.statement();
         let saw_unit = parser.saw_unit;
         if let Ok(statement) = statement {
             tree.has_units |= saw_unit && !matches!(statement.kind, StatementKind::Run { .. });
             tree.statements.push(statement);
+        } else {
+            let words = tokens[from..to].iter().filter_map(|t| match &t.kind {
+                TokenKind::Name(word) => Some(word.clone()),
+                _ => None,
+            });
+            tree.garbled.extend(words.take(64));
         }
         from = to;
     }
@@ -96,11 +133,14 @@ pub(super) struct Parser<'a> {
     pub(super) depth: usize,
     /// Whether a unit of a dimension was read.
     pub(super) saw_unit: bool,
+    /// Where the text ends that is being read.
+    end: Span,
 }
 
 impl<'a> Parser<'a> {
-    pub(super) fn new(tokens: &'a [Token], diagnostics: &'a mut Diagnostics) -> Parser<'a> {
-        Parser { tokens, at: 0, diagnostics, in_value: false, depth: 0, saw_unit: false }
+    pub(super) fn new(tokens: &'a [Token], end: usize, diagnostics: &'a mut Diagnostics) -> Parser<'a> {
+        let end = tokens.last().map_or(Span::new(end, end), |t| Span::new(t.span.end, t.span.end));
+        Parser { tokens, at: 0, diagnostics, in_value: false, depth: 0, saw_unit: false, end }
     }
 
     pub(super) fn peek(&self) -> Option<&'a TokenKind> {
@@ -115,7 +155,7 @@ impl<'a> Parser<'a> {
     pub(super) fn here(&self) -> Span {
         match self.tokens.get(self.at) {
             Some(token) => token.span,
-            None => self.tokens.last().map_or(Span::default(), |t| Span::new(t.span.end, t.span.end)),
+            None => self.end,
         }
     }
 
@@ -167,8 +207,19 @@ impl<'a> Parser<'a> {
             None => format!("the statement ends where {expected} is expected"),
             Some(_) => format!("{expected} is expected, not {found}"),
         };
-        self.diagnostics.push(Diagnostic::error("Z003", message).at(here, format!("{expected} should stand here")));
+        let d = Diagnostic::error("Z003", message).at(here, format!("{expected} should stand here"));
+        self.diagnostics.push(match self.form() {
+            Some(form) => d.help(format!("the statement reads   {form}")),
+            None => d,
+        });
         Err(Abandoned)
+    }
+
+    /// How the statement being read is written.
+    fn form(&self) -> Option<&'static str> {
+        let first = self.tokens.first().filter(|t| t.begins_statement)?;
+        let TokenKind::Name(word) = &first.kind else { return None };
+        FORMS.iter().find(|(keyword, _)| keyword == word).map(|(_, form)| *form)
     }
 
     pub(super) fn expect_symbol(&mut self, symbol: &'static str) -> Parsed<()> {
@@ -238,9 +289,16 @@ impl<'a> Parser<'a> {
         let code = if closing { "Z004" } else { "Z003" };
         let mut d = Diagnostic::error(code, format!("{found} is not expected here"))
             .at(here, if closing { "closes nothing" } else { "the statement was complete before this" });
-        if matches!(self.peek(), Some(TokenKind::Name(_) | TokenKind::Number(_))) || self.is_symbol("(") {
-            d = d.help("a product is always written with `*`");
-        }
+        let is_keyword = matches!(self.peek(), Some(TokenKind::Name(word)) if KEYWORDS.contains(&word.as_str()));
+        d = match (self.peek(), self.form()) {
+            _ if is_keyword && self.tokens[self.at].begins_line => {
+                d.help("an indented line continues the one above: begin a statement at the left margin")
+            }
+            (Some(TokenKind::Symbol(";")), _) => d.help("each statement stands on a line of its own"),
+            (Some(TokenKind::Symbol("<" | ">")), _) => d.help("for a one-sided constraint write   contact … >= …"),
+            (_, Some(form)) => d.help(format!("the statement reads   {form}")),
+            _ => d,
+        };
         self.diagnostics.push(d);
         Err(Abandoned)
     }
@@ -317,7 +375,7 @@ impl<'a> Parser<'a> {
         } else {
             None
         };
-        Ok(ParameterDeclaration { target, value, range, description: self.text() })
+        Ok(ParameterDeclaration { target, value, range, description: self.text(), set_unit: None })
     }
 
     fn definition(&mut self) -> Parsed<StatementKind> {
@@ -507,7 +565,7 @@ impl<'a> Parser<'a> {
             return self.fail("`=` or `~`");
         }
         let value = self.value()?;
-        Ok(Initial { target, primes, exact, value, span: self.since(start) })
+        Ok(Initial { target, primes, exact, value, span: self.since(start), replaces: false })
     }
 
     /// `x`, `x'`, `der(x)`, `P[2]'`

@@ -10,6 +10,8 @@ pub struct SyntaxTree {
     pub statements: Vec<Statement>,
     /// Whether a unit of a dimension occurs outside `run`, so that time is counted in seconds.
     pub has_units: bool,
+    /// Words of statements that could not be read: names that may have been declared there.
+    pub garbled: Vec<String>,
 }
 
 /// One statement with its place.
@@ -96,6 +98,8 @@ pub struct Initial {
     pub value: Formula,
     /// The whole equation.
     pub span: Span,
+    /// Whether it comes from the command line and wins over what the file says.
+    pub replaces: bool,
 }
 
 /// The values a `sweep` runs through.
@@ -120,6 +124,22 @@ pub struct ParameterDeclaration {
     pub range: Option<(Formula, Formula)>,
     /// What it is.
     pub description: Option<String>,
+    /// The unit the file gives it, where the command line has changed the value.
+    pub set_unit: Option<Unit>,
+}
+
+impl ParameterDeclaration {
+    /// The unit its value was written with.
+    pub fn unit(&self) -> Option<Unit> {
+        let mut value = &self.value;
+        while let FormulaKind::Negative(inner) = &value.kind {
+            value = inner;
+        }
+        match &value.kind {
+            FormulaKind::WithUnit(_, unit) => Some(unit.clone()),
+            _ => self.set_unit.clone(),
+        }
+    }
 }
 
 /// What a statement says.

@@ -61,6 +61,7 @@ pub fn redundant(
 /// Z310: a calm note on what repeats what.
 pub fn redundancy_notes(equations: &Equations, redundant: &[Redundant], rank: usize) -> Vec<Diagnostic> {
     let m = equations.rows.len();
+    let state_only = equations.model.n_coordinates() <= MOST_COORDINATES_TRIED;
     let note = |r: &Redundant| {
         let (verb, combination) = match &r.depends_on[..] {
             [(only, factor)] if (factor - 1.0).abs() < 1e-9 => ("repeats", format!("`{only}`")),
@@ -73,6 +74,7 @@ pub fn redundancy_notes(equations: &Equations, redundant: &[Redundant], rank: us
         let place = match r.everywhere {
             Some(true) => "",
             Some(false) => " at this state, though not at others",
+            None if state_only => " at this state (other states on all constraints were not found near it)",
             None => " at this state",
         };
         let message = format!("`{}` {verb} {combination}{place}; {m} equations, {rank} independent", r.row);
