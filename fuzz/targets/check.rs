@@ -10,6 +10,7 @@ fuzz_target!(|text: &str| {
     let mut reading = zwang::read(text, &Default::default());
     let mut diagnostics = std::mem::take(&mut reading.diagnostics);
     let Some(model) = reading.model.take() else {
+        assert!(diagnostics.has_errors(), "no model and no error");
         messages("model.zw", &reading, &diagnostics, Paint::Plain);
         return;
     };

@@ -145,7 +145,7 @@ fn powers(graph: &Graph, e: Expr, negative: bool, names: &Names) -> Term {
 
 /// Sorts factors as they are read and adds the exponents of equal bases.
 fn collect_powers(graph: &Graph, mut factors: Vec<(Expr, Number)>) -> Vec<(Expr, Number)> {
-    factors.sort_by_key(|&(base, _)| (rank(graph, base), base));
+    factors.sort_by_cached_key(|&(base, _)| (rank(graph, base), written_key(graph, base), base));
     let mut collected: Vec<(Expr, Number)> = Vec::with_capacity(factors.len());
     for (base, n) in factors {
         match collected.last_mut() {
@@ -158,6 +158,15 @@ fn collect_powers(graph: &Graph, mut factors: Vec<(Expr, Number)>) -> Vec<(Expr,
     }
     collected.retain(|(_, n)| !n.is_zero());
     collected
+}
+
+/// What orders composite factors: their own text, so that the order does not depend on what was built before.
+fn written_key(graph: &Graph, base: Expr) -> String {
+    const LONGEST: usize = 100;
+    match rank(graph, base) {
+        0..=2 => String::new(),
+        _ => graph.text_limited(base, LONGEST).unwrap_or_default(),
+    }
 }
 
 /// Constants of the motion come first, then other symbols, then functions, then sums.

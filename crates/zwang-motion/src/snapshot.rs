@@ -166,7 +166,7 @@ impl Snapshot {
         let found = &mut self.found;
         let (a, e) = (&mut found.unconstrained_acceleration, &mut found.defect);
         self.mass.find(M);
-        found.singular_mass = !self.mass.factor(M, settings.mass_tolerance, settings);
+        found.singular_mass = !self.mass.factor_regular(M, settings);
         if found.singular_mass {
             a.fill(0.0);
             e.fill(0.0);
@@ -256,8 +256,7 @@ fn inverse_root(given: &Given, settings: &Settings) -> Result<Vec<f64>, MotionEr
     let (mass, direction) = symmetric_eigen(&given.mass_matrix.to_dense(), n, settings.small_limit);
     let mut blocks = Blocks::new();
     blocks.find(&given.mass_matrix);
-    if !blocks.factor(&given.mass_matrix, settings.mass_tolerance, settings) || mass.first().is_some_and(|x| *x <= 0.0)
-    {
+    if !blocks.factor_regular(&given.mass_matrix, settings) || mass.first().is_some_and(|x| *x <= 0.0) {
         let v = direction[..n].to_vec();
         let mut Mv = vec![0.0; n];
         given.mass_matrix.multiply(&v, &mut Mv);

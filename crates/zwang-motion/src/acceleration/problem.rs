@@ -163,7 +163,7 @@ impl Problem {
     fn check_semidefinite(&mut self, given: &Given, settings: &Settings) -> Result<(), MotionError> {
         let (n, rounding) = (self.n, 100.0 * settings.mass_tolerance);
         self.R.copy_from_slice(&self.M);
-        let remainder = small::semidefinite_remainder(&mut self.R, n, settings.mass_tolerance);
+        let (_, remainder) = small::semidefinite_rank(&mut self.R, n, settings.mass_tolerance);
         let negative = (0..n).any(|i| self.M[i * (n + 1)] < 0.0);
         if negative || remainder > rounding {
             let (values, vectors) = dense::symmetric_eigen(&self.M, n, settings.small_limit);

@@ -104,6 +104,23 @@ impl Blocks {
         })
     }
 
+    /// Factors M; false if M is singular. Pivots taken in order can hide a singular M whose null direction nearly lies within
+    /// the first coordinates, so small ones are looked at again with diagonal pivots.
+    pub(crate) fn factor_regular(&mut self, M: &Matrix, settings: &Settings) -> bool {
+        if self.factor(M, settings.mass_preferred, settings) {
+            return true;
+        }
+        if (0..M.n_rows).any(|i| !(M.get(i, i) > 0.0)) {
+            return false;
+        }
+        let full_rank = (0..self.start.len() - 1).all(|k| {
+            self.fill_block(k, M);
+            let (size, range) = (self.start[k + 1] - self.start[k], self.offset[k]..self.offset[k + 1]);
+            small::semidefinite_rank(&mut self.R[range], size, settings.mass_tolerance).0 == size
+        });
+        full_rank && self.factor(M, settings.mass_tolerance, settings)
+    }
+
     /// Factors M + Σ s²aᵀa over rows a of A that lie within one block, for a singular M. `row_of` names, for each block, rows
     /// within it; `square` receives s² of each row used, zero for the others. False if M is not positive semidefinite or if
     /// this does not make it definite.
@@ -136,7 +153,7 @@ impl Blocks {
             }
             self.fill_block(k, M);
             let (size, range) = (self.start[k + 1] - self.start[k], self.offset[k]..self.offset[k + 1]);
-            let left = small::semidefinite_remainder(&mut self.R[range], size, settings.mass_tolerance);
+            let (_, left) = small::semidefinite_rank(&mut self.R[range], size, settings.mass_tolerance);
             if left > 100.0 * settings.mass_tolerance {
                 return false;
             }

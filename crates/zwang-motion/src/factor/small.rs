@@ -38,9 +38,10 @@ pub(crate) fn solve_lower_transposed(R: &[f64], n: usize, x: &mut [f64]) {
     }
 }
 
-/// How much of M (n x n, unit diagonal, overwritten) is left once Cholesky with diagonal pivots has taken all above `floor`:
-/// the largest entry of the remaining Schur complement. For a positive semidefinite M it is of the order of `floor`.
-pub(crate) fn semidefinite_remainder(M: &mut [f64], n: usize, floor: f64) -> f64 {
+/// How many pivots of M (n x n, unit diagonal, overwritten) Cholesky with diagonal pivots finds above `floor`, and how much
+/// is left then: the largest entry of the remaining Schur complement. For a positive semidefinite M that is of the order of
+/// `floor`.
+pub(crate) fn semidefinite_rank(M: &mut [f64], n: usize, floor: f64) -> (usize, f64) {
     let mut order: Vec<usize> = (0..n).collect();
     for k in 0..n {
         let Some(p) = (k..n).max_by(|&i, &j| M[order[i] * (n + 1)].total_cmp(&M[order[j] * (n + 1)])) else { break };
@@ -48,10 +49,8 @@ pub(crate) fn semidefinite_remainder(M: &mut [f64], n: usize, floor: f64) -> f64
         let p = order[k];
         if M[p * (n + 1)] <= floor {
             let rest = &order[k..];
-            return rest
-                .iter()
-                .flat_map(|&i| rest.iter().map(move |&j| (i, j)))
-                .fold(0.0, |top: f64, (i, j)| top.max(M[i * n + j].abs()));
+            let entries = rest.iter().flat_map(|&i| rest.iter().map(move |&j| (i, j)));
+            return (k, entries.fold(0.0, |top: f64, (i, j)| top.max(M[i * n + j].abs())));
         }
         let pivot = M[p * (n + 1)];
         for &i in &order[k + 1..] {
@@ -61,7 +60,7 @@ pub(crate) fn semidefinite_remainder(M: &mut [f64], n: usize, floor: f64) -> f64
             }
         }
     }
-    0.0
+    (n, 0.0)
 }
 
 /// A matrix stored by columns, under Householder QR with column pivoting in place.

@@ -294,7 +294,7 @@ impl Lower<'_> {
         let expr = self.graph.add(sum, Expr::MINUS_ONE);
         let name = format!("{}.norm", member.shown);
         let lambda = self.graph.symbol(&format!("lambda({name})"), "\\lambda");
-        self.row_dims.push((lambda, Dimension::NONE.into()));
+        self.row_dims.insert(lambda, Dimension::NONE.into());
         let row = Row { name: name.clone(), expr, level: Level::Position, lambda, dimension: None };
         let key = format!("{}.norm", member.key);
         self.labels.insert(key, super::Label::Constraint(self.model.constraints.len()));

@@ -305,8 +305,8 @@ impl Lower<'_> {
     }
 
     pub(super) fn row_dim(&mut self, lambda: Expr) -> super::Dim {
-        match self.row_dims.iter().find(|(l, _)| *l == lambda) {
-            Some((_, dim)) => dim.clone(),
+        match self.row_dims.get(&lambda) {
+            Some(dim) => dim.clone(),
             None => self.dimensions.unknown(None),
         }
     }

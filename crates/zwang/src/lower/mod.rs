@@ -70,6 +70,9 @@ struct Lower<'a> {
     entries: FxHashMap<String, Entry>,
     /// Families: canonical name to the keys of its members, in order.
     families: FxHashMap<String, Vec<String>>,
+    member_positions: FxHashMap<String, usize>,
+    /// How many members of a family have been asked for in their order.
+    n_worked_out: FxHashMap<String, usize>,
     /// Labels of constraints, contacts and controls.
     labels: FxHashMap<String, Label>,
     label_families: FxHashMap<String, Vec<String>>,
@@ -82,6 +85,8 @@ struct Lower<'a> {
     /// Definitions that are being worked out, to find circles.
     in_progress: Vec<String>,
     in_progress_set: FxHashSet<String>,
+    /// Whether a chain of definitions that is too deep was reported; its other links are not news.
+    too_deep: bool,
     /// Indices and arguments of functions in force here.
     locals: Vec<(String, Value)>,
     /// Names already reported as unknown, or garbled where they were declared.
@@ -92,7 +97,9 @@ struct Lower<'a> {
     meaning: FxHashMap<Expr, Meaning>,
     coordinate_dims: Vec<Dim>,
     parameter_dims: Vec<Dim>,
-    row_dims: Vec<(Expr, Dim)>,
+    row_dims: FxHashMap<Expr, Dim>,
+    /// Which entry of the start gives a quantity.
+    start_entries: FxHashMap<Expr, usize>,
     energy_dim: Dim,
     time_dim: Dim,
     /// Set once the constraints have their multipliers, so that `reaction` can be used.
@@ -142,6 +149,8 @@ impl<'a> Lower<'a> {
             dimensions,
             entries: FxHashMap::default(),
             families: FxHashMap::default(),
+            member_positions: FxHashMap::default(),
+            n_worked_out: FxHashMap::default(),
             labels: FxHashMap::default(),
             label_families: FxHashMap::default(),
             failed_labels: FxHashSet::default(),
@@ -149,6 +158,7 @@ impl<'a> Lower<'a> {
             values: FxHashMap::default(),
             in_progress: Vec::new(),
             in_progress_set: FxHashSet::default(),
+            too_deep: false,
             locals: Vec::new(),
             unknown: tree.garbled.iter().map(|word| canonical(word)).collect(),
             declared: FxHashMap::default(),
@@ -156,7 +166,8 @@ impl<'a> Lower<'a> {
             meaning: FxHashMap::default(),
             coordinate_dims: Vec::new(),
             parameter_dims: Vec::new(),
-            row_dims: Vec::new(),
+            row_dims: FxHashMap::default(),
+            start_entries: FxHashMap::default(),
             energy_dim,
             time_dim,
             rows_ready: false,
@@ -274,8 +285,8 @@ impl<'a> Lower<'a> {
         if let Some(unit) = &declared.set_unit {
             let wanted = Dim::from(unit.dimension);
             self.same_dimension(
-                (&value.dim, declared.value.span),
                 (&wanted, own),
+                (&value.dim, declared.value.span),
                 "a value does not fit its parameter",
             )?;
         }
@@ -358,11 +369,10 @@ impl<'a> Lower<'a> {
         for (coordinate, dim) in self.model.coordinates.iter_mut().zip(&self.coordinate_dims) {
             coordinate.dimension = self.dimensions.known(dim);
         }
-        let row_dims: FxHashMap<Expr, Dim> = self.row_dims.drain(..).collect();
         let controls = self.model.controls.iter_mut().map(|(c, _)| c);
         let all = self.model.constraints.iter_mut().chain(&mut self.model.contacts).chain(controls);
         for row in all.flat_map(|c: &mut Constraint| &mut c.rows) {
-            row.dimension = row_dims.get(&row.lambda).and_then(|dim| self.dimensions.known(dim));
+            row.dimension = self.row_dims.get(&row.lambda).and_then(|dim| self.dimensions.known(dim));
         }
         self.model.graph = self.graph;
         Some(self.model)

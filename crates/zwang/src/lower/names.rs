@@ -152,7 +152,9 @@ impl Lower<'_> {
         }
         self.declared.insert(key.clone(), span);
         if let Some(family) = family {
-            self.families.entry(family).or_default().push(key.clone());
+            let members = self.families.entry(family).or_default();
+            self.member_positions.insert(key.clone(), members.len());
+            members.push(key.clone());
         }
         self.spelling.insert(family_of(key), family_of(shown));
         self.entries.insert(key.clone(), entry);
@@ -353,9 +355,7 @@ impl Lower<'_> {
             None => return Err(Abandoned),
         };
         self.check_circle(key, span)?;
-        if self.in_progress.is_empty() {
-            self.earlier_members(key, span);
-        }
+        self.earlier_members(key, span);
         self.enter(key);
         let value = stacker::maybe_grow(512 * 1024, 8 * 1024 * 1024, || self.work_out(key, statement, &indices));
         self.leave();
@@ -386,6 +386,9 @@ impl Lower<'_> {
 
     pub(super) fn check_circle(&mut self, key: &str, span: Span) -> Lowered<()> {
         if self.in_progress.len() >= DEEPEST_DEFINITION {
+            if std::mem::replace(&mut self.too_deep, true) {
+                return Err(Abandoned);
+            }
             return self.give_up(
                 Diagnostic::error(
                     "Z005",
@@ -414,10 +417,15 @@ impl Lower<'_> {
 
     /// Works out the members of a family before this one, so that a long chain is not a deep one.
     fn earlier_members(&mut self, key: &str, span: Span) {
-        let Some(family) = self.families.get(&family_of(key)) else { return };
-        let Some(at) = family.iter().position(|k| k == key) else { return };
-        let known = family[..at].iter().rposition(|k| self.values.contains_key(k)).map_or(0, |k| k + 1);
-        for earlier in family[known..at].to_vec() {
+        let name = family_of(key);
+        let Some(&at) = self.member_positions.get(key) else { return };
+        let known = self.n_worked_out.get(&name).copied().unwrap_or(0);
+        if known >= at || self.in_progress.iter().any(|k| family_of(k) == name) {
+            return;
+        }
+        self.n_worked_out.insert(name.clone(), at);
+        for k in known..at {
+            let earlier = self.families[&name][k].clone();
             let before = std::mem::take(&mut self.locals);
             let _ = self.definition(&earlier, span);
             self.locals = before;

@@ -496,7 +496,7 @@ impl Lower<'_> {
             let level = self.level(&row_name, expr, (a.expr, b.expr), left, right)?;
             let lambda =
                 self.graph.symbol(&format!("lambda({row_name})"), &format!("\\lambda_{{\\mathrm{{{row_name}}}}}"));
-            self.row_dims.push((lambda, dim));
+            self.row_dims.insert(lambda, dim);
             rows.push(Row { name: row_name, expr, level, lambda, dimension: None });
         }
         Ok(Constraint { name, rows, span, friction })
@@ -711,7 +711,7 @@ impl Lower<'_> {
     }
 
     fn add_initial(&mut self, entry: Initial, replaces: bool) -> Lowered<()> {
-        let same = self.model.start.iter().position(|i| i.quantity == entry.quantity);
+        let same = self.start_entries.get(&entry.quantity).copied();
         if let (Some(k), true) = (same, replaces) {
             self.model.start[k] = entry;
             return Ok(());
@@ -721,6 +721,7 @@ impl Lower<'_> {
             let d = d.at(entry.span, "given again here").and_at(first.span, "given here");
             return self.give_up(d.help("keep one of them"));
         }
+        self.start_entries.insert(entry.quantity, self.model.start.len());
         self.model.start.push(entry);
         Ok(())
     }

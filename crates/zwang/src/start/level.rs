@@ -1,5 +1,6 @@
 //! The constraints at one level as equations for the positions or for the velocities.
 
+use rustc_hash::FxHashMap;
 use zwang_expr::{Expr, Program};
 use zwang_motion::{Matrix, MotionError, Residual, State};
 
@@ -154,21 +155,13 @@ fn compiled(graph: &zwang_expr::Graph, symbols: &[Expr], rows: &[(Expr, SparseRo
 /// The start equations that are not about a single coordinate: quantity − value, and its gradient.
 fn point_rows(equations: &mut Equations, is_velocity: bool) -> Vec<(Origin, Expr, SparseRow)> {
     let model = &mut equations.model;
+    let symbol = |c: &crate::model::Coordinate| if is_velocity { c.qdot } else { c.q };
+    let index: FxHashMap<Expr, usize> = model.coordinates.iter().enumerate().map(|(k, c)| (symbol(c), k)).collect();
     let mut rows = Vec::new();
     for initial in model.start.iter().filter(|i| i.is_velocity == is_velocity && i.coordinate.is_none()) {
         let g = model.graph.sub(initial.quantity, initial.value);
-        let symbol = |c: &crate::model::Coordinate| if is_velocity { c.qdot } else { c.q };
-        let free = model.graph.symbols(g);
-        let wanted: Vec<(usize, Expr)> = model
-            .coordinates
-            .iter()
-            .enumerate()
-            .map(|(k, c)| (k, symbol(c)))
-            .filter(|(_, s)| free.binary_search(s).is_ok())
-            .collect();
-        let gradient = model.graph.gradient_in(g, |s| wanted.iter().any(|(_, w)| *w == s));
-        let mut row: SparseRow =
-            gradient.into_iter().filter_map(|(s, d)| Some((wanted.iter().find(|(_, w)| *w == s)?.0, d))).collect();
+        let gradient = model.graph.gradient_in(g, |s| index.contains_key(&s));
+        let mut row: SparseRow = gradient.into_iter().map(|(s, d)| (index[&s], d)).collect();
         row.sort_by_key(|(k, _)| *k);
         let origin = Origin { name: initial.name.clone(), span: initial.span, is_start: true, exact: initial.exact };
         rows.push((origin, g, row));

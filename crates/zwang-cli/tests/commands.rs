@@ -1,0 +1,214 @@
+//! The command as other programs use it: exit codes, streams, JSON.
+
+use std::io::Write;
+use std::process::{Command, Output, Stdio};
+
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+
+fn zwang(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_zwang")).args(arguments).current_dir(ROOT).output().unwrap()
+}
+
+fn zwang_reading(text: &[u8], arguments: &[&str]) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_zwang"))
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(text).unwrap();
+    child.wait_with_output().unwrap()
+}
+
+fn json(output: &Output) -> serde_json::Value {
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {}", text(&output.stdout)))
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn the_main_command_runs_the_first_model() {
+    let output = zwang(&["run", "models/pendulum.zw"]);
+    assert_eq!(output.status.code(), Some(0));
+    let out = text(&output.stdout);
+    assert!(out.contains("2 coordinates, 1 constraint equation, 1 independent  →  1 degree of freedom"), "{out}");
+}
+
+#[test]
+fn inspect_has_the_fields_of_the_contract() {
+    let value = json(&zwang(&["inspect", "models/double_pendulum_redundant.zw", "--json"]));
+    for field in [
+        "t",
+        "coordinates",
+        "q",
+        "qdot",
+        "rows",
+        "M",
+        "Q",
+        "A",
+        "b",
+        "C",
+        "a",
+        "e",
+        "qddot",
+        "Qc_ideal",
+        "Qc_nonideal",
+        "lambda",
+        "rank",
+        "gaussian",
+        "influence",
+        "P",
+        "N",
+        "energy",
+        "kinetic",
+        "potential",
+        "momentum",
+        "routes",
+        "disagreement",
+    ] {
+        assert!(!value[field].is_null(), "{field} is missing");
+    }
+    assert_eq!(value["routes"].as_object().unwrap().len(), 6);
+    assert_eq!(value["rank"], 2);
+    assert_eq!(value["rows"], serde_json::json!(["rod[1]", "rod[2]", "again"]));
+}
+
+#[test]
+fn quantities_that_do_not_exist_are_null() {
+    let value = json(&zwang(&["inspect", "models/wheel_on_slope.zw", "--json"]));
+    for field in ["a", "e", "gaussian", "influence", "P", "N"] {
+        assert!(value[field].is_null(), "{field} of a singular mass matrix");
+    }
+}
+
+#[test]
+fn check_has_the_fields_of_the_contract() {
+    let value = json(&zwang(&["check", "models/double_pendulum_redundant.zw", "--json"]));
+    assert_eq!(value["constraints"][2]["kind"], "holonomic");
+    assert_eq!(value["constraints"][2]["velocity"], "catastatic");
+    assert_eq!(value["redundant"][0]["constraint"], "again");
+    let factor = value["redundant"][0]["depends_on"]["rod[2]"].as_f64().unwrap();
+    assert!((factor - 2.0).abs() < 1e-12);
+    assert_eq!(value["redundant"][0]["everywhere"], true);
+    assert_eq!(value["indeterminate"], serde_json::json!(["rod[2]", "again"]));
+    assert_eq!((value["rank"].as_u64(), value["degrees_of_freedom"].as_u64()), (Some(2), Some(2)));
+    let note = &value["diagnostics"][0];
+    assert_eq!(
+        (note["code"].as_str(), note["line"].as_u64(), note["column"].as_u64()),
+        (Some("Z310"), Some(8), Some(19))
+    );
+}
+
+#[test]
+fn mistakes_exit_with_one_and_say_where() {
+    let output = zwang_reading(b"coordinates x\nforce x: -k*x\n", &["check", "-"]);
+    assert_eq!(output.status.code(), Some(1));
+    let err = text(&output.stderr);
+    assert!(err.contains("error[Z101]") && err.contains("standard input:2:11"), "{err}");
+    assert!(output.stdout.is_empty());
+    let value = json(&zwang_reading(b"coordinates x\nforce x: -k*x\n", &["check", "-", "--json"]));
+    assert_eq!(value["diagnostics"][0]["code"], "Z101");
+}
+
+#[test]
+fn unreadable_input_exits_with_two() {
+    for arguments in [&["check", "no_such_file.zw"][..], &["check", "models"], &["frobnicate"], &["check"]] {
+        assert_eq!(zwang(arguments).status.code(), Some(2), "{arguments:?}");
+    }
+    let output = zwang_reading(b"model \"\xff\"", &["check", "-"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("not UTF-8"));
+}
+
+#[test]
+fn overrides_change_parameters_constants_and_the_start() {
+    let value = json(&zwang(&["inspect", "models/pendulum.zw", "--set", "l=50 cm", "--set", "g=10", "--json"]));
+    assert_eq!(value["q"], serde_json::json!([0.5, 0.0]));
+    assert_eq!(value["qddot"], serde_json::json!([0.0, -10.0]));
+    let value = json(&zwang(&["check", "models/chain.zw", "--set", "n=3", "--json"]));
+    assert_eq!(value["coordinates"].as_array().unwrap().len(), 6);
+    let start = ["inspect", "models/pendulum.zw", "--start", "x=0.6, y=-0.8, der(x)=0.8, y'=0.6", "--json"];
+    let value = json(&zwang(&start));
+    assert_eq!(value["qdot"], serde_json::json!([0.8, 0.6]));
+    let output = zwang(&["check", "models/pendulum.zw", "--set", "lenght=2"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("no parameter or constant `lenght`"));
+    assert_eq!(zwang(&["check", "models/pendulum.zw", "--set", "l=2 s"]).status.code(), Some(2));
+}
+
+#[test]
+fn a_start_that_is_off_can_be_pasted_or_fixed() {
+    let off = ["check", "models/pendulum.zw", "--start", "x=1, y=0.1"];
+    let output = zwang(&off);
+    let err = text(&output.stderr);
+    assert!(err.contains("misses constraint `rod` by 4.99 mm"), "{err}");
+    let line = err.lines().map(str::trim).find_map(|l| l.strip_prefix("start ")).unwrap();
+    assert_eq!(zwang(&["check", "models/pendulum.zw", "--start", line]).status.code(), Some(0), "{line}");
+    assert_eq!(zwang(&[&off[..], &["--fix-start"]].concat()).status.code(), Some(0));
+}
+
+#[test]
+fn what_is_not_computed_yet_is_refused_by_run_and_noted_by_check() {
+    assert_eq!(zwang(&["check", "models/bouncing_ball.zw"]).status.code(), Some(0));
+    for command in ["run", "inspect"] {
+        let output = zwang(&[command, "models/bouncing_ball.zw"]);
+        assert_eq!(output.status.code(), Some(1));
+        assert!(text(&output.stderr).contains("not yet"), "{}", text(&output.stderr));
+    }
+    // a sweep is only noted
+    assert_eq!(zwang(&["run", "models/chain.zw"]).status.code(), Some(0));
+}
+
+#[test]
+fn equations_are_text_and_latex() {
+    let out = text(&zwang(&["equations", "models/pendulum.zw"]).stdout);
+    assert!(out.contains("y'' = y*(g*y - x'^2 - y'^2)/(x^2 + y^2) - g"), "{out}");
+    let out = text(&zwang(&["equations", "models/pendulum.zw", "--format", "latex"]).stdout);
+    assert!(out.starts_with("\\begin{align*}") && out.contains("\\ddot{x}"), "{out}");
+}
+
+#[test]
+fn templates_run_and_are_never_overwritten() {
+    let folder = std::env::temp_dir().join(format!("zwang-templates-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let here = |arguments: &[&str]| {
+        Command::new(env!("CARGO_BIN_EXE_zwang")).args(arguments).current_dir(&folder).output().unwrap()
+    };
+    let list = text(&here(&["new", "--list"]).stdout);
+    for template in list.lines().filter_map(|l| l.split_whitespace().next()) {
+        assert_eq!(here(&["new", template]).status.code(), Some(0), "{template}");
+        assert_eq!(here(&["run", &format!("{template}.zw")]).status.code(), Some(0), "{template}");
+        assert_eq!(here(&["new", template]).status.code(), Some(2), "{template} was overwritten");
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn every_code_is_explained_and_every_shell_completed() {
+    let list = text(&zwang(&["explain"]).stdout);
+    assert!(list.lines().count() > 30);
+    assert!(text(&zwang(&["explain", "z201"]).stdout).starts_with("# Z201"));
+    assert_eq!(zwang(&["explain", "Z999"]).status.code(), Some(2));
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        assert!(text(&zwang(&["completions", shell]).stdout).contains("zwang"), "{shell}");
+    }
+}
+
+/// The README shows what the program prints.
+#[test]
+fn the_readme_shows_real_output() {
+    let readme = std::fs::read_to_string(format!("{ROOT}/README.md")).unwrap();
+    let equations = text(&zwang(&["equations", "models/pendulum.zw"]).stdout);
+    let notes = text(&zwang(&["check", "models/double_pendulum_redundant.zw"]).stderr);
+    let mut n_shown = 0;
+    for block in readme.split("```text\n").skip(1) {
+        let block = block.split("```").next().unwrap().trim_end();
+        let real = equations.contains(block) || notes.contains(block);
+        assert!(real, "the README shows what the program does not print:\n{block}\n---\n{equations}\n{notes}");
+        n_shown += 1;
+    }
+    assert_eq!(n_shown, 2);
+}

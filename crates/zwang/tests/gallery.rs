@@ -1,0 +1,157 @@
+//! Every model of the gallery: passes `check`, and meets its closed form or reference where one is known.
+
+mod common;
+
+use common::{checked, every_route_gives, gallery, inspected_model, relative};
+use zwang::{Inspection, Overrides, inspect};
+
+/// All routes agree on every model, to rounding amplified by the condition of the worst (the rattleback, whose lightest
+/// direction weighs 1e-5 of its heaviest).
+const AGREEMENT: f64 = 1e-9;
+
+#[test]
+fn every_model_passes_check_and_all_routes_agree() {
+    let models = gallery();
+    assert!(models.len() >= 40, "only {} models", models.len());
+    for (name, text) in models {
+        let (check, diagnostics) = checked(&text, &Overrides::default());
+        let check = check.unwrap_or_else(|| panic!("{name}: {diagnostics:#?}"));
+        assert!(!check.equations.model.title.is_empty(), "{name} has no title");
+        let inspection = inspect(check, &Default::default()).unwrap_or_else(|e| panic!("{name}: {e}"));
+        for (route, result) in &inspection.routes {
+            assert!(matches!(result, Some(Ok(_))), "{name} by {}: {result:?}", route.as_str());
+        }
+        assert!(inspection.disagreement <= AGREEMENT, "{name}: {:e}", inspection.disagreement);
+        ideal_forces_do_no_virtual_work(&name, &inspection);
+    }
+}
+
+/// vᵀ(Qc_ideal) = 0 for every v with A v = 0: P and N split the scaled force.
+fn ideal_forces_do_no_virtual_work(name: &str, inspection: &Inspection) {
+    let Some(geometry) = &inspection.geometry else { return };
+    let found = &inspection.check.snapshot.found;
+    let n = found.qddot.len();
+    // q̈ − a lies in M⁻¹ range(Aᵀ); without nonideal forces its scaled part in null(B) vanishes
+    let trace_p: f64 = (0..n).map(|k| geometry.P[k * n + k]).sum();
+    assert!((trace_p - found.rank as f64).abs() < 1e-9 * (1.0 + n as f64), "{name}: trace P = {trace_p}");
+    let trace_n: f64 = (0..n).map(|k| geometry.N[k * n + k]).sum();
+    assert!((trace_n - (n - found.rank) as f64).abs() < 1e-9 * (1.0 + n as f64), "{name}: trace N = {trace_n}");
+}
+
+/// Andrews' mechanism: accelerations and multipliers at the start, known to thirty digits.
+#[test]
+fn squeezer_starts_with_the_published_accelerations() {
+    let inspection = inspected_model("squeezer", "");
+    let wanted = [14222.4439199541138705911625887, -10666.8329399655854029433719415, 0.0, 0.0, 0.0, 0.0, 0.0];
+    every_route_gives(&inspection, &wanted, 1e-11);
+    let lambda = &inspection.check.snapshot.found.lambda;
+    let size: Vec<f64> = lambda.iter().map(|l| l.abs()).collect();
+    assert!(relative(&size[..2], &[98.5668703962410896, 6.12268834425566266]) < 1e-11, "{lambda:?}");
+}
+
+/// Exact rationals: M full, A of rank 2 with three rows.
+#[test]
+fn exact_rationals_come_out_exactly() {
+    let inspection = inspected_model("exact_rationals", "");
+    every_route_gives(&inspection, &[22.0 / 13.0, 0.0, 47.0 / 13.0, 17.0 / 13.0], 1e-14);
+    let found = &inspection.check.snapshot.found;
+    assert_eq!(found.rank, 2);
+    assert!(relative(&found.unconstrained_acceleration, &[2.0 / 3.0, -5.0 / 3.0, 7.0 / 3.0, 4.0]) < 1e-14);
+    let force = [75.0 / 13.0, 95.0 / 13.0, 55.0 / 13.0, -35.0 / 13.0];
+    assert!(relative(&found.constraint_force_ideal, &force) < 1e-14);
+    assert!(relative(&found.lambda, &[205.0 / 39.0, -185.0 / 39.0, 20.0 / 39.0]) < 1e-14);
+    assert!((found.gaussian - 400.0 / 13.0).abs() < 1e-13);
+}
+
+/// Five rows of rank two move as two, with the same force.
+#[test]
+fn redundant_pendulum_has_rank_two_and_the_force_of_two_rows() {
+    let start = "x=0.6, y=0, z=-0.8, x'=1.6, z'=1.2";
+    let inspection = inspected_model("redundant_pendulum", start);
+    let found = &inspection.check.snapshot.found;
+    assert_eq!((found.rank, inspection.check.equations.rows.len()), (2, 5));
+    // tension of a pendulum: v²/l + g cos, along the rod
+    let tension = 4.0 + 9.81 * 0.8;
+    assert!(relative(&found.constraint_force_ideal, &[-0.6 * tension, 0.0, 0.8 * tension]) < 1e-12);
+    assert_eq!(inspection.check.redundant.len(), 3);
+    assert!(inspection.check.redundant.iter().all(|r| r.everywhere == Some(true)));
+}
+
+/// A mass matrix that is singular and made whole by a constraint; refused without it.
+#[test]
+fn singular_masses_are_decided_by_mass_and_constraints_together() {
+    let wheel = inspected_model("wheel_on_slope", "");
+    every_route_gives(&wheel, &[-1.095079234054703, 5.182356434595327], 1e-13);
+    assert!(!wheel.check.regular);
+    let link = inspected_model("massless_link", "");
+    assert!(!link.check.regular);
+
+    let text = common::model_text("massless_link");
+    let without: String = text.lines().filter(|l| !l.starts_with("constraint")).map(|l| format!("{l}\n")).collect();
+    let without: String = without.lines().filter(|l| !l.starts_with("output")).map(|l| format!("{l}\n")).collect();
+    let (check, diagnostics) = checked(&without, &Overrides::default());
+    assert!(check.is_none());
+    assert!(diagnostics.iter().any(|d| d.code == "Z401" && d.message.contains("`q`")), "{diagnostics:#?}");
+}
+
+/// A force law comes out of the constraints alone: −1.44/r² at the near apse.
+#[test]
+fn newton_ellipse_gives_the_inverse_square_law() {
+    let inspection = inspected_model("newton_ellipse", "");
+    every_route_gives(&inspection, &[-3.6864, 0.0], 1e-13);
+}
+
+/// A constraint that the free motion satisfies exerts no force.
+#[test]
+fn a_first_integral_as_constraint_costs_no_force() {
+    let inspection = inspected_model("kepler_with_integral", "");
+    let force = &inspection.check.snapshot.found.constraint_force_ideal;
+    assert!(force.iter().all(|f| f.abs() < 1e-14), "{force:?}");
+}
+
+/// Particle with a work-doing constraint force: the acceleration known from 39-digit arithmetic.
+#[test]
+fn nonideal_particle_has_the_known_acceleration() {
+    let inspection = inspected_model("nonideal_particle", "");
+    every_route_gives(&inspection, &[-0.693643643040795, 0.0483079651232219, -0.1862584902511], 1e-13);
+}
+
+/// Closed loops that a naive count calls rigid.
+#[test]
+fn bricard_moves_although_the_count_says_it_cannot() {
+    for name in ["bricard", "bricard_bodies"] {
+        let check = inspected_model(name, "").check;
+        assert_eq!(check.degrees_of_freedom(), 1, "{name}");
+    }
+}
+
+/// dE/dt = p'·q̇ − … : with ideal scleronomic constraints and no applied force the energy is stationary along the motion.
+#[test]
+fn energy_is_stationary_where_no_power_flows() {
+    for name in
+        ["pendulum", "rolling_disk", "bricard", "tumbling_body", "rattleback", "chain_of_ten_angles", "squeezer"]
+    {
+        let inspection = inspected_model(name, "");
+        let state = &inspection.check.state;
+        let mut system = inspection.check.system;
+        let qddot = &inspection.check.snapshot.found.qddot;
+        // E a little before and after, along q̇ and q̈
+        let h = 1e-5;
+        let moved = |h: f64| {
+            let mut s = state.clone();
+            for k in 0..s.q.len() {
+                s.q[k] += h * state.qdot[k] + h * h / 2.0 * qddot[k];
+                s.qdot[k] += h * qddot[k];
+            }
+            s
+        };
+        let power: f64 = {
+            let forces: f64 = if name == "squeezer" { 0.033 * state.qdot[0] } else { 0.0 };
+            forces
+        };
+        let (before, after) = (system.energies(&moved(-h)).unwrap(), system.energies(&moved(h)).unwrap());
+        let rate = (after.energy - before.energy) / (2.0 * h) - power;
+        let scale = (after.kinetic.abs() + after.potential.abs()).max(1.0);
+        assert!(rate.abs() < 1e-5 * scale, "{name}: dE/dt = {rate:e}");
+    }
+}
