@@ -26,7 +26,7 @@ pub(crate) type Names = HashMap<Expr, String>;
 pub(crate) struct Term {
     pub coefficient: Number,
     pub factors: Vec<(Expr, Number)>,
-    /// where the term was written: terms keep the order in which they were made
+    /// where the term was written: decides among terms too long to be compared as text
     place: Expr,
 }
 
@@ -52,10 +52,11 @@ pub(crate) fn terms(graph: &Graph, e: Expr, names: &Names) -> Vec<Term> {
         return vec![Term { coefficient: number.clone(), factors: Vec::new(), place: e }];
     }
     let mut terms = flat_sum(graph, e, names);
+    terms.retain(|term| counts(graph, term));
     if terms.len() > 1 {
         terms = merge_like(graph, terms);
         merge_squares(graph, &mut terms);
-        terms.sort_by_key(|term| (term.factors.is_empty(), term.place));
+        terms.sort_by_cached_key(|term| (term.factors.is_empty(), term_key(graph, term), term.place));
         if let Some(first) = terms.iter().position(|term| !term.coefficient.is_negative()) {
             terms[..=first].rotate_right(1);
         }
@@ -105,7 +106,7 @@ fn flat_product(graph: &Graph, e: Expr, negative: bool, names: &Names) -> Term {
     term
 }
 
-/// The only term of a short sum, if merging leaves one.
+/// The only term of a short sum, if merging leaves one or none.
 fn lone_term(graph: &Graph, e: Expr, names: &Names) -> Option<Term> {
     if names.contains_key(&e) || !matches!(graph.node(e), Node::Add(..)) {
         return None;
@@ -117,7 +118,9 @@ fn lone_term(graph: &Graph, e: Expr, names: &Names) -> Option<Term> {
     let mut terms = short.into_iter().map(|(x, negative)| powers(graph, x, negative, names)).collect();
     terms = merge_like(graph, terms);
     merge_squares(graph, &mut terms);
-    terms.pop().filter(|_| terms.is_empty())
+    // all terms may have cancelled
+    let zero = Term { coefficient: Number::ZERO, factors: Vec::new(), place: e };
+    terms.pop().map_or(Some(zero), Some).filter(|_| terms.is_empty())
 }
 
 /// Splits products and integer powers of products into powers.
@@ -160,13 +163,21 @@ fn collect_powers(graph: &Graph, mut factors: Vec<(Expr, Number)>) -> Vec<(Expr,
     collected
 }
 
+/// Longest composite factor whose text decides its place.
+const MAX_KEY: usize = 100;
+
 /// What orders composite factors: their own text, so that the order does not depend on what was built before.
 fn written_key(graph: &Graph, base: Expr) -> String {
-    const LONGEST: usize = 100;
     match rank(graph, base) {
         0..=2 => String::new(),
-        _ => graph.text_limited(base, LONGEST).unwrap_or_default(),
+        _ => graph.text_limited(base, MAX_KEY).unwrap_or_default(),
     }
+}
+
+/// What orders the terms of a sum: the text of their factors, for the same reason.
+fn term_key(graph: &Graph, term: &Term) -> String {
+    let factor = |(base, n): &(Expr, Number)| format!("{}^{n}", graph.text_limited(*base, MAX_KEY).unwrap_or_default());
+    term.factors.iter().map(factor).collect::<Vec<_>>().join("*")
 }
 
 /// Constants of the motion come first, then other symbols, then functions, then sums.
@@ -200,8 +211,13 @@ fn merge_like(graph: &Graph, terms: Vec<Term>) -> Vec<Term> {
             None => merged.push(term),
         }
     }
-    merged.retain(|term| !term.coefficient.is_zero() || term.factors.iter().any(|&(x, _)| is_singular(graph, x)));
+    merged.retain(|term| counts(graph, term));
     merged
+}
+
+/// Whether a term is other than zero, or would be no number.
+fn counts(graph: &Graph, term: &Term) -> bool {
+    !term.coefficient.is_zero() || term.factors.iter().any(|&(x, _)| is_singular(graph, x))
 }
 
 /// x sin²u + x cos²u = x.

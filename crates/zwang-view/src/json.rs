@@ -9,8 +9,11 @@ use zwang_motion::Matrix;
 
 /// Every message with its place.
 pub fn diagnostics_json(reading: &Reading, diagnostics: &Diagnostics) -> Value {
+    let n_lines = reading.text[..reading.file_length].lines().count();
     let one = |d: &zwang::diagnostic::Diagnostic| {
         let at = d.span.map(|s| (line_and_column(&reading.text, s.start), line_and_column(&reading.text, s.end)));
+        let is_override =
+            at.is_some_and(|(start, _)| start.0 > n_lines.max(1)) && reading.text.len() > reading.file_length;
         json!({
             "code": d.code,
             "severity": d.severity.as_str(),
@@ -19,6 +22,7 @@ pub fn diagnostics_json(reading: &Reading, diagnostics: &Diagnostics) -> Value {
             "column": at.map(|(start, _)| start.1),
             "end_line": at.map(|(_, end)| end.0),
             "end_column": at.map(|(_, end)| end.1),
+            "source": if is_override { "command line" } else { "model" },
             "label": d.label,
             "notes": d.notes,
             "help": d.help,

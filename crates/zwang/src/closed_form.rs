@@ -6,7 +6,7 @@ use zwang_motion::{Matrix, Settings, dependence};
 use crate::equations::{Equations, SparseRow};
 
 /// Above this many coordinates or independent rows formulas are of no use to a reader.
-const MOST: usize = 40;
+const MOST: usize = 24;
 
 /// Explicit accelerations and the multipliers they come from.
 pub struct ClosedForm {
@@ -21,10 +21,16 @@ pub struct ClosedForm {
 /// Nonideal forces enter through Q + C, UK02 (6), with the multipliers of the ideal part.
 pub fn closed_form(equations: &mut Equations) -> Option<ClosedForm> {
     let n = equations.model.n_coordinates();
-    let rows = independent_rows(equations)?;
-    if n > MOST || rows.len() > MOST {
+    if n > MOST || equations.rows.len() > 2 * MOST {
         return None;
     }
+    let masses = equations.mass_matrix.clone();
+    let coefficients: Vec<SparseRow> = equations.rows.iter().map(|r| r.coefficients.clone()).collect();
+    // a mass matrix that is singular everywhere has no inverse to write down
+    if independent_rows(equations, &masses)?.len() < n {
+        return None;
+    }
+    let rows = independent_rows(equations, &coefficients)?;
     let ideal = solve(equations, &rows, &equations.given_force.clone())?;
     if equations.nonideal_force.is_empty() {
         return Some(ideal);
@@ -40,18 +46,17 @@ pub fn closed_form(equations: &mut Equations) -> Option<ClosedForm> {
     Some(ClosedForm { accelerations: moved.accelerations, multipliers: ideal.multipliers })
 }
 
-/// Rows that are independent at a generic state.
-fn independent_rows(equations: &Equations) -> Option<Vec<usize>> {
+/// Rows of a symbolic matrix that are independent at a generic state.
+fn independent_rows(equations: &Equations, rows: &[SparseRow]) -> Option<Vec<usize>> {
     let model = &equations.model;
-    let exprs: Vec<Expr> = equations.rows.iter().flat_map(|r| r.coefficients.iter().map(|(_, e)| *e)).collect();
+    let exprs: Vec<Expr> = rows.iter().flat_map(|row| row.iter().map(|(_, e)| *e)).collect();
     let mut symbols = model.graph.symbols_of(&exprs);
     symbols.retain(|s| !model.parameters.iter().any(|p| p.symbol == *s));
     let n_free = symbols.len();
     symbols.extend(model.parameters.iter().map(|p| p.symbol));
     let program = Program::new(&model.graph, &symbols, &exprs).ok()?;
-    let pattern: Vec<Vec<usize>> =
-        equations.rows.iter().map(|r| r.coefficients.iter().map(|(k, _)| *k).collect()).collect();
-    let mut matrix = Matrix::from_pattern(equations.rows.len(), model.n_coordinates(), &pattern);
+    let pattern: Vec<Vec<usize>> = rows.iter().map(|row| row.iter().map(|(k, _)| *k).collect()).collect();
+    let mut matrix = Matrix::from_pattern(rows.len(), model.n_coordinates(), &pattern);
     let mut best: Option<Vec<usize>> = None;
     for attempt in 0..5 {
         let generic = (0..n_free).map(|k| 0.2 + 0.7 * ((k * 13 + attempt * 31 + 2) as f64).sin());

@@ -35,8 +35,12 @@ pub fn inspect(mut check: Check, settings: &Settings) -> Result<Inspection, Moti
     let found = &check.snapshot.found;
     let (lambda, qddot, gaussian) = (found.lambda.clone(), found.qddot.clone(), found.gaussian);
     let geometry = (small && !found.singular_mass).then(|| geometry(&check.snapshot.given, settings)).transpose()?;
+    // rows scaled beyond the range of numbers have an influence beyond it
+    let geometry = geometry.filter(|g| g.influence.iter().chain(&g.P).all(|x| x.is_finite()));
     let routes = RouteName::ALL.map(|name| (name, by_route(&mut check, name, settings, small)));
-    let disagreement = disagreement(&routes, &qddot);
+    let free = &check.snapshot.found.unconstrained_acceleration;
+    let scale = qddot.iter().chain(free).fold(0.0_f64, |m, x| m.max(x.abs()));
+    let disagreement = disagreement(&routes, &qddot, scale);
     let outputs = check.system.outputs(&state, &lambda, &qddot, gaussian);
     Ok(Inspection { check, energies, geometry, routes: routes.to_vec(), disagreement, outputs })
 }
@@ -51,18 +55,17 @@ fn by_route(check: &mut Check, name: RouteName, settings: &Settings, small: bool
     let mut snapshot = Snapshot::new(&check.system);
     let mut way = route(name, check.system.n_coordinates(), check.system.n_rows(), settings);
     let state = check.state.clone();
-    Some(snapshot.take(&mut check.system, &state, &mut *way, settings).map(|()| snapshot.found.qddot))
+    let taken = snapshot.take(&mut check.system, &state, &mut *way, settings).map(|()| snapshot.found.qddot);
+    Some(taken.and_then(|qddot| match qddot.iter().all(|x| x.is_finite()) {
+        true => Ok(qddot),
+        false => Err(MotionError::NotFinite { what: "the acceleration".into() }),
+    }))
 }
 
-fn disagreement(routes: &[(RouteName, RouteResult)], reference: &[f64]) -> f64 {
-    let scale = reference.iter().fold(0.0_f64, |m, x| m.max(x.abs())).max(f64::MIN_POSITIVE);
-    let mut largest = 0.0_f64;
-    for (_, result) in routes {
-        if let Some(Ok(qddot)) = result {
-            let difference = qddot.iter().zip(reference).fold(0.0_f64, |m, (a, b)| m.max((a - b).abs()));
-            largest = largest.max(difference / scale);
-        }
-    }
-    // two routes that agree on zero agree
-    if largest.is_finite() { largest } else { 0.0 }
+/// Largest difference from the default route, relative to `scale`; zero where every route finds nothing but zeros.
+fn disagreement(routes: &[(RouteName, RouteResult)], reference: &[f64], scale: f64) -> f64 {
+    let found = routes.iter().filter_map(|(_, result)| result.as_ref()?.as_ref().ok());
+    let differences = found.flat_map(|qddot| qddot.iter().zip(reference).map(|(a, b)| (a - b).abs()));
+    let largest = differences.fold(0.0_f64, f64::max);
+    if scale > 0.0 { largest / scale } else { largest }
 }

@@ -110,6 +110,8 @@ pub struct Initial {
     pub value: Expr,
     /// Its name as written, for messages.
     pub name: String,
+    /// Whether it comes from the command line.
+    pub is_override: bool,
     /// Where it stands.
     pub span: Span,
 }

@@ -11,6 +11,9 @@ use zwang_expr::{Expr, Program};
 /// Longest text that is parsed back, to keep the test quick.
 const LONGEST: usize = 3000;
 
+/// Size up to which the printed text is the same after parsing, character by character.
+const SHORT: usize = 100;
+
 /// The derived expressions of a model that are short enough to print.
 fn printed(equations: &Equations) -> Vec<(Expr, String)> {
     let mut exprs = vec![equations.lagrangian, equations.kinetic, equations.potential, equations.energy];
@@ -46,7 +49,7 @@ fn symbols(model: &Model) -> Vec<Expr> {
 
 #[test]
 fn printed_equations_parse_back_to_the_same_text_and_value() {
-    let mut n_compared = 0;
+    let (mut n_compared, mut n_same) = (0, 0);
     for (name, text) in gallery() {
         let Some(model) = read(&text, &Overrides::default()).model else { panic!("{name} has errors") };
         let equations = Equations::derive(model);
@@ -56,10 +59,11 @@ fn printed_equations_parse_back_to_the_same_text_and_value() {
         for (e, printed) in &printed(&equations) {
             let again = reread(&equations.model, printed);
             let (second, output) = (symbols(&again), &again.outputs[0]);
-            // terms stand in the order they were built, so the first reading may reorder them; then the text is fixed
-            let reprinted = again.graph.text(output.expr);
-            let third = reread(&equations.model, &reprinted);
-            assert_eq!(third.graph.text(third.outputs[0].expr), reprinted, "{name}: {printed}");
+            // long factors stand in the order they were built; all others in an order of their own
+            if equations.model.graph.text_limited(*e, SHORT).is_some() {
+                assert_eq!(again.graph.text(output.expr), *printed, "{name}: print, parse, print");
+                n_same += 1;
+            }
             let value = |graph, symbols: &[Expr], e| {
                 let program = Program::new(graph, symbols, &[e]).ok()?;
                 let mut out = [0.0];
@@ -78,5 +82,5 @@ fn printed_equations_parse_back_to_the_same_text_and_value() {
             }
         }
     }
-    assert!(n_compared > 500, "only {n_compared} expressions were compared");
+    assert!(n_compared > 500 && n_same > 400, "only {n_compared} and {n_same} expressions were compared");
 }

@@ -245,8 +245,8 @@ impl Lower<'_> {
         let matrix = self.inertia(inertia, frame.is_planar())?;
         for entry in matrix.iter().flatten().filter(|q| q.expr != Expr::ZERO) {
             // [E] = [I]/[t]²
-            let energy = entry.dim.times(&self.time_dim, -2.0);
-            self.same_dimension((&self.energy_dim.clone(), span), (&energy, inertia.span), "an inertia does not fit")?;
+            let per = Dim::default().times(&self.time_dim, -2.0);
+            self.energy_over(&per, span, (&entry.dim, inertia.span), "an inertia does not fit")?;
         }
         let w = frame.body_rates;
         let rates: &[Expr] = if frame.is_planar() { &w[2..] } else { &w };
@@ -269,7 +269,16 @@ impl Lower<'_> {
                 let d = Diagnostic::error("Z107", "an inertia matrix belongs to a body in space and is 3 by 3");
                 return self.give_up(d.at(formula.span, "wrong size"));
             }
-            return rows.iter().map(|r| r.iter().map(|e| self.scalar(e)).collect()).collect();
+            let matrix: Vec<Vec<Quantity>> =
+                rows.iter().map(|r| r.iter().map(|e| self.scalar(e)).collect()).collect::<Lowered<_>>()?;
+            for (i, j) in [(0, 1), (0, 2), (1, 2)] {
+                if !self.equal_at_random(matrix[i][j].expr, matrix[j][i].expr) {
+                    let d = Diagnostic::error("Z403", "an inertia matrix is symmetric, and this one is not");
+                    let d = d.at(rows[j][i].span, "differs").and_at(rows[i][j].span, "from this");
+                    return self.give_up(d.help("write the same entry in both places"));
+                }
+            }
+            return Ok(matrix);
         }
         let moments = match (self.formula(formula)?, planar) {
             (Value::Scalar(moment), true) => return Ok(vec![vec![moment]]),

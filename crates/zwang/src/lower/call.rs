@@ -261,13 +261,7 @@ impl Lower<'_> {
     }
 
     fn of_constraint(&mut self, name: &str, arguments: &[Formula], span: Span) -> Lowered<Value> {
-        if !self.rows_ready {
-            return self.give_up(
-                Diagnostic::error("Z404", format!("`{name}` of a constraint cannot stand here"))
-                    .at(span, "what the constraints do is known only after they are stated")
-                    .help("it can stand in `output`, `plot` and `nonideal`"),
-            );
-        }
+        self.only_in_outputs(name, span)?;
         if !(name == "reaction" && arguments.len() == 2) {
             self.expect_arguments(name, arguments, 1, span)?;
         }
@@ -375,7 +369,20 @@ impl Lower<'_> {
         Ok(Value::Vector(solved.into_iter().map(|e| Quantity::new(e, dim.clone())).collect()))
     }
 
+    /// What follows from the motion cannot be put into what the motion follows from.
+    fn only_in_outputs(&mut self, name: &str, span: Span) -> Lowered<()> {
+        if self.rows_ready {
+            return Ok(());
+        }
+        self.give_up(
+            Diagnostic::error("Z404", format!("`{name}` cannot stand here"))
+                .at(span, "it is known only after energies, forces and constraints are stated")
+                .help("it can stand in `output`, `plot` and `nonideal`"),
+        )
+    }
+
     fn of_coordinate(&mut self, name: &str, arguments: &[Formula], span: Span) -> Lowered<Value> {
+        self.only_in_outputs(name, span)?;
         self.expect_arguments(name, arguments, 1, span)?;
         let value = self.scalar(&arguments[0])?;
         let Some(super::Meaning::Position(k)) = self.meaning.get(&value.expr).copied() else {
@@ -391,6 +398,7 @@ impl Lower<'_> {
     }
 
     fn of_motion(&mut self, name: &str, arguments: &[Formula], span: Span) -> Lowered<Value> {
+        self.only_in_outputs(name, span)?;
         self.expect_arguments(name, arguments, 0, span)?;
         let derived = match name {
             "energy" => Derived::Energy,

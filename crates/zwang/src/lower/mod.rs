@@ -209,13 +209,19 @@ impl<'a> Lower<'a> {
         }
     }
 
+    /// A quantity times `rest` must be an energy: [quantity] = [E]/[rest].
+    fn energy_over(&mut self, rest: &Dim, at: Span, given: (&Dim, Span), because: &str) -> Lowered<()> {
+        let wanted = self.energy_dim.times(rest, -1.0);
+        self.same_dimension((&wanted, at), given, because)
+    }
+
     fn report_clash(&mut self, clash: Clash, left: Span, right: Span, because: &str) -> Lowered<()> {
         let Clash { left: first, right: second, reasons } = clash;
         let mut d = Diagnostic::error("Z501", format!("{because}: {first} and {second}")).at(right, second);
         if left != right {
             d = d.and_at(left, first);
         }
-        for (name, dimension, span) in reasons.into_iter().take(4) {
+        for (name, dimension, span) in reasons.into_iter().filter(|(name, _, _)| name != "energy").take(4) {
             if span != left && span != right {
                 d = d.and_at(span, format!("because of this `{name}` is {dimension}"));
             } else {
@@ -365,6 +371,11 @@ impl<'a> Lower<'a> {
         }
         if self.diagnostics.has_errors() {
             return None;
+        }
+        // a model of pure numbers is shown no units, whatever could be inferred
+        if !self.tree.has_units {
+            self.model.graph = self.graph;
+            return Some(self.model);
         }
         for (coordinate, dim) in self.model.coordinates.iter_mut().zip(&self.coordinate_dims) {
             coordinate.dimension = self.dimensions.known(dim);

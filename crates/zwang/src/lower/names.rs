@@ -485,6 +485,10 @@ impl Lower<'_> {
             };
             return self.give_up(d);
         }
+        if is_function(key) {
+            let d = Diagnostic::error("Z107", format!("`{shown}` is a function")).at(span, "its argument is missing");
+            return self.give_up(d.help(format!("{shown}(…)")));
+        }
         let base = family_of(key);
         if base != *key && self.entries.contains_key(base.as_str()) {
             return self.give_up(
@@ -513,6 +517,9 @@ impl Lower<'_> {
         });
         let mut d = Diagnostic::error("Z101", format!("`{shown}` is not a coordinate, parameter or definition"))
             .at(span, "not defined");
+        if key == "e" {
+            d = d.help("the exponential function is exp(x)");
+        }
         if let Some(near) = near {
             d = d.help(format!("did you mean `{near}`?"));
         }

@@ -91,8 +91,8 @@ impl Lower<'_> {
         let length = self.common_dimension(&place, at.span)?;
 
         // [E] = [m][P]²/[t]²
-        let energy = mass_value.dim.times(&length, 2.0).times(&self.time_dim, -2.0);
-        self.same_dimension((&self.energy_dim.clone(), span), (&energy, mass.value.span), "a mass does not fit")?;
+        let speed = length.times(&self.time_dim, -1.0);
+        self.energy_over(&speed.power(2.0), span, (&mass_value.dim, mass.value.span), "a mass does not fit")?;
         let velocity = self.primed(Value::Vector(place.clone()), 1, at.span)?.components();
         let squares: Vec<Expr> = velocity.iter().map(|v| self.graph.powi(v.expr, 2)).collect();
         let sum = self.graph.sum(&squares);
@@ -108,8 +108,8 @@ impl Lower<'_> {
         }
         let mut terms = Vec::new();
         for (g, p) in field.iter().zip(&place).filter(|(g, _)| g.expr != Expr::ZERO) {
-            let energy = mass_value.dim.times(&g.dim, 1.0).times(&p.dim, 1.0);
-            self.same_dimension((&self.energy_dim.clone(), span), (&energy, *field_span), "gravity does not fit")?;
+            let moment = mass_value.dim.times(&p.dim, 1.0);
+            self.energy_over(&moment, span, (&g.dim, *field_span), "gravity does not fit")?;
             terms.push(self.graph.product(&[Expr::MINUS_ONE, mass_value.expr, g.expr, p.expr]));
         }
         let weight = self.graph.sum(&terms);
@@ -169,12 +169,8 @@ impl Lower<'_> {
             let value = self.scalar(formula)?;
             for k in coordinates {
                 // [E] = [m][q]²/[t]²
-                let energy = value.dim.times(&self.coordinate_dims[k], 2.0).times(&self.time_dim, -2.0);
-                self.same_dimension(
-                    (&self.energy_dim.clone(), target.span),
-                    (&energy, formula.span),
-                    "a mass does not fit",
-                )?;
+                let speed = self.coordinate_dims[k].times(&self.time_dim, -1.0);
+                self.energy_over(&speed.power(2.0), target.span, (&value.dim, formula.span), "a mass does not fit")?;
                 self.add_kinetic(k, k, value.expr);
             }
         }
@@ -217,10 +213,8 @@ impl Lower<'_> {
                 if a.expr == Expr::ZERO {
                     continue;
                 }
-                let pair = self.coordinate_dims[i].times(&self.coordinate_dims[j], 1.0);
-                let energy = a.dim.times(&pair, 1.0).times(&self.time_dim, -2.0);
-                let spans = (formula.span, rows[i][j].span);
-                self.same_dimension((&self.energy_dim.clone(), spans.0), (&energy, spans.1), "a mass does not fit")?;
+                let pair = self.coordinate_dims[i].times(&self.coordinate_dims[j], 1.0).times(&self.time_dim, -2.0);
+                self.energy_over(&pair, formula.span, (&a.dim.clone(), rows[i][j].span), "a mass does not fit")?;
                 self.add_kinetic(i, j, entries[i][j].expr);
             }
         }
@@ -229,7 +223,7 @@ impl Lower<'_> {
     }
 
     /// Whether two expressions have the same value at a few arbitrary states.
-    fn equal_at_random(&self, a: Expr, b: Expr) -> bool {
+    pub(super) fn equal_at_random(&self, a: Expr, b: Expr) -> bool {
         let symbols = self.graph.symbols_of(&[a, b]);
         let Ok(program) = Program::new(&self.graph, &symbols, &[a, b]) else { return false };
         let mut work = program.workspace();
@@ -304,12 +298,8 @@ impl Lower<'_> {
                 let Quantity { expr, dim } = self.scalar(formula)?;
                 self.no_accelerations(expr, formula.span)?;
                 for &k in coordinates.iter().filter(|_| expr != Expr::ZERO) {
-                    let energy = dim.times(&self.coordinate_dims[k], 1.0);
-                    self.same_dimension(
-                        (&self.energy_dim.clone(), target.span),
-                        (&energy, formula.span),
-                        "a force does not fit its coordinate",
-                    )?;
+                    let own = self.coordinate_dims[k].clone();
+                    self.energy_over(&own, target.span, (&dim, formula.span), "a force does not fit its coordinate")?;
                 }
                 Ok(coordinates.into_iter().map(|k| Load::Coordinate(k, expr)).collect())
             }
@@ -326,12 +316,7 @@ impl Lower<'_> {
                 }
                 for (f, p) in force.iter().zip(&place).filter(|(f, p)| f.expr != Expr::ZERO && p.expr != Expr::ZERO) {
                     self.no_accelerations(f.expr, formula.span)?;
-                    let energy = f.dim.times(&p.dim, 1.0);
-                    self.same_dimension(
-                        (&self.energy_dim.clone(), target.span),
-                        (&energy, formula.span),
-                        "a force does not fit its point",
-                    )?;
+                    self.energy_over(&p.dim, target.span, (&f.dim, formula.span), "a force does not fit its point")?;
                 }
                 let exprs = |v: Vec<Quantity>| v.into_iter().map(|q| q.expr).collect();
                 Ok(vec![Load::Point(exprs(place), exprs(force))])
@@ -692,6 +677,7 @@ impl Lower<'_> {
                 value: value.expr,
                 name,
                 span: initial.span,
+                is_override: initial.replaces,
             };
             self.add_initial(entry, initial.replaces)?;
         }
@@ -712,7 +698,7 @@ impl Lower<'_> {
 
     fn add_initial(&mut self, entry: Initial, replaces: bool) -> Lowered<()> {
         let same = self.start_entries.get(&entry.quantity).copied();
-        if let (Some(k), true) = (same, replaces) {
+        if let Some(k) = same.filter(|k| replaces && !self.model.start[*k].is_override) {
             self.model.start[k] = entry;
             return Ok(());
         }

@@ -79,6 +79,12 @@ impl Finder<'_> {
         let mut level = LevelEquations::new(equations, &self.state, false);
         let search = self.search(&mut level, &given, &guess);
         match search {
+            Search::Kept { attempt }
+                if attempt > 0 && given.contains(&Given::Near) && !given.contains(&Given::Missing) =>
+            {
+                self.diagnostics.push(report::not_unique(&equations.model, &self.state.q));
+                Some(())
+            }
             Search::Kept { .. } => self.determined(equations, &mut level, &given, &guess),
             Search::Unmet(names) => {
                 self.diagnostics.push(report::unmet(&equations.model, &names));

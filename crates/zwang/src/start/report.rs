@@ -130,6 +130,23 @@ pub(super) fn open_velocities(model: &Model, found: &[f64]) -> Diagnostic {
     d.help(format!("say roughly which:   start {}", line.join(", ")))
 }
 
+/// A note on values after `~` that do not say which start is meant.
+pub(super) fn not_unique(model: &Model, q: &[f64]) -> Diagnostic {
+    let near: Vec<String> = model
+        .start
+        .iter()
+        .filter(|i| !i.exact && !i.is_velocity)
+        .filter_map(|i| Some(format!("{} = {}", i.name, short(q[i.coordinate?]))))
+        .take(6)
+        .collect();
+    let d = Diagnostic::note("Z202", "the values after ~ lie where no start is nearest; one was chosen");
+    let d = match model.start_span {
+        Some(span) => d.at(span, format!("taken: {}", near.join(", "))),
+        None => d,
+    };
+    d.help("give values nearer to the start that is meant")
+}
+
 /// Z204: equations of the start that cannot hold, or not together with the rest.
 pub(super) fn unmet(model: &Model, names: &[String]) -> Diagnostic {
     let quoted: Vec<String> = names.iter().take(6).map(|n| format!("`{n}`")).collect();
@@ -185,8 +202,12 @@ pub(super) fn contradiction(model: &Model, level: &LevelEquations, projection: &
         let span = level.origins[*k].span;
         d = if position == 0 { d.at(span, label) } else { d.and_at(span, label) };
     }
+    let help = match names.len() {
+        0 | 1 => "change it so that it can hold, or start near a place where it does",
+        _ => "drop one of them, or make them agree",
+    };
     d.with_note(format!("searched from the given start; the smallest gap found is {}", with_unit(gap, dimension)))
-        .help("drop one of them, or make them agree")
+        .help(help)
 }
 
 /// `a`, `b` and `c`

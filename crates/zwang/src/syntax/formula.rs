@@ -373,7 +373,10 @@ impl Parser<'_> {
             true => d.help(format!("a label: {}: {next} …", name.text)),
             false => d,
         };
-        self.diagnostics.push(d.help(format!("product: {}*{next}", name.text)));
+        let is_function = zwang_expr::Function::from_name(&name.text).is_some();
+        let help =
+            if is_function { format!("{}({next})", name.text) } else { format!("product: {}*{next}", name.text) };
+        self.diagnostics.push(d.help(help));
         Err(Abandoned)
     }
 

@@ -59,7 +59,7 @@ fn undetermined(equations: &Equations, direction: &[f64]) -> Diagnostic {
     let model = &equations.model;
     let names = involved(equations, direction);
     let massless: Vec<String> = (0..direction.len())
-        .filter(|k| equations.mass_matrix[*k].is_empty() && direction[*k].abs() > 1e-6)
+        .filter(|k| equations.momentum[*k] == zwang_expr::Expr::ZERO && direction[*k].abs() > 1e-6)
         .map(|k| format!("`{}'`", model.coordinates[k].name))
         .collect();
     let verb = if names.len() == 1 { "is" } else { "are together" };

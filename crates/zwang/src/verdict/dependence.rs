@@ -79,11 +79,19 @@ pub fn redundancy_notes(equations: &Equations, redundant: &[Redundant], rank: us
         };
         let message = format!("`{}` {verb} {combination}{place}; {m} equations, {rank} independent", r.row);
         let row = equations.rows.iter().find(|e| e.name == r.row);
-        let d = Diagnostic::note("Z310", message);
+        // where rows meet only here, the count of freedoms holds only here
+        let singular = r.everywhere == Some(false);
+        let d = if singular { Diagnostic::warning("Z310", message) } else { Diagnostic::note("Z310", message) };
+        let label = if singular { "a singular position" } else { "not needed for the motion" };
         let d = match row {
-            Some(row) => d.at(equations.model.constraints[row.constraint].span, "not needed for the motion"),
+            Some(row) => d.at(equations.model.constraints[row.constraint].span, label),
             None => d,
         };
+        if singular {
+            let d =
+                d.with_note("rank and degrees of freedom are those of this position; nearby there are fewer freedoms");
+            return d.help("start from another position if this one was not meant");
+        }
         let mut shared: Vec<String> = r.depends_on.iter().map(|(n, _)| format!("`{n}`")).collect();
         shared.truncate(6);
         shared.push(format!("`{}`", r.row));
