@@ -1,5 +1,19 @@
 //! From a model text to explicit equations of motion.
-#![allow(clippy::needless_range_loop)]
+//!
+//! A model states coordinates, a Lagrangian L, forces F and constraints of any kind. What follows is
+//!
+//! $$ M \ddot q = Q + A^T \lambda, \qquad A \ddot q = b, \qquad
+//!    \ddot q = a + M^{-1/2}(A M^{-1/2})^+ (b - A a) $$
+//!
+//! with M = ∂²L/∂q̇∂q̇, Q = F + ∂L/∂q − (∂p/∂q)q̇ − ∂p/∂t and the constraints differentiated until they are linear in q̈.
+//!
+//! ```
+#![doc = include_str!("../tests/example/pendulum.rs")]
+//! ```
+//!
+//! [`read`] turns text into a [`model::Model`], [`equations::Equations::derive`] derives, [`check`] finds a consistent
+//! start and says what the constraints imply there, [`inspect`] looks at it by every route.
+#![allow(clippy::needless_range_loop, reason = "indices are those of the formula")]
 
 mod check;
 mod closed_form;

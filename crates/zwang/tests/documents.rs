@@ -17,10 +17,10 @@ fn blocks(text: &str, tag: &str) -> Vec<(String, String)> {
     while let Some(line) = lines.next() {
         let Some(fence) = line.trim_start().strip_prefix("```") else { continue };
         let body: Vec<&str> = lines.by_ref().take_while(|l| !l.trim_start().starts_with("```")).collect();
-        if let Some(rest) = fence.strip_prefix(tag) {
-            if rest.is_empty() || rest.starts_with(' ') {
-                found.push((rest.trim().to_string(), body.join("\n") + "\n"));
-            }
+        if let Some(rest) = fence.strip_prefix(tag)
+            && (rest.is_empty() || rest.starts_with(' '))
+        {
+            found.push((rest.trim().to_string(), body.join("\n") + "\n"));
         }
     }
     found

@@ -42,11 +42,11 @@ fn ideal_forces_do_no_virtual_work(name: &str, inspection: &Inspection) {
 #[test]
 fn squeezer_starts_with_the_published_accelerations() {
     let inspection = inspected_model("squeezer", "");
-    let wanted = [14222.4439199541138705911625887, -10666.8329399655854029433719415, 0.0, 0.0, 0.0, 0.0, 0.0];
+    let wanted = [14_222.443_919_954_114, -10_666.832_939_965_585, 0.0, 0.0, 0.0, 0.0, 0.0];
     every_route_gives(&inspection, &wanted, 1e-11);
     let lambda = &inspection.check.snapshot.found.lambda;
     let size: Vec<f64> = lambda.iter().map(|l| l.abs()).collect();
-    assert!(relative(&size[..2], &[98.5668703962410896, 6.12268834425566266]) < 1e-11, "{lambda:?}");
+    assert!(relative(&size[..2], &[98.566_870_396_241_09, 6.122_688_344_255_662]) < 1e-11, "{lambda:?}");
 }
 
 /// Exact rationals: M full, A of rank 2 with three rows.
@@ -125,33 +125,27 @@ fn bricard_moves_although_the_count_says_it_cannot() {
     }
 }
 
-/// dE/dt = p'·q̇ − … : with ideal scleronomic constraints and no applied force the energy is stationary along the motion.
+/// dE/dt = 0 along q̇ and q̈ where constraints are ideal and scleronomic and nothing else does work.
 #[test]
 fn energy_is_stationary_where_no_power_flows() {
-    for name in
-        ["pendulum", "rolling_disk", "bricard", "tumbling_body", "rattleback", "chain_of_ten_angles", "squeezer"]
-    {
+    for name in ["chaplygin_sleigh", "rolling_disk", "tumbling_body", "rattleback", "routh_sphere", "bicycle"] {
         let inspection = inspected_model(name, "");
-        let state = &inspection.check.state;
+        let (state, qddot) = (&inspection.check.state, &inspection.check.snapshot.found.qddot);
         let mut system = inspection.check.system;
-        let qddot = &inspection.check.snapshot.found.qddot;
-        // E a little before and after, along q̇ and q̈
         let h = 1e-5;
-        let moved = |h: f64| {
-            let mut s = state.clone();
-            for k in 0..s.q.len() {
-                s.q[k] += h * state.qdot[k] + h * h / 2.0 * qddot[k];
-                s.qdot[k] += h * qddot[k];
+        let mut energy = |h: f64| {
+            let mut moved = state.clone();
+            for (k, a) in qddot.iter().enumerate() {
+                moved.q[k] += h * state.qdot[k] + h * h / 2.0 * a;
+                moved.qdot[k] += h * a;
             }
-            s
+            system.energies(&moved).unwrap()
         };
-        let power: f64 = {
-            let forces: f64 = if name == "squeezer" { 0.033 * state.qdot[0] } else { 0.0 };
-            forces
-        };
-        let (before, after) = (system.energies(&moved(-h)).unwrap(), system.energies(&moved(h)).unwrap());
-        let rate = (after.energy - before.energy) / (2.0 * h) - power;
-        let scale = (after.kinetic.abs() + after.potential.abs()).max(1.0);
-        assert!(rate.abs() < 1e-5 * scale, "{name}: dE/dt = {rate:e}");
+        let (before, after) = (energy(-h), energy(h));
+        assert!(after.kinetic > 1e-6, "{name} is at rest, which shows nothing");
+        // central differences err by h² times the third derivative
+        let rate = (after.energy - before.energy) / (2.0 * h);
+        let scale = after.kinetic + after.potential.abs();
+        assert!(rate.abs() < 1e-6 * scale, "{name}: dE/dt = {rate:e} of {scale}");
     }
 }

@@ -433,10 +433,10 @@ impl Lower<'_> {
         arguments: Option<&[Formula]>,
         span: Span,
     ) -> Lowered<Value> {
-        if let Some(key) = self.body_key(of)? {
-            if let Some(value) = self.body_member(&key, name, arguments, span)? {
-                return Ok(value);
-            }
+        if let Some(key) = self.body_key(of)?
+            && let Some(value) = self.body_member(&key, name, arguments, span)?
+        {
+            return Ok(value);
         }
         let value = self.formula(of)?;
         if let Value::Generalized(parts) = &value {

@@ -2,11 +2,14 @@
 
 mod body;
 mod call;
+mod constraints;
 mod dimensions;
 mod formula;
+mod initial;
+mod mechanics;
 mod names;
-mod statements;
 mod value;
+mod wishes;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use zwang_expr::{Expr, Graph};

@@ -129,7 +129,7 @@ impl Lower<'_> {
     fn insert(&mut self, member: &Member, span: Span, entry: Entry) -> Lowered<()> {
         let Member { key, shown, indices, .. } = member;
         if key == "t" || key == "π" || is_function(key) && matches!(entry, Entry::Function { .. }) {
-            let what = if key == "t" { "is the time".into() } else { format!("is part of the language") };
+            let what = if key == "t" { "is the time" } else { "is part of the language" };
             return self.give_up(
                 Diagnostic::error("Z104", format!("`{shown}` {what} and cannot be declared"))
                     .at(span, "already has a meaning")
@@ -533,10 +533,10 @@ impl Lower<'_> {
             Some(&Entry::Coordinate(k)) => Some(k),
             _ => None,
         };
-        if let [one] = &members[..] {
-            if let Some(family) = self.families.get(&one.key) {
-                return family.iter().map(|key| coordinate(&self.entries, key)).collect();
-            }
+        if let [one] = &members[..]
+            && let Some(family) = self.families.get(&one.key)
+        {
+            return family.iter().map(|key| coordinate(&self.entries, key)).collect();
         }
         members.iter().map(|m| coordinate(&self.entries, &m.key)).collect()
     }

@@ -94,7 +94,7 @@ impl LevelEquations {
     /// Names of the start equations that do not hold at x.
     pub(super) fn unmet_start_equations(&mut self, x: &[f64]) -> Vec<String> {
         let residual = self.residual(x);
-        let unmet = self.origins.iter().zip(residual).filter(|(o, r)| o.is_start && !(r.abs() <= 1e-9));
+        let unmet = self.origins.iter().zip(residual).filter(|(o, r)| o.is_start && (r.is_nan() || r.abs() > 1e-9));
         unmet.map(|(origin, _)| origin.name.clone()).collect()
     }
 

@@ -112,9 +112,7 @@ impl Lexer<'_> {
             if c.is_whitespace() || is_invisible(c) {
                 begins = begins && (self.at - start < self.indent || is_invisible(c));
                 self.at += c.len_utf8();
-            } else if c == '#' {
-                return;
-            } else if self.is_foreign_comment(c, end) {
+            } else if c == '#' || self.is_foreign_comment(c, end) {
                 return;
             } else {
                 self.token(c, end, begins);
@@ -176,7 +174,7 @@ impl Lexer<'_> {
 
     /// digits [ "." digits ] [ "e" [sign] digits ]; the dots of `1..n` are not part of a number
     fn number(&mut self, end: usize) -> TokenKind {
-        let rest = self.text[self.at..end].as_bytes();
+        let rest = &self.text.as_bytes()[self.at..end];
         let digits = |mut k: usize| {
             while rest.get(k).is_some_and(u8::is_ascii_digit) {
                 k += 1;

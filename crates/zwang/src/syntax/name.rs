@@ -129,9 +129,8 @@ pub fn ascii(written: &str) -> String {
 pub fn skeleton(canonical: &str) -> String {
     const LOOKS: [(&str, &str); 2] =
         [("νορΑΒΕΖΗΙΚΜΝΟΡΤΥΧιυ", "vopABEZHIKMNOPTYXiu"), ("аеорсхуіАВЕКМНОРСТХ", "aeopcxyiABEKMHOPCTX")];
-    let look = |c: char| {
-        LOOKS.iter().find_map(|(from, to)| Some(to.chars().nth(from.chars().position(|f| f == c)?)?)).unwrap_or(c)
-    };
+    let look =
+        |c: char| LOOKS.iter().find_map(|(from, to)| to.chars().nth(from.chars().position(|f| f == c)?)).unwrap_or(c);
     canonical.chars().map(look).collect()
 }
 

@@ -600,7 +600,7 @@ impl<'a> Parser<'a> {
             self.expect_word("in")?;
             let steps = self.formula()?;
             self.expect_word("steps")?;
-            SweepRange::Steps(low, high, steps)
+            SweepRange::Steps(Box::new([low, high, steps]))
         } else if self.eat_word("over") {
             SweepRange::Over(self.list(Self::value)?)
         } else if self.eat_symbol("~") {

@@ -106,7 +106,7 @@ pub struct Initial {
 #[derive(Clone, Debug)]
 pub enum SweepRange {
     /// `from a to b in n steps`
-    Steps(Formula, Formula, Formula),
+    Steps(Box<[Formula; 3]>),
     /// `over a, b, c`
     Over(Vec<Formula>),
     /// `~ normal(mean, deviation)`
@@ -144,6 +144,7 @@ impl ParameterDeclaration {
 
 /// What a statement says.
 #[derive(Clone, Debug)]
+#[allow(missing_docs, reason = "each variant shows how its fields are written")]
 pub enum StatementKind {
     /// `model "title"`
     Title(String),

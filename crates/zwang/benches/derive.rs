@@ -1,0 +1,54 @@
+//! How long a model takes from text to equations and to a verdict: `cargo bench -p zwang`.
+
+use std::time::Instant;
+use zwang::equations::Equations;
+use zwang::system::System;
+use zwang::{Overrides, Wishes, check, read};
+
+/// A planar pendulum of n links in angles.
+fn links(n: usize) -> String {
+    format!(
+        "let n = {n}\ncoordinates θ[1..n]\nparameter m = 1 kg, l = 1 m, g = 9.81 m/s^2\npoint P[0] = (0, 0)\n\
+         particle P[i in 1..n] at P[i-1] + l*(sin(θ[i]), -cos(θ[i])) with mass m\ngravity (0, -g)\n\
+         start θ[i in 1..n] = 0.5\n"
+    )
+}
+
+/// A chain of n masses in Cartesian coordinates.
+fn chain(n: usize) -> String {
+    format!(
+        "let n = {n}\ncoordinates x[1..n], y[1..n]\nparameter m = 50 gram, l = 5 cm, g = 9.81 m/s^2\n\
+         point P[0] = (0, 0)\nparticle P[i in 1..n] at (x[i], y[i]) with mass m\ngravity (0, -g)\n\
+         constraint link[i in 1..n]: |P[i] - P[i-1]| = l\nstart P[i in 1..n] = (i*l, 0)\n"
+    )
+}
+
+/// The shortest of several runs, in milliseconds.
+fn milliseconds(n_runs: usize, mut work: impl FnMut()) -> f64 {
+    let one = |_| {
+        let start = Instant::now();
+        work();
+        start.elapsed().as_secs_f64() * 1e3
+    };
+    (0..n_runs).map(one).fold(f64::INFINITY, f64::min)
+}
+
+fn main() {
+    println!("{:<28}{:>12}{:>12}{:>12}{:>12}", "model (ms)", "read", "derive", "compile", "check");
+    let models = [2, 10, 20, 100].map(|n| (format!("pendulum, {n} links"), links(n)));
+    let chains = [100, 2000].map(|n| (format!("chain, {n} masses"), chain(n)));
+    for (name, text) in models.into_iter().chain(chains) {
+        let model = || read(&text, &Overrides::default()).model.unwrap();
+        let n_runs = if text.contains("2000") { 3 } else { 15 };
+        let reading = milliseconds(n_runs, || drop(model()));
+        let mut models: Vec<_> = (0..n_runs).map(|_| model()).collect();
+        let mut derived = Vec::new();
+        let derive = milliseconds(n_runs, || derived.push(Equations::derive(models.pop().unwrap())));
+        let compile = milliseconds(n_runs, || drop(System::compile(&mut derived.pop().unwrap(), false)));
+        let mut models: Vec<_> = (0..n_runs).map(|_| model()).collect();
+        let verdict = milliseconds(n_runs, || {
+            check(models.pop().unwrap(), &Wishes::default(), &mut Default::default()).unwrap();
+        });
+        println!("{name:<28}{reading:>12.3}{derive:>12.3}{compile:>12.3}{verdict:>12.3}");
+    }
+}

@@ -1,0 +1,261 @@
+//! Constraints, contacts and controls: equalities with their rows, levels and multipliers.
+
+use super::names::{Label, family_of};
+use super::value::Value;
+use super::{Lower, Lowered, Meaning};
+use crate::diagnostic::Diagnostic;
+use crate::model::{Constraint, Level, Row};
+use crate::syntax::Span;
+use crate::syntax::tree::*;
+use zwang_expr::Expr;
+
+impl Lower<'_> {
+    /// Constraints, contacts and controls, each with its rows and multipliers.
+    pub(super) fn constraints(&mut self) {
+        for statement in &self.tree.statements {
+            let span = statement.span;
+            match &statement.kind {
+                StatementKind::Constraint { label, left, right, properties } => {
+                    let friction = properties.iter().find(|p| p.name.text == "friction").map(|p| p.name.span);
+                    self.stated(label.as_ref(), span, |lower, name, key| {
+                        lower.known_properties(properties, &["friction", "sliding", "at", "slip"])?;
+                        let c = lower.equality(name, left, right, friction)?;
+                        lower.check_properties(properties)?;
+                        if let Some(friction) = friction {
+                            lower.later(format!("friction of `{}`", c.name), true, friction);
+                        }
+                        lower.labels.insert(key, Label::Constraint(lower.model.constraints.len()));
+                        lower.model.constraints.push(c);
+                        Ok(())
+                    });
+                }
+                StatementKind::Contact { label, left, right, properties } => {
+                    self.stated(label.as_ref(), span, |lower, name, key| {
+                        lower.known_properties(properties, &["restitution", "friction", "sliding", "at", "slip"])?;
+                        let c = lower.equality(name, left, right, None)?;
+                        lower.check_properties(properties)?;
+                        lower.later(format!("contact `{}`", c.name), true, span);
+                        lower.labels.insert(key, Label::Contact(lower.model.contacts.len()));
+                        lower.model.contacts.push(c);
+                        Ok(())
+                    });
+                }
+                StatementKind::Control { label, left, right, using, properties } => {
+                    self.stated(label.as_ref(), span, |lower, name, key| {
+                        lower.known_properties(properties, &["settling", "damping", "weight", "limit"])?;
+                        let c = lower.equality(name, left, right, None)?;
+                        lower.check_properties(properties)?;
+                        let driven = lower.driven(using)?;
+                        lower.later(format!("control `{}`", c.name), true, span);
+                        lower.labels.insert(key, Label::Control(lower.model.controls.len()));
+                        lower.model.controls.push((c, driven));
+                        Ok(())
+                    });
+                }
+                _ => {}
+            }
+        }
+        self.rows_ready = true;
+    }
+
+    fn driven(&mut self, using: &[Target]) -> Lowered<Vec<usize>> {
+        let mut driven = Vec::new();
+        for target in using {
+            match self.coordinates_of(target) {
+                Some(coordinates) => driven.extend(coordinates),
+                None => {
+                    let d = Diagnostic::error(
+                        "Z107",
+                        format!("`{}` is not a coordinate, so it cannot be driven", target.name.text),
+                    );
+                    return self.give_up(d.at(target.span, "not a coordinate"));
+                }
+            }
+        }
+        Ok(driven)
+    }
+
+    /// Works through the members of a label, or once under a name of its own.
+    fn stated(
+        &mut self,
+        label: Option<&Target>,
+        span: Span,
+        mut work: impl FnMut(&mut Self, String, String) -> Lowered<()>,
+    ) {
+        let Some(label) = label else {
+            let name = (1..).map(|k| format!("c{k}")).find(|n| !self.labels.contains_key(n)).expect("a free name");
+            let _ = work(self, name.clone(), name);
+            return;
+        };
+        self.each_member(label, |lower, member| {
+            if let Some(first) = lower.labels.get(&member.key).copied() {
+                let first = lower.labelled(first).span;
+                let d = Diagnostic::error("Z104", format!("two constraints are called `{}`", member.shown));
+                let d = d.at(label.span, "named again here").and_at(first, "the first one");
+                return lower.give_up(d.help("choose another label"));
+            }
+            if !member.indices.is_empty() {
+                lower.label_families.entry(family_of(&member.key)).or_default().push(member.key.clone());
+            }
+            lower.spend(span)?;
+            let result = work(lower, member.shown.clone(), member.key.clone());
+            if result.is_err() {
+                lower.failed_labels.insert(member.key.clone());
+            }
+            result
+        });
+    }
+
+    /// left − right, one row per component.
+    fn equality(
+        &mut self,
+        name: String,
+        left: &Formula,
+        right: &Formula,
+        friction: Option<Span>,
+    ) -> Lowered<Constraint> {
+        let span = left.span.to(right.span);
+        let (a, b) = (self.formula(left)?, self.formula(right)?);
+        // (x, y) = 0 is read component by component
+        let b = match (&a, b) {
+            (Value::Vector(parts), Value::Scalar(q)) if q.expr == Expr::ZERO => Value::Vector(vec![q; parts.len()]),
+            (_, b) => b,
+        };
+        if std::mem::discriminant(&a) != std::mem::discriminant(&b) || matches!(a, Value::Generalized(_)) {
+            let d = Diagnostic::error("Z106", format!("`{name}` sets {} equal to {}", a.word(), b.word()));
+            return self.give_up(d.at(right.span, b.word()).and_at(left.span, a.word()));
+        }
+        let (a, b) = (a.components(), b.components());
+        if a.len() != b.len() {
+            let d = Diagnostic::error(
+                "Z106",
+                format!("`{name}` compares vectors of {} and {} components", a.len(), b.len()),
+            );
+            return self.give_up(d.at(span, "must match"));
+        }
+        let n = a.len();
+        let mut rows = Vec::new();
+        for (k, (a, b)) in a.into_iter().zip(b).enumerate() {
+            let row_name = if n == 1 { name.clone() } else { format!("{name}.{}", ["x", "y", "z"][k]) };
+            if a.expr != Expr::ZERO && b.expr != Expr::ZERO {
+                self.same_dimension((&a.dim, left.span), (&b.dim, right.span), "an equation between different things")?;
+            }
+            let expr = self.graph.sub(a.expr, b.expr);
+            let dim = if a.expr == Expr::ZERO { b.dim } else { a.dim };
+            let level = self.level(&row_name, expr, (a.expr, b.expr), left, right)?;
+            let lambda =
+                self.graph.symbol(&format!("lambda({row_name})"), &format!("\\lambda_{{\\mathrm{{{row_name}}}}}"));
+            self.row_dims.insert(lambda, dim);
+            rows.push(Row { name: row_name, expr, level, lambda, dimension: None });
+        }
+        Ok(Constraint { name, rows, span, friction })
+    }
+
+    /// What a row contains; a row without coordinates or with squared accelerations is a mistake.
+    fn level(
+        &mut self,
+        name: &str,
+        expr: Expr,
+        sides: (Expr, Expr),
+        left: &Formula,
+        right: &Formula,
+    ) -> Lowered<Level> {
+        let symbols = self.graph.symbols(expr);
+        let has = |meaning: fn(&Meaning) -> bool| symbols.iter().any(|s| self.meaning.get(s).is_some_and(meaning));
+        let span = left.span.to(right.span);
+        if has(|m| *m == Meaning::Acceleration) {
+            let is_acceleration = |s: &Expr| self.meaning.get(s) == Some(&Meaning::Acceleration);
+            let wanted: Vec<Expr> = symbols.iter().copied().filter(is_acceleration).collect();
+            let gradient = self.graph.gradient_in(expr, |s| wanted.contains(&s));
+            let coefficients: Vec<Expr> = gradient.iter().map(|(_, d)| *d).collect();
+            if self.graph.symbols_of(&coefficients).iter().any(|s| wanted.contains(s)) {
+                let d = Diagnostic::error("Z304", format!("constraint `{name}` is not linear in the accelerations"));
+                return self
+                    .give_up(d.at(span, "accelerations must appear linearly").help(
+                        "a constraint on positions or velocities may be nonlinear; the engine differentiates it",
+                    ));
+            }
+            self.diagnostics.push(
+                Diagnostic::warning("Z303", format!("constraint `{name}` fixes an acceleration only"))
+                    .at(span, "nothing corrects positions and velocities if they drift")
+                    .help("for a prescribed motion write the position as a function of t"),
+            );
+            return Ok(Level::Acceleration);
+        }
+        if has(|m| *m == Meaning::Velocity) {
+            return Ok(Level::Velocity);
+        }
+        if has(|m| matches!(m, Meaning::Position(_))) {
+            return Ok(Level::Position);
+        }
+        self.no_coordinate(name, sides, left, right)
+    }
+
+    fn no_coordinate<T>(&mut self, name: &str, sides: (Expr, Expr), left: &Formula, right: &Formula) -> Lowered<T> {
+        let span = left.span.to(right.span);
+        let values = self.model.constants_in(&self.graph, &[sides.0, sides.1]);
+        let (a, b) = (values[0], values[1]);
+        if self.graph.symbols_of(&[sides.0, sides.1]).iter().any(|s| self.parameter_of(*s).is_none()) {
+            return self.give_up(
+                Diagnostic::error("Z302", format!("constraint `{name}` holds whatever the coordinates are"))
+                    .at(span, "both sides are the same, so it constrains nothing")
+                    .help("leave it out, or correct one side"),
+            );
+        }
+        let verdict = if !(a.is_finite() && b.is_finite()) {
+            "no coordinate can make it true or false".to_string()
+        } else if (a - b).abs() <= 1e-12 * (a.abs() + b.abs()) {
+            format!("both sides are {a} (in SI units), so it is simply true")
+        } else {
+            format!("{a} against {b} (in SI units), so it is simply false, by {}", (a - b).abs())
+        };
+        self.give_up(
+            Diagnostic::error("Z302", format!("constraint `{name}` contains no coordinate"))
+                .at(span, verdict)
+                .help("if one parameter should follow another, give it that value:   parameter l = 2*r")
+                .help("if it is simply true, leave it out"),
+        )
+    }
+
+    /// Only these properties make sense here.
+    pub(super) fn known_properties(&mut self, properties: &[Property], known: &[&'static str]) -> Lowered<()> {
+        for (k, property) in properties.iter().enumerate() {
+            let name = &property.name.text;
+            if properties[..k].iter().any(|p| p.name.text == *name) {
+                let d =
+                    Diagnostic::error("Z104", format!("`{name}` is given twice")).at(property.name.span, "given again");
+                return self.give_up(d.help("keep one of them"));
+            }
+            if !known.contains(&name.as_str()) {
+                let d = Diagnostic::error("Z107", format!("`{name}` is not a property of this statement"))
+                    .at(property.name.span, "not known here");
+                let d = match crate::syntax::name::nearest(name, known.iter().copied()) {
+                    Some(near) => d.help(format!("did you mean `{near}`?")),
+                    None => d.help(format!("properties here: {}", known.join(", "))),
+                };
+                return self.give_up(d);
+            }
+        }
+        Ok(())
+    }
+
+    /// Works out the values of properties, so that their mistakes are found.
+    fn check_properties(&mut self, properties: &[Property]) -> Lowered<()> {
+        for property in properties {
+            let Property { name, value } = property;
+            let pure = matches!(name.text.as_str(), "friction" | "sliding" | "restitution" | "damping");
+            if matches!(value.kind, FormulaKind::Text(_) | FormulaKind::Matrix(_)) {
+                continue;
+            }
+            match self.formula(value)? {
+                Value::Scalar(q) if pure => self.pure_number(&q.dim, value.span, &format!("`{}`", name.text))?,
+                Value::Scalar(q) if name.text == "settling" => {
+                    let time = self.time_dim.clone();
+                    self.same_dimension((&time, name.span), (&q.dim, value.span), "a settling time is a time")?;
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}

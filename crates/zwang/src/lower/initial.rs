@@ -1,0 +1,129 @@
+//! The start: which quantity has which value, exactly or nearly.
+
+use super::names::{Entry, Member};
+use super::value::Value;
+use super::{Lower, Lowered};
+use crate::diagnostic::Diagnostic;
+use crate::model::Initial;
+use crate::syntax::Span;
+use crate::syntax::name::undotted;
+use crate::syntax::tree::{self, *};
+use zwang_expr::Expr;
+
+impl Lower<'_> {
+    /// The equations of the start; their units also tell what the coordinates measure.
+    pub(super) fn start(&mut self) {
+        for statement in &self.tree.statements {
+            let StatementKind::Start(list) = &statement.kind else { continue };
+            let span =
+                self.model.start_span.map_or(statement.span, |_| self.model.start_span.unwrap_or(statement.span));
+            self.model.start_span = Some(span);
+            for initial in list {
+                self.each_member(&initial.target, |lower, member| lower.initial(member, initial));
+            }
+        }
+    }
+
+    fn initial(&mut self, member: &Member, initial: &tree::Initial) -> Lowered<()> {
+        let (mut key, mut primes) = (member.key.clone(), initial.primes);
+        if !self.entries.contains_key(&key)
+            && !self.families.contains_key(&key)
+            && let Some((bare, dots)) = undotted(&initial.target.name.text)
+        {
+            key = bare + member.key.find('[').map_or("", |k| &member.key[k..]);
+            primes += dots;
+        }
+        if primes > 1 {
+            let d = Diagnostic::error("Z205", "an acceleration cannot be given at the start");
+            return self.give_up(d.at(initial.span, "follows from positions and velocities"));
+        }
+        let value = self.formula(&initial.value)?;
+        // a whole family at once
+        let keys = match self.families.get(&key) {
+            Some(members) if !self.entries.contains_key(&key) => members.clone(),
+            _ => vec![key],
+        };
+        for key in keys {
+            self.initial_of(&key, &member.shown, primes, value.clone(), initial)?;
+        }
+        Ok(())
+    }
+
+    fn initial_of(
+        &mut self,
+        key: &str,
+        shown: &str,
+        primes: u32,
+        value: Value,
+        initial: &tree::Initial,
+    ) -> Lowered<()> {
+        let coordinate = match self.entries.get(key) {
+            Some(&Entry::Coordinate(k)) => Some(k),
+            Some(Entry::Parameter(_)) => {
+                let d = Diagnostic::error("Z205", format!("`{shown}` is a parameter and has no start"));
+                return self.give_up(
+                    d.at(initial.span, "not a coordinate").help(format!("change its value: --set {shown}=…")),
+                );
+            }
+            _ => None,
+        };
+        let quantity = self.named(key.to_string(), shown, initial.target.span)?;
+        let quantity = self.primed(quantity, primes, initial.target.span)?;
+        let is_vector = matches!(quantity, Value::Vector(_));
+        let (quantities, values) = (quantity.components(), value.components());
+        if quantities.len() != values.len() {
+            let message = format!("`{shown}` has {} components, its start value {}", quantities.len(), values.len());
+            return self.give_up(Diagnostic::error("Z106", message).at(initial.value.span, "must match"));
+        }
+        for (k, (quantity, value)) in quantities.into_iter().zip(values).enumerate() {
+            let (own, given) = (initial.target.span, initial.value.span);
+            if value.expr != Expr::ZERO {
+                self.same_dimension((&quantity.dim, own), (&value.dim, given), "a start value does not fit")?;
+            }
+            self.check_constant(value.expr, given)?;
+            let component = if is_vector { [".x", ".y", ".z"][k] } else { "" };
+            let base = coordinate.map_or(shown.to_string(), |c| self.model.coordinates[c].name.clone());
+            let name = format!("{base}{component}{}", "'".repeat(primes as usize));
+            let entry = Initial {
+                quantity: quantity.expr,
+                coordinate,
+                is_velocity: primes == 1,
+                exact: initial.exact,
+                value: value.expr,
+                name,
+                span: initial.span,
+                is_override: initial.replaces,
+            };
+            self.add_initial(entry, initial.replaces)?;
+        }
+        Ok(())
+    }
+
+    fn check_constant(&mut self, value: Expr, span: Span) -> Lowered<()> {
+        let Some(symbol) = self.graph.symbols(value).into_iter().find(|s| self.parameter_of(*s).is_none()) else {
+            return Ok(());
+        };
+        let name = self.graph.name(symbol).to_string();
+        self.give_up(
+            Diagnostic::error("Z110", format!("`{name}` is not a constant"))
+                .at(span, "a start value is made of numbers and parameters")
+                .help(format!("give the number, or leave this entry out and let the constraints decide `{name}`")),
+        )
+    }
+
+    fn add_initial(&mut self, entry: Initial, replaces: bool) -> Lowered<()> {
+        let same = self.start_entries.get(&entry.quantity).copied();
+        if let Some(k) = same.filter(|k| replaces && !self.model.start[*k].is_override) {
+            self.model.start[k] = entry;
+            return Ok(());
+        }
+        if let Some(first) = same.map(|k| &self.model.start[k]) {
+            let d = Diagnostic::error("Z204", format!("`{}` is given twice in the start", entry.name));
+            let d = d.at(entry.span, "given again here").and_at(first.span, "given here");
+            return self.give_up(d.help("keep one of them"));
+        }
+        self.start_entries.insert(entry.quantity, self.model.start.len());
+        self.model.start.push(entry);
+        Ok(())
+    }
+}
