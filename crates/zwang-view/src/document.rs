@@ -150,8 +150,8 @@ fn named_parts(equations: &Equations, exprs: &[Expr]) -> NamedParts {
     let mut shared: Vec<Expr> =
         used.into_iter().filter(|(e, n)| *n > 1 && graph.size(*e) > 4).map(|(e, _)| e).collect();
     shared.sort();
-    for (k, e) in shared.into_iter().enumerate() {
-        let name = format!("{prefix}{}", k + 1);
+    let free = (1..).map(|k| format!("{prefix}{k}")).filter(|name| !taken(name));
+    for (e, name) in shared.into_iter().zip(free) {
         parts.names.insert(e, name.clone());
         parts.order.push((e, name));
     }

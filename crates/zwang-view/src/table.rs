@@ -128,7 +128,7 @@ fn scalars(inspection: &Inspection) -> String {
     let found = &check.snapshot.found;
     let e = &inspection.energies;
     let mut out =
-        format!("\nenergy {} = kinetic {} + potential {}\n", number(e.energy), number(e.kinetic), number(e.potential));
+        format!(        "\nenergy {}, kinetic {}, potential {}\n", number(e.energy), number(e.kinetic), number(e.potential));
     let gap = match (found.gap.kept, found.gap.dropped) {
         (kept, dropped) if dropped > 0.0 => {
             format!(" (smallest direction kept {kept:.1e}, largest dropped {dropped:.1e})")

@@ -89,6 +89,10 @@ pub fn check(model: Model, wishes: &Wishes, diagnostics: &mut Diagnostics) -> Op
     }
     let Some(mut system) = System::compile(&mut equations, wishes.with_legendre) else {
         later_notes(&equations.model, Severity::Error, diagnostics);
+        if !diagnostics.has_errors() {
+            let message = "the equations contain a quantity that this version cannot compute";
+            diagnostics.push(Diagnostic::error("Z901", message).help("leave out what is only known along the motion"));
+        }
         return None;
     };
     let settings = &wishes.settings;

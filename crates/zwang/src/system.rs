@@ -99,8 +99,10 @@ impl System {
 
         let lambdas: Vec<Expr> = equations.rows.iter().map(|r| r.lambda).collect();
         let with_lambda: Vec<Expr> = inputs.iter().copied().chain(lambdas).collect();
-        let nonideal = Compiled::new(equations, &with_lambda, &equations.nonideal_force);
-        let nonideal = nonideal.filter(|_| !equations.nonideal_force.is_empty());
+        let nonideal = match equations.nonideal_force.is_empty() {
+            true => None,
+            false => Some(Compiled::new(equations, &with_lambda, &equations.nonideal_force)?),
+        };
 
         // outputs may also contain λ, q̈ and G; those that need the motion cannot be compiled
         let gaussian = model.derived.iter().find(|(_, d)| **d == Derived::Gaussian).map(|(s, _)| *s);

@@ -302,7 +302,7 @@ impl Lower<'_> {
         let sum = self.graph.sum(&squares);
         let expr = self.graph.add(sum, Expr::MINUS_ONE);
         let name = format!("{}.norm", member.shown);
-        let lambda = self.graph.symbol(&format!("lambda({name})"), "\\lambda");
+        let lambda = self.graph.symbol(&format!("lambda({name})"), &super::constraints::multiplier_latex(&name));
         self.row_dims.insert(lambda, Dimension::NONE.into());
         let row = Row { name: name.clone(), expr, level: Level::Position, lambda, dimension: None };
         let key = format!("{}.norm", member.key);

@@ -227,9 +227,9 @@ impl Lower<'_> {
                 let suffix = suffix(&indices);
                 (canonical(&name.text) + &suffix, format!("{}{suffix}", name.text))
             }
-            FormulaKind::Member(of, name, None) => match &of.kind {
-                FormulaKind::Name(of) => (format!("{}.{}", canonical(of), name.text), format!("{of}.{}", name.text)),
-                _ => (String::new(), "this".to_string()),
+            FormulaKind::Member(of, name, None) => match self.body_key(of)? {
+                Some(key) => (format!("{key}.{}", name.text), format!("{key}.{}", name.text)),
+                None => (String::new(), "this".to_string()),
             },
             _ => (String::new(), "this".to_string()),
         };
@@ -246,7 +246,7 @@ impl Lower<'_> {
             Some(members) => d.help(format!("it is a family: write one of `{}` …", members[0])),
             None => match nearest(&key, self.labels.keys().map(String::as_str)) {
                 Some(near) => d.help(format!("did you mean `{near}`?")),
-                None => d.help("name a constraint like this:   constraint rod: …"),
+                None => d.help("name a constraint like this:   constraint rod: …   (those without are c1, c2, …)"),
             },
         };
         self.give_up(d)

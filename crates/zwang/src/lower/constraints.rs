@@ -6,12 +6,20 @@ use super::{Lower, Lowered, Meaning};
 use crate::diagnostic::Diagnostic;
 use crate::model::{Constraint, Level, Row};
 use crate::syntax::Span;
+use crate::syntax::name::canonical;
 use crate::syntax::tree::*;
 use zwang_expr::Expr;
 
 impl Lower<'_> {
     /// Constraints, contacts and controls, each with its rows and multipliers.
     pub(super) fn constraints(&mut self) {
+        let labels = self.tree.statements.iter().filter_map(|s| match &s.kind {
+            StatementKind::Constraint { label, .. }
+            | StatementKind::Contact { label, .. }
+            | StatementKind::Control { label, .. } => label.as_ref().map(|l| canonical(&l.name.text)),
+            _ => None,
+        });
+        self.given_labels = labels.collect();
         for statement in &self.tree.statements {
             let span = statement.span;
             match &statement.kind {
@@ -83,7 +91,13 @@ impl Lower<'_> {
         mut work: impl FnMut(&mut Self, String, String) -> Lowered<()>,
     ) {
         let Some(label) = label else {
-            let name = (1..).map(|k| format!("c{k}")).find(|n| !self.labels.contains_key(n)).expect("a free name");
+            let name = loop {
+                self.n_unlabelled += 1;
+                let name = format!("c{}", self.n_unlabelled);
+                if !self.labels.contains_key(&name) && !self.given_labels.contains(&name) {
+                    break name;
+                }
+            };
             let _ = work(self, name.clone(), name);
             return;
         };
@@ -144,7 +158,7 @@ impl Lower<'_> {
             let dim = if a.expr == Expr::ZERO { b.dim } else { a.dim };
             let level = self.level(&row_name, expr, (a.expr, b.expr), left, right)?;
             let lambda =
-                self.graph.symbol(&format!("lambda({row_name})"), &format!("\\lambda_{{\\mathrm{{{row_name}}}}}"));
+                self.graph.symbol(&format!("lambda({row_name})"), &multiplier_latex(&row_name));
             self.row_dims.insert(lambda, dim);
             rows.push(Row { name: row_name, expr, level, lambda, dimension: None });
         }
@@ -258,4 +272,10 @@ impl Lower<'_> {
         }
         Ok(())
     }
+}
+
+/// The multiplier of a row as LaTeX: its name upright, with what LaTeX would misread escaped.
+pub(super) fn multiplier_latex(row: &str) -> String {
+    let escaped = row.replace('_', "\\_");
+    format!("\\lambda_{{\\text{{{escaped}}}}}")
 }

@@ -339,20 +339,40 @@ impl Lower<'_> {
                     .and_at(then.span, a.word()),
             );
         }
-        let is_scalar = matches!(a, Value::Scalar(_));
-        let (a, b) = (a.components(), b.components());
-        if a.len() != b.len() {
-            return self.misplaced("branches of different sizes", "nowhere", otherwise.span);
-        }
-        let mut parts = Vec::new();
-        for (a, b) in a.into_iter().zip(b) {
+        let mut choose = |a: Quantity, b: Quantity| -> Lowered<Quantity> {
             if a.expr != Expr::ZERO && b.expr != Expr::ZERO {
                 self.same_dimension((&a.dim, then.span), (&b.dim, otherwise.span), "two branches differ")?;
             }
             let dim = if a.expr == Expr::ZERO { b.dim } else { a.dim };
-            parts.push(Quantity::new(self.graph.select(comparison, left, right, a.expr, b.expr), dim));
+            Ok(Quantity::new(self.graph.select(comparison, left, right, a.expr, b.expr), dim))
+        };
+        match (a, b) {
+            (Value::Scalar(a), Value::Scalar(b)) => Ok(Value::Scalar(choose(a, b)?)),
+            (Value::Vector(a), Value::Vector(b)) if a.len() == b.len() => {
+                let parts = a.into_iter().zip(b).map(|(a, b)| choose(a, b));
+                Ok(Value::Vector(parts.collect::<Lowered<Vec<_>>>()?))
+            }
+            (Value::Generalized(a), Value::Generalized(b)) => {
+                // a coordinate that only one branch acts on feels nothing in the other
+                let zero = |dim: &Dim| Quantity::new(Expr::ZERO, dim.clone());
+                let find = |list: &[(usize, Quantity)], k: usize| list.iter().find(|(j, _)| *j == k).map(|(_, q)| q.clone());
+                let mut coordinates: Vec<usize> = a.iter().chain(&b).map(|(k, _)| *k).collect();
+                coordinates.sort_unstable();
+                coordinates.dedup();
+                let mut parts = Vec::new();
+                for k in coordinates {
+                    let (x, y) = (find(&a, k), find(&b, k));
+                    let dim = x.as_ref().or(y.as_ref()).map_or(Dim::default(), |q| q.dim.clone());
+                    parts.push((k, choose(x.unwrap_or_else(|| zero(&dim)), y.unwrap_or_else(|| zero(&dim)))?));
+                }
+                Ok(Value::Generalized(parts))
+            }
+            (_, b) => self.give_up(
+                Diagnostic::error("Z106", "the two branches have different sizes")
+                    .at(otherwise.span, b.word())
+                    .help("give both branches the same number of components"),
+            ),
         }
-        Ok(if is_scalar { Value::Scalar(parts.remove(0)) } else { Value::Vector(parts) })
     }
 
     fn sum_over(&mut self, index: &Name, from: &Formula, to: &Formula, body: &Formula, span: Span) -> Lowered<Value> {

@@ -2,7 +2,7 @@
 
 use super::names::{Entry, Member};
 use super::value::Value;
-use super::{Lower, Lowered};
+use super::{Lower, Lowered, Meaning};
 use crate::diagnostic::Diagnostic;
 use crate::model::Initial;
 use crate::syntax::Span;
@@ -81,6 +81,7 @@ impl Lower<'_> {
                 self.same_dimension((&quantity.dim, own), (&value.dim, given), "a start value does not fit")?;
             }
             self.check_constant(value.expr, given)?;
+            self.check_computable(quantity.expr, own)?;
             let component = if is_vector { [".x", ".y", ".z"][k] } else { "" };
             let base = coordinate.map_or(shown.to_string(), |c| self.model.coordinates[c].name.clone());
             let name = format!("{base}{component}{}", "'".repeat(primes as usize));
@@ -97,6 +98,18 @@ impl Lower<'_> {
             self.add_initial(entry, initial.replaces)?;
         }
         Ok(())
+    }
+
+    /// Nothing in a start equation may wait for a later version.
+    fn check_computable(&mut self, quantity: Expr, span: Span) -> Lowered<()> {
+        let known = |s: &Expr| *s == self.model.time || self.meaning.get(s).is_some_and(|m| *m != Meaning::Other);
+        let Some(symbol) = self.graph.symbols(quantity).into_iter().find(|s| !known(s)) else { return Ok(()) };
+        let name = self.graph.name(symbol).to_string();
+        self.give_up(
+            Diagnostic::error("Z901", format!("not yet: a start that depends on `{name}`"))
+                .at(span, "understood, but not computed by this version")
+                .help("give the coordinates themselves"),
+        )
     }
 
     fn check_constant(&mut self, value: Expr, span: Span) -> Lowered<()> {

@@ -79,6 +79,9 @@ struct Lower<'a> {
     /// Labels of constraints, contacts and controls.
     labels: FxHashMap<String, Label>,
     label_families: FxHashMap<String, Vec<String>>,
+    /// Labels the user gives, and how many constraints have none.
+    given_labels: FxHashSet<String>,
+    n_unlabelled: usize,
     /// Labels whose statement had a mistake.
     failed_labels: FxHashSet<String>,
     /// The user's spelling of every name.
@@ -156,6 +159,8 @@ impl<'a> Lower<'a> {
             n_worked_out: FxHashMap::default(),
             labels: FxHashMap::default(),
             label_families: FxHashMap::default(),
+            given_labels: FxHashSet::default(),
+            n_unlabelled: 0,
             failed_labels: FxHashSet::default(),
             spelling: FxHashMap::default(),
             values: FxHashMap::default(),

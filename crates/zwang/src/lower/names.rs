@@ -48,7 +48,8 @@ pub(super) struct Member {
 }
 
 /// Names the language itself gives a meaning.
-const BUILT_IN: [&str; 17] = [
+const BUILT_IN: [&str; 18] = [
+    "λ",
     "dot",
     "cross",
     "direction",

@@ -5,7 +5,7 @@ use super::names::{Entry, Member};
 use super::value::Value;
 use super::{Lower, Lowered};
 use crate::diagnostic::Diagnostic;
-use crate::model::{Output, Run};
+use crate::model::{Derived, Load, Output, Run};
 use crate::syntax::Span;
 use crate::syntax::name::canonical;
 use crate::syntax::tree::*;
@@ -19,7 +19,7 @@ impl Lower<'_> {
             let span = statement.span;
             let _ = match &statement.kind {
                 StatementKind::Nonideal { target, value } => {
-                    self.loads(false, target, value).map(|loads| self.model.nonideal.extend(loads))
+                    self.nonideal(target, value)
                 }
                 StatementKind::Output { target, value, unit } => {
                     self.each_member(target, |lower, m| lower.output(m, value, unit.as_ref()));
@@ -42,6 +42,29 @@ impl Lower<'_> {
                 _ => Ok(()),
             };
         }
+    }
+
+    /// A contribution to C; it may use the multipliers, but nothing that needs the motion.
+    fn nonideal(&mut self, target: &Target, formula: &Formula) -> Lowered<()> {
+        let loads = self.loads(false, target, formula)?;
+        for load in &loads {
+            let parts = match load {
+                Load::Coordinate(_, part) => vec![*part],
+                Load::Point(_, parts) | Load::Torque(_, parts) => parts.clone(),
+            };
+            let needs_motion = |s: &Expr| {
+                use Derived::{Control, Gaussian, Power, Work};
+                matches!(self.model.derived.get(s), Some(Gaussian | Work(_) | Power(_) | Control(_)))
+            };
+            if let Some(symbol) = self.graph.symbols_of(&parts).into_iter().find(needs_motion) {
+                let name = self.graph.name(symbol).to_string();
+                let d = Diagnostic::error("Z404", format!("`{name}` cannot stand in a nonideal law"));
+                let d = d.at(formula.span, "it follows from the force that this law gives");
+                return self.give_up(d.help("`reaction(c)` and `lambda(c)` can: they are those of the ideal part"));
+            }
+        }
+        self.model.nonideal.extend(loads);
+        Ok(())
     }
 
     fn output(&mut self, member: &Member, formula: &Formula, unit: Option<&(crate::units::Unit, Span)>) -> Lowered<()> {

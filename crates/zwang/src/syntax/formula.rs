@@ -122,20 +122,28 @@ impl Parser<'_> {
     fn postfix(&mut self) -> Parsed<Formula> {
         let start = self.here();
         let mut formula = self.atom()?;
-        loop {
-            let kind = if let Some(TokenKind::Prime(count)) = self.peek() {
-                self.at += 1;
-                FormulaKind::Prime(Box::new(formula), *count)
+        for depth in 0.. {
+            if depth + self.depth > DEEPEST {
+                return self.too_deep();
+            }
+            let kind = if matches!(self.peek(), Some(TokenKind::Prime(_))) {
+                let mut primes: u32 = 0;
+                while let Some(TokenKind::Prime(count)) = self.peek() {
+                    primes = primes.saturating_add(*count);
+                    self.at += 1;
+                }
+                FormulaKind::Prime(Box::new(formula), primes)
             } else if self.is_symbol(".") {
                 self.at += 1;
                 let name = self.name("a component or member")?;
                 let arguments = if self.is_symbol("(") { Some(self.arguments()?) } else { None };
                 FormulaKind::Member(Box::new(formula), name, arguments)
             } else {
-                return Ok(formula);
+                break;
             };
             formula = Formula { span: self.since(start), kind };
         }
+        Ok(formula)
     }
 
     pub(super) fn atom(&mut self) -> Parsed<Formula> {
@@ -159,18 +167,22 @@ impl Parser<'_> {
     /// Runs `read` one bracket deeper, refusing absurd depths.
     fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         if self.depth >= DEEPEST {
-            let here = self.here();
-            self.diagnostics.push(
-                Diagnostic::error("Z005", format!("the formula is nested more than {DEEPEST} deep"))
-                    .at(here, "one bracket too many")
-                    .help("name a part of it with `let`"),
-            );
-            return Err(Abandoned);
+            return self.too_deep();
         }
         self.depth += 1;
         let result = stacker::maybe_grow(64 * 1024, 1024 * 1024, || read(self));
         self.depth -= 1;
         result
+    }
+
+    fn too_deep<T>(&mut self) -> Parsed<T> {
+        let here = self.here();
+        self.diagnostics.push(
+            Diagnostic::error("Z005", format!("the formula is nested more than {DEEPEST} deep"))
+                .at(here, "one bracket too many")
+                .help("name a part of it with `let`"),
+        );
+        Err(Abandoned)
     }
 
     fn number(&mut self, written: String) -> Parsed<FormulaKind> {
@@ -228,6 +240,9 @@ impl Parser<'_> {
             let d =
                 Diagnostic::error("Z502", format!("`{word}` is not a unit")).at(self.here(), "no unit of that name");
             let d = match word.as_str() {
+                _ if matches!(self.peek_at(1), Some(TokenKind::Symbol("=" | "~"))) => {
+                    d.help(format!("a comma is missing:   {written}, {word} = …"))
+                }
                 "g" => d.help("`g` is kept for gravity: write `gram`"),
                 _ => match nearest(word, units::names()) {
                     Some(near) => d.help(format!("did you mean `{near}`?")),

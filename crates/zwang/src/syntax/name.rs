@@ -137,6 +137,9 @@ pub fn skeleton(canonical: &str) -> String {
 /// The known name nearest to `name`, if one is near enough to be a slip of the hand.
 pub fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let length = name.chars().count();
+    if length > LONGEST_COMPARED {
+        return None;
+    }
     let most = if length <= 2 { 1 } else { length / 3 + 1 };
     known
         .filter(|k| k.chars().count().abs_diff(length) <= most)
@@ -145,6 +148,9 @@ pub fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&
         .min_by_key(|(d, _)| *d)
         .map(|(_, k)| k)
 }
+
+/// Names longer than this are not compared; nobody mistypes one of them by a letter.
+const LONGEST_COMPARED: usize = 64;
 
 /// Levenshtein distance, with swapped neighbours counted once.
 fn distance(a: &str, b: &str) -> usize {

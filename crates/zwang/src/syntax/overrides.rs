@@ -54,13 +54,18 @@ fn reading<T>(
 
 fn set_value(tree: &mut SyntaxTree, change: Initial, diagnostics: &mut Diagnostics) {
     let wanted = canonical(&change.target.name.text);
+    if change.primes > 0 || !change.exact || !change.target.indices.is_empty() {
+        let d = Diagnostic::error("Z801", "--set gives a value to one parameter or constant").at(change.span, "not of that form");
+        diagnostics.push(d.help("--set l=2   (for the start:  --start \"x'=0\")"));
+        return;
+    }
     let mut known = Vec::new();
     let constants = constant_lets(tree);
     for statement in &mut tree.statements {
         match &mut statement.kind {
             StatementKind::Parameters(list) => {
                 for p in list {
-                    if canonical(&p.target.name.text) == wanted && change.target.indices.is_empty() {
+                    if canonical(&p.target.name.text) == wanted {
                         p.set_unit = p.unit();
                         p.value = change.value;
                         return;
@@ -71,7 +76,7 @@ fn set_value(tree: &mut SyntaxTree, change: Initial, diagnostics: &mut Diagnosti
             StatementKind::Let { target, arguments: None, value }
                 if constants.contains(&canonical(&target.name.text)) =>
             {
-                if canonical(&target.name.text) == wanted && change.target.indices.is_empty() {
+                if canonical(&target.name.text) == wanted {
                     *value = change.value;
                     return;
                 }

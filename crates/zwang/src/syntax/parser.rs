@@ -570,18 +570,19 @@ impl<'a> Parser<'a> {
 
     /// `x`, `x'`, `der(x)`, `P[2]'`
     fn primed_target(&mut self) -> Parsed<(Target, u32)> {
-        let is_der = self.is_word("der") && matches!(self.peek_at(1), Some(TokenKind::Symbol("(")));
-        if is_der {
+        let mut n_der = 0;
+        while self.is_word("der") && matches!(self.peek_at(1), Some(TokenKind::Symbol("("))) {
             self.at += 2;
-            let (target, primes) = self.primed_target()?;
-            self.expect_symbol(")")?;
-            return Ok((target, primes + 1));
+            n_der += 1;
         }
         let target = self.dotted_target("a coordinate or point")?;
-        let mut primes = 0;
+        let mut primes: u32 = n_der;
         while let Some(TokenKind::Prime(count)) = self.peek() {
-            primes += count;
+            primes = primes.saturating_add(*count);
             self.at += 1;
+        }
+        for _ in 0..n_der {
+            self.expect_symbol(")")?;
         }
         Ok((target, primes))
     }

@@ -13,13 +13,18 @@ use crate::model::Level;
 /// or a combination of rows makes exact are not looked for here, so other rows stay undecided.
 pub fn exact_rows(equations: &mut Equations, kinds: &mut [Classification]) -> Vec<Diagnostic> {
     let mut notes = Vec::new();
+    let mut n_exact = vec![0; kinds.len()];
     for k in 0..equations.rows.len() {
         let row = equations.rows[k].clone();
         let kind = &mut kinds[row.constraint];
         if row.level != Level::Velocity || kind.velocity == Some(Velocity::Nonlinear) || !is_exact(equations, &row) {
             continue;
         }
-        kind.integrable = Some(kind.n_rows == 1 || kind.integrable == Some(true) || k == 0);
+        // a vector constraint is integrable if all its rows are
+        n_exact[row.constraint] += 1;
+        if n_exact[row.constraint] == kind.n_rows {
+            kind.integrable = Some(true);
+        }
         let potential = potential(equations, &row);
         let constraint = &equations.model.constraints[row.constraint];
         let text = potential.map(|p| equations.model.graph.text(p));
