@@ -26,8 +26,12 @@ enum Task {
 impl Graph {
     /// The expression as LaTeX; one too long to read becomes a placeholder that says how large it is.
     pub fn latex(&self, e: Expr) -> String {
-        let names = Names::new();
-        if written_size(self, e, &names) > MAX_WRITTEN as u64 {
+        self.latex_with(e, &Names::new())
+    }
+
+    /// The expression as LaTeX, the given subexpressions by their names.
+    pub fn latex_with(&self, e: Expr, names: &Names) -> String {
+        if written_size(self, e, names) > MAX_WRITTEN as u64 {
             return format!("\\left(\\ldots\\ {}\\ \\text{{terms}}\\right)", self.size(e));
         }
         let mut out = String::new();
@@ -37,7 +41,7 @@ impl Graph {
             match task {
                 Task::Text(text) => out.push_str(&text),
                 Task::Write(e, place) => {
-                    self.write_latex(e, place, &mut tasks);
+                    self.write_latex(e, place, names, &mut tasks);
                     stack.extend(tasks.drain(..).rev());
                 }
             }
@@ -45,7 +49,10 @@ impl Graph {
         out
     }
 
-    fn write_latex(&self, e: Expr, place: Place, out: &mut Vec<Task>) {
+    fn write_latex(&self, e: Expr, place: Place, names: &Names, out: &mut Vec<Task>) {
+        if let Some(name) = names.get(&e) {
+            return text(out, name);
+        }
         match self.node(e) {
             Node::Pi => text(out, "\\pi"),
             Node::Symbol(id) => text(out, &self.symbols[id.0 as usize].latex),
@@ -76,12 +83,12 @@ impl Graph {
                 out.push(Task::Write(otherwise, Place::Free));
                 text(out, " & \\text{otherwise} \\end{cases}");
             }
-            Node::Number(_) | Node::Add(..) | Node::Mul(..) | Node::Pow(..) => self.latex_sum(e, place, out),
+            Node::Number(_) | Node::Add(..) | Node::Mul(..) | Node::Pow(..) => self.latex_sum(e, place, names, out),
         }
     }
 
-    fn latex_sum(&self, e: Expr, place: Place, out: &mut Vec<Task>) {
-        let terms: Vec<Quotient> = terms(self, e, &Names::new()).into_iter().map(|t| t.quotient()).collect();
+    fn latex_sum(&self, e: Expr, place: Place, names: &Names, out: &mut Vec<Task>) {
+        let terms: Vec<Quotient> = terms(self, e, names).into_iter().map(|t| t.quotient()).collect();
         if terms.is_empty() {
             text(out, "0");
         }

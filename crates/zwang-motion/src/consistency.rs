@@ -67,6 +67,17 @@ pub fn project(
     if let Some((i, j)) = search.jacobian.not_finite() {
         return Err(MotionError::NotFinite { what: format!("the derivative of equation {i} by unknown {j}") });
     }
+    // where nothing can move there is nothing to search for
+    if search.movable.is_empty() {
+        let converged = search.is_on(x);
+        let residual = search.g;
+        let worst = (0..residual.len()).max_by(|&i, &j| residual[i].abs().total_cmp(&residual[j].abs()));
+        let certificate = match worst.filter(|_| !converged) {
+            Some(worst) => (0..residual.len()).map(|i| f64::from(i == worst)).collect(),
+            None => Vec::new(),
+        };
+        return Ok(Projection { converged, residual, certificate, ..Projection::default() });
+    }
     search.approach(x)?;
     search.polish(x)?;
     search.report(x)
@@ -322,9 +333,14 @@ impl<'r> Search<'r> {
     }
 
     /// What is left, who fights, and what is free.
-    fn report(mut self, x: &[f64]) -> Result<Projection, MotionError> {
+    /// Whether g(x) counts as zero.
+    fn is_on(&mut self, x: &[f64]) -> bool {
         let sizes = self.sizes(x);
-        let converged = self.relative(&sizes) <= self.settings.projection_tolerance;
+        self.relative(&sizes) <= self.settings.projection_tolerance
+    }
+
+    fn report(mut self, x: &[f64]) -> Result<Projection, MotionError> {
+        let converged = self.is_on(x);
         let certificate = if converged { Vec::new() } else { self.certificate() };
         let (n_free, free) = self.free()?;
         Ok(Projection { iterations: self.iterations, converged, residual: self.g.clone(), certificate, free, n_free })

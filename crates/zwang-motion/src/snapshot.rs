@@ -29,6 +29,8 @@ pub struct Found {
     pub nonideal_force: Vec<f64>,
     /// λ of the ideal part, for the rows as written, the shortest.
     pub lambda: Vec<f64>,
+    /// λ that acts, nonideal forces included; the same as `lambda` where every constraint is ideal.
+    pub lambda_acting: Vec<f64>,
     /// Rank of A.
     pub rank: usize,
     /// How clearly the rank was decided.
@@ -99,6 +101,7 @@ impl Snapshot {
                 constraint_force_nonideal: zeros.clone(),
                 nonideal_force: zeros.clone(),
                 lambda: vec![0.0; m],
+                lambda_acting: vec![0.0; m],
                 ..Found::default()
             },
             mass: Blocks::new(),
@@ -135,6 +138,7 @@ impl Snapshot {
         let found = &mut self.found;
         found.qddot.clone_from(&self.ideal.qddot);
         found.lambda.clone_from(&self.ideal.lambda);
+        found.lambda_acting.clone_from(&self.ideal.lambda);
         (found.rank, found.gap) = (self.ideal.rank, self.ideal.gap);
         let A = &self.given.constraint_matrix;
         A.multiply_transposed(&found.lambda, &mut found.constraint_force_ideal);
@@ -148,6 +152,7 @@ impl Snapshot {
                 route.at(state);
                 route.solve(&self.given, self.legendre.as_ref(), C, &mut self.total)?;
                 found.qddot.clone_from(&self.total.qddot);
+                found.lambda_acting.clone_from(&self.total.lambda);
                 // Qc_nonideal = C + Aᵀ(λ_total − λ)
                 A.multiply_transposed(&self.total.lambda, &mut self.work);
                 for i in 0..C.len() {

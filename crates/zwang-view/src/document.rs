@@ -15,11 +15,12 @@ pub fn equations_text(equations: &mut Equations) -> String {
     let model = &equations.model;
     let text = |e: Expr| model.graph.text_limited(e, LONGEST).unwrap_or_else(|| "… (too long to print)".into());
     let names: Vec<&str> = model.coordinates.iter().map(|c| c.name.as_str()).collect();
-    let mut out = format!("# {}\n\n# Lagrangian\nL = {}\n", model.title, text(equations.lagrangian));
+    let title = if model.title.is_empty() { "Equations of motion" } else { &model.title };
+    let mut out = format!("# {title}\n\n# Lagrangian\nL = {}\n", text(equations.lagrangian));
 
     out.push_str("\n# mass matrix M (entries that are not zero)\n");
     out.push_str(&entries("M", &equations.mass_matrix, &names, &names, &text, true));
-    out.push_str("\n# given force Q\n");
+    out.push_str("\n# given force Q: all that drives the unconstrained system, velocity terms included\n");
     for (name, q) in names.iter().zip(&equations.given_force) {
         out.push_str(&format!("Q[{name}] = {}\n", text(*q)));
     }
@@ -56,7 +57,11 @@ fn entries(
     let mut out = String::new();
     for (i, row) in rows.iter().enumerate() {
         for (j, entry) in row.iter().filter(|(j, _)| !symmetric || *j >= i) {
-            out.push_str(&format!("{symbol}[{}, {}] = {}\n", row_names[i], col_names[*j], text(*entry)));
+            let entry = text(*entry);
+            // some entries vanish only once sin² + cos² is put together
+            if entry != "0" {
+                out.push_str(&format!("{symbol}[{}, {}] = {entry}\n", row_names[i], col_names[*j]));
+            }
         }
     }
     out
@@ -100,7 +105,7 @@ fn implicit_text(equations: &Equations) -> String {
     let model = &equations.model;
     let text = |e: Expr| model.graph.text_limited(e, LONGEST).unwrap_or_else(|| "…".into());
     let mut out = String::from(
-        "\n# equations of motion M q'' = Q + A^T lambda\n# (no closed form: the mass matrix is singular or the system is large)\n",
+        "\n# equations of motion M q'' = Q + A^T lambda\n# (no closed form: M is singular everywhere, the system is large, or no state was found to look at)\n",
     );
     for (i, row) in equations.mass_matrix.iter().enumerate().take(200) {
         let left: Vec<String> =
@@ -185,17 +190,32 @@ pub fn equations_latex(equations: &mut Equations) -> String {
         }
     }
     if let Some(closed) = closed {
+        let mut exprs: Vec<Expr> = closed.multipliers.iter().map(|(_, e)| *e).collect();
+        exprs.extend(&closed.accelerations);
+        let parts = named_parts(equations, &exprs);
+        let named: HashMap<Expr, String> = parts.names.iter().map(|(e, n)| (*e, part_latex(n))).collect();
+        let with_parts = |e: Expr| model.graph.latex_with(e, &named);
+        for (part, name) in &parts.order {
+            let inner = named.iter().filter(|(e, _)| **e != *part).map(|(e, n)| (*e, n.clone())).collect();
+            out.push_str(&format!("{} &= {} \\\\\n", part_latex(name), model.graph.latex_with(*part, &inner)));
+        }
         for (k, lambda) in &closed.multipliers {
-            out.push_str(&format!("{} &= {} \\\\\n", tex(equations.rows[*k].lambda), tex(*lambda)));
+            out.push_str(&format!("{} &= {} \\\\\n", tex(equations.rows[*k].lambda), with_parts(*lambda)));
         }
         for (c, e) in model.coordinates.iter().zip(&closed.accelerations) {
-            out.push_str(&format!("{} &= {} \\\\\n", tex(c.qddot), tex(*e)));
+            out.push_str(&format!("{} &= {} \\\\\n", tex(c.qddot), with_parts(*e)));
         }
     } else {
         out.push_str("M \\ddot q &= Q + A^{\\mathsf T} \\lambda, \\qquad A \\ddot q = b \\\\\n");
     }
     let trimmed = out.trim_end_matches(" \\\\\n").to_string();
     trimmed + "\n\\end{align*}\n"
+}
+
+/// `k12` as LaTeX.
+fn part_latex(name: &str) -> String {
+    let digits = name.find(|c: char| c.is_ascii_digit()).unwrap_or(name.len());
+    format!("{}_{{{}}}", name[..digits].trim_end_matches('_'), &name[digits..])
 }
 
 fn entry(row: &SparseRow, column: usize) -> Option<Expr> {

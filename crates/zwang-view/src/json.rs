@@ -157,8 +157,20 @@ fn names(model: &Model) -> Value {
     json!(model.coordinates.iter().map(|c| c.name.as_str()).collect::<Vec<_>>())
 }
 
+/// Above this many rows or columns a matrix is given by its entries.
+const MOST_DENSE: usize = 500;
+
+/// Rows of numbers; for a large matrix `{rows, columns, entries: [[i, j, value], …]}` instead.
 fn matrix(matrix: &Matrix) -> Value {
-    dense(matrix.n_rows, matrix.n_cols, &matrix.to_dense())
+    if matrix.n_rows.max(matrix.n_cols) <= MOST_DENSE {
+        return dense(matrix.n_rows, matrix.n_cols, &matrix.to_dense());
+    }
+    let row = |i: usize| {
+        let (columns, values) = matrix.row(i);
+        columns.iter().zip(values).map(move |(j, x)| json!([i, j, x])).collect::<Vec<_>>()
+    };
+    let entries: Vec<Value> = (0..matrix.n_rows).flat_map(row).collect();
+    json!({ "rows": matrix.n_rows, "columns": matrix.n_cols, "entries": entries })
 }
 
 fn dense(n_rows: usize, n_cols: usize, values: &[f64]) -> Value {

@@ -32,7 +32,7 @@ fn kinds(check: &Check) -> String {
         words.extend(c.velocity.map(|v| v.as_str()).filter(|v| *v != "catastatic"));
         words.push(if c.ideal { "ideal" } else { "nonideal" });
         if c.integrable == Some(true) && c.kind() == "nonholonomic" {
-            words.push("integrable");
+            words[0] = "holonomic, stated for velocities";
         }
         let words = words.join(", ");
         match groups.iter_mut().find(|(kind, _)| *kind == words) {
@@ -107,7 +107,7 @@ pub fn inspect_table(file: &str, inspection: &Inspection) -> String {
     }
     out.push_str(&matrix("M", &given.mass_matrix));
     out.push_str(&matrix("A", &given.constraint_matrix));
-    if let Some(geometry) = &inspection.geometry {
+    if let Some(geometry) = inspection.geometry.as_ref().filter(|_| !check.equations.rows.is_empty()) {
         let (n, m) = (names.len(), given.constraint_rhs.len());
         out.push_str(&dense("P = B⁺B, part of M^½ q'' fixed by the constraints", n, n, &geometry.P));
         out.push_str(&dense("N = I - B⁺B", n, n, &geometry.N));
@@ -128,7 +128,7 @@ fn scalars(inspection: &Inspection) -> String {
     let found = &check.snapshot.found;
     let e = &inspection.energies;
     let mut out =
-        format!(        "\nenergy {}, kinetic {}, potential {}\n", number(e.energy), number(e.kinetic), number(e.potential));
+        format!("\nenergy {}, kinetic {}, potential {}\n", number(e.energy), number(e.kinetic), number(e.potential));
     let gap = match (found.gap.kept, found.gap.dropped) {
         (kept, dropped) if dropped > 0.0 => {
             format!(" (smallest direction kept {kept:.1e}, largest dropped {dropped:.1e})")
@@ -150,7 +150,7 @@ fn scalars(inspection: &Inspection) -> String {
             None => out.push_str(&format!("{name}: needs the motion\n")),
         }
     }
-    out.push_str("\nq'' by six routes\n");
+    out.push_str("\nq'' by six routes (docs/theory.md has their equations)\n");
     for (name, result) in &inspection.routes {
         let text = match result {
             Some(Ok(qddot)) if qddot.len() <= WIDEST => qddot.iter().map(|x| number(*x)).collect::<Vec<_>>().join("  "),
@@ -174,7 +174,7 @@ fn vectors(head: &str, names: &[String], columns: &[(&str, &[f64])], units: Opti
             Some(unit) if !unit.is_empty() => format!("{name} [{unit}]"),
             _ => name.clone(),
         }];
-        line.extend(columns.iter().map(|(_, v)| v.get(k).map_or("-".into(), |x| short(*x))));
+        line.extend(columns.iter().map(|(_, v)| v.get(k).map_or("-".into(), |x| short(*x, size(v)))));
         lines.push(line);
     }
     let mut out = aligned(&lines);
@@ -202,15 +202,21 @@ fn dense(name: &str, n_rows: usize, n_cols: usize, values: &[f64]) -> String {
     if n_rows > WIDEST || n_cols > WIDEST {
         return String::new();
     }
-    let row = |i: usize| values[i * n_cols..(i + 1) * n_cols].iter().map(|x| short(*x)).collect();
+    let largest = size(values);
+    let row = |i: usize| values[i * n_cols..(i + 1) * n_cols].iter().map(|x| short(*x, largest)).collect();
     let rows: Vec<Vec<String>> = (0..n_rows).map(row).collect();
     format!("\n{name}\n{}", aligned(&rows))
 }
 
-/// Seven digits, and zero for what is only rounding.
-fn short(x: f64) -> String {
+/// The largest entry.
+fn size(values: &[f64]) -> f64 {
+    values.iter().fold(0.0, |m, x| m.max(x.abs()))
+}
+
+/// Seven digits, and zero for what is only rounding beside the largest entry.
+fn short(x: f64, largest: f64) -> String {
     let rounded: f64 = format!("{x:.6e}").parse().unwrap_or(x);
-    number(if rounded == 0.0 { 0.0 } else { rounded })
+    number(if x.abs() <= 1e-15 * largest { 0.0 } else { rounded })
 }
 
 /// Columns of equal width, the first flush left.

@@ -33,7 +33,7 @@ pub fn inspect(mut check: Check, settings: &Settings) -> Result<Inspection, Moti
     let energies = check.system.energies(&state)?;
     let small = state.q.len() <= MOST_COORDINATES;
     let found = &check.snapshot.found;
-    let (lambda, qddot, gaussian) = (found.lambda.clone(), found.qddot.clone(), found.gaussian);
+    let (lambda, qddot, gaussian) = (found.lambda_acting.clone(), found.qddot.clone(), found.gaussian);
     let geometry = (small && !found.singular_mass).then(|| geometry(&check.snapshot.given, settings)).transpose()?;
     // rows scaled beyond the range of numbers have an influence beyond it
     let geometry = geometry.filter(|g| g.influence.iter().chain(&g.P).all(|x| x.is_finite()));

@@ -5,6 +5,7 @@ use crate::units::Dimension;
 /// A number with twelve significant digits at most, without trailing zeros.
 pub fn number(x: f64) -> String {
     let rounded: f64 = format!("{x:.11e}").parse().unwrap_or(x);
+    let rounded = if rounded == 0.0 { 0.0 } else { rounded };
     let plain = format!("{rounded}");
     if rounded != 0.0 && !(1e-4..1e9).contains(&rounded.abs()) { format!("{rounded:e}") } else { plain }
 }

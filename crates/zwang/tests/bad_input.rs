@@ -29,10 +29,22 @@ fn garbage_is_refused_with_few_messages() {
 
 #[test]
 fn deep_nesting_is_refused() {
-    for (open, close) in [("(", ")"), ("|", "|"), ("sin(", ")"), ("(x, ", ")"), ("-(", ")"), ("x^", "2")] {
+    for (open, close) in [
+        ("(", ")"),
+        ("|", "|"),
+        ("sin(", ")"),
+        ("(x, ", ")"),
+        ("-(", ")"),
+        ("x^", "2"),
+        ("der(", ")"),
+        ("", " '"),
+        ("", ".a"),
+        ("", "[1]"),
+    ] {
         let text = format!("coordinates x\nforce x: {}x{}\n", open.repeat(100_000), close.repeat(100_000));
         refused(&text);
     }
+    refused(&format!("coordinates x\nmass x: 1\nstart {}x = 1\n", "der(".repeat(100_000)));
     let ifs = format!("coordinates x\nforce x: {} 1\n", "if x < 1 then 1 else ".repeat(50_000));
     assert_eq!(refused(&ifs), ["Z005"]);
 }
@@ -83,7 +95,7 @@ fn torn_models_never_panic() {
         let lines: Vec<&str> = text.lines().collect();
         for left_out in 0..lines.len() {
             let torn: Vec<&str> = (0..lines.len()).filter(|k| *k != left_out).map(|k| lines[k]).collect();
-            zwang::read(&torn.join("\n"), &Overrides::default());
+            checked(&torn.join("\n"), &Overrides::default());
         }
         let ends: Vec<usize> = text.char_indices().map(|(k, _)| k).step_by(7).collect();
         for end in ends {

@@ -22,16 +22,15 @@ fn every_model_passes_check_and_all_routes_agree() {
             assert!(matches!(result, Some(Ok(_))), "{name} by {}: {result:?}", route.as_str());
         }
         assert!(inspection.disagreement <= AGREEMENT, "{name}: {:e}", inspection.disagreement);
-        ideal_forces_do_no_virtual_work(&name, &inspection);
+        projections_have_the_dimensions_of_rank_and_freedom(&name, &inspection);
     }
 }
 
-/// vᵀ(Qc_ideal) = 0 for every v with A v = 0: P and N split the scaled force.
-fn ideal_forces_do_no_virtual_work(name: &str, inspection: &Inspection) {
+/// P projects onto rank(A) directions, N onto the rest, so their traces count both.
+fn projections_have_the_dimensions_of_rank_and_freedom(name: &str, inspection: &Inspection) {
     let Some(geometry) = &inspection.geometry else { return };
     let found = &inspection.check.snapshot.found;
     let n = found.qddot.len();
-    // q̈ − a lies in M⁻¹ range(Aᵀ); without nonideal forces its scaled part in null(B) vanishes
     let trace_p: f64 = (0..n).map(|k| geometry.P[k * n + k]).sum();
     assert!((trace_p - found.rank as f64).abs() < 1e-9 * (1.0 + n as f64), "{name}: trace P = {trace_p}");
     let trace_n: f64 = (0..n).map(|k| geometry.N[k * n + k]).sum();

@@ -64,7 +64,10 @@ fn check_snippet(file: &str, claim: &str, snippet: &str) -> Vec<String> {
     }
     let serious = diagnostics.iter().filter(|d| d.severity > Severity::Note);
     for d in serious {
-        let known = expected.iter().any(|e| e.code == d.code && e.severity == d.severity.as_str());
+        let at = d.span.map(|s| line_and_column(&text, s.start).0);
+        let fits =
+            |e: &Expected| e.code == d.code && e.severity == d.severity.as_str() && at.is_none_or(|l| l == e.line);
+        let known = expected.iter().any(fits);
         if !known {
             wrong.push(format!("unexpected {} {}\n{shown}", d.code, d.message));
         }

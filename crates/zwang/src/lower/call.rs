@@ -84,6 +84,7 @@ impl Lower<'_> {
         let near = nearest(shown, known).map(str::to_string);
         let d = Diagnostic::error("Z101", format!("there is no function `{shown}`")).at(span, "not known");
         let d = match (shown, near) {
+            ("diff" | "d" | "D", _) => d.help("a time derivative is written with a prime: x'"),
             ("ln", _) => d.help("the natural logarithm is `log`"),
             ("arcsin" | "arccos" | "arctan", _) => d.help(format!("write `{}`", shown.replacen("arc", "a", 1))),
             (_, Some(near)) => d.help(format!("did you mean `{near}`?")),
@@ -99,6 +100,9 @@ impl Lower<'_> {
         let form = match n {
             0 => format!("{name}()"),
             1 => format!("{name}(a)"),
+            2 if name == "dot" && arguments.len() == 1 => {
+                "the velocity is written x'; dot(a, b) multiplies vectors".into()
+            }
             _ => format!("{name}(a, b)"),
         };
         let message = format!("`{name}` takes {n} argument{}, not {}", if n == 1 { "" } else { "s" }, arguments.len());

@@ -157,8 +157,7 @@ impl Lower<'_> {
             let expr = self.graph.sub(a.expr, b.expr);
             let dim = if a.expr == Expr::ZERO { b.dim } else { a.dim };
             let level = self.level(&row_name, expr, (a.expr, b.expr), left, right)?;
-            let lambda =
-                self.graph.symbol(&format!("lambda({row_name})"), &multiplier_latex(&row_name));
+            let lambda = self.graph.symbol(&format!("lambda({row_name})"), &multiplier_latex(&row_name));
             self.row_dims.insert(lambda, dim);
             rows.push(Row { name: row_name, expr, level, lambda, dimension: None });
         }

@@ -355,7 +355,8 @@ impl Lower<'_> {
             (Value::Generalized(a), Value::Generalized(b)) => {
                 // a coordinate that only one branch acts on feels nothing in the other
                 let zero = |dim: &Dim| Quantity::new(Expr::ZERO, dim.clone());
-                let find = |list: &[(usize, Quantity)], k: usize| list.iter().find(|(j, _)| *j == k).map(|(_, q)| q.clone());
+                let find =
+                    |list: &[(usize, Quantity)], k: usize| list.iter().find(|(j, _)| *j == k).map(|(_, q)| q.clone());
                 let mut coordinates: Vec<usize> = a.iter().chain(&b).map(|(k, _)| *k).collect();
                 coordinates.sort_unstable();
                 coordinates.dedup();

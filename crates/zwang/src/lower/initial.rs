@@ -15,9 +15,11 @@ impl Lower<'_> {
     pub(super) fn start(&mut self) {
         for statement in &self.tree.statements {
             let StatementKind::Start(list) = &statement.kind else { continue };
-            let span =
-                self.model.start_span.map_or(statement.span, |_| self.model.start_span.unwrap_or(statement.span));
-            self.model.start_span = Some(span);
+            // what the command line says comes last and is what a message should point at
+            let is_override = list.iter().any(|i| i.replaces);
+            if self.model.start_span.is_none() || is_override {
+                self.model.start_span = Some(statement.span);
+            }
             for initial in list {
                 self.each_member(&initial.target, |lower, member| lower.initial(member, initial));
             }

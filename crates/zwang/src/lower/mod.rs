@@ -387,6 +387,13 @@ impl<'a> Lower<'a> {
         }
         for (coordinate, dim) in self.model.coordinates.iter_mut().zip(&self.coordinate_dims) {
             coordinate.dimension = self.dimensions.known(dim);
+            if let Some(odd) = coordinate.dimension.filter(|d| d.0.iter().any(|e| e.fract() != 0.0)) {
+                self.diagnostics.push(
+                    Diagnostic::warning("Z501", format!("`{}` comes out with the unit {odd}", coordinate.name))
+                        .at(coordinate.span, "a fractional power of a unit")
+                        .help("an exponent or a factor is missing somewhere, as in x^2 + y^2 = l for l^2"),
+                );
+            }
         }
         let controls = self.model.controls.iter_mut().map(|(c, _)| c);
         let all = self.model.constraints.iter_mut().chain(&mut self.model.contacts).chain(controls);

@@ -143,13 +143,12 @@ impl Lower<'_> {
             None => self.entries.contains_key(key) || self.families.contains_key(key),
         };
         if clash {
-            let mut d = Diagnostic::error("Z104", format!("`{shown}` is defined twice"))
-                .at(span, "defined again here")
-                .help("choose another name for one of them");
-            if let Some(first) = self.declared.get(key).or_else(|| self.declared.get(&family_of(key))) {
-                d = d.and_at(*first, "defined here");
-            }
-            return self.give_up(d);
+            let known = self.declared.get(key).or_else(|| self.declared.get(&family_of(key))).copied();
+            // definitions are declared before the rest, so the later one in the text may be the one at hand or not
+            let (first, second) = known.map_or((span, span), |k| (k.min(span), k.max(span)));
+            let d = Diagnostic::error("Z104", format!("`{shown}` is defined twice")).at(second, "defined again here");
+            let d = if first == second { d } else { d.and_at(first, "defined here") };
+            return self.give_up(d.help("choose another name for one of them"));
         }
         self.declared.insert(key.clone(), span);
         if let Some(family) = family {
@@ -521,10 +520,16 @@ impl Lower<'_> {
         if key == "e" {
             d = d.help("the exponential function is exp(x)");
         }
+        if let Some(bare) = key.strip_suffix("_dot").or_else(|| key.strip_suffix("dot")) {
+            if self.spelling.contains_key(bare) {
+                return self.give_up(d.help(format!("the velocity is written `{bare}'`")));
+            }
+        }
         if let Some(near) = near {
             d = d.help(format!("did you mean `{near}`?"));
         }
-        self.give_up(d.help(format!("to make it a parameter add   parameter {shown} = 1")))
+        let value = if key == "g" { "9.81 m/s^2" } else { "1" };
+        self.give_up(d.help(format!("to make it a parameter add   parameter {shown} = {value}")))
     }
 
     /// The coordinates a target names: one, some members, or a whole family.

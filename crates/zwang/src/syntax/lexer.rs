@@ -142,7 +142,10 @@ impl Lexer<'_> {
 
     fn token(&mut self, c: char, end: usize, begins: bool) {
         let start = self.at;
-        let kind = if c.is_alphabetic() || c == '_' {
+        let kind = if c == '°' {
+            self.at += c.len_utf8();
+            Some(TokenKind::Name("deg".into()))
+        } else if c.is_alphabetic() || c == '_' {
             Some(self.name(end))
         } else if c.is_ascii_digit() || (c == '.' && self.digit_follows(end)) {
             Some(self.number(end))

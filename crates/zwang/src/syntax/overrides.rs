@@ -55,7 +55,8 @@ fn reading<T>(
 fn set_value(tree: &mut SyntaxTree, change: Initial, diagnostics: &mut Diagnostics) {
     let wanted = canonical(&change.target.name.text);
     if change.primes > 0 || !change.exact || !change.target.indices.is_empty() {
-        let d = Diagnostic::error("Z801", "--set gives a value to one parameter or constant").at(change.span, "not of that form");
+        let d = Diagnostic::error("Z801", "--set gives a value to one parameter or constant")
+            .at(change.span, "not of that form");
         diagnostics.push(d.help("--set l=2   (for the start:  --start \"x'=0\")"));
         return;
     }

@@ -60,6 +60,24 @@ pub(super) const RESERVED: [&str; 18] = [
     "quaternion",
 ];
 
+/// Words of other programs, and ours for the same thing.
+const OTHER_WORDS: [(&str, &str); 14] = [
+    ("damping", "dissipation"),
+    ("damper", "dissipation"),
+    ("spring", "potential"),
+    ("initial", "start"),
+    ("init", "start"),
+    ("variable", "coordinates"),
+    ("variables", "coordinates"),
+    ("constants", "parameter"),
+    ("constant", "parameter"),
+    ("constraints", "constraint"),
+    ("rigid", "body"),
+    ("simulate", "run"),
+    ("T", "kinetic"),
+    ("V", "potential"),
+];
+
 /// How each statement is written, for help.
 const FORMS: [(&str, &str); 27] = [
     ("model", "model \"title\""),
@@ -313,7 +331,8 @@ impl<'a> Parser<'a> {
         };
         if !self.diagnostics.is_full() {
             let near = word.and_then(|w| nearest(w, KEYWORDS.into_iter()));
-            d = match near {
+            let other = word.and_then(|w| OTHER_WORDS.iter().find(|(said, _)| *said == w)).map(|(_, meant)| *meant);
+            d = match other.or(near) {
                 Some(near) => d.help(format!("did you mean `{near}`?")),
                 None => d.help("for a definition write `let … = …`; to continue the line above, indent this one"),
             };
