@@ -145,14 +145,6 @@ impl Diagnostics {
         }
     }
 
-    /// Adds all messages of another reading.
-    pub fn extend(&mut self, other: Diagnostics) {
-        self.n_more_errors += other.n_more_errors;
-        for diagnostic in other.kept {
-            self.push(diagnostic);
-        }
-    }
-
     /// Whether no room is left, so that finding help for further mistakes would be wasted work.
     pub fn is_full(&self) -> bool {
         self.kept.len() >= MOST_KEPT

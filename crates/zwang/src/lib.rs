@@ -17,6 +17,7 @@
 
 mod check;
 mod closed_form;
+mod compiled;
 pub mod diagnostic;
 pub mod equations;
 pub mod explain;

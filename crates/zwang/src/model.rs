@@ -2,6 +2,7 @@
 
 use rustc_hash::FxHashMap;
 use zwang_expr::{Expr, Graph, Program};
+use zwang_motion::State;
 
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::syntax::Span;
@@ -230,9 +231,20 @@ impl Model {
         rows
     }
 
-    /// The constraint a row belongs to.
-    pub fn constraint_of(&self, row: &Row) -> Option<&Constraint> {
-        self.constraints.iter().find(|c| c.rows.iter().any(|r| r.lambda == row.lambda))
+    /// t, q, q̇ and the parameters: what every compiled expression of the state takes.
+    pub fn state_symbols(&self) -> Vec<Expr> {
+        let mut symbols = vec![self.time];
+        symbols.extend(self.coordinates.iter().map(|c| c.q));
+        symbols.extend(self.coordinates.iter().map(|c| c.qdot));
+        symbols.extend(self.parameters.iter().map(|p| p.symbol));
+        symbols
+    }
+
+    /// The values of [`Model::state_symbols`] at a state.
+    pub fn state_values(&self, state: &State) -> Vec<f64> {
+        let mut values = vec![state.t];
+        values.extend(state.q.iter().chain(&state.qdot).chain(&self.parameter_values));
+        values
     }
 
     /// The values of expressions that contain parameters only.

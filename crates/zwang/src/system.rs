@@ -1,32 +1,11 @@
 //! Equations compiled and given parameter values: numbers at any state.
 
-use zwang_expr::{Expr, Program};
+use zwang_expr::{Expr, Graph};
 use zwang_motion::{Dynamics, Given, Legendre, Matrix, MotionError, State};
 
+use crate::compiled::Compiled;
 use crate::equations::{Equations, SparseRow};
-use crate::model::{Derived, Level, Model};
-use crate::quantity::number;
-
-/// A program over (t, q, q̇, parameters, more) with the room it needs.
-struct Compiled {
-    program: Program,
-    workspace: Vec<f64>,
-    values: Vec<f64>,
-}
-
-impl Compiled {
-    /// Compiles expressions; symbols that are no inputs make it impossible.
-    fn new(equations: &Equations, inputs: &[Expr], outputs: &[Expr]) -> Option<Compiled> {
-        let program = Program::new(&equations.model.graph, inputs, outputs).ok()?;
-        let (workspace, values) = (program.workspace(), vec![0.0; program.n_outputs()]);
-        Some(Compiled { program, workspace, values })
-    }
-
-    fn run(&mut self, inputs: &[f64]) -> &[f64] {
-        self.program.run(inputs, &mut self.workspace, &mut self.values);
-        &self.values
-    }
-}
+use crate::model::{Derived, Model};
 
 /// The compiled equations of one model with its parameter values.
 pub struct System {
@@ -34,17 +13,15 @@ pub struct System {
     inputs: Vec<f64>,
     parameters: Vec<f64>,
     given: Compiled,
-    residuals: Compiled,
     energies: Compiled,
     nonideal: Option<Compiled>,
     legendre: Option<Compiled>,
     outputs: Vec<(String, Option<Compiled>)>,
     empty: Given,
     empty_legendre: Option<Legendre>,
-    levels: Vec<Level>,
-    /// Names of t, q, q̇ for messages.
-    names: Vec<String>,
-    graph: zwang_expr::Graph,
+    /// t, q, q̇ and the parameters, with the graph they live in: for messages.
+    symbols: Vec<Expr>,
+    graph: Graph,
 }
 
 /// Energies and momenta at a state.
@@ -67,18 +44,15 @@ impl System {
         let legendre = with_legendre.then(|| equations.legendre());
         let model = &equations.model;
         let n = model.coordinates.len();
-        let mut inputs = vec![model.time];
-        inputs.extend(model.coordinates.iter().map(|c| c.q));
-        inputs.extend(model.coordinates.iter().map(|c| c.qdot));
-        inputs.extend(model.parameters.iter().map(|p| p.symbol));
-        let names: Vec<String> = inputs[..=2 * n].iter().map(|s| model.graph.name(*s).to_string()).collect();
+        let graph = &model.graph;
+        let inputs = model.state_symbols();
         let rows: Vec<&SparseRow> = equations.rows.iter().map(|r| &r.coefficients).collect();
         let masses: Vec<&SparseRow> = equations.mass_matrix.iter().collect();
         let mut outputs = entries(&masses);
         outputs.extend(&equations.given_force);
         outputs.extend(entries(&rows));
         outputs.extend(equations.rows.iter().map(|r| r.rhs));
-        let given = Compiled::new(equations, &inputs, &outputs)?;
+        let given = Compiled::new(graph, &inputs, &outputs)?;
         let empty = Given {
             mass_matrix: pattern(n, n, &masses),
             given_force: vec![0.0; n],
@@ -86,22 +60,15 @@ impl System {
             constraint_rhs: vec![0.0; rows.len()],
         };
 
-        // φ or ψ, then φ̇ or ψ
-        let is_low = |r: &&crate::equations::ConstraintRow| r.level != Level::Acceleration;
-        let low: Vec<_> = equations.rows.iter().filter(is_low).collect();
-        let mut residuals: Vec<Expr> = low.iter().map(|r| r.residual).collect();
-        residuals.extend(low.iter().filter_map(|r| r.rate));
-        let residuals = Compiled::new(equations, &inputs, &residuals)?;
-
         let mut energies = vec![equations.kinetic, equations.potential, equations.energy];
         energies.extend(&equations.momentum);
-        let energies = Compiled::new(equations, &inputs, &energies)?;
+        let energies = Compiled::new(graph, &inputs, &energies)?;
 
         let lambdas: Vec<Expr> = equations.rows.iter().map(|r| r.lambda).collect();
         let with_lambda: Vec<Expr> = inputs.iter().copied().chain(lambdas).collect();
         let nonideal = match equations.nonideal_force.is_empty() {
             true => None,
-            false => Some(Compiled::new(equations, &with_lambda, &equations.nonideal_force)?),
+            false => Some(Compiled::new(graph, &with_lambda, &equations.nonideal_force)?),
         };
 
         // outputs may also contain λ, q̈ and G; those that need the motion cannot be compiled
@@ -110,7 +77,7 @@ impl System {
         with_found.extend(model.coordinates.iter().map(|c| c.qddot));
         with_found.extend(gaussian);
         let named = model.outputs.iter().zip(&equations.outputs);
-        let outputs = named.map(|(o, e)| (o.name.clone(), Compiled::new(equations, &with_found, &[*e]))).collect();
+        let outputs = named.map(|(o, e)| (o.name.clone(), Compiled::new(graph, &with_found, &[*e]))).collect();
 
         let empty_legendre = legendre.as_ref().map(|l| {
             let by_q: Vec<&SparseRow> = l.momentum_by_q.iter().collect();
@@ -130,29 +97,27 @@ impl System {
             outputs.extend(entries(&by_q));
             outputs.extend(l.momentum_by_t.iter().chain(&l.energy_by_q).chain(&l.energy_by_qdot));
             outputs.extend(&equations.applied_force);
-            Compiled::new(equations, &inputs, &outputs)
+            Compiled::new(graph, &inputs, &outputs)
         });
         Some(System {
             n,
             inputs: vec![0.0; inputs.len()],
             parameters: model.parameter_values.clone(),
             given,
-            residuals,
             energies,
             nonideal,
             legendre,
             outputs,
             empty,
             empty_legendre,
-            levels: low.iter().map(|r| r.level).collect(),
-            names,
+            symbols: inputs,
             graph: model.graph.clone(),
         })
     }
 
     /// How many instructions give M, Q, A, b.
     pub fn n_instructions(&self) -> usize {
-        self.given.program.len()
+        self.given.n_instructions()
     }
 
     fn set(&mut self, state: &State) {
@@ -163,32 +128,12 @@ impl System {
         self.inputs[2 * n + 1..].copy_from_slice(&self.parameters);
     }
 
-    /// Rows on positions and velocities: lhs − rhs as written, and at velocity level.
-    pub fn residuals(&mut self, state: &State) -> (Vec<f64>, Vec<f64>) {
-        self.set(state);
-        let values = self.residuals.run(&self.inputs);
-        let (as_written, rates) = values.split_at(values.len() / 2);
-        (as_written.to_vec(), rates.to_vec())
-    }
-
     /// Values of expressions of the model at a state; none if one contains more than state and parameters, or is not
     /// finite.
     pub fn evaluate(&self, model: &Model, state: &State, exprs: &[Expr]) -> Option<Vec<f64>> {
-        let mut symbols = vec![model.time];
-        symbols.extend(model.coordinates.iter().map(|c| c.q));
-        symbols.extend(model.coordinates.iter().map(|c| c.qdot));
-        symbols.extend(model.parameters.iter().map(|p| p.symbol));
-        let mut inputs = vec![state.t];
-        inputs.extend(state.q.iter().chain(&state.qdot).chain(&self.parameters));
-        let program = Program::new(&model.graph, &symbols, exprs).ok()?;
-        let mut values = vec![0.0; exprs.len()];
-        program.run(&inputs, &mut program.workspace(), &mut values);
+        let mut program = Compiled::new(&model.graph, &model.state_symbols(), exprs)?;
+        let values = program.run(&model.state_values(state)).to_vec();
         values.iter().all(|v| v.is_finite()).then_some(values)
-    }
-
-    /// Levels of the rows that [`System::residuals`] reports.
-    pub fn levels(&self) -> &[Level] {
-        &self.levels
     }
 
     /// Energies and momenta at a state.
@@ -197,7 +142,11 @@ impl System {
         let values = self.energies.run(&self.inputs);
         let energies =
             Energies { kinetic: values[0], potential: values[1], energy: values[2], momentum: values[3..].to_vec() };
-        if values.iter().all(|v| v.is_finite()) { Ok(energies) } else { Err(self.trouble(What::Energies)) }
+        if values.iter().all(|v| v.is_finite()) {
+            Ok(energies)
+        } else {
+            Err(self.energies.trouble(&self.graph, &self.symbols, &self.inputs))
+        }
     }
 
     /// The outputs at a state once the motion there is known; none for those that need the whole motion.
@@ -214,49 +163,13 @@ impl System {
         let evaluate = |(name, compiled): &mut (String, Option<Compiled>)| {
             let value = compiled.as_mut().map(|c| {
                 let mut inputs = inputs.clone();
-                inputs.resize(c.program.n_inputs(), gaussian);
+                inputs.resize(c.n_inputs(), gaussian);
                 c.run(&inputs)[0]
             });
             (name.clone(), value.filter(|v| v.is_finite()))
         };
         self.outputs.iter_mut().map(evaluate).collect()
     }
-
-    /// Which term is not finite, and at which state.
-    fn trouble(&mut self, what: What) -> MotionError {
-        let compiled = match what {
-            What::Given => &mut self.given,
-            What::Energies => &mut self.energies,
-            What::Nonideal => self.nonideal.as_mut().unwrap_or(&mut self.given),
-            What::Legendre => self.legendre.as_mut().unwrap_or(&mut self.given),
-        };
-        let mut inputs = self.inputs.clone();
-        inputs.resize(compiled.program.n_inputs(), 0.0);
-        let found = compiled.program.first_trouble(&inputs, &mut compiled.workspace);
-        let Some(trouble) = found else {
-            return MotionError::NotFinite { what: "a value".into() };
-        };
-        let at: Vec<String> = self.graph.symbols(trouble.expr).iter().filter_map(|s| self.at(*s)).take(6).collect();
-        let text =
-            self.graph.text_limited(trouble.expr, 60).map_or("a long expression".into(), |text| format!("`{text}`"));
-        let place = if at.is_empty() { String::new() } else { format!(" at {}", at.join(", ")) };
-        MotionError::NotFinite { what: format!("{text}{place}") }
-    }
-
-    /// `x = 0` for a symbol of the state.
-    fn at(&self, symbol: Expr) -> Option<String> {
-        let name = self.graph.name(symbol);
-        let k = self.names.iter().position(|n| n == name)?;
-        Some(format!("{name} = {}", number(self.inputs[k])))
-    }
-}
-
-/// Which program met a number that is not finite.
-enum What {
-    Given,
-    Energies,
-    Nonideal,
-    Legendre,
 }
 
 impl Dynamics for System {
@@ -287,7 +200,7 @@ impl Dynamics for System {
             part.copy_from_slice(head);
             rest = tail;
         }
-        if finite { Ok(()) } else { Err(self.trouble(What::Given)) }
+        if finite { Ok(()) } else { Err(self.given.trouble(&self.graph, &self.symbols, &self.inputs)) }
     }
 
     fn has_nonideal(&self) -> bool {
@@ -303,7 +216,11 @@ impl Dynamics for System {
         };
         let inputs: Vec<f64> = self.inputs.iter().chain(lambda).copied().collect();
         C.copy_from_slice(nonideal.run(&inputs));
-        if C.iter().all(|c| c.is_finite()) { Ok(()) } else { Err(self.trouble(What::Nonideal)) }
+        if C.iter().all(|c| c.is_finite()) {
+            Ok(())
+        } else {
+            Err(nonideal.trouble(&self.graph, &self.symbols, &inputs))
+        }
     }
 
     fn allocate_legendre(&self) -> Option<Legendre> {
@@ -327,7 +244,7 @@ impl Dynamics for System {
             part.copy_from_slice(head);
             rest = tail;
         }
-        if finite { Ok(()) } else { Err(self.trouble(What::Legendre)) }
+        if finite { Ok(()) } else { Err(compiled.trouble(&self.graph, &self.symbols, &self.inputs)) }
     }
 }
 

@@ -520,10 +520,10 @@ impl Lower<'_> {
         if key == "e" {
             d = d.help("the exponential function is exp(x)");
         }
-        if let Some(bare) = key.strip_suffix("_dot").or_else(|| key.strip_suffix("dot")) {
-            if self.spelling.contains_key(bare) {
-                return self.give_up(d.help(format!("the velocity is written `{bare}'`")));
-            }
+        if let Some(bare) = key.strip_suffix("_dot").or_else(|| key.strip_suffix("dot"))
+            && self.spelling.contains_key(bare)
+        {
+            return self.give_up(d.help(format!("the velocity is written `{bare}'`")));
         }
         if let Some(near) = near {
             d = d.help(format!("did you mean `{near}`?"));

@@ -1,12 +1,12 @@
 //! The constraints at one level as equations for the positions or for the velocities.
 
 use rustc_hash::FxHashMap;
-use zwang_expr::{Expr, Program};
+use zwang_expr::Expr;
 use zwang_motion::{Matrix, MotionError, Residual, State};
 
+use crate::compiled::Compiled;
 use crate::equations::{Equations, SparseRow};
 use crate::model::Level;
-use crate::quantity::number;
 use crate::syntax::Span;
 
 /// Where an equation comes from.
@@ -27,9 +27,7 @@ pub(super) struct LevelEquations {
     pub(super) origins: Vec<Origin>,
     n: usize,
     rows: Vec<(Expr, SparseRow)>,
-    program: Program,
-    workspace: Vec<f64>,
-    values: Vec<f64>,
+    program: Compiled,
     inputs: Vec<f64>,
     symbols: Vec<Expr>,
     graph: zwang_expr::Graph,
@@ -68,17 +66,11 @@ impl LevelEquations {
     ) -> LevelEquations {
         let model = &equations.model;
         let n = model.coordinates.len();
-        let mut symbols = vec![model.time];
-        symbols.extend(model.coordinates.iter().map(|c| c.q));
-        symbols.extend(model.coordinates.iter().map(|c| c.qdot));
-        symbols.extend(model.parameters.iter().map(|p| p.symbol));
-        let mut inputs = vec![state.t];
-        inputs.extend(state.q.iter().chain(&state.qdot).chain(&model.parameter_values));
+        let (symbols, inputs) = (model.state_symbols(), model.state_values(state));
         let (origins, rows): (Vec<_>, Vec<_>) = rows.into_iter().map(|(o, g, j)| (o, (g, j))).unzip();
         let program = compiled(&model.graph, &symbols, &rows);
-        let (workspace, values) = (program.workspace(), vec![0.0; program.n_outputs()]);
         let graph = model.graph.clone();
-        LevelEquations { is_velocity, origins, n, rows, program, workspace, values, inputs, symbols, graph }
+        LevelEquations { is_velocity, origins, n, rows, program, inputs, symbols, graph }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -109,47 +101,25 @@ impl LevelEquations {
         let mut flags = keep.iter();
         self.origins.retain(|_| *flags.next().expect("one flag per row"));
         self.program = compiled(&self.graph, &self.symbols, &self.rows);
-        (self.workspace, self.values) = (self.program.workspace(), vec![0.0; self.program.n_outputs()]);
     }
 
     /// g at x.
     pub(super) fn residual(&mut self, x: &[f64]) -> Vec<f64> {
         self.evaluate(x);
-        self.values[..self.rows.len()].to_vec()
+        self.program.values()[..self.rows.len()].to_vec()
     }
 
     fn evaluate(&mut self, x: &[f64]) {
         let from = if self.is_velocity { 1 + self.n } else { 1 };
         self.inputs[from..from + self.n].copy_from_slice(x);
-        self.program.run(&self.inputs, &mut self.workspace, &mut self.values);
-    }
-
-    fn trouble(&mut self) -> MotionError {
-        let found = self.program.first_trouble(&self.inputs, &mut self.workspace);
-        let what = match found {
-            Some(trouble) => {
-                let text = self
-                    .graph
-                    .text_limited(trouble.expr, 60)
-                    .map_or("a long expression".into(), |text| format!("`{text}`"));
-                let at = |s: &Expr| {
-                    let k = self.symbols[..=2 * self.n].iter().position(|t| t == s)?;
-                    Some(format!("{} = {}", self.graph.name(*s), number(self.inputs[k])))
-                };
-                let place: Vec<String> = self.graph.symbols(trouble.expr).iter().filter_map(at).take(6).collect();
-                let place = if place.is_empty() { String::new() } else { format!(" at {}", place.join(", ")) };
-                format!("{text}{place}")
-            }
-            None => "a value".into(),
-        };
-        MotionError::NotFinite { what }
+        self.program.run(&self.inputs);
     }
 }
 
-fn compiled(graph: &zwang_expr::Graph, symbols: &[Expr], rows: &[(Expr, SparseRow)]) -> Program {
+fn compiled(graph: &zwang_expr::Graph, symbols: &[Expr], rows: &[(Expr, SparseRow)]) -> Compiled {
     let mut outputs: Vec<Expr> = rows.iter().map(|(g, _)| *g).collect();
     outputs.extend(rows.iter().flat_map(|(_, row)| row.iter().map(|(_, e)| *e)));
-    Program::new(graph, symbols, &outputs).expect("every symbol of the constraints is an input")
+    Compiled::new(graph, symbols, &outputs).expect("lowering and the system let no other symbol through")
 }
 
 /// The start equations that are not about a single coordinate: quantity − value, and its gradient.
@@ -185,9 +155,13 @@ impl Residual for LevelEquations {
 
     fn fill(&mut self, x: &[f64], g: &mut [f64], jacobian: &mut Matrix) -> Result<(), MotionError> {
         self.evaluate(x);
-        let (residual, entries) = self.values.split_at(self.rows.len());
+        let values = self.program.values();
+        let (residual, entries) = values.split_at(self.rows.len());
         g.copy_from_slice(residual);
         jacobian.value.copy_from_slice(entries);
-        if self.values.iter().all(|v| v.is_finite()) { Ok(()) } else { Err(self.trouble()) }
+        if values.iter().all(|v| v.is_finite()) {
+            return Ok(());
+        }
+        Err(self.program.trouble(&self.graph, &self.symbols, &self.inputs))
     }
 }

@@ -166,7 +166,7 @@ impl Finder<'_> {
         }
         let movable: Vec<bool> = given.iter().map(|g| matches!(g, Given::Bound | Given::Near)).collect();
         let mut x = if is_velocity { self.state.qdot.clone() } else { self.state.q.clone() };
-        let weight = identity(x.len());
+        let weight = Matrix::identity(x.len());
         if project(&mut points, &weight, &movable, &mut x, self.settings).is_ok() {
             let target = if is_velocity { &mut self.state.qdot } else { &mut self.state.q };
             *target = x;
@@ -182,7 +182,7 @@ impl Finder<'_> {
             let movable: Vec<bool> = given.iter().map(is_movable).collect();
             let shaken: Vec<Given> =
                 given.iter().zip(&movable).map(|(g, m)| if *m { Given::Missing } else { *g }).collect();
-            for (attempt, start) in guesses(guess, &shaken, false).enumerate() {
+            for (attempt, start) in guesses(guess, &shaken).enumerate() {
                 let mut x = start;
                 match self.project(level, &weight, &movable, &mut x) {
                     Ok(projection) if projection.converged => {
@@ -200,7 +200,7 @@ impl Finder<'_> {
         let everything = vec![true; guess.len()];
         let unmet = level.unmet_start_equations(guess);
         level.drop_start_equations();
-        for attempt in guesses(guess, &vec![Given::Missing; guess.len()], false) {
+        for attempt in guesses(guess, &vec![Given::Missing; guess.len()]) {
             let mut x = attempt;
             match self.project(level, &weight, &everything, &mut x) {
                 Ok(projection) if projection.converged && !unmet.is_empty() => return Search::Unmet(unmet),
@@ -231,7 +231,7 @@ impl Finder<'_> {
         match project(level, weight, movable, x, self.settings) {
             Err(MotionError::MassNotPositive { .. } | MotionError::Indeterminate { .. }) => {
                 x.copy_from_slice(&given);
-                project(level, &identity(x.len()), movable, x, self.settings)
+                project(level, &Matrix::identity(x.len()), movable, x, self.settings)
             }
             other => other,
         }
@@ -252,7 +252,7 @@ impl Finder<'_> {
         match self.system.fill(&state, &mut given) {
             Ok(()) => given.mass_matrix,
             Err(_) if given.mass_matrix.value.iter().all(|m| m.is_finite()) => given.mass_matrix,
-            Err(_) => identity(guess.len()),
+            Err(_) => Matrix::identity(guess.len()),
         }
     }
 
@@ -285,7 +285,7 @@ impl Finder<'_> {
         if missing == 0 || missing > 40 {
             return Some(());
         }
-        for other in guesses(guess, given, false).skip(1) {
+        for other in guesses(guess, given).skip(1) {
             let mut y = other;
             let found = project(level, &weight, &open, &mut y, self.settings);
             let differs = x.iter().zip(&y).any(|(a, b)| (a - b).abs() > 1e-4 * (1.0 + a.abs()));
@@ -303,7 +303,7 @@ impl Finder<'_> {
             return false;
         }
         let weight = self.weight(guess, false);
-        guesses(guess, given, false).skip(1).all(|mut x| {
+        guesses(guess, given).skip(1).all(|mut x| {
             let found = project(level, &weight, open, &mut x, self.settings);
             let back = x.iter().zip(guess).all(|(a, b)| (a - b).abs() <= 1e-3 * (1.0 + b.abs()));
             found.is_ok_and(|p| p.converged) && back
@@ -352,8 +352,8 @@ fn given_values(model: &Model, is_velocity: bool) -> (Vec<Given>, Vec<f64>) {
 }
 
 /// The given values with several guesses for the positions that were not given.
-fn guesses<'a>(guess: &'a [f64], given: &'a [Given], is_velocity: bool) -> impl Iterator<Item = Vec<f64>> + 'a {
-    let any_missing = !is_velocity && given.contains(&Given::Missing);
+fn guesses<'a>(guess: &'a [f64], given: &'a [Given]) -> impl Iterator<Item = Vec<f64>> + 'a {
+    let any_missing = given.contains(&Given::Missing);
     let n_guesses = if any_missing { 5 } else { 1 };
     let scale = guess.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
     let scale = if scale > 0.0 { scale } else { 1.0 };
@@ -365,12 +365,6 @@ fn guesses<'a>(guess: &'a [f64], given: &'a [Given], is_velocity: bool) -> impl 
         };
         guess.iter().zip(given).enumerate().map(moved).collect()
     })
-}
-
-fn identity(n: usize) -> Matrix {
-    let mut matrix = Matrix::from_pattern(n, n, &(0..n).map(|k| vec![k]).collect::<Vec<_>>());
-    matrix.value.fill(1.0);
-    matrix
 }
 
 /// Another state on the constraints near a given one, different for each attempt.
@@ -393,7 +387,7 @@ pub(crate) fn nearby_state(
     if equations.rows.iter().any(is_timed) {
         other.t += 0.1 * (attempt + 1) as f64;
     }
-    let (weight, movable) = (identity(state.q.len()), vec![true; state.q.len()]);
+    let (weight, movable) = (Matrix::identity(state.q.len()), vec![true; state.q.len()]);
     let mut positions = LevelEquations::new(equations, &other, false);
     positions.drop_start_equations();
     let found = project(&mut positions, &weight, &movable, &mut other.q, settings).ok()?;
