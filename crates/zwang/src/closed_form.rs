@@ -16,7 +16,7 @@ pub struct ClosedForm {
     pub multipliers: Vec<(usize, Expr)>,
 }
 
-/// The closed form; none if M is singular or the system too large to be read.
+/// The closed form; none if M is singular even with the constraints' help, or if the system is too large to be read.
 ///
 /// Nonideal forces enter through Q + C, UK02 (6), with the multipliers of the ideal part.
 pub fn closed_form(equations: &mut Equations) -> Option<ClosedForm> {
@@ -26,12 +26,15 @@ pub fn closed_form(equations: &mut Equations) -> Option<ClosedForm> {
     }
     let masses = equations.mass_matrix.clone();
     let coefficients: Vec<SparseRow> = equations.rows.iter().map(|r| r.coefficients.clone()).collect();
-    // a mass matrix that is singular everywhere has no inverse to write down
-    if independent_rows(equations, &masses)?.len() < n {
-        return None;
-    }
     let rows = independent_rows(equations, &coefficients)?;
-    let ideal = solve(equations, &rows, &equations.given_force.clone())?;
+    let mut problem = Problem { masses, force: equations.given_force.clone(), rows };
+    if independent_rows(equations, &problem.masses)?.len() < n {
+        problem.borrow_mass_from_rows(equations);
+        if independent_rows(equations, &problem.masses)?.len() < n {
+            return None;
+        }
+    }
+    let ideal = solve(equations, &problem)?;
     if equations.nonideal_force.is_empty() {
         return Some(ideal);
     }
@@ -41,8 +44,8 @@ pub fn closed_form(equations: &mut Equations) -> Option<ClosedForm> {
     let known = zero.chain(known).collect();
     let graph = &mut equations.model.graph;
     let nonideal = graph.substitute(&equations.nonideal_force, &known);
-    let force: Vec<Expr> = equations.given_force.iter().zip(&nonideal).map(|(&q, &c)| graph.add(q, c)).collect();
-    let moved = solve(equations, &rows, &force)?;
+    problem.force.iter_mut().zip(&nonideal).for_each(|(q, &c)| *q = graph.add(*q, c));
+    let moved = solve(equations, &problem)?;
     Some(ClosedForm { accelerations: moved.accelerations, multipliers: ideal.multipliers })
 }
 
@@ -74,13 +77,13 @@ fn independent_rows(equations: &Equations, rows: &[SparseRow]) -> Option<Vec<usi
 }
 
 #[allow(non_snake_case)]
-fn solve(equations: &mut Equations, rows: &[usize], force: &[Expr]) -> Option<ClosedForm> {
+fn solve(equations: &mut Equations, problem: &Problem) -> Option<ClosedForm> {
     let n = equations.model.n_coordinates();
-    let masses = equations.mass_matrix.clone();
+    let Problem { masses, force, rows } = problem;
     let picked: Vec<(SparseRow, Expr)> =
         rows.iter().map(|&k| (equations.rows[k].coefficients.clone(), equations.rows[k].rhs)).collect();
     let g = &mut equations.model.graph;
-    let mass = Mass::new(g, &masses)?;
+    let mass = Mass::new(g, masses)?;
 
     // a = M⁻¹Q
     let a = mass.solve(g, force)?;
@@ -131,6 +134,39 @@ fn solve(equations: &mut Equations, rows: &[usize], force: &[Expr]) -> Option<Cl
     });
     let multipliers = multipliers.collect();
     Some(ClosedForm { accelerations, multipliers })
+}
+
+/// What is solved: M, Q and the rows that are independent.
+struct Problem {
+    masses: Vec<SparseRow>,
+    force: Vec<Expr>,
+    rows: Vec<usize>,
+}
+
+impl Problem {
+    /// M + AᵀA and Q + Aᵀb in the place of M and Q: the motion and the multipliers stay the same, and a singular M becomes
+    /// regular where the constraints fix what it leaves open.
+    fn borrow_mass_from_rows(&mut self, equations: &mut Equations) {
+        let n = self.masses.len();
+        let mut dense = vec![vec![Expr::ZERO; n]; n];
+        for (i, row) in self.masses.iter().enumerate() {
+            row.iter().for_each(|(j, e)| dense[i][*j] = *e);
+        }
+        let g = &mut equations.model.graph;
+        for &k in &self.rows {
+            let row = &equations.rows[k];
+            for (i, a) in &row.coefficients {
+                for (j, b) in &row.coefficients {
+                    let product = g.mul(*a, *b);
+                    dense[*i][*j] = g.add(dense[*i][*j], product);
+                }
+                let push = g.mul(*a, row.rhs);
+                self.force[*i] = g.add(self.force[*i], push);
+            }
+        }
+        let sparse = |row: Vec<Expr>| row.into_iter().enumerate().filter(|(_, e)| *e != Expr::ZERO).collect();
+        self.masses = dense.into_iter().map(sparse).collect();
+    }
 }
 
 /// M in blocks of coordinates that are coupled through it.
