@@ -75,6 +75,8 @@ pub struct Row {
     pub name: String,
     /// lhs − rhs.
     pub expr: Expr,
+    /// rhs alone, to tell both sides apart in messages.
+    pub right: Expr,
     /// What it contains.
     pub level: Level,
     /// Its multiplier, a symbol.

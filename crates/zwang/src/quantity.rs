@@ -23,9 +23,11 @@ pub fn with_unit(x: f64, dimension: Option<Dimension>) -> String {
     }
 }
 
-/// Three significant digits.
+/// Three significant digits, more where the number is written with few digits anyway.
 fn digits(x: f64) -> String {
-    let rounded: f64 = format!("{x:.2e}").parse().unwrap_or(x);
+    let exact: f64 = format!("{x:.5e}").parse().unwrap_or(x);
+    let short: f64 = format!("{x:.2e}").parse().unwrap_or(x);
+    let rounded = if (x - exact).abs() <= 1e-12 * x.abs() { exact } else { short };
     if rounded != 0.0 && !(1e-3..1e5).contains(&rounded.abs()) { format!("{rounded:e}") } else { format!("{rounded}") }
 }
 

@@ -304,7 +304,7 @@ impl Lower<'_> {
         let name = format!("{}.norm", member.shown);
         let lambda = self.graph.symbol(&format!("lambda({name})"), &super::constraints::multiplier_latex(&name));
         self.row_dims.insert(lambda, Dimension::NONE.into());
-        let row = Row { name: name.clone(), expr, level: Level::Position, lambda, dimension: None };
+        let row = Row { name: name.clone(), expr, right: Expr::ONE, level: Level::Position, lambda, dimension: None };
         let key = format!("{}.norm", member.key);
         self.labels.insert(key, super::Label::Constraint(self.model.constraints.len()));
         self.model.constraints.push(Constraint { name, rows: vec![row], span, friction: None });

@@ -159,7 +159,7 @@ impl Lower<'_> {
             let level = self.level(&row_name, expr, (a.expr, b.expr), left, right)?;
             let lambda = self.graph.symbol(&format!("lambda({row_name})"), &multiplier_latex(&row_name));
             self.row_dims.insert(lambda, dim);
-            rows.push(Row { name: row_name, expr, level, lambda, dimension: None });
+            rows.push(Row { name: row_name, expr, right: b.expr, level, lambda, dimension: None });
         }
         Ok(Constraint { name, rows, span, friction })
     }

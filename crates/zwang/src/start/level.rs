@@ -109,6 +109,12 @@ impl LevelEquations {
         self.program.values()[..self.rows.len()].to_vec()
     }
 
+    /// Another expression of the state where g was last evaluated.
+    pub(super) fn value(&self, graph: &zwang_expr::Graph, expr: Expr) -> Option<f64> {
+        let mut program = Compiled::new(graph, &self.symbols, &[expr])?;
+        Some(program.run(&self.inputs)[0]).filter(|v| v.is_finite())
+    }
+
     fn evaluate(&mut self, x: &[f64]) {
         let from = if self.is_velocity { 1 + self.n } else { 1 };
         self.inputs[from..from + self.n].copy_from_slice(x);

@@ -4,7 +4,7 @@ use zwang_motion::{MotionError, Projection};
 
 use super::level::LevelEquations;
 use crate::diagnostic::Diagnostic;
-use crate::model::Model;
+use crate::model::{Level, Model};
 use crate::quantity::{number, with_unit};
 use crate::units::Dimension;
 
@@ -28,29 +28,34 @@ pub(super) fn off_constraint(model: &Model, level: &mut LevelEquations, miss: Mi
     let origin = level.origins[worst].clone();
     let reached = if miss.is_velocity { miss.velocity } else { miss.nearest };
     let how_much = distance(model, miss.given, reached, miss.is_velocity);
-    let row = model.rows().into_iter().find(|r| r.name == origin.name).and_then(|r| r.dimension);
-    let dimension = row.map(|d| {
-        if miss.is_velocity && is_position(model, &origin.name) { d.times(Dimension::SECOND, -1.0) } else { d }
-    });
-    let gives = with_unit(residual[worst], dimension);
+    let row = model.rows().into_iter().find(|r| r.name == origin.name);
+    let off = residual[worst];
+    let dimension = row.and_then(|r| r.dimension);
+    let gives = match row {
+        // a position constraint whose rate is wrong changes at that rate
+        Some(r) if miss.is_velocity && r.level == Level::Position => {
+            let rate = dimension.map(|d| d.times(Dimension::SECOND, -1.0));
+            format!("left side minus right side would change at {}", with_unit(off, rate))
+        }
+        Some(r) => match level.value(&model.graph, r.right) {
+            Some(right) => {
+                format!("left side {}, right side {}", with_unit(right + off, dimension), with_unit(right, dimension))
+            }
+            None => format!("left side minus right side is {}", with_unit(off, dimension)),
+        },
+        None => String::new(),
+    };
     let what = if miss.is_velocity { "the start velocities miss" } else { "the start state misses" };
-    let off = if miss.is_velocity { "is off by" } else { "is off: left side minus right side is" };
     let mut d = Diagnostic::error("Z201", format!("{what} constraint `{}` by {how_much}", origin.name));
     d = match model.start_span {
-        Some(span) => {
-            d.at(span, format!("`{}` {off} {gives}", origin.name)).and_at(origin.span, "must hold at the start")
-        }
-        None => d.at(origin.span, format!("{off} {gives}")),
+        Some(span) => d.at(span, "not on it").and_at(origin.span, format!("here: {gives}")),
+        None => d.at(origin.span, format!("here: {gives}")),
     };
     d.with_note(format!(
         "nearest consistent start (smallest change, weighted by mass):\n    {}",
         start_line(model, miss.nearest, miss.velocity)
     ))
     .help("paste that line, or use ~ for values that may move, or run with --fix-start")
-}
-
-fn is_position(model: &Model, row: &str) -> bool {
-    model.rows().iter().any(|r| r.name == row && r.level == crate::model::Level::Position)
 }
 
 /// How far apart two values of the coordinates are, with the unit if all that moved share one.
