@@ -141,8 +141,8 @@ impl<'r> Search<'r> {
         };
         Search {
             residual,
-            route: route(RouteName::GeneralizedInverse, n, m, &settings),
-            damped_route: route(RouteName::GeneralizedInverse, n + m, m, &settings),
+            route: route(RouteName::GeneralizedInverse, &settings),
+            damped_route: route(RouteName::GeneralizedInverse, &settings),
             settings,
             movable,
             place,
@@ -366,7 +366,7 @@ impl<'r> Search<'r> {
         self.given.mass_matrix = Matrix::identity(n);
         self.given.constraint_rhs.fill(0.0);
         self.given.given_force.fill(0.0);
-        let mut route = route(RouteName::GeneralizedInverse, n, self.g.len(), &self.settings);
+        let mut route = route(RouteName::GeneralizedInverse, &self.settings);
         route.solve(&self.given, None, &[], &mut self.solution)?;
         let n_free = n - self.solution.rank.min(n);
         let wanted = n_free.min(MOST_FREE);

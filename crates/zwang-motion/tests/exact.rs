@@ -27,9 +27,8 @@ fn legendre(given: &Given) -> Legendre {
 }
 
 fn solve(name: RouteName, given: &Given) -> Result<Solution, MotionError> {
-    let (n, m) = (given.given_force.len(), given.constraint_rhs.len());
     let mut solution = Solution::default();
-    route(name, n, m, &Settings::default()).solve(given, Some(&legendre(given)), &[], &mut solution)?;
+    route(name, &Settings::default()).solve(given, Some(&legendre(given)), &[], &mut solution)?;
     Ok(solution)
 }
 
@@ -83,7 +82,7 @@ fn snapshot(given: &Given, nonideal: Nonideal) -> Found {
     let mut fixed = Fixed { given: given.clone(), nonideal };
     let mut snapshot = Snapshot::new(&fixed);
     let n = given.given_force.len();
-    let mut route = route(RouteName::GeneralizedInverse, n, given.constraint_rhs.len(), &Settings::default());
+    let mut route = route(RouteName::GeneralizedInverse, &Settings::default());
     snapshot.take(&mut fixed, &State::zero(n), route.as_mut(), &Settings::default()).unwrap();
     snapshot.found
 }
@@ -252,7 +251,7 @@ fn a_singular_mass_matrix_with_velocity_is_the_same_by_the_two_form() {
         force: vec![0.0; 2],
     };
     for name in RouteName::ALL {
-        let mut route = route(name, 2, 1, &Settings::default());
+        let mut route = route(name, &Settings::default());
         let mut solution = Solution::default();
         route.at(&State { t: 0.0, q: q.to_vec(), qdot: v.to_vec() });
         route.solve(&given, Some(&legendre), &[], &mut solution).unwrap();
@@ -260,7 +259,7 @@ fn a_singular_mass_matrix_with_velocity_is_the_same_by_the_two_form() {
     }
     // a field that is not of second order is noticed
     let wrong = Legendre { energy_by_qdot: vec![1.0, 1.0], ..legendre };
-    let mut route = route(RouteName::TwoForm, 2, 1, &Settings::default());
+    let mut route = route(RouteName::TwoForm, &Settings::default());
     route.at(&State { t: 0.0, q: q.to_vec(), qdot: v.to_vec() });
     let error = route.solve(&given, Some(&wrong), &[], &mut Solution::default());
     assert!(matches!(error, Err(MotionError::NotConverged { .. })));
@@ -364,9 +363,7 @@ fn a_chain_is_the_same_sparse_and_dense() {
         let solve = |sparse_limit: usize| {
             let settings = Settings { sparse_limit, ..Settings::default() };
             let mut solution = Solution::default();
-            route(RouteName::GeneralizedInverse, 120, 60 * stated, &settings)
-                .solve(&given, None, &[], &mut solution)
-                .unwrap();
+            route(RouteName::GeneralizedInverse, &settings).solve(&given, None, &[], &mut solution).unwrap();
             solution
         };
         let (sparse, dense) = (solve(10), solve(1000));
@@ -383,7 +380,7 @@ fn long_chains_hold() {
         let mut first: Option<Vec<f64>> = None;
         for stated in [1, 2] {
             let given = chain(k, stated, 1.0);
-            let mut route = route(RouteName::GeneralizedInverse, 2 * k, k * stated, &Settings::default());
+            let mut route = route(RouteName::GeneralizedInverse, &Settings::default());
             let mut solution = Solution::default();
             route.solve(&given, None, &[], &mut solution).unwrap();
             let started = std::time::Instant::now();
@@ -408,12 +405,8 @@ fn long_chains_hold() {
 fn a_contradiction_in_a_long_chain_names_two_rows() {
     let mut given = chain(500, 2, 1.0);
     given.constraint_rhs[601] += 0.5;
-    let error = route(RouteName::GeneralizedInverse, 1000, 1000, &Settings::default()).solve(
-        &given,
-        None,
-        &[],
-        &mut Solution::default(),
-    );
+    let error =
+        route(RouteName::GeneralizedInverse, &Settings::default()).solve(&given, None, &[], &mut Solution::default());
     let Err(MotionError::Contradiction { certificate, gap, .. }) = error else { panic!("{error:?}") };
     let rows: Vec<usize> = (0..1000).filter(|&i| certificate[i] != 0.0).collect();
     assert_eq!(rows, [600, 601]);
@@ -448,9 +441,7 @@ fn many_singular_blocks_are_the_same_sparse_and_dense() {
     let solve = |sparse_limit: usize| {
         let settings = Settings { sparse_limit, ..Settings::default() };
         let mut solution = Solution::default();
-        route(RouteName::GeneralizedInverse, 2 * k, 2 * k - 1, &settings)
-            .solve(&given, None, &[], &mut solution)
-            .unwrap();
+        route(RouteName::GeneralizedInverse, &settings).solve(&given, None, &[], &mut solution).unwrap();
         solution
     };
     let (sparse, dense) = (solve(10), solve(1000));

@@ -217,7 +217,7 @@ fn virtual_displacements(case: &Case) -> Vec<Vec<f64>> {
 }
 
 fn solve(name: RouteName, case: &Case, settings: &Settings) -> Solution {
-    let mut route = route(name, case.n, case.m, settings);
+    let mut route = route(name, settings);
     let mut solution = Solution::default();
     route.at(&State { t: 0.0, q: vec![0.0; case.n], qdot: case.qdot.clone() });
     route.solve(&case.given, Some(&case.legendre), &[], &mut solution).unwrap();
@@ -530,7 +530,7 @@ fn contradictions_are_refused_with_a_certificate() {
         solve(RouteName::GeneralizedInverse, &case, &settings);
         case.given.constraint_rhs[*row] += 1e-3 * length;
         for name in RouteName::ALL {
-            let mut route = route(name, case.n, case.m, &settings);
+            let mut route = route(name, &settings);
             let error = route.solve(&case.given, Some(&case.legendre), &[], &mut Solution::default());
             let Err(MotionError::Contradiction { certificate, gap, residual }) = error else {
                 panic!("case {number}, {name}: {error:?}")
@@ -565,10 +565,7 @@ fn wild_numbers_are_answered_or_refused() {
         }
         for name in RouteName::ALL {
             let mut solution = Solution::default();
-            if route(name, case.n, case.m, &settings)
-                .solve(&case.given, Some(&case.legendre), &[], &mut solution)
-                .is_ok()
-            {
+            if route(name, &settings).solve(&case.given, Some(&case.legendre), &[], &mut solution).is_ok() {
                 assert!(solution.qddot.iter().chain(&solution.lambda).all(|x| x.is_finite()), "case {number}, {name}");
             }
         }

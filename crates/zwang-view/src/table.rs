@@ -1,6 +1,6 @@
 //! What `check`, `inspect` and `run` print for people.
 
-use zwang::quantity::number;
+use zwang::quantity::{number, rounded};
 use zwang::units::Dimension;
 use zwang::{Check, Inspection};
 use zwang_motion::Matrix;
@@ -215,8 +215,7 @@ fn size(values: &[f64]) -> f64 {
 
 /// Seven digits, and zero for what is only rounding beside the largest entry.
 fn short(x: f64, largest: f64) -> String {
-    let rounded: f64 = format!("{x:.6e}").parse().unwrap_or(x);
-    number(if x.abs() <= 1e-15 * largest { 0.0 } else { rounded })
+    rounded(if x.abs() <= 1e-15 * largest { 0.0 } else { x }, 7)
 }
 
 /// Columns of equal width, the first flush left.

@@ -1,6 +1,6 @@
 //! The whole way from text to a verdict: read, derive, compile, start, and what the constraints say there.
 
-use zwang_motion::{Dynamics, RouteName, Settings, Snapshot, State, route};
+use zwang_motion::{RouteName, Settings, Snapshot, State, route};
 
 use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
 use crate::equations::Equations;
@@ -100,7 +100,7 @@ pub fn check(model: Model, wishes: &Wishes, diagnostics: &mut Diagnostics) -> Op
     contacts_outside(&equations, &system, &state, diagnostics);
 
     let mut snapshot = Snapshot::new(&system);
-    let mut way = route(RouteName::GeneralizedInverse, system.n_coordinates(), system.n_rows(), settings);
+    let mut way = route(RouteName::GeneralizedInverse, settings);
     if let Err(error) = snapshot.take(&mut system, &state, &mut *way, settings) {
         diagnostics.push(contradiction::explain(&equations, &state, &error));
         return None;

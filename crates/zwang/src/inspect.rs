@@ -1,6 +1,6 @@
 //! Every quantity of the papers at one state, by every route.
 
-use zwang_motion::{Dynamics, Geometry, MotionError, RouteName, Settings, Snapshot, geometry, route};
+use zwang_motion::{Geometry, MotionError, RouteName, Settings, Snapshot, geometry, route};
 
 use crate::check::Check;
 use crate::system::Energies;
@@ -53,7 +53,7 @@ fn by_route(check: &mut Check, name: RouteName, settings: &Settings, small: bool
         return None;
     }
     let mut snapshot = Snapshot::new(&check.system);
-    let mut way = route(name, check.system.n_coordinates(), check.system.n_rows(), settings);
+    let mut way = route(name, settings);
     let state = check.state.clone();
     let taken = snapshot.take(&mut check.system, &state, &mut *way, settings).map(|()| snapshot.found.qddot);
     Some(taken.and_then(|qddot| match qddot.iter().all(|x| x.is_finite()) {

@@ -214,8 +214,8 @@ pub struct Model {
     pub derived: FxHashMap<Expr, Derived>,
     /// What later versions will compute.
     pub later: Vec<Later>,
-    /// Places of the energy statements, for messages about mass.
-    pub energy_spans: Vec<Span>,
+    /// The first energy statement, for messages about mass.
+    pub energy_span: Option<Span>,
     /// The values of the parameters, in SI.
     pub parameter_values: Vec<f64>,
 }

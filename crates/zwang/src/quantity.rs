@@ -10,6 +10,11 @@ pub fn number(x: f64) -> String {
     if rounded != 0.0 && !(1e-4..1e9).contains(&rounded.abs()) { format!("{rounded:e}") } else { plain }
 }
 
+/// A number with a few significant digits.
+pub fn rounded(x: f64, n_digits: usize) -> String {
+    number(format!("{x:.*e}", n_digits.saturating_sub(1)).parse().unwrap_or(x))
+}
+
 /// A size with three significant digits and its unit: `4.99 mm`.
 pub fn with_unit(x: f64, dimension: Option<Dimension>) -> String {
     let Some(dimension) = dimension else { return digits(x) };

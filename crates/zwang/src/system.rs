@@ -189,17 +189,15 @@ impl Dynamics for System {
         self.set(state);
         let values = self.given.run(&self.inputs);
         let finite = values.iter().all(|v| v.is_finite());
-        let mut rest = values;
-        for part in [
-            &mut given.mass_matrix.value,
-            &mut given.given_force,
-            &mut given.constraint_matrix.value,
-            &mut given.constraint_rhs,
-        ] {
-            let (head, tail) = rest.split_at(part.len());
-            part.copy_from_slice(head);
-            rest = tail;
-        }
+        distribute(
+            values,
+            [
+                &mut given.mass_matrix.value,
+                &mut given.given_force,
+                &mut given.constraint_matrix.value,
+                &mut given.constraint_rhs,
+            ],
+        );
         if finite { Ok(()) } else { Err(self.given.trouble(&self.graph, &self.symbols, &self.inputs)) }
     }
 
@@ -230,21 +228,29 @@ impl Dynamics for System {
     fn fill_legendre(&mut self, state: &State, legendre: &mut Legendre) -> Result<(), MotionError> {
         self.set(state);
         let Some(compiled) = &mut self.legendre else { return Err(MotionError::NoLegendre) };
-        let mut rest = compiled.run(&self.inputs);
-        let finite = rest.iter().all(|v| v.is_finite());
-        for part in [
-            &mut legendre.momentum,
-            &mut legendre.momentum_by_q.value,
-            &mut legendre.momentum_by_t,
-            &mut legendre.energy_by_q,
-            &mut legendre.energy_by_qdot,
-            &mut legendre.force,
-        ] {
-            let (head, tail) = rest.split_at(part.len());
-            part.copy_from_slice(head);
-            rest = tail;
-        }
+        let values = compiled.run(&self.inputs);
+        let finite = values.iter().all(|v| v.is_finite());
+        distribute(
+            values,
+            [
+                &mut legendre.momentum,
+                &mut legendre.momentum_by_q.value,
+                &mut legendre.momentum_by_t,
+                &mut legendre.energy_by_q,
+                &mut legendre.energy_by_qdot,
+                &mut legendre.force,
+            ],
+        );
         if finite { Ok(()) } else { Err(compiled.trouble(&self.graph, &self.symbols, &self.inputs)) }
+    }
+}
+
+/// Copies values into parts, one after the other.
+fn distribute<const N: usize>(mut values: &[f64], parts: [&mut Vec<f64>; N]) {
+    for part in parts {
+        let (head, tail) = values.split_at(part.len());
+        part.copy_from_slice(head);
+        values = tail;
     }
 }
 

@@ -119,11 +119,8 @@ pub trait Route {
     ) -> Result<(), MotionError>;
 }
 
-/// The route of that name for n coordinates and m rows.
-///
-/// n and m are what the route should expect; it adapts to other sizes.
-pub fn route(name: RouteName, n: usize, m: usize, settings: &Settings) -> Box<dyn Route> {
-    let _ = (n, m);
+/// The route of that name; it adapts to the sizes it is given.
+pub fn route(name: RouteName, settings: &Settings) -> Box<dyn Route> {
     match name {
         RouteName::GeneralizedInverse => Box::new(generalized_inverse::GeneralizedInverse::new(settings)),
         RouteName::AnyInverse => Box::new(any_inverse::AnyInverse::new(settings)),

@@ -8,7 +8,7 @@
         constraint_matrix: Matrix::from_dense(2, 2, &[0.6, -0.8, 1.2, -1.6]),
         constraint_rhs: vec![0.0, 0.0],
     };
-    let mut route = route(RouteName::GeneralizedInverse, 2, 2, &Settings::default());
+    let mut route = route(RouteName::GeneralizedInverse, &Settings::default());
     let mut solution = Solution::default();
     route.solve(&given, None, &[], &mut solution).unwrap();
 

@@ -1,6 +1,6 @@
 //! Calls: elementary functions, vectors, the user's own functions, and quantities of the motion.
 
-use super::names::{Entry, Label, suffix};
+use super::names::{Entry, Label, function_names, suffix};
 use super::value::{Quantity, Value};
 use super::{Lower, Lowered};
 use crate::diagnostic::Diagnostic;
@@ -51,36 +51,7 @@ impl Lower<'_> {
             );
         }
         let own = self.entries.iter().filter(|(_, e)| matches!(e, Entry::Function { .. })).map(|(k, _)| k.as_str());
-        let known = own.chain([
-            "sin",
-            "cos",
-            "tan",
-            "asin",
-            "acos",
-            "atan",
-            "atan2",
-            "sinh",
-            "cosh",
-            "tanh",
-            "exp",
-            "log",
-            "sqrt",
-            "abs",
-            "sign",
-            "min",
-            "max",
-            "dot",
-            "cross",
-            "direction",
-            "der",
-            "reaction",
-            "lambda",
-            "residual",
-            "energy",
-            "momentum",
-            "kinetic",
-            "potential",
-        ]);
+        let known = own.chain(function_names());
         let near = nearest(shown, known).map(str::to_string);
         let d = Diagnostic::error("Z101", format!("there is no function `{shown}`")).at(span, "not known");
         let d = match (shown, near) {

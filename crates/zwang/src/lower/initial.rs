@@ -114,15 +114,15 @@ impl Lower<'_> {
         )
     }
 
-    fn check_constant(&mut self, value: Expr, span: Span) -> Lowered<()> {
+    pub(super) fn check_constant(&mut self, value: Expr, span: Span) -> Lowered<()> {
         let Some(symbol) = self.graph.symbols(value).into_iter().find(|s| self.parameter_of(*s).is_none()) else {
             return Ok(());
         };
         let name = self.graph.name(symbol).to_string();
         self.give_up(
             Diagnostic::error("Z110", format!("`{name}` is not a constant"))
-                .at(span, "a start value is made of numbers and parameters")
-                .help(format!("give the number, or leave this entry out and let the constraints decide `{name}`")),
+                .at(span, "only numbers and parameters can stand here")
+                .help(format!("give the number that `{name}` has; in a start it may also be left out")),
         )
     }
 

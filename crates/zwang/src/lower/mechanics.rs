@@ -130,7 +130,7 @@ impl Lower<'_> {
             EnergyKind::Dissipation => &mut self.model.dissipation,
         };
         *sum = self.graph.add(*sum, expr);
-        self.model.energy_spans.push(formula.span);
+        self.model.energy_span.get_or_insert(formula.span);
         Ok(())
     }
 
@@ -170,7 +170,7 @@ impl Lower<'_> {
                 self.add_kinetic(k, k, value.expr);
             }
         }
-        self.model.energy_spans.push(formula.span);
+        self.model.energy_span.get_or_insert(formula.span);
         Ok(())
     }
 
@@ -214,7 +214,7 @@ impl Lower<'_> {
                 self.add_kinetic(i, j, entries[i][j].expr);
             }
         }
-        self.model.energy_spans.push(formula.span);
+        self.model.energy_span.get_or_insert(formula.span);
         Ok(())
     }
 

@@ -145,7 +145,7 @@ impl<'a> Lower<'a> {
             outputs: Vec::new(),
             derived: FxHashMap::default(),
             later: Vec::new(),
-            energy_spans: Vec::new(),
+            energy_span: None,
             parameter_values: Vec::new(),
         };
         Lower {
@@ -333,18 +333,8 @@ impl<'a> Lower<'a> {
     /// A scalar made of numbers and parameters only.
     fn constant(&mut self, formula: &Formula) -> Lowered<Quantity> {
         let value = self.scalar(formula)?;
-        let offender = self.graph.symbols(value.expr).into_iter().find(|s| self.parameter_of(*s).is_none());
-        match offender {
-            None => Ok(value),
-            Some(symbol) => {
-                let name = self.graph.name(symbol).to_string();
-                self.give_up(
-                    Diagnostic::error("Z110", format!("`{name}` is not a constant"))
-                        .at(formula.span, "only numbers and parameters can stand here")
-                        .help(format!("give the number that `{name}` has there")),
-                )
-            }
-        }
+        self.check_constant(value.expr, formula.span)?;
+        Ok(value)
     }
 
     fn parameter_of(&self, symbol: Expr) -> Option<usize> {

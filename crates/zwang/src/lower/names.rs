@@ -69,6 +69,12 @@ const BUILT_IN: [&str; 18] = [
     "table",
 ];
 
+/// The names of all functions of the language.
+pub(super) fn function_names<'a>() -> impl Iterator<Item = &'a str> {
+    let elementary = Function::ALL.iter().map(|f| f.name()).chain(Function2::ALL.iter().map(|f| f.name()));
+    elementary.chain(BUILT_IN)
+}
+
 /// Whether calls of that name belong to the language.
 pub(super) fn is_function(name: &str) -> bool {
     BUILT_IN.contains(&name) || Function::from_name(name).is_some() || Function2::from_name(name).is_some()
@@ -505,10 +511,9 @@ impl Lower<'_> {
             );
         }
         // Greek letters are also compared by their names
-        let functions = BUILT_IN.into_iter().chain(["sin", "cos", "tan", "sqrt", "exp", "log", "abs", "pi"]);
         let spelled = self.spelling.iter().flat_map(|(key, shown)| [(shown.clone(), shown), (ascii(key), shown)]);
         let spelled: Vec<(String, &String)> = spelled.collect();
-        let known = spelled.iter().map(|(spelling, _)| spelling.as_str()).chain(functions);
+        let known = spelled.iter().map(|(spelling, _)| spelling.as_str()).chain(function_names()).chain(["pi"]);
         let near = nearest(shown, known).map(|near| {
             spelled
                 .iter()

@@ -5,7 +5,7 @@ use zwang_motion::{MotionError, Projection};
 use super::level::LevelEquations;
 use crate::diagnostic::Diagnostic;
 use crate::model::{Level, Model};
-use crate::quantity::{number, with_unit};
+use crate::quantity::{number, rounded, with_unit};
 use crate::units::Dimension;
 
 /// A start that misses the constraints, and the nearest one that does not.
@@ -109,7 +109,7 @@ pub(super) fn missing(model: &Model, open: &[usize], n_free: usize, found: &[f64
     };
     // a place that is on the constraints, so that the line works when it is pasted
     let line: Vec<String> =
-        open.iter().take(8).map(|k| format!("{} ~ {}", model.coordinates[*k].name, short(found[*k]))).collect();
+        open.iter().take(8).map(|k| format!("{} ~ {}", model.coordinates[*k].name, rounded(found[*k], 4))).collect();
     let d = Diagnostic::error("Z202", format!("{} {noun} missing: {}{more}", names.len(), quoted.join(", ")));
     let span = model.start_span.or_else(|| open.first().map(|k| model.coordinates[*k].span));
     let d = match span {
@@ -126,7 +126,7 @@ pub(super) fn open_velocities(model: &Model, found: &[f64]) -> Diagnostic {
     let open: Vec<usize> = (0..found.len()).filter(|k| !given(*k) && found[*k] != 0.0).take(8).collect();
     let names: Vec<String> = open.iter().map(|k| format!("`{}'`", model.coordinates[*k].name)).collect();
     let line: Vec<String> =
-        open.iter().map(|k| format!("{}' ~ {}", model.coordinates[*k].name, short(found[*k]))).collect();
+        open.iter().map(|k| format!("{}' ~ {}", model.coordinates[*k].name, rounded(found[*k], 4))).collect();
     let d = Diagnostic::error("Z202", format!("the constraints forbid rest and leave {} open", joined(&names)));
     let d = match model.start_span {
         Some(span) => d.at(span, "does not say which velocities are meant"),
@@ -141,7 +141,7 @@ pub(super) fn not_unique(model: &Model, q: &[f64]) -> Diagnostic {
         .start
         .iter()
         .filter(|i| !i.exact && !i.is_velocity)
-        .filter_map(|i| Some(format!("{} = {}", i.name, short(q[i.coordinate?]))))
+        .filter_map(|i| Some(format!("{} = {}", i.name, rounded(q[i.coordinate?], 4))))
         .take(6)
         .collect();
     let d = Diagnostic::note("Z202", "the values after ~ lie where no start is nearest; one was chosen");
@@ -171,7 +171,7 @@ pub(super) fn ambiguous(model: &Model, first: &[f64], second: &[f64]) -> Diagnos
     let open: Vec<usize> = (0..first.len()).filter(differs).take(6).collect();
     let names: Vec<String> = open.iter().map(|k| format!("`{}`", model.coordinates[*k].name)).collect();
     let say = |values: &[f64]| {
-        let one = |k: &usize| format!("{} ~ {}", model.coordinates[*k].name, short(values[*k]));
+        let one = |k: &usize| format!("{} ~ {}", model.coordinates[*k].name, rounded(values[*k], 4));
         open.iter().map(one).collect::<Vec<_>>().join(", ")
     };
     let d = Diagnostic::error("Z202", format!("the constraints allow more than one start for {}", names.join(", ")));
@@ -180,11 +180,6 @@ pub(super) fn ambiguous(model: &Model, first: &[f64], second: &[f64]) -> Diagnos
         None => d,
     };
     d.help(format!("say roughly where:   start {}", say(first))).help(format!("or:   start {}", say(second)))
-}
-
-fn short(x: f64) -> String {
-    let rounded: f64 = format!("{x:.3e}").parse().unwrap_or(x);
-    number(rounded)
 }
 
 /// Z301: rows that cannot hold together at this level.

@@ -237,17 +237,12 @@ impl Parser<'_> {
         }
         let span = number.to(self.here());
         let diagnostic = if self.in_value {
-            let d =
-                Diagnostic::error("Z502", format!("`{word}` is not a unit")).at(self.here(), "no unit of that name");
-            let d = match word.as_str() {
-                _ if matches!(self.peek_at(1), Some(TokenKind::Symbol("=" | "~"))) => {
+            let d = match self.peek_at(1) {
+                Some(TokenKind::Symbol("=" | "~")) => {
+                    let d = Diagnostic::error("Z502", format!("`{word}` is not a unit")).at(self.here(), "no unit");
                     d.help(format!("a comma is missing:   {written}, {word} = …"))
                 }
-                "g" => d.help("`g` is kept for gravity: write `gram`"),
-                _ => match nearest(word, units::names()) {
-                    Some(near) => d.help(format!("did you mean `{near}`?")),
-                    None => d,
-                },
+                _ => unknown_unit(word, self.here()),
             };
             d.help(format!("for a product write   {written}*{word}"))
         } else {
@@ -308,12 +303,7 @@ impl Parser<'_> {
         let Some(TokenKind::Name(word)) = self.peek() else { return self.fail("a unit") };
         let span = self.here();
         let Some(factor) = units::find(&unit_name(word)) else {
-            let d = Diagnostic::error("Z502", format!("`{word}` is not a unit")).at(span, "no unit of that name");
-            self.diagnostics.push(match (word.as_str(), nearest(word, units::names())) {
-                ("g", _) => d.help("`g` is kept for gravity: write `gram`"),
-                (_, Some(near)) => d.help(format!("did you mean `{near}`?")),
-                (_, None) => d.help("zwang explain Z502 lists the units"),
-            });
+            self.diagnostics.push(unknown_unit(word, span));
             return Err(Abandoned);
         };
         self.at += 1;
@@ -551,6 +541,16 @@ impl Parser<'_> {
 /// µ is μ also in units.
 fn unit_name(written: &str) -> String {
     written.replace('µ', "μ")
+}
+
+/// Z502: a word where a unit stands.
+fn unknown_unit(word: &str, span: Span) -> Diagnostic {
+    let d = Diagnostic::error("Z502", format!("`{word}` is not a unit")).at(span, "no unit of that name");
+    match (word, nearest(word, units::names())) {
+        ("g", _) => d.help("`g` is kept for gravity: write `gram`"),
+        (_, Some(near)) => d.help(format!("did you mean `{near}`?")),
+        (_, None) => d.help("zwang explain Z502 lists the units"),
+    }
 }
 
 fn shortened(written: &str) -> String {

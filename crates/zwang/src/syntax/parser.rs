@@ -6,38 +6,6 @@ use super::name::nearest;
 use super::tree::*;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 
-/// The words a statement can begin with.
-const KEYWORDS: [&str; 28] = [
-    "model",
-    "coordinates",
-    "parameter",
-    "let",
-    "point",
-    "particle",
-    "body",
-    "gravity",
-    "lagrangian",
-    "kinetic",
-    "potential",
-    "dissipation",
-    "mass",
-    "force",
-    "torque",
-    "constraint",
-    "contact",
-    "nonideal",
-    "control",
-    "start",
-    "run",
-    "sweep",
-    "output",
-    "plot",
-    "animate",
-    "when",
-    "import",
-    "parameters",
-];
-
 /// Words that separate the parts of a statement and so cannot be names.
 pub(super) const RESERVED: [&str; 18] = [
     "with",
@@ -78,7 +46,7 @@ const OTHER_WORDS: [(&str, &str); 14] = [
     ("V", "potential"),
 ];
 
-/// How each statement is written, for help.
+/// The words a statement begins with, and how each is written.
 const FORMS: [(&str, &str); 27] = [
     ("model", "model \"title\""),
     ("coordinates", "coordinates x, y, θ \"lean\", q[1..n]"),
@@ -108,6 +76,11 @@ const FORMS: [(&str, &str); 27] = [
     ("when", "when t >= 2 s: k = 0"),
     ("import", "import \"arm.urdf\" as arm"),
 ];
+
+/// How the statement that begins with a word is written.
+fn form_of(word: &str) -> Option<&'static str> {
+    FORMS.iter().find(|(keyword, _)| *keyword == word).map(|(_, form)| *form)
+}
 
 /// A mistake was reported; the statement is given up.
 pub(super) struct Abandoned;
@@ -237,7 +210,7 @@ impl<'a> Parser<'a> {
     fn form(&self) -> Option<&'static str> {
         let first = self.tokens.first().filter(|t| t.begins_statement)?;
         let TokenKind::Name(word) = &first.kind else { return None };
-        FORMS.iter().find(|(keyword, _)| keyword == word).map(|(_, form)| *form)
+        form_of(word)
     }
 
     pub(super) fn expect_symbol(&mut self, symbol: &'static str) -> Parsed<()> {
@@ -307,7 +280,7 @@ impl<'a> Parser<'a> {
         let code = if closing { "Z004" } else { "Z003" };
         let mut d = Diagnostic::error(code, format!("{found} is not expected here"))
             .at(here, if closing { "closes nothing" } else { "the statement was complete before this" });
-        let is_keyword = matches!(self.peek(), Some(TokenKind::Name(word)) if KEYWORDS.contains(&word.as_str()));
+        let is_keyword = matches!(self.peek(), Some(TokenKind::Name(word)) if form_of(word).is_some());
         d = match (self.peek(), self.form()) {
             _ if is_keyword && self.tokens[self.at].begins_line => {
                 d.help("an indented line continues the one above: begin a statement at the left margin")
@@ -330,7 +303,7 @@ impl<'a> Parser<'a> {
                 .at(here, "no keyword"),
         };
         if !self.diagnostics.is_full() {
-            let near = word.and_then(|w| nearest(w, KEYWORDS.into_iter()));
+            let near = word.and_then(|w| nearest(w, FORMS.iter().map(|(keyword, _)| *keyword)));
             let other = word.and_then(|w| OTHER_WORDS.iter().find(|(said, _)| *said == w)).map(|(_, meant)| *meant);
             d = match other.or(near) {
                 Some(near) => d.help(format!("did you mean `{near}`?")),
@@ -410,17 +383,17 @@ impl<'a> Parser<'a> {
 
     /// `let g = 9.81 m/s^2` is a plain value and may carry a bare unit; any longer formula may not.
     fn definition_value(&mut self) -> Parsed<Formula> {
-        let (at, n_before) = (self.at, self.tokens.len());
-        if matches!(self.peek(), Some(TokenKind::Number(_))) {
-            self.in_value = true;
-            let number = self.atom();
-            self.in_value = false;
-            if self.at == n_before {
-                return number;
-            }
-            self.at = at;
-        }
-        self.formula()
+        let is_part = |t: &Token| match &t.kind {
+            TokenKind::Name(name) => crate::units::find(name).is_some(),
+            TokenKind::Number(_) | TokenKind::Superscript(_) => true,
+            TokenKind::Symbol(symbol) => matches!(*symbol, "*" | "/" | "^" | "-"),
+            _ => false,
+        };
+        let rest = &self.tokens[self.at..];
+        let is_plain =
+            matches!(rest, [Token { kind: TokenKind::Number(_), .. }, Token { kind: TokenKind::Name(_), .. }, ..])
+                && rest.iter().all(is_part);
+        if is_plain { self.value() } else { self.formula() }
     }
 
     fn point(&mut self) -> Parsed<StatementKind> {

@@ -36,8 +36,8 @@ pub fn explain(equations: &Equations, state: &State, error: &MotionError) -> Dia
         MotionError::MassNotPositive { direction, value } => {
             let names = involved(equations, direction);
             let d = Diagnostic::error("Z403", format!("the kinetic energy is negative for some velocities of {}", joined(&names)));
-            let d = match model.energy_spans.first() {
-                Some(span) => d.at(*span, "gives a negative mass"),
+            let d = match model.energy_span {
+                Some(span) => d.at(span, "gives a negative mass"),
                 None => d,
             };
             d.with_note(format!("v·M v = {} for a velocity of length 1", number(*value)))
@@ -69,7 +69,7 @@ fn undetermined(equations: &Equations, direction: &[f64]) -> Diagnostic {
         _ => format!("{} does not occur, so there is no mass", joined(&massless)),
     };
     let declared = direction.iter().position(|x| x.abs() > 1e-6).map(|k| model.coordinates[k].span);
-    let d = match model.energy_spans.first().copied().or(declared) {
+    let d = match model.energy_span.or(declared) {
         Some(span) => d.at(span, label),
         None => d,
     };

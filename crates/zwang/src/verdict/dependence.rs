@@ -5,7 +5,7 @@ use zwang_motion::{Dependence, Dynamics, Given, Settings, State, dependence};
 use crate::diagnostic::Diagnostic;
 use crate::equations::Equations;
 use crate::model::Level;
-use crate::quantity::number;
+use crate::quantity::rounded;
 use crate::start::nearby_state;
 use crate::system::System;
 
@@ -65,10 +65,10 @@ pub fn redundancy_notes(equations: &Equations, redundant: &[Redundant], rank: us
     let note = |r: &Redundant| {
         let (verb, combination) = match &r.depends_on[..] {
             [(only, factor)] if (factor - 1.0).abs() < 1e-9 => ("repeats", format!("`{only}`")),
-            [(only, factor)] => ("repeats", format!("`{only}` (times {})", short(*factor))),
+            [(only, factor)] => ("repeats", format!("`{only}` (times {})", rounded(*factor, 4))),
             many => (
                 "follows from",
-                many.iter().take(6).map(|(n, c)| format!("{}·`{n}`", short(*c))).collect::<Vec<_>>().join(" + "),
+                many.iter().take(6).map(|(n, c)| format!("{}·`{n}`", rounded(*c, 4))).collect::<Vec<_>>().join(" + "),
             ),
         };
         let place = match r.everywhere {
@@ -120,9 +120,4 @@ pub fn vanishing_notes(equations: &Equations, here: &Dependence) -> Vec<Diagnost
         .help(format!("start from other {what}, or write the constraint so that it does not vanish"))
     };
     here.vanished.iter().take(8).map(warning).collect()
-}
-
-fn short(x: f64) -> String {
-    let rounded: f64 = format!("{x:.4e}").parse().unwrap_or(x);
-    number(rounded)
 }
