@@ -42,8 +42,9 @@ pub fn find_start(
 ) -> Option<State> {
     let n = equations.model.n_coordinates();
     let mut finder = Finder { settings, fix, diagnostics, state: State::zero(n), system };
-    finder.positions(equations)?;
-    finder.velocities(equations)?;
+    finder.finite_values(&equations.model)?;
+    finder.level(equations, false)?;
+    finder.level(equations, true)?;
     Some(finder.state)
 }
 
@@ -70,81 +71,56 @@ enum Search {
 }
 
 impl Finder<'_> {
-    fn positions(&mut self, equations: &mut Equations) -> Option<()> {
-        self.finite_values(&equations.model)?;
-        let (mut given, values) = given_values(&equations.model, false);
-        self.state.q.copy_from_slice(&values);
-        self.follow_points(equations, &mut given, false);
-        let guess = self.state.q.clone();
-        let mut level = LevelEquations::new(equations, &self.state, false);
-        let search = self.search(&mut level, &given, &guess);
-        match search {
-            Search::Kept { attempt }
-                if attempt > 0 && given.contains(&Given::Near) && !given.contains(&Given::Missing) =>
-            {
-                self.diagnostics.push(report::not_unique(&equations.model, &self.state.q));
-                Some(())
-            }
-            Search::Kept { .. } => self.determined(equations, &mut level, &given, &guess),
-            Search::Unmet(names) => {
-                self.diagnostics.push(report::unmet(&equations.model, &names));
-                None
+    /// Finds the positions, or the velocities once the positions are known.
+    fn level(&mut self, equations: &mut Equations, is_velocity: bool) -> Option<()> {
+        let (mut given, values) = given_values(&equations.model, is_velocity);
+        self.keep(is_velocity, &values);
+        self.follow_points(equations, &mut given, is_velocity);
+        let guess = if is_velocity { self.state.qdot.clone() } else { self.state.q.clone() };
+        let mut level = LevelEquations::new(equations, &self.state, is_velocity);
+        let model = &equations.model;
+        let message = match self.search(&mut level, &given, &guess) {
+            Search::Kept { attempt } => return self.kept(equations, &mut level, &given, &guess, attempt),
+            Search::Moved(nearest) if self.accepts(&guess, &nearest) => {
+                self.keep(is_velocity, &nearest);
+                return Some(());
             }
             Search::Moved(nearest) => {
-                if self.accepts(&guess, &nearest) {
-                    self.state.q = nearest;
-                    return Some(());
-                }
-                let velocity = self.nearest_velocity(equations, &nearest);
-                let miss = report::Miss { given: &guess, nearest: &nearest, velocity: &velocity, is_velocity: false };
-                self.diagnostics.push(report::off_constraint(&equations.model, &mut level, miss));
-                None
+                let positions = if is_velocity { self.state.q.clone() } else { nearest.clone() };
+                let velocity = if is_velocity { nearest } else { self.nearest_velocity(equations, &nearest) };
+                let miss = report::Miss { given: &guess, nearest: &positions, velocity: &velocity, is_velocity };
+                report::off_constraint(&equations.model, &mut level, miss)
             }
-            Search::Contradiction(projection) => {
-                self.diagnostics.push(report::contradiction(&equations.model, &level, &projection, "positions"));
-                None
-            }
-            Search::Trouble(error) => {
-                self.diagnostics.push(report::trouble(&equations.model, &error));
-                None
-            }
-        }
+            Search::Unmet(names) => report::unmet(model, &names),
+            Search::Contradiction(projection) => report::contradiction(model, &level, &projection),
+            Search::Trouble(error) => report::trouble(model, &error),
+        };
+        self.diagnostics.push(message);
+        None
     }
 
-    fn velocities(&mut self, equations: &mut Equations) -> Option<()> {
-        let (mut given, values) = given_values(&equations.model, true);
-        self.state.qdot.copy_from_slice(&values);
-        self.follow_points(equations, &mut given, true);
-        let guess = self.state.qdot.clone();
-        let mut level = LevelEquations::new(equations, &self.state, true);
-        match self.search(&mut level, &given, &guess) {
-            Search::Kept { attempt: 0 } => Some(()),
-            Search::Kept { .. } => {
-                self.diagnostics.push(report::open_velocities(&equations.model, &self.state.qdot));
+    /// Whether values that keep what was given are also the only ones that do.
+    fn kept(
+        &mut self,
+        equations: &Equations,
+        level: &mut LevelEquations,
+        given: &[Given],
+        guess: &[f64],
+        attempt: usize,
+    ) -> Option<()> {
+        let model = &equations.model;
+        let only_near = given.contains(&Given::Near) && !given.contains(&Given::Missing);
+        match (level.is_velocity, attempt) {
+            (true, 0) => Some(()),
+            (true, _) => {
+                self.diagnostics.push(report::open_velocities(model, &self.state.qdot));
                 None
             }
-            Search::Unmet(names) => {
-                self.diagnostics.push(report::unmet(&equations.model, &names));
-                None
-            }
-            Search::Moved(nearest) if self.accepts(&guess, &nearest) => {
-                self.state.qdot = nearest;
+            (false, 1..) if only_near => {
+                self.diagnostics.push(report::not_unique(model, &self.state.q));
                 Some(())
             }
-            Search::Moved(nearest) => {
-                let positions = self.state.q.clone();
-                let miss = report::Miss { given: &guess, nearest: &positions, velocity: &nearest, is_velocity: true };
-                self.diagnostics.push(report::off_constraint(&equations.model, &mut level, miss));
-                None
-            }
-            Search::Contradiction(projection) => {
-                self.diagnostics.push(report::contradiction(&equations.model, &level, &projection, "velocities"));
-                None
-            }
-            Search::Trouble(error) => {
-                self.diagnostics.push(report::trouble(&equations.model, &error));
-                None
-            }
+            (false, _) => self.determined(equations, level, given, guess),
         }
     }
 
@@ -270,7 +246,13 @@ impl Finder<'_> {
         }
         let weight = self.weight(&self.state.q.clone(), false);
         let mut x = self.state.q.clone();
-        let projection = project(level, &weight, &open, &mut x, self.settings).ok()?;
+        let projection = match self.project(level, &weight, &open, &mut x) {
+            Ok(projection) => projection,
+            Err(error) => {
+                self.diagnostics.push(report::trouble(&equations.model, &error));
+                return None;
+            }
+        };
         // where the rows only touch, the directions look open although there is one answer
         if projection.n_free > 0 && !self.touches(level, given, guess, &open) {
             // all directions are at hand only while they are few

@@ -183,7 +183,8 @@ pub(super) fn ambiguous(model: &Model, first: &[f64], second: &[f64]) -> Diagnos
 }
 
 /// Z301: rows that cannot hold together at this level.
-pub(super) fn contradiction(model: &Model, level: &LevelEquations, projection: &Projection, what: &str) -> Diagnostic {
+pub(super) fn contradiction(model: &Model, level: &LevelEquations, projection: &Projection) -> Diagnostic {
+    let what = if level.is_velocity { "velocities" } else { "positions" };
     let size = |k: &usize| projection.certificate.get(*k).map_or(0.0, |y| y.abs());
     let largest = (0..level.origins.len()).map(|k| size(&k)).fold(0.0, f64::max);
     let fighting: Vec<usize> = (0..level.origins.len()).filter(|k| size(k) > 1e-6 * largest).collect();
