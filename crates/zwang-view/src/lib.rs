@@ -1,4 +1,14 @@
 //! Results to bytes: messages, tables, JSON and documents. Opens no file.
+//!
+//! What is shown is always the same: M, Q, A, b and what follows from them,
+//!
+//! $$ M \ddot q = Q + A^T \lambda, \qquad A \ddot q = b $$
+//!
+//! ```
+//! let reading = zwang::read("coordinates x\nmass x: 2\nforce x: 6 - x\nstart x = 0", &Default::default());
+//! let mut equations = zwang::equations::Equations::derive(reading.model.unwrap());
+//! assert!(zwang_view::equations_text(&mut equations).ends_with("x'' = (6 - x)/2\n"));
+//! ```
 
 mod document;
 mod json;

@@ -130,12 +130,15 @@ pub fn check(model: Model, wishes: &Wishes, diagnostics: &mut Diagnostics) -> Op
     (!diagnostics.has_errors()).then_some(check)
 }
 
+/// A gap that is negative by less than this counts as touching; it equals the default tolerance of a run.
+const TOUCHING: f64 = 1e-9;
+
 /// Z203: contacts that start inside.
 fn contacts_outside(equations: &Equations, system: &System, state: &State, diagnostics: &mut Diagnostics) {
     for contact in &equations.model.contacts {
         let exprs: Vec<_> = contact.rows.iter().map(|r| r.expr).collect();
         let Some(gaps) = system.evaluate(&equations.model, state, &exprs) else { continue };
-        for (row, gap) in contact.rows.iter().zip(gaps).filter(|(_, gap)| *gap < -1e-9) {
+        for (row, gap) in contact.rows.iter().zip(gaps).filter(|(_, gap)| *gap < -TOUCHING) {
             let depth = with_unit(-gap, row.dimension);
             let mut d = Diagnostic::error("Z203", format!("contact `{}` starts {depth} inside its limit", row.name))
                 .at(

@@ -81,7 +81,7 @@ impl Equations {
     /// One reverse sweep gives all momenta, one sweep per momentum its row of M and its part of Q, so a
     /// coordinate that does not occur costs nothing.
     pub fn derive(mut model: Model) -> Equations {
-        let symbols = Symbols::new(&model);
+        let symbols = Symbols::new(model.time, &model.coordinates);
         let graph = &mut model.graph;
 
         // T and V; what was stated as a whole L is split at q̇ = 0
@@ -173,7 +173,7 @@ impl Equations {
 
     /// The Legendre data: derivatives of p and of E, found independently of M and Q.
     pub fn legendre(&mut self) -> LegendreExpressions {
-        let symbols = Symbols::new(&self.model);
+        let symbols = Symbols::new(self.model.time, &self.model.coordinates);
         let n = self.momentum.len();
         let graph = &mut self.model.graph;
         let mut data = LegendreExpressions {
@@ -212,23 +212,23 @@ enum Kind {
 }
 
 /// Which symbol is which, and the substitutions that put velocities or accelerations to zero.
-struct Symbols {
+pub(crate) struct Symbols {
     kinds: FxHashMap<Expr, Kind>,
     rest: HashMap<Expr, Expr>,
     unaccelerated: HashMap<Expr, Expr>,
 }
 
 impl Symbols {
-    fn new(model: &Model) -> Symbols {
+    pub(crate) fn new(time: Expr, coordinates: &[Coordinate]) -> Symbols {
         let mut kinds = FxHashMap::default();
-        kinds.insert(model.time, Kind::Time);
-        for (k, c) in model.coordinates.iter().enumerate() {
+        kinds.insert(time, Kind::Time);
+        for (k, c) in coordinates.iter().enumerate() {
             kinds.insert(c.q, Kind::Position(k));
             kinds.insert(c.qdot, Kind::Velocity(k));
             kinds.insert(c.qddot, Kind::Acceleration(k));
         }
-        let rest = model.coordinates.iter().map(|c| (c.qdot, Expr::ZERO)).collect();
-        let unaccelerated = model.coordinates.iter().map(|c| (c.qddot, Expr::ZERO)).collect();
+        let rest = coordinates.iter().map(|c| (c.qdot, Expr::ZERO)).collect();
+        let unaccelerated = coordinates.iter().map(|c| (c.qddot, Expr::ZERO)).collect();
         Symbols { kinds, rest, unaccelerated }
     }
 
@@ -298,21 +298,15 @@ fn mirrored(upper: Vec<SparseRow>) -> Vec<SparseRow> {
 }
 
 /// The row of A that belongs to a constraint row: ∂φ/∂q, ∂ψ/∂q̇ or ∂χ/∂q̈.
-pub(crate) fn constraint_row(graph: &mut Graph, coordinates: &[Coordinate], row: &Row) -> SparseRow {
-    let symbol = |c: &Coordinate| match row.level {
-        Level::Position => c.q,
-        Level::Velocity => c.qdot,
-        Level::Acceleration => c.qddot,
+pub(crate) fn constraint_row(graph: &mut Graph, symbols: &Symbols, row: &Row) -> SparseRow {
+    let wanted = |symbol: Expr| match (row.level, symbols.of(symbol)) {
+        (Level::Position, Some(Kind::Position(k))) => Some(k),
+        (Level::Velocity, Some(Kind::Velocity(k))) => Some(k),
+        (Level::Acceleration, Some(Kind::Acceleration(k))) => Some(k),
+        _ => None,
     };
-    let free = graph.symbols(row.expr);
-    let found: FxHashMap<Expr, usize> = coordinates
-        .iter()
-        .enumerate()
-        .map(|(k, c)| (symbol(c), k))
-        .filter(|(s, _)| free.binary_search(s).is_ok())
-        .collect();
-    let gradient = graph.gradient_in(row.expr, |s| found.contains_key(&s));
-    let mut entries: SparseRow = gradient.into_iter().map(|(s, d)| (found[&s], d)).collect();
+    let gradient = graph.gradient_in(row.expr, |s| wanted(s).is_some());
+    let mut entries: SparseRow = gradient.into_iter().filter_map(|(s, d)| Some((wanted(s)?, d))).collect();
     entries.sort_by_key(|(k, _)| *k);
     entries
 }
@@ -327,7 +321,7 @@ fn constraint_rows(model: &mut Model, symbols: &Symbols) -> Vec<ConstraintRow> {
     let graph = &mut model.graph;
     let mut rows = Vec::with_capacity(stated.len());
     for (constraint, row) in stated {
-        // a rate exists for every symbol a model can contain up to this level
+        // every symbol has a rate up to this level, but for those that a later version will compute
         let rate = |graph: &mut Graph, e: Expr| graph.rate(e).unwrap_or(Expr::ZERO);
         let velocity_level = match row.level {
             Level::Position => Some(rate(graph, row.expr)),
@@ -336,16 +330,7 @@ fn constraint_rows(model: &mut Model, symbols: &Symbols) -> Vec<ConstraintRow> {
         };
         let acceleration_level = velocity_level.map_or(row.expr, |e| rate(graph, e));
         let rest = graph.substitute(&[acceleration_level], &symbols.unaccelerated)[0];
-        let wanted = |kind: Option<Kind>| match (row.level, kind) {
-            (Level::Position, Some(Kind::Position(k))) => Some(k),
-            (Level::Velocity, Some(Kind::Velocity(k))) => Some(k),
-            (Level::Acceleration, Some(Kind::Acceleration(k))) => Some(k),
-            _ => None,
-        };
-        let gradient = graph.gradient_in(row.expr, |s| wanted(symbols.of(s)).is_some());
-        let mut coefficients: SparseRow =
-            gradient.into_iter().filter_map(|(s, d)| Some((wanted(symbols.of(s))?, d))).collect();
-        coefficients.sort_by_key(|(k, _)| *k);
+        let coefficients = constraint_row(graph, symbols, &row);
         rows.push(ConstraintRow {
             name: row.name,
             constraint,

@@ -272,7 +272,7 @@ impl Lower<'_> {
             let matrix: Vec<Vec<Quantity>> =
                 rows.iter().map(|r| r.iter().map(|e| self.scalar(e)).collect()).collect::<Lowered<_>>()?;
             for (i, j) in [(0, 1), (0, 2), (1, 2)] {
-                if !self.equal_at_random(matrix[i][j].expr, matrix[j][i].expr) {
+                if !self.same(matrix[i][j].expr, matrix[j][i].expr) {
                     let d = Diagnostic::error("Z403", "an inertia matrix is symmetric, and this one is not");
                     let d = d.at(rows[j][i].span, "differs").and_at(rows[i][j].span, "from this");
                     return self.give_up(d.help("write the same entry in both places"));

@@ -4,6 +4,7 @@ use super::names::{Entry, Label, function_names, suffix};
 use super::value::{Quantity, Value};
 use super::{Lower, Lowered};
 use crate::diagnostic::Diagnostic;
+use crate::equations::{Symbols, constraint_row};
 use crate::model::{Constraint, Derived, Level};
 use crate::syntax::Span;
 use crate::syntax::name::{canonical, nearest};
@@ -293,9 +294,10 @@ impl Lower<'_> {
 
     /// Aᵀλ of one constraint, as expressions.
     fn reaction(&mut self, rows: &[crate::model::Row]) -> Lowered<Value> {
+        let symbols = Symbols::new(self.model.time, &self.model.coordinates);
         let mut parts: Vec<(usize, Expr)> = Vec::new();
         for row in rows {
-            for (coordinate, a) in crate::equations::constraint_row(&mut self.graph, &self.model.coordinates, row) {
+            for (coordinate, a) in constraint_row(&mut self.graph, &symbols, row) {
                 let term = self.graph.mul(a, row.lambda);
                 match parts.iter_mut().find(|(k, _)| *k == coordinate) {
                     Some((_, sum)) => *sum = self.graph.add(*sum, term),

@@ -8,7 +8,8 @@ use crate::model::Load;
 use crate::syntax::Span;
 use crate::syntax::name::canonical;
 use crate::syntax::tree::*;
-use zwang_expr::{Expr, Program};
+use crate::verdict::vanishes;
+use zwang_expr::Expr;
 
 /// What a force acts on.
 enum Place {
@@ -200,7 +201,7 @@ impl Lower<'_> {
         for i in 0..n {
             for j in 0..n {
                 let (a, b) = (&entries[i][j], &entries[j][i]);
-                if a.expr != b.expr && !self.equal_at_random(a.expr, b.expr) {
+                if !self.same(a.expr, b.expr) {
                     let (r, c) = (i + 1, j + 1);
                     let message = format!("the mass matrix is not symmetric: entry {r},{c} and entry {c},{r} differ");
                     let d = Diagnostic::error("Z403", message).at(rows[i][j].span, format!("entry {r},{c}"));
@@ -218,17 +219,10 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// Whether two expressions have the same value at a few arbitrary states.
-    pub(super) fn equal_at_random(&self, a: Expr, b: Expr) -> bool {
-        let symbols = self.graph.symbols_of(&[a, b]);
-        let Ok(program) = Program::new(&self.graph, &symbols, &[a, b]) else { return false };
-        let mut work = program.workspace();
-        (1..4).all(|k| {
-            let inputs: Vec<f64> = (0..symbols.len()).map(|j| 0.3 + ((7 * j + 5 * k) as f64).sin().abs()).collect();
-            let mut out = [0.0; 2];
-            program.run(&inputs, &mut work, &mut out);
-            (out[0] - out[1]).abs() <= 1e-12 * (out[0].abs() + out[1].abs())
-        })
+    /// Whether two expressions are the same, if perhaps written differently.
+    pub(super) fn same(&mut self, a: Expr, b: Expr) -> bool {
+        let difference = self.graph.sub(a, b);
+        vanishes(&self.graph, difference)
     }
 
     fn place(&mut self, target: &Target) -> Lowered<Place> {

@@ -3,7 +3,7 @@
 use zwang_motion::{Dependence, Given, Legendre, Matrix, Route, Settings, Solution, dependence};
 
 use crate::diagnostic::Diagnostic;
-use crate::equations::{Equations, constraint_row};
+use crate::equations::{Equations, Symbols, constraint_row};
 use crate::system::System;
 
 /// The rows whose multiplier is one of many: those that take part in a dependence.
@@ -71,9 +71,10 @@ fn control_rows(
 ) -> Option<Vec<Vec<f64>>> {
     let model = &mut equations.model;
     let n = model.coordinates.len();
+    let symbols = Symbols::new(model.time, &model.coordinates);
     let mut rows = Vec::new();
     for row in &control.rows {
-        let coefficients = constraint_row(&mut model.graph, &model.coordinates, row);
+        let coefficients = constraint_row(&mut model.graph, &symbols, row);
         let exprs: Vec<_> = coefficients.iter().map(|(_, e)| *e).collect();
         let values = system.evaluate(model, state, &exprs)?;
         let mut dense = vec![0.0; n];

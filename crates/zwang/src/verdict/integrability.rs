@@ -1,8 +1,10 @@
 //! Velocity constraints that are position constraints in disguise.
 
+use std::collections::HashMap;
+
 use zwang_expr::{Expr, Graph};
 
-use super::classification::{Classification, Velocity, is_zero};
+use super::classification::{Classification, Velocity, vanishes};
 use crate::diagnostic::Diagnostic;
 use crate::equations::{ConstraintRow, Equations};
 use crate::model::Level;
@@ -14,10 +16,16 @@ use crate::model::Level;
 pub fn exact_rows(equations: &mut Equations, kinds: &mut [Classification]) -> Vec<Diagnostic> {
     let mut notes = Vec::new();
     let mut n_exact = vec![0; kinds.len()];
+    let rest: HashMap<Expr, Expr> = equations.model.coordinates.iter().map(|c| (c.qdot, Expr::ZERO)).collect();
     for k in 0..equations.rows.len() {
         let row = equations.rows[k].clone();
         let kind = &mut kinds[row.constraint];
-        if row.level != Level::Velocity || kind.velocity == Some(Velocity::Nonlinear) || !is_exact(equations, &row) {
+        if row.level != Level::Velocity || kind.velocity == Some(Velocity::Nonlinear) {
+            continue;
+        }
+        // a₀: what is left at rest
+        let a0 = equations.model.graph.substitute(&[row.residual], &rest)[0];
+        if !is_exact(equations, &row, a0) {
             continue;
         }
         // a vector constraint is integrable if all its rows are
@@ -25,7 +33,7 @@ pub fn exact_rows(equations: &mut Equations, kinds: &mut [Classification]) -> Ve
         if n_exact[row.constraint] == kind.n_rows {
             kind.integrable = Some(true);
         }
-        let potential = potential(equations, &row);
+        let potential = potential(equations, &row, a0);
         let constraint = &equations.model.constraints[row.constraint];
         let text = potential.map(|p| equations.model.graph.text(p));
         let d = match &text {
@@ -49,11 +57,9 @@ pub fn exact_rows(equations: &mut Equations, kinds: &mut [Classification]) -> Ve
     notes
 }
 
-fn is_exact(equations: &mut Equations, row: &ConstraintRow) -> bool {
+fn is_exact(equations: &mut Equations, row: &ConstraintRow, a0: Expr) -> bool {
     let model = &mut equations.model;
     let coordinates: Vec<Expr> = model.coordinates.iter().map(|c| c.q).collect();
-    let rest = model.coordinates.iter().map(|c| (c.qdot, Expr::ZERO)).collect();
-    let a0 = model.graph.substitute(&[row.residual], &rest)[0];
     let graph = &mut model.graph;
     let derivative = |graph: &mut Graph, e: Expr, s: Expr| graph.derivative(e, s);
     let coefficient = |j: usize| row.coefficients.iter().find(|(k, _)| *k == j).map_or(Expr::ZERO, |(_, a)| *a);
@@ -69,14 +75,14 @@ fn is_exact(equations: &mut Equations, row: &ConstraintRow) -> bool {
             let left = derivative(graph, coefficient(i), coordinates[j]);
             let right = derivative(graph, coefficient(j), coordinates[i]);
             let difference = graph.sub(left, right);
-            if !is_zero(graph, difference) {
+            if !vanishes(graph, difference) {
                 return false;
             }
         }
         let left = derivative(graph, coefficient(i), model.time);
         let right = derivative(graph, a0, coordinates[i]);
         let difference = graph.sub(left, right);
-        if !is_zero(graph, difference) {
+        if !vanishes(graph, difference) {
             return false;
         }
     }
@@ -84,10 +90,8 @@ fn is_exact(equations: &mut Equations, row: &ConstraintRow) -> bool {
 }
 
 /// Σ aᵢ qᵢ + a₀ t, where the coefficients are constants.
-fn potential(equations: &mut Equations, row: &ConstraintRow) -> Option<Expr> {
+fn potential(equations: &mut Equations, row: &ConstraintRow, a0: Expr) -> Option<Expr> {
     let model = &mut equations.model;
-    let rest = model.coordinates.iter().map(|c| (c.qdot, Expr::ZERO)).collect();
-    let a0 = model.graph.substitute(&[row.residual], &rest)[0];
     let parameters: Vec<Expr> = model.parameters.iter().map(|p| p.symbol).collect();
     let graph = &mut model.graph;
     let mut terms = vec![graph.mul(a0, model.time)];

@@ -6,5 +6,6 @@ pub mod dependence;
 pub mod freedom;
 pub mod integrability;
 
+pub(crate) use classification::vanishes;
 pub use classification::{Classification, Time, Velocity, classify};
 pub use dependence::Redundant;
