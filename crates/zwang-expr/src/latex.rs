@@ -4,7 +4,7 @@ use crate::graph::Graph;
 use crate::node::{Comparison, Expr, Function, Function2, Node};
 use crate::number::Number;
 use crate::print::MAX_WRITTEN;
-use crate::terms::{Item, Names, Quotient, terms, written_size};
+use crate::terms::{Item, Names, Quotient, Style, terms, written_size};
 
 /// Where an expression stands, which decides about parentheses.
 #[derive(Copy, Clone, PartialEq)]
@@ -34,6 +34,7 @@ impl Graph {
         if written_size(self, e, names) > MAX_WRITTEN as u64 {
             return format!("\\left(\\ldots\\ {}\\ \\text{{terms}}\\right)", self.size(e));
         }
+        let style = Style::new(names);
         let mut out = String::new();
         let mut stack = vec![Task::Write(e, Place::Free)];
         let mut tasks = Vec::new();
@@ -41,7 +42,7 @@ impl Graph {
             match task {
                 Task::Text(text) => out.push_str(&text),
                 Task::Write(e, place) => {
-                    self.write_latex(e, place, names, &mut tasks);
+                    self.write_latex(e, place, &style, &mut tasks);
                     stack.extend(tasks.drain(..).rev());
                 }
             }
@@ -49,8 +50,8 @@ impl Graph {
         out
     }
 
-    fn write_latex(&self, e: Expr, place: Place, names: &Names, out: &mut Vec<Task>) {
-        if let Some(name) = names.get(&e) {
+    fn write_latex(&self, e: Expr, place: Place, style: &Style, out: &mut Vec<Task>) {
+        if let Some(name) = style.names.get(&e) {
             return text(out, name);
         }
         match self.node(e) {
@@ -83,12 +84,12 @@ impl Graph {
                 out.push(Task::Write(otherwise, Place::Free));
                 text(out, " & \\text{otherwise} \\end{cases}");
             }
-            Node::Number(_) | Node::Add(..) | Node::Mul(..) | Node::Pow(..) => self.latex_sum(e, place, names, out),
+            Node::Number(_) | Node::Add(..) | Node::Mul(..) | Node::Pow(..) => self.latex_sum(e, place, style, out),
         }
     }
 
-    fn latex_sum(&self, e: Expr, place: Place, names: &Names, out: &mut Vec<Task>) {
-        let terms: Vec<Quotient> = terms(self, e, names).into_iter().map(|t| t.quotient()).collect();
+    fn latex_sum(&self, e: Expr, place: Place, style: &Style, out: &mut Vec<Task>) {
+        let terms: Vec<Quotient> = terms(self, e, style).into_iter().map(|t| t.quotient()).collect();
         if terms.is_empty() {
             text(out, "0");
         }

@@ -3,7 +3,7 @@
 use crate::graph::Graph;
 use crate::node::{Expr, Node};
 use crate::number::Number;
-use crate::terms::{Item, Names, Quotient, decimal, terms, written_size};
+use crate::terms::{Item, Names, Quotient, Style, decimal, terms, written_size};
 
 /// Longest expression written out, in nodes of its tree: about ten pages.
 pub(crate) const MAX_WRITTEN: usize = 20_000;
@@ -35,19 +35,19 @@ impl Graph {
 
     /// The expression as text, `None` if its tree has more than `limit` nodes.
     pub fn text_limited(&self, e: Expr, limit: usize) -> Option<String> {
-        self.write_text(e, &Names::new(), limit)
+        self.write_text(e, &Style::new(&Names::new()), limit)
     }
 
     /// The expression as text, the given subexpressions by their names.
     pub fn text_with(&self, e: Expr, names: &Names) -> String {
-        self.write_text(e, names, MAX_WRITTEN).unwrap_or_else(|| format!("(… {} terms)", self.size(e)))
+        self.write_text(e, &Style::new(names), MAX_WRITTEN).unwrap_or_else(|| format!("(… {} terms)", self.size(e)))
     }
 
-    fn write_text(&self, e: Expr, names: &Names, limit: usize) -> Option<String> {
-        if written_size(self, e, names) > limit as u64 {
+    pub(crate) fn write_text(&self, e: Expr, style: &Style, limit: usize) -> Option<String> {
+        if written_size(self, e, style.names) > limit as u64 {
             return None;
         }
-        let writer = Writer { graph: self, names };
+        let writer = Writer { graph: self, style };
         let mut out = String::new();
         let mut stack = vec![Task::Write(e, Level::Sum)];
         let mut tasks = Vec::new();
@@ -66,13 +66,13 @@ impl Graph {
 
 struct Writer<'a> {
     graph: &'a Graph,
-    names: &'a Names,
+    style: &'a Style<'a>,
 }
 
 impl Writer<'_> {
     /// The tasks that write `e`.
     fn write(&self, e: Expr, level: Level, out: &mut Vec<Task>) {
-        if let Some(name) = self.names.get(&e) {
+        if let Some(name) = self.style.names.get(&e) {
             return text(out, name);
         }
         match self.graph.node(e) {
@@ -103,7 +103,7 @@ impl Writer<'_> {
     }
 
     fn write_sum(&self, e: Expr, level: Level, out: &mut Vec<Task>) {
-        let terms: Vec<Quotient> = terms(self.graph, e, self.names).into_iter().map(|t| t.quotient()).collect();
+        let terms: Vec<Quotient> = terms(self.graph, e, self.style).into_iter().map(|t| t.quotient()).collect();
         let tightness = match &terms[..] {
             [] => Level::Atom,
             [only] => tightness(only),

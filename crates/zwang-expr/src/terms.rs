@@ -4,7 +4,9 @@ use crate::graph::{Graph, flag};
 use crate::node::{Expr, Function, Node};
 use crate::number::Number;
 use rustc_hash::FxHashMap;
+use std::cell::RefCell;
 use std::collections::HashMap;
+use std::rc::Rc;
 
 /// Longest plain decimal; beyond, an exponent is shorter to read.
 const MAX_PLAIN_DIGITS: i64 = 9;
@@ -20,6 +22,35 @@ const MAX_LONE_TERMS: usize = 8;
 
 /// Names that stand for whole subexpressions.
 pub(crate) type Names = HashMap<Expr, String>;
+
+/// Longest composite factor whose text decides its place.
+const MAX_KEY: usize = 100;
+
+/// How expressions are written: some by name, and in an order that their own texts decide.
+pub(crate) struct Style<'a> {
+    pub names: &'a Names,
+    /// the texts that decide, each worked out once
+    keys: RefCell<FxHashMap<Expr, Rc<str>>>,
+}
+
+impl<'a> Style<'a> {
+    pub fn new(names: &'a Names) -> Style<'a> {
+        Style { names, keys: RefCell::default() }
+    }
+
+    /// The text of an expression in full; empty if it is long.
+    fn key(&self, graph: &Graph, e: Expr) -> Rc<str> {
+        if let Some(key) = self.keys.borrow().get(&e) {
+            return key.clone();
+        }
+        let names = Names::new();
+        let plain = Style { names: &names, keys: RefCell::new(self.keys.take()) };
+        let key: Rc<str> = graph.write_text(e, &plain, MAX_KEY).unwrap_or_default().into();
+        self.keys.replace(plain.keys.into_inner());
+        self.keys.borrow_mut().insert(e, key.clone());
+        key
+    }
+}
 
 /// coefficient Π base^exponent.
 #[derive(Clone)]
@@ -46,17 +77,17 @@ pub(crate) enum Item {
 }
 
 /// The terms of `e` as they are written, no leading minus if that can be avoided.
-pub(crate) fn terms(graph: &Graph, e: Expr, names: &Names) -> Vec<Term> {
+pub(crate) fn terms(graph: &Graph, e: Expr, style: &Style) -> Vec<Term> {
     // a number is its own term however long it is
     if let Some(number) = graph.number(e).filter(|number| !number.is_zero()) {
         return vec![Term { coefficient: number.clone(), factors: Vec::new(), place: e }];
     }
-    let mut terms = flat_sum(graph, e, names);
+    let mut terms = flat_sum(graph, e, style);
     terms.retain(|term| counts(graph, term));
     if terms.len() > 1 {
         terms = merge_like(graph, terms);
         merge_squares(graph, &mut terms);
-        terms.sort_by_cached_key(|term| (term.factors.is_empty(), term_key(graph, term), term.place));
+        terms.sort_by_cached_key(|term| (term.factors.is_empty(), term_key(graph, term, style), term.place));
         if let Some(first) = terms.iter().position(|term| !term.coefficient.is_negative()) {
             terms[..=first].rotate_right(1);
         }
@@ -65,17 +96,17 @@ pub(crate) fn terms(graph: &Graph, e: Expr, names: &Names) -> Vec<Term> {
 }
 
 /// Splits sums and negated sums into terms.
-fn flat_sum(graph: &Graph, e: Expr, names: &Names) -> Vec<Term> {
-    summands(graph, e, names).map(|(x, negative)| flat_product(graph, x, negative, names)).collect()
+fn flat_sum(graph: &Graph, e: Expr, style: &Style) -> Vec<Term> {
+    summands(graph, e, style).map(|(x, negative)| flat_product(graph, x, negative, style)).collect()
 }
 
 /// The summands of `e` and whether they are subtracted.
-fn summands(graph: &Graph, e: Expr, names: &Names) -> impl Iterator<Item = (Expr, bool)> {
+fn summands(graph: &Graph, e: Expr, style: &Style) -> impl Iterator<Item = (Expr, bool)> {
     let mut stack = vec![(e, false)];
     std::iter::from_fn(move || {
         while let Some((x, negative)) = stack.pop() {
             match graph.node(x) {
-                _ if names.contains_key(&x) => return Some((x, negative)),
+                _ if style.names.contains_key(&x) => return Some((x, negative)),
                 Node::Add(a, b) => stack.extend([(b, negative), (a, negative)]),
                 Node::Mul(Expr::MINUS_ONE, y) => stack.push((y, !negative)),
                 _ => return Some((x, negative)),
@@ -86,11 +117,11 @@ fn summands(graph: &Graph, e: Expr, names: &Names) -> impl Iterator<Item = (Expr
 }
 
 /// A product as powers; factors that are sums of one term only, once that is merged, are multiplied out.
-fn flat_product(graph: &Graph, e: Expr, negative: bool, names: &Names) -> Term {
-    let mut term = powers(graph, e, negative, names);
+fn flat_product(graph: &Graph, e: Expr, negative: bool, style: &Style) -> Term {
+    let mut term = powers(graph, e, negative, style);
     let mut factors = Vec::with_capacity(term.factors.len());
     for (base, n) in term.factors {
-        let lone = if n.is_integer() { lone_term(graph, base, names) } else { None };
+        let lone = if n.is_integer() { lone_term(graph, base, style) } else { None };
         match lone
             .and_then(|lone| lone.to_power(&n))
             .and_then(|lone| Some((lone.coefficient.mul(&term.coefficient)?, lone)))
@@ -102,20 +133,20 @@ fn flat_product(graph: &Graph, e: Expr, negative: bool, names: &Names) -> Term {
             None => factors.push((base, n)),
         }
     }
-    term.factors = collect_powers(graph, factors);
+    term.factors = collect_powers(graph, factors, style);
     term
 }
 
 /// The only term of a short sum, if merging leaves one or none.
-fn lone_term(graph: &Graph, e: Expr, names: &Names) -> Option<Term> {
-    if names.contains_key(&e) || !matches!(graph.node(e), Node::Add(..)) {
+fn lone_term(graph: &Graph, e: Expr, style: &Style) -> Option<Term> {
+    if style.names.contains_key(&e) || !matches!(graph.node(e), Node::Add(..)) {
         return None;
     }
-    let short: Vec<_> = summands(graph, e, names).take(MAX_LONE_TERMS + 1).collect();
+    let short: Vec<_> = summands(graph, e, style).take(MAX_LONE_TERMS + 1).collect();
     if short.len() > MAX_LONE_TERMS {
         return None;
     }
-    let mut terms = short.into_iter().map(|(x, negative)| powers(graph, x, negative, names)).collect();
+    let mut terms = short.into_iter().map(|(x, negative)| powers(graph, x, negative, style)).collect();
     terms = merge_like(graph, terms);
     merge_squares(graph, &mut terms);
     // all terms may have cancelled
@@ -124,13 +155,13 @@ fn lone_term(graph: &Graph, e: Expr, names: &Names) -> Option<Term> {
 }
 
 /// Splits products and integer powers of products into powers.
-fn powers(graph: &Graph, e: Expr, negative: bool, names: &Names) -> Term {
+fn powers(graph: &Graph, e: Expr, negative: bool, style: &Style) -> Term {
     let mut coefficient = if negative { Number::MINUS_ONE } else { Number::ONE };
     let mut factors = Vec::new();
     let mut stack = vec![(e, Number::ONE)];
     while let Some((x, n)) = stack.pop() {
         match graph.node(x) {
-            _ if names.contains_key(&x) => factors.push((x, n)),
+            _ if style.names.contains_key(&x) => factors.push((x, n)),
             Node::Mul(a, b) if n.is_integer() => stack.extend([(b, n.clone()), (a, n)]),
             Node::Pow(u, k) if n.is_integer() => match graph.number(k).and_then(|k| k.mul(&n)) {
                 Some(k) => stack.push((u, k)),
@@ -143,12 +174,12 @@ fn powers(graph: &Graph, e: Expr, negative: bool, names: &Names) -> Term {
             _ => factors.push((x, n)),
         }
     }
-    Term { coefficient, factors: collect_powers(graph, factors), place: e }
+    Term { coefficient, factors: collect_powers(graph, factors, style), place: e }
 }
 
 /// Sorts factors as they are read and adds the exponents of equal bases.
-fn collect_powers(graph: &Graph, mut factors: Vec<(Expr, Number)>) -> Vec<(Expr, Number)> {
-    factors.sort_by_cached_key(|&(base, _)| (rank(graph, base), written_key(graph, base), base));
+fn collect_powers(graph: &Graph, mut factors: Vec<(Expr, Number)>, style: &Style) -> Vec<(Expr, Number)> {
+    factors.sort_by_cached_key(|&(base, _)| (rank(graph, base), written_key(graph, base, style), base));
     let mut collected: Vec<(Expr, Number)> = Vec::with_capacity(factors.len());
     for (base, n) in factors {
         match collected.last_mut() {
@@ -163,20 +194,17 @@ fn collect_powers(graph: &Graph, mut factors: Vec<(Expr, Number)>) -> Vec<(Expr,
     collected
 }
 
-/// Longest composite factor whose text decides its place.
-const MAX_KEY: usize = 100;
-
 /// What orders composite factors: their own text, so that the order does not depend on what was built before.
-fn written_key(graph: &Graph, base: Expr) -> String {
+fn written_key(graph: &Graph, base: Expr, style: &Style) -> Rc<str> {
     match rank(graph, base) {
-        0..=2 => String::new(),
-        _ => graph.text_limited(base, MAX_KEY).unwrap_or_default(),
+        0..=2 => Rc::from(""),
+        _ => style.key(graph, base),
     }
 }
 
 /// What orders the terms of a sum: the text of their factors, for the same reason.
-fn term_key(graph: &Graph, term: &Term) -> String {
-    let factor = |(base, n): &(Expr, Number)| format!("{}^{n}", graph.text_limited(*base, MAX_KEY).unwrap_or_default());
+fn term_key(graph: &Graph, term: &Term, style: &Style) -> String {
+    let factor = |(base, n): &(Expr, Number)| format!("{}^{n}", style.key(graph, *base));
     term.factors.iter().map(factor).collect::<Vec<_>>().join("*")
 }
 

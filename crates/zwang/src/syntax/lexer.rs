@@ -254,8 +254,9 @@ impl Lexer<'_> {
             }
             self.at += next.len_utf8();
         }
+        let shown = if c.is_control() { c.escape_default().to_string() } else { c.to_string() };
         self.diagnostics.push(
-            Diagnostic::error("Z003", format!("the character `{}` has no meaning here", c.escape_default()))
+            Diagnostic::error("Z003", format!("the character `{shown}` has no meaning here"))
                 .at(Span::new(span.start, self.at), "not part of the language")
                 .help("remove it"),
         );
