@@ -84,9 +84,7 @@ impl Check {
 pub fn check(model: Model, wishes: &Wishes, diagnostics: &mut Diagnostics) -> Option<Check> {
     let mut equations = Equations::derive(model);
     let mut constraints = verdict::classify(&mut equations);
-    for note in integrability::exact_rows(&mut equations, &mut constraints) {
-        diagnostics.push(note);
-    }
+    let exact = integrability::exact_rows(&mut equations, &mut constraints);
     let Some(mut system) = System::compile(&mut equations, wishes.with_legendre) else {
         later_notes(&equations.model, Severity::Error, diagnostics);
         if !diagnostics.has_errors() {
@@ -96,7 +94,12 @@ pub fn check(model: Model, wishes: &Wishes, diagnostics: &mut Diagnostics) -> Op
         return None;
     };
     let settings = &wishes.settings;
-    let state = find_start(&mut equations, &mut system, settings, wishes.fix_start, diagnostics)?;
+    let state = find_start(&mut equations, &mut system, settings, wishes.fix_start, diagnostics);
+    for row in &exact {
+        let start = state.as_ref().map(|state| (&system, state));
+        diagnostics.push(integrability::exact_note(&equations, row, start));
+    }
+    let state = state?;
     contacts_outside(&equations, &system, &state, diagnostics);
 
     let mut snapshot = Snapshot::new(&system);
