@@ -101,6 +101,10 @@ pub struct OneModel {
     /// Directions of the constraints smaller than this, relative to the largest, do not count in the rank
     #[arg(long, value_name = "NUMBER")]
     pub rank_tolerance: Option<f64>,
+    /// The route whose answer is shown: generalized-inverse, any-inverse, multipliers, least-constraint,
+    /// quasi-velocities or two-form
+    #[arg(long, value_name = "NAME", default_value = "generalized-inverse")]
+    pub route: zwang_motion::RouteName,
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,

@@ -107,7 +107,8 @@ impl Source {
     }
 
     fn check(&mut self, model: &OneModel, with_legendre: bool) -> Result<Check, u8> {
-        let wishes = Wishes { settings: settings(model)?, fix_start: model.fix_start, with_legendre };
+        let wishes =
+            Wishes { settings: settings(model)?, fix_start: model.fix_start, with_legendre, route: model.route };
         let Some(stated) = self.reading.model.take() else { return self.fail(model.json) };
         match zwang::check(stated, &wishes, &mut self.diagnostics) {
             Some(check) => Ok(check),

@@ -212,3 +212,15 @@ fn the_readme_shows_real_output() {
     }
     assert_eq!(n_shown, 2);
 }
+
+/// Every route can be asked for by name, and an unknown one is a mistake of the command line.
+#[test]
+fn routes_are_chosen_by_name() {
+    let reference = json(&zwang(&["inspect", "models/rolling_disk.zw", "--json"]));
+    for name in reference["routes"].as_object().unwrap().keys() {
+        let value = json(&zwang(&["inspect", "models/rolling_disk.zw", "--json", "--route", name]));
+        assert_eq!(value["qddot"], value["routes"][name], "{name}");
+        assert!(value["disagreement"].as_f64().unwrap() < 1e-12, "{name}");
+    }
+    assert_eq!(zwang(&["inspect", "models/rolling_disk.zw", "--route", "guess"]).status.code(), Some(2));
+}

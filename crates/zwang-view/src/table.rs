@@ -9,7 +9,8 @@ use zwang_motion::Matrix;
 pub fn summary(file: &str, check: &Check) -> String {
     let model = &check.equations.model;
     let (n, m) = (check.state.q.len(), check.equations.rows.len());
-    let mut out = format!("{file}  \"{}\"\n", model.title);
+    let title = if model.title.is_empty() { String::new() } else { format!("  \"{}\"", model.title) };
+    let mut out = format!("{file}{title}\n");
     let freedom = count(check.degrees_of_freedom(), "degree", "degrees");
     let constraints = match m {
         0 => "no constraints".to_string(),

@@ -49,6 +49,8 @@ pub struct Wishes {
     pub fix_start: bool,
     /// Also compile what the two-form route needs.
     pub with_legendre: bool,
+    /// The route whose answer is shown.
+    pub route: RouteName,
 }
 
 /// All that can be said about a model without moving it.
@@ -59,8 +61,10 @@ pub struct Check {
     pub system: System,
     /// The consistent start.
     pub state: State,
-    /// Every quantity there, by the default route.
+    /// Every quantity there, by the route asked for.
     pub snapshot: Snapshot,
+    /// That route.
+    pub route: RouteName,
     /// The kind of each constraint.
     pub constraints: Vec<Classification>,
     /// Rows that repeat others.
@@ -85,7 +89,8 @@ pub fn check(model: Model, wishes: &Wishes, diagnostics: &mut Diagnostics) -> Op
     let mut equations = Equations::derive(model);
     let mut constraints = verdict::classify(&mut equations);
     let exact = integrability::exact_rows(&mut equations, &mut constraints);
-    let Some(mut system) = System::compile(&mut equations, wishes.with_legendre) else {
+    let Some(mut system) = System::compile(&mut equations, wishes.with_legendre || wishes.route == RouteName::TwoForm)
+    else {
         later_notes(&equations.model, Severity::Error, diagnostics);
         if !diagnostics.has_errors() {
             let message = "the equations contain a quantity that this version cannot compute";
@@ -103,7 +108,7 @@ pub fn check(model: Model, wishes: &Wishes, diagnostics: &mut Diagnostics) -> Op
     contacts_outside(&equations, &system, &state, diagnostics);
 
     let mut snapshot = Snapshot::new(&system);
-    let mut way = route(RouteName::GeneralizedInverse, settings);
+    let mut way = route(wishes.route, settings);
     if let Err(error) = snapshot.take(&mut system, &state, &mut *way, settings) {
         diagnostics.push(contradiction::explain(&equations, &state, &error));
         return None;
@@ -127,6 +132,7 @@ pub fn check(model: Model, wishes: &Wishes, diagnostics: &mut Diagnostics) -> Op
         system,
         state,
         snapshot,
+        route: wishes.route,
         constraints,
         redundant,
     };

@@ -46,7 +46,7 @@ pub fn inspect(mut check: Check, settings: &Settings) -> Result<Inspection, Moti
 }
 
 fn by_route(check: &mut Check, name: RouteName, settings: &Settings, small: bool) -> RouteResult {
-    if name == RouteName::GeneralizedInverse {
+    if name == check.route {
         return Some(Ok(check.snapshot.found.qddot.clone()));
     }
     if !small {

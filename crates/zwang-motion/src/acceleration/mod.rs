@@ -14,9 +14,10 @@ use crate::{Given, Legendre, MotionError, Settings, State};
 use std::{fmt, str::FromStr};
 
 /// Which route to take.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Default, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RouteName {
     /// UK02 (12), by a complete orthogonal decomposition; sparse where the system is large.
+    #[default]
     GeneralizedInverse,
     /// KU94 (29), with inverses drawn at random.
     AnyInverse,
