@@ -148,7 +148,9 @@ fn scalars(inspection: &Inspection) -> String {
         let (factor, unit) = output.and_then(|o| o.unit.as_ref()).map_or((1.0, ""), |u| (u.factor(), u.text.as_str()));
         match value {
             Some(value) => out.push_str(&format!("{name} = {} {unit}\n", number(value / factor))),
-            None => out.push_str(&format!("{name}: needs the motion\n")),
+            None => out.push_str(&format!(
+                "{name}: not known here (it needs the motion, or the coordinates do not determine it)\n"
+            )),
         }
     }
     out.push_str("\nq'' by six routes (docs/theory.md has their equations)\n");

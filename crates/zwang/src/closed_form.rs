@@ -240,6 +240,9 @@ fn solve_symmetric(g: &mut Graph, a: Vec<Vec<Expr>>, b: Vec<Expr>) -> Option<Vec
 
 /// Cramer's rule: every unknown over one common determinant.
 pub(crate) fn cramer(g: &mut Graph, a: &[Vec<Expr>], b: &[Expr]) -> Vec<Expr> {
+    if b.is_empty() {
+        return Vec::new();
+    }
     let whole = determinant(g, a);
     let unknown = |column: usize, g: &mut Graph| {
         let mut replaced = a.to_vec();

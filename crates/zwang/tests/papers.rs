@@ -119,3 +119,19 @@ fn closed_forms_are_printed_as_in_the_papers() {
     let pendulum = ["x*(g*y - x'^2 - y'^2)/(x^2 + y^2)", "y*(g*y - x'^2 - y'^2)/(x^2 + y^2) - g"];
     assert_eq!(explicit("pendulum"), pendulum);
 }
+
+/// Virtual work at a point: the rod of a Cartesian pendulum pulls its mass with the tension, along the rod.
+#[test]
+fn the_reaction_at_a_point_is_the_force_that_does_the_virtual_work() {
+    let text = "coordinates x, y\nparameter m = 2 kg, l = 1 m, g = 9.81 m/s^2\nparticle P at (x, y) with mass m\n\
+                gravity (0, -g)\nconstraint rod: |P| = l\nstart x = 0.6 m, y = -0.8 m, x' = 0.8 m/s, y' = 0.6 m/s\n\
+                output pull = reaction(rod, P) in N\noutput side = reaction(rod, (x, 3[m])) in N\n";
+    let outputs = inspected(text, &Overrides::default()).outputs;
+    // m v²/l + m g cos, towards the pivot
+    let tension = 2.0 + 2.0 * 9.81 * 0.8;
+    assert!((outputs[0].1.unwrap() + 0.6 * tension).abs() < 1e-12);
+    assert!((outputs[1].1.unwrap() - 0.8 * tension).abs() < 1e-12);
+    // a place that cannot move along y says nothing of the force there
+    assert!(outputs[2].1.is_some());
+    assert_eq!(outputs[3].1, None);
+}

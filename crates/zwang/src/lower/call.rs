@@ -10,7 +10,7 @@ use crate::syntax::Span;
 use crate::syntax::name::{canonical, nearest};
 use crate::syntax::tree::*;
 use crate::units::Dimension;
-use zwang_expr::{Expr, Function, Function2};
+use zwang_expr::{Expr, Function, Function2, Graph};
 
 impl Lower<'_> {
     pub(super) fn call(&mut self, name: &Name, arguments: &[Formula], span: Span) -> Lowered<Value> {
@@ -320,30 +320,39 @@ impl Lower<'_> {
     }
 
     /// The force F at a point with Jᵀ F = Aᵀλ, J = ∂P/∂q: F = (J Jᵀ)⁻¹ J Aᵀλ.
+    ///
+    /// Along a direction in which the point cannot move the coordinates do not determine the force; such a component is
+    /// a symbol without a value.
     fn reaction_at(&mut self, rows: &[crate::model::Row], at: &Formula) -> Lowered<Value> {
         let Value::Generalized(force) = self.reaction(rows)? else { return Err(super::Abandoned) };
         let place = self.formula(at)?;
         let place = self.as_vector(place, at.span)?;
-        let jacobian: Vec<Vec<(Expr, Expr)>> = place.iter().map(|p| self.graph.gradient(p.expr)).collect();
+        let dim = self.energy_dim.times(&place[0].dim, -1.0);
+        let is_position = |s: Expr| matches!(self.meaning.get(&s), Some(super::Meaning::Position(_)));
+        let jacobian: Vec<Vec<(Expr, Expr)>> =
+            place.iter().map(|p| self.graph.gradient_in(p.expr, is_position)).collect();
+        let movable: Vec<usize> = (0..place.len()).filter(|i| !jacobian[*i].is_empty()).collect();
         let entry = |row: usize, q: Expr| jacobian[row].iter().find(|(s, _)| *s == q).map(|(_, d)| *d);
-        let d = place.len();
         let symbols: Vec<Expr> = self.model.coordinates.iter().map(|c| c.q).collect();
         let g = &mut self.graph;
-        let mut gram = vec![vec![Expr::ZERO; d]; d];
-        let mut right = vec![Expr::ZERO; d];
-        for i in 0..d {
-            for j in 0..d {
-                let terms: Vec<Expr> =
-                    symbols.iter().filter_map(|&q| Some(g.mul(entry(i, q)?, entry(j, q)?))).collect();
-                gram[i][j] = g.sum(&terms);
-            }
+        let (mut gram, mut right) = (Vec::new(), Vec::new());
+        for &i in &movable {
+            let product = |j: usize, g: &mut Graph| {
+                let terms: Vec<Expr> = jacobian[i].iter().filter_map(|(q, d)| Some(g.mul(*d, entry(j, *q)?))).collect();
+                g.sum(&terms)
+            };
+            gram.push(movable.iter().map(|&j| product(j, g)).collect::<Vec<Expr>>());
             let terms: Vec<Expr> =
                 force.iter().filter_map(|(k, f)| Some(g.mul(entry(i, symbols[*k])?, f.expr))).collect();
-            right[i] = g.sum(&terms);
+            right.push(g.sum(&terms));
         }
-        let solved = crate::closed_form::cramer(g, &gram, &right);
-        let dim = self.energy_dim.times(&place[0].dim, -1.0);
-        Ok(Value::Vector(solved.into_iter().map(|e| Quantity::new(e, dim.clone())).collect()))
+        let mut solved = crate::closed_form::cramer(g, &gram, &right).into_iter();
+        let mut component = |i: usize, g: &mut Graph| match jacobian[i].is_empty() {
+            true => g.symbol("undetermined", "?"),
+            false => solved.next().unwrap_or(Expr::ZERO),
+        };
+        let parts = (0..place.len()).map(|i| Quantity::new(component(i, g), dim.clone()));
+        Ok(Value::Vector(parts.collect()))
     }
 
     /// What follows from the motion cannot be put into what the motion follows from.
