@@ -1,5 +1,6 @@
 //! Equations compiled and given parameter values: numbers at any state.
 
+use rustc_hash::FxHashSet;
 use zwang_expr::{Expr, Graph};
 use zwang_motion::{Dynamics, Given, Legendre, Matrix, MotionError, State};
 
@@ -46,6 +47,13 @@ impl System {
         let n = model.coordinates.len();
         let graph = &model.graph;
         let inputs = model.state_symbols();
+        // a symbol without a value may differentiate away from A and b, yet the constraint is about it
+        let known: FxHashSet<Expr> = inputs.iter().chain(model.coordinates.iter().map(|c| &c.qddot)).copied().collect();
+        let stated: Vec<Expr> = equations.rows.iter().flat_map(|r| [Some(r.residual), r.rate]).flatten().collect();
+        if !graph.symbols_of(&stated).iter().all(|s| known.contains(s)) {
+            return None;
+        }
+
         let rows: Vec<&SparseRow> = equations.rows.iter().map(|r| &r.coefficients).collect();
         let masses: Vec<&SparseRow> = equations.mass_matrix.iter().collect();
         let mut outputs = entries(&masses);

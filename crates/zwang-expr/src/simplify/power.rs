@@ -41,11 +41,7 @@ impl Graph {
         match self.node(base) {
             Node::Number(_) => self.number_power(base, n),
             // (c u)ⁿ = cⁿ uⁿ
-            Node::Mul(c, u) if self.is_number(c) => {
-                let c = self.number_power(c, n)?;
-                let power = self.pow(u, n);
-                Some(self.scale(c, power))
-            }
+            Node::Mul(c, u) if self.is_number(c) => self.scaled_power(c, u, n),
             // (uᵐ)ⁿ = uᵐⁿ, where u⁰ would hide a u that is not finite
             Node::Pow(u, m) if !self.has(base, flag::SINGULAR) => {
                 let exponent = if self.is_number(m) { self.mul_numbers(m, n)? } else { self.mul(m, n) };
@@ -57,15 +53,18 @@ impl Graph {
         }
     }
 
+    /// cⁿ uⁿ, if cⁿ is a number.
+    fn scaled_power(&mut self, c: Expr, u: Expr, n: Expr) -> Option<Expr> {
+        let c = self.number_power(c, n)?;
+        let power = self.pow(u, n);
+        Some(self.scale(c, power))
+    }
+
     fn rational_power(&mut self, base: Expr, n: Expr) -> Option<Expr> {
         match self.node(base) {
             Node::Number(_) => self.number_power(base, n),
             // (c u)ⁿ = cⁿ uⁿ for c > 0
-            Node::Mul(c, u) if self.is_number(c) => {
-                let c = self.number_power(c, n)?;
-                let power = self.pow(u, n);
-                Some(self.scale(c, power))
-            }
+            Node::Mul(c, u) if self.is_number(c) => self.scaled_power(c, u, n),
             Node::Pow(u, m) if !self.has(base, flag::SINGULAR) => {
                 let even = self.number(m)?.is_even();
                 let exponent = self.mul_numbers(m, n)?;

@@ -406,8 +406,14 @@ impl Lower<'_> {
         };
         self.scalar(&arguments[1])?;
         self.later(format!("`table(\"{file}\", …)`"), true, span);
-        let symbol = self.graph.symbol(&format!("table(\"{file}\")"), "\\mathrm{table}");
-        self.graph.set_rate(symbol, Expr::ZERO);
+        // its derivatives are as unknown as it is: nothing that contains it can be taken for computed
+        let order = |primes: &str| (format!("table(\"{file}\"){primes}"), format!("\\mathrm{{table}}{primes}"));
+        let [symbol, first, second] = ["", "'", "''"].map(|primes| {
+            let (name, latex) = order(primes);
+            self.graph.symbol(&name, &latex)
+        });
+        self.graph.set_rate(symbol, first);
+        self.graph.set_rate(first, second);
         Ok(Value::Scalar(Quantity::new(symbol, self.dimensions.unknown(None))))
     }
 
