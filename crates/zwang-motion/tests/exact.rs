@@ -355,18 +355,23 @@ fn chain(k: usize, stated: usize, scale: f64) -> Given {
     Given { mass_matrix: Matrix::identity(n), given_force: Q, constraint_matrix: A, constraint_rhs: b }
 }
 
+/// The same problem solved with the sparse way and with the dense one.
+fn sparse_and_dense(given: &Given) -> (Solution, Solution) {
+    let solve = |sparse_limit: usize| {
+        let settings = Settings { sparse_limit, ..Settings::default() };
+        let mut solution = Solution::default();
+        route(RouteName::GeneralizedInverse, &settings).solve(given, None, &[], &mut solution).unwrap();
+        solution
+    };
+    (solve(10), solve(1000))
+}
+
 /// The sparse way and the dense way give the same, rods stated once, twice, and twice in other units.
 #[test]
 fn a_chain_is_the_same_sparse_and_dense() {
     for (stated, scale) in [(1, 1.0), (2, 1.0), (2, -2.0), (2, 1e4), (3, 1e-3)] {
         let given = chain(60, stated, scale);
-        let solve = |sparse_limit: usize| {
-            let settings = Settings { sparse_limit, ..Settings::default() };
-            let mut solution = Solution::default();
-            route(RouteName::GeneralizedInverse, &settings).solve(&given, None, &[], &mut solution).unwrap();
-            solution
-        };
-        let (sparse, dense) = (solve(10), solve(1000));
+        let (sparse, dense) = sparse_and_dense(&given);
         assert_eq!((sparse.rank, dense.rank), (60, 60));
         near(&sparse.qddot, &dense.qddot, 1e-11, "q̈");
         near(&sparse.lambda, &dense.lambda, 1e-9, "λ");
@@ -438,13 +443,7 @@ fn many_singular_blocks_are_the_same_sparse_and_dense() {
     let b = (0..2 * k - 1).map(|i| if i < k { -2.0 } else { 0.3 }).collect();
     let Q = (0..2 * k).map(|i| (0.37 * i as f64).sin()).collect();
     let given = Given { mass_matrix: M, given_force: Q, constraint_matrix: A, constraint_rhs: b };
-    let solve = |sparse_limit: usize| {
-        let settings = Settings { sparse_limit, ..Settings::default() };
-        let mut solution = Solution::default();
-        route(RouteName::GeneralizedInverse, &settings).solve(&given, None, &[], &mut solution).unwrap();
-        solution
-    };
-    let (sparse, dense) = (solve(10), solve(1000));
+    let (sparse, dense) = sparse_and_dense(&given);
     assert_eq!((sparse.rank, dense.rank), (2 * k - 1, 2 * k - 1));
     near(&sparse.qddot, &dense.qddot, 1e-11, "q̈");
     near(&sparse.lambda, &dense.lambda, 1e-10, "λ");

@@ -158,7 +158,11 @@ impl Equations {
                 Derived::Kinetic => self.kinetic,
                 Derived::Potential => self.potential,
                 Derived::Momentum(k) => self.momentum[k],
-                Derived::Gaussian | Derived::Work(_) | Derived::Power(_) | Derived::Control(_) => continue,
+                Derived::Gaussian
+                | Derived::Work(_)
+                | Derived::Power(_)
+                | Derived::Control(_)
+                | Derived::Undetermined => continue,
             };
             known.insert(symbol, value);
         }

@@ -138,6 +138,8 @@ pub enum Derived {
     Power(usize),
     /// Control force on a coordinate.
     Control(usize),
+    /// A component of a reaction along which its point cannot move.
+    Undetermined,
 }
 
 /// A quantity to be shown.

@@ -334,6 +334,10 @@ impl Lower<'_> {
         let movable: Vec<usize> = (0..place.len()).filter(|i| !jacobian[*i].is_empty()).collect();
         let entry = |row: usize, q: Expr| jacobian[row].iter().find(|(s, _)| *s == q).map(|(_, d)| *d);
         let symbols: Vec<Expr> = self.model.coordinates.iter().map(|c| c.q).collect();
+        let undetermined = match movable.len() == place.len() {
+            true => Expr::ZERO,
+            false => self.derived_symbol(Derived::Undetermined, "undetermined component of a reaction".into()),
+        };
         let g = &mut self.graph;
         let (mut gram, mut right) = (Vec::new(), Vec::new());
         for &i in &movable {
@@ -347,11 +351,11 @@ impl Lower<'_> {
             right.push(g.sum(&terms));
         }
         let mut solved = crate::closed_form::cramer(g, &gram, &right).into_iter();
-        let mut component = |i: usize, g: &mut Graph| match jacobian[i].is_empty() {
-            true => g.symbol("undetermined", "?"),
+        let mut component = |i: usize| match jacobian[i].is_empty() {
+            true => undetermined,
             false => solved.next().unwrap_or(Expr::ZERO),
         };
-        let parts = (0..place.len()).map(|i| Quantity::new(component(i, g), dim.clone()));
+        let parts = (0..place.len()).map(|i| Quantity::new(component(i), dim.clone()));
         Ok(Value::Vector(parts.collect()))
     }
 

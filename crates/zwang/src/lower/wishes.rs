@@ -51,13 +51,13 @@ impl Lower<'_> {
                 Load::Point(_, parts) | Load::Torque(_, parts) => parts.clone(),
             };
             let needs_motion = |s: &Expr| {
-                use Derived::{Control, Gaussian, Power, Work};
-                matches!(self.model.derived.get(s), Some(Gaussian | Work(_) | Power(_) | Control(_)))
+                use Derived::{Control, Gaussian, Power, Undetermined, Work};
+                matches!(self.model.derived.get(s), Some(Gaussian | Work(_) | Power(_) | Control(_) | Undetermined))
             };
             if let Some(symbol) = self.graph.symbols_of(&parts).into_iter().find(needs_motion) {
                 let name = self.graph.name(symbol).to_string();
                 let d = Diagnostic::error("Z404", format!("`{name}` cannot stand in a nonideal law"));
-                let d = d.at(formula.span, "it follows from the force that this law gives");
+                let d = d.at(formula.span, "not known before the force that this law gives");
                 return self.give_up(d.help("`reaction(c)` and `lambda(c)` can: they are those of the ideal part"));
             }
         }
