@@ -52,6 +52,49 @@ pub struct Legendre {
     pub force: Vec<f64>,
 }
 
+/// The motion at one instant: the state, and what follows from it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Instant {
+    /// t, q, q̇.
+    pub state: State,
+    /// q̈.
+    pub qddot: Vec<f64>,
+    /// λ of the ideal part.
+    pub lambda_ideal: Vec<f64>,
+    /// λ that acts, nonideal forces included.
+    pub lambda: Vec<f64>,
+    /// C.
+    pub nonideal_force: Vec<f64>,
+    /// Quantities integrated along the motion.
+    pub integrals: Vec<f64>,
+}
+
+/// What an event does to the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reaction {
+    /// Nothing.
+    Ignore,
+    /// The formulas switch here, so that a step should end here.
+    Switch,
+    /// The state or the system has changed.
+    Change,
+}
+
+/// How the equations change with the state while q̈ and λ stay: what the derivatives of the motion are made of.
+///
+/// $$ M\,\delta\ddot q - A^T\delta\lambda = \delta(Q + C + A^T\lambda - M\ddot q), \qquad A\,\delta\ddot q = \delta(b - A\ddot q) $$
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Jacobian {
+    /// ∂(Q + C + Aᵀλ − M q̈)/∂q, n x n.
+    pub force_by_q: Matrix,
+    /// ∂(Q + C + Aᵀλ − M q̈)/∂q̇, n x n.
+    pub force_by_qdot: Matrix,
+    /// ∂(b − A q̈)/∂q, m x n.
+    pub rows_by_q: Matrix,
+    /// ∂(b − A q̈)/∂q̇, m x n.
+    pub rows_by_qdot: Matrix,
+}
+
 /// A mechanical system that can state its equations at any state.
 pub trait Dynamics {
     /// n, the number of coordinates.
@@ -75,6 +118,74 @@ pub trait Dynamics {
     #[allow(non_snake_case, unused_variables)]
     fn fill_nonideal(&mut self, state: &State, lambda: &[f64], C: &mut [f64]) -> Result<(), MotionError> {
         C.fill(0.0);
+        Ok(())
+    }
+
+    /// How many rows of A come from positions, φ(q, t) = 0; they are the first.
+    fn n_position_rows(&self) -> usize {
+        0
+    }
+
+    /// How many rows come from velocities, ψ(q, q̇, t) = 0; they follow. The rest is stated for accelerations.
+    fn n_velocity_rows(&self) -> usize {
+        0
+    }
+
+    /// φ, one value per position row.
+    #[allow(unused_variables)]
+    fn fill_positions(&mut self, state: &State, phi: &mut [f64]) -> Result<(), MotionError> {
+        Ok(())
+    }
+
+    /// φ̇ and ψ, one value per position or velocity row.
+    #[allow(unused_variables)]
+    fn fill_velocities(&mut self, state: &State, psi: &mut [f64]) -> Result<(), MotionError> {
+        Ok(())
+    }
+
+    /// Which unit a coordinate is measured in: coordinates of one unit have the same number. None is a pure number, such as
+    /// an angle, for which 1 is a natural size.
+    fn unit(&self, coordinate: usize) -> Option<usize> {
+        let _ = coordinate;
+        None
+    }
+
+    /// How many quantities are integrated along the motion beside q and q̇, such as work.
+    fn n_integrals(&self) -> usize {
+        0
+    }
+
+    /// Their rates, once the motion at the state is known; `lambda` acts, C included.
+    #[allow(unused_variables)]
+    fn fill_integrands(&mut self, instant: &Instant, rates: &mut [f64]) -> Result<(), MotionError> {
+        Ok(())
+    }
+
+    /// How many quantities are watched for a change of sign.
+    fn n_events(&self) -> usize {
+        0
+    }
+
+    /// The watched quantities.
+    #[allow(unused_variables)]
+    fn fill_events(&mut self, state: &State, values: &mut [f64]) -> Result<(), MotionError> {
+        Ok(())
+    }
+
+    /// A watched quantity has changed its sign, upwards or downwards: what is to be done. May change the state and the system.
+    #[allow(unused_variables)]
+    fn fire(&mut self, event: usize, upwards: bool, state: &mut State) -> Result<Reaction, MotionError> {
+        Ok(Reaction::Ignore)
+    }
+
+    /// A `Jacobian` with the right sizes and patterns, if the system can differentiate itself.
+    fn allocate_jacobian(&mut self) -> Option<Jacobian> {
+        None
+    }
+
+    /// The derivatives at an instant.
+    #[allow(unused_variables)]
+    fn fill_jacobian(&mut self, instant: &Instant, jacobian: &mut Jacobian) -> Result<(), MotionError> {
         Ok(())
     }
 

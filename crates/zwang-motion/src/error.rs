@@ -33,6 +33,11 @@ pub enum MotionError {
     },
     /// The two-form route needs the Legendre data and the system offers none.
     NoLegendre,
+    /// The method needs position constraints without work, and this row is something else.
+    NotHolonomic {
+        /// Which row.
+        row: usize,
+    },
     /// An iteration ended before it reached its tolerance.
     NotConverged {
         /// What was left.
@@ -58,6 +63,7 @@ impl fmt::Display for MotionError {
                 write!(f, " has no acceleration in it and yet must be {gap:.3e}")
             }
             MotionError::NoLegendre => write!(f, "the two-form route needs a Lagrangian, and the system offers none"),
+            MotionError::NotHolonomic { row } => write!(f, "row {row} is not an ideal constraint on positions"),
             MotionError::NotConverged { residual } => {
                 write!(f, "the iteration ended with a residual of {residual:.3e}")
             }

@@ -2,7 +2,7 @@
 
 use super::{Solution, problem::check_finite, shortest::check_multipliers};
 use crate::{
-    Given, Matrix, MotionError, Settings,
+    Gap, Given, Matrix, MotionError, Settings,
     dependence::{contradiction, dependence},
     factor::{add_multiple, blocks::Blocks, dot, norm, power_of_two, small, sparse::Proximal},
 };
@@ -22,6 +22,8 @@ pub(crate) struct Large {
     work: Vec<f64>,
     gathered: Vec<f64>,
     square: Vec<f64>,
+    /// Whether all rows have one scale.
+    same_scale: bool,
 }
 
 /// What the patterns of M and A decide once.
@@ -72,6 +74,7 @@ impl Large {
             work: Vec::new(),
             gathered: Vec::new(),
             square: Vec::new(),
+            same_scale: true,
         }
     }
 
@@ -84,7 +87,27 @@ impl Large {
     ) -> Result<bool, MotionError> {
         check_finite(given, extra_force)?;
         let Given { mass_matrix: M, given_force: Q, constraint_matrix: A, constraint_rhs: b } = given;
-        let (n, m) = (Q.len(), b.len());
+        if !self.factor(M, A)? {
+            return Ok(false);
+        }
+        solution.qddot.resize(Q.len(), 0.0);
+        self.solve_for(A, Q, extra_force, b, &mut solution.qddot);
+        (solution.rank, solution.gap) = (self.rank(), self.gap());
+        if solution.qddot.iter().any(|x| !x.is_finite()) {
+            return Err(MotionError::NotFinite { what: "the acceleration".into() });
+        }
+        if !self.meets_rows(given, &solution.qddot) {
+            return self.explain(given, &solution.qddot);
+        }
+        solution.lambda.resize(b.len(), 0.0);
+        self.multipliers(A, &mut solution.lambda)?;
+        check_multipliers(&solution.lambda)?;
+        Ok(true)
+    }
+
+    /// Factors M by blocks and S = B Bᵀ; false if the system is not of this kind.
+    pub(crate) fn factor(&mut self, M: &Matrix, A: &Matrix) -> Result<bool, MotionError> {
+        let m = A.n_rows;
         let changed = self.blocks.find(M);
         if self.blocks.largest() > BLOCK_LIMIT {
             return Ok(false);
@@ -94,61 +117,76 @@ impl Large {
             self.pattern = (A.row_start.clone(), A.col.clone());
         }
         let Some(plan) = &self.plan else { return Ok(false) };
-        // a = M⁻¹Q
-        self.a.clear();
-        self.a.extend((0..n).map(|i| Q[i] + extra_force.get(i).copied().unwrap_or(0.0)));
+        // rows within a block, such as |quaternion|² = 1, may make up for what M lacks
+        self.square.clear();
         if !self.blocks.factor(M, self.settings.mass_preferred, &self.settings) {
-            // rows within a block, such as |quaternion|² = 1, may make up for what M lacks: Q gains s²Aᵀb as M gains s²AᵀA
             self.square.resize(m, 0.0);
             if !self.blocks.factor_with_rows(M, A, &plan.row_of, &mut self.square, &self.settings) {
                 return Ok(false);
             }
-            for i in (0..m).filter(|&i| self.square[i] != 0.0) {
-                let (col, value) = A.row(i);
-                col.iter().zip(value).for_each(|(&j, x)| self.a[j] += self.square[i] * x * b[i]);
-            }
         }
-        self.blocks.solve(&mut self.a);
-
         // S = B Bᵀ, rows of B at the same size
         self.fill_B(A);
-        let same_scale = self.equilibrate(m);
+        self.same_scale = self.equilibrate(m);
         let Some(plan) = &mut self.plan else { return Ok(false) };
         plan.fill_S(&self.B);
-        if !plan.proximal.factor(&self.settings) {
-            return Ok(false);
-        }
+        Ok(plan.proximal.factor(&self.settings))
+    }
 
-        // λ = S⁺e, e = b − A a
+    /// Rank of A.
+    pub(crate) fn rank(&self) -> usize {
+        self.plan.as_ref().map_or(0, |plan| plan.proximal.rank)
+    }
+
+    /// How clearly the rank was decided.
+    pub(crate) fn gap(&self) -> Gap {
+        self.plan.as_ref().map_or(Gap::default(), |plan| plan.proximal.gap)
+    }
+
+    /// x = a + R⁻ᵀ Bᵀλ with λ = S⁺(g − A a) and a = M⁻¹(f + extra); an empty f is zero.
+    pub(crate) fn solve_for(&mut self, A: &Matrix, f: &[f64], extra: &[f64], g: &[f64], x: &mut [f64]) {
+        let (n, m) = (x.len(), g.len());
+        let part = |x: &[f64], i: usize| x.get(i).copied().unwrap_or(0.0);
+        self.a.clear();
+        self.a.extend((0..n).map(|i| part(f, i) + part(extra, i)));
+        // f gains s²Aᵀg as M has gained s²AᵀA
+        for i in (0..self.square.len()).filter(|&i| self.square[i] != 0.0) {
+            let (col, value) = A.row(i);
+            col.iter().zip(value).for_each(|(&j, x)| self.a[j] += self.square[i] * x * g[i]);
+        }
+        self.blocks.solve(&mut self.a);
         self.e.resize(m, 0.0);
         A.multiply(&self.a, &mut self.e);
         for i in 0..m {
-            self.e[i] = self.scale[i] * (b[i] - self.e[i]);
+            self.e[i] = self.scale[i] * (g[i] - self.e[i]);
         }
         self.lambda.resize(m, 0.0);
+        let Some(plan) = &mut self.plan else { return };
         plan.proximal.solve(&self.e, &mut self.lambda, &self.settings);
-        (solution.rank, solution.gap) = (plan.proximal.rank, plan.proximal.gap);
-
-        // q̈ = a + R⁻ᵀ Bᵀλ
         self.apply_force(n);
-        solution.qddot.clear();
-        solution.qddot.extend(self.a.iter().zip(&self.work).map(|(a, x)| a + x));
-        if solution.qddot.iter().any(|x| !x.is_finite()) {
-            return Err(MotionError::NotFinite { what: "the acceleration".into() });
+        for i in 0..n {
+            x[i] = self.a[i] + self.work[i];
         }
-        if !self.meets_rows(given, &solution.qddot) {
-            return self.explain(given, &solution.qddot);
-        }
-        if let (true, true, Some(plan)) = (solution.rank < m, same_scale, &mut self.plan) {
+    }
+
+    /// x ← M⁻¹ x.
+    pub(crate) fn solve_mass(&mut self, x: &mut [f64]) {
+        self.blocks.solve(x);
+    }
+
+    /// λ of the last solve, the shortest for the rows as written.
+    pub(crate) fn multipliers(&mut self, A: &Matrix, lambda: &mut [f64]) -> Result<(), MotionError> {
+        let redundant = self.rank() < lambda.len();
+        if let (true, true, Some(plan)) = (redundant, self.same_scale, &mut self.plan) {
             plan.proximal.project(&mut self.lambda);
         }
-        solution.lambda.clear();
-        solution.lambda.extend(self.lambda.iter().zip(&self.scale).map(|(x, s)| x * s));
-        if solution.rank < m && !same_scale {
-            shorten(A, &mut solution.lambda, &self.settings)?;
+        for i in 0..lambda.len() {
+            lambda[i] = self.lambda[i] * self.scale[i];
         }
-        check_multipliers(&solution.lambda)?;
-        Ok(true)
+        if redundant && !self.same_scale {
+            shorten(A, lambda, &self.settings)?;
+        }
+        Ok(())
     }
 
     /// B = A R⁻ᵀ, each block of each row by forward substitution.

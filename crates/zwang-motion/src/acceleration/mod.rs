@@ -1,6 +1,7 @@
 //! Six routes from M, Q, A, b to the acceleration, independent in their algebra.
 
 mod any_inverse;
+pub(crate) mod decomposition;
 mod generalized_inverse;
 mod large;
 mod least_constraint;

@@ -31,6 +31,7 @@ pub(crate) struct Problem {
     pub(crate) row_scale: Vec<f64>,
     /// Whether M and Q are replaced.
     pub(crate) singular: bool,
+    was_singular: bool,
     scratch: Scratch,
 }
 
@@ -48,6 +49,7 @@ impl Problem {
             col_scale: Vec::new(),
             row_scale: Vec::new(),
             singular: false,
+            was_singular: false,
             scratch: Scratch::new(),
         }
     }
@@ -55,7 +57,14 @@ impl Problem {
     /// Scales the given problem, factors M, replaces it where it is singular.
     pub(crate) fn fill(&mut self, given: &Given, extra_force: &[f64], settings: &Settings) -> Result<(), MotionError> {
         check_finite(given, extra_force)?;
-        let (n, m) = (given.given_force.len(), given.constraint_rhs.len());
+        self.factor(&given.mass_matrix, &given.constraint_matrix, settings)?;
+        self.load(&given.given_force, extra_force, &given.constraint_rhs);
+        Ok(())
+    }
+
+    /// Scales M and A, factors M, replaces it where it is singular. Nothing is known of Q and b yet.
+    pub(crate) fn factor(&mut self, M: &Matrix, A: &Matrix, settings: &Settings) -> Result<(), MotionError> {
+        let (n, m) = (M.n_rows, A.n_rows);
         (self.n, self.m, self.singular) = (n, m, false);
         self.M.resize(n * n, 0.0);
         self.R.resize(n * n, 0.0);
@@ -65,22 +74,48 @@ impl Problem {
         self.b.resize(m, 0.0);
         self.col_scale.resize(n, 1.0);
         self.row_scale.resize(m, 1.0);
-
-        self.scale(given, extra_force);
-        if !self.factor(settings.mass_preferred, settings) {
-            self.replace_singular(given, extra_force, settings)?;
+        self.scale(M, A);
+        // where M was singular at the last state it is likely to be so at this one
+        if !self.was_singular && self.factor_mass(settings.mass_preferred, settings) {
+            return Ok(());
         }
-
-        // a = M⁻¹Q: the motion if nothing held the system
-        self.a.copy_from_slice(&self.Q);
-        small::solve_lower(&self.R, n, &mut self.a);
-        small::solve_lower_transposed(&self.R, n, &mut self.a);
+        if self.was_singular {
+            self.add_rows();
+            self.singular = true;
+            if self.factor_mass(settings.mass_preferred, settings) {
+                return Ok(());
+            }
+            self.scale(M, A);
+            self.singular = false;
+        }
+        self.replace_singular(M, A, settings)?;
+        self.was_singular = self.singular;
         Ok(())
     }
 
-    /// D M D, D Q, D_r A D, D_r b.
-    fn scale(&mut self, given: &Given, extra_force: &[f64]) {
-        let Given { mass_matrix: M, given_force: Q, constraint_matrix: A, constraint_rhs: b } = given;
+    /// Q = D (force + extra), b = D_r rhs and a = M⁻¹Q: the motion if nothing held the system. An empty force is none.
+    pub(crate) fn load(&mut self, force: &[f64], extra: &[f64], rhs: &[f64]) {
+        let Problem { n, m, Q, b, a, A, R, col_scale: D, row_scale, .. } = self;
+        let part = |x: &[f64], i: usize| x.get(i).copied().unwrap_or(0.0);
+        for i in 0..*n {
+            Q[i] = D[i] * (part(force, i) + part(extra, i));
+        }
+        for i in 0..*m {
+            b[i] = row_scale[i] * rhs[i];
+        }
+        // with M + AᵀA for M, Q + Aᵀb for Q
+        if self.singular {
+            for (row, b) in A.chunks_exact((*n).max(1)).zip(b.iter()) {
+                add_multiple(Q, *b, row);
+            }
+        }
+        a.copy_from_slice(Q);
+        small::solve_lower(R, *n, a);
+        small::solve_lower_transposed(R, *n, a);
+    }
+
+    /// D M D and D_r A D.
+    fn scale(&mut self, M: &Matrix, A: &Matrix) {
         let n = self.n;
         M.write_dense(&mut self.M);
         for i in 0..n {
@@ -92,7 +127,6 @@ impl Problem {
         }
         let D = &self.col_scale;
         for i in 0..n {
-            self.Q[i] = D[i] * (Q[i] + extra_force.get(i).copied().unwrap_or(0.0));
             for j in 0..n {
                 self.M[i * n + j] *= D[i] * D[j];
             }
@@ -104,7 +138,6 @@ impl Problem {
             let s = 1.0 / power_of_two(largest(row));
             row.iter_mut().for_each(|x| *x *= s);
             self.row_scale[i] = s;
-            self.b[i] = s * b[i];
         }
     }
 
@@ -129,30 +162,31 @@ impl Problem {
     }
 
     /// M = R Rᵀ; false if a pivot is not above the floor.
-    fn factor(&mut self, floor: f64, settings: &Settings) -> bool {
+    fn factor_mass(&mut self, floor: f64, settings: &Settings) -> bool {
         self.R.copy_from_slice(&self.M);
         dense::cholesky(&mut self.R, self.n, floor, settings.small_limit, &mut self.scratch)
     }
 
-    /// M ← M + AᵀA, Q ← Q + Aᵀb if that is clearly positive definite, which it is if and only if [M; A] has full column rank.
+    /// M ← M + AᵀA if that is clearly positive definite, which it is if and only if [M; A] has full column rank; `load` then
+    /// takes Q + Aᵀb for Q.
     ///
     /// Both terms are scaled to one, so σ = 1. λ stays the same because A q̈ = b. Where it does not help, M stays as it is if it
     /// is definite at all.
-    fn replace_singular(&mut self, given: &Given, extra_force: &[f64], settings: &Settings) -> Result<(), MotionError> {
-        self.check_semidefinite(given, settings)?;
+    fn replace_singular(&mut self, M: &Matrix, A: &Matrix, settings: &Settings) -> Result<(), MotionError> {
+        self.check_semidefinite(M, settings)?;
         self.add_rows();
         self.singular = true;
-        if self.factor(settings.mass_preferred, settings) {
+        if self.factor_mass(settings.mass_preferred, settings) {
             return Ok(());
         }
-        self.scale(given, extra_force);
+        self.scale(M, A);
         self.singular = false;
-        if self.factor(settings.mass_tolerance, settings) {
+        if self.factor_mass(settings.mass_tolerance, settings) {
             return Ok(());
         }
         self.add_rows();
         self.singular = true;
-        if self.factor(settings.mass_tolerance, settings) {
+        if self.factor_mass(settings.mass_tolerance, settings) {
             return Ok(());
         }
         let (_, vectors) = dense::symmetric_eigen(&self.M, self.n, settings.small_limit);
@@ -160,7 +194,7 @@ impl Problem {
     }
 
     /// M must not be negative in any direction, beyond rounding.
-    fn check_semidefinite(&mut self, given: &Given, settings: &Settings) -> Result<(), MotionError> {
+    fn check_semidefinite(&mut self, M: &Matrix, settings: &Settings) -> Result<(), MotionError> {
         let (n, rounding) = (self.n, 100.0 * settings.mass_tolerance);
         self.R.copy_from_slice(&self.M);
         let (_, remainder) = small::semidefinite_rank(&mut self.R, n, settings.mass_tolerance);
@@ -170,20 +204,18 @@ impl Problem {
             if values[0] < -rounding {
                 let direction = self.direction(&vectors[..n]);
                 let mut Mv = vec![0.0; n];
-                given.mass_matrix.multiply(&direction, &mut Mv);
+                M.multiply(&direction, &mut Mv);
                 return Err(MotionError::MassNotPositive { value: dot(&direction, &Mv), direction });
             }
         }
         Ok(())
     }
 
-    /// M += AᵀA, Q += Aᵀb.
+    /// M += AᵀA.
     fn add_rows(&mut self) {
         let n = self.n;
-        for i in 0..self.m {
-            let row = &self.A[i * n..(i + 1) * n];
+        for row in self.A.chunks_exact(n.max(1)) {
             for j in (0..n).filter(|&j| row[j] != 0.0) {
-                self.Q[j] += row[j] * self.b[i];
                 add_multiple(&mut self.M[j * n..(j + 1) * n], row[j], row);
             }
         }

@@ -1,0 +1,236 @@
+//! The constrained problem at one state, decomposed once and solved for many right-hand sides.
+
+use super::{large::Large, problem::Problem, shortest::Shortest};
+use crate::{
+    Gap, Matrix, MotionError, Settings,
+    factor::{
+        dense::{Qr, Stop, solve_lower_columns},
+        dot, power_of_two, small,
+    },
+};
+
+/// M = R Rᵀ and a complete orthogonal decomposition of B = A R⁻ᵀ, or its sparse counterpart where the system is large.
+///
+/// For any f and g it gives the x that makes (x − M⁻¹f)ᵀ M (x − M⁻¹f) least subject to A x = g, in the sense of least
+/// squares where rows repeat each other:
+///
+/// $$ x = M^{-1}f + R^{-T} B^+ (g - A M^{-1} f) $$
+///
+/// With f = Q and g = b that is the acceleration, UK02 (12); with f = 0 and g = −φ a step onto the constraints. The rank
+/// and the scales of the rows can be held, so that x is a smooth function of the state.
+pub(crate) struct Decomposition {
+    settings: Settings,
+    pub(crate) problem: Problem,
+    pub(crate) qr: Qr,
+    second: Qr,
+    shortest: Shortest,
+    large: Option<Large>,
+    /// What multiplies row i of `problem`.
+    scale: Vec<f64>,
+    /// Bᵀ by columns, rows of B at their scales, before it was decomposed.
+    pub(crate) B: Vec<f64>,
+    /// The rank, and the factor of each row as written, while they are held.
+    held: Option<(usize, Vec<f64>)>,
+    e: Vec<f64>,
+    pub(crate) z: Vec<f64>,
+    pub(crate) x: Vec<f64>,
+}
+
+impl Decomposition {
+    pub(crate) fn new(settings: &Settings) -> Decomposition {
+        Decomposition {
+            settings: settings.clone(),
+            problem: Problem::new(),
+            qr: Qr::new(),
+            second: Qr::new(),
+            shortest: Shortest::new(),
+            large: None,
+            scale: Vec::new(),
+            B: Vec::new(),
+            held: None,
+            e: Vec::new(),
+            z: Vec::new(),
+            x: Vec::new(),
+        }
+    }
+
+    /// From now on the system is handled sparsely.
+    pub(crate) fn go_large(&mut self) {
+        self.large = Some(Large::new(&self.settings));
+    }
+
+    /// Whether the system is handled sparsely.
+    pub(crate) fn is_large(&self) -> bool {
+        self.large.is_some()
+    }
+
+    /// Decomposes M and A.
+    pub(crate) fn factor(&mut self, M: &Matrix, A: &Matrix) -> Result<(), MotionError> {
+        if let Some(large) = &mut self.large {
+            if large.factor(M, A)? {
+                return Ok(());
+            }
+            return Err(MotionError::NotConverged { residual: 0.0 });
+        }
+        self.problem.factor(M, A, &self.settings)?;
+        self.decompose();
+        Ok(())
+    }
+
+    /// Bᵀ = R⁻¹Aᵀ by columns, each brought to a length of about one or by its held scale, decomposed: Bᵀ Π = Q T.
+    pub(crate) fn decompose(&mut self) {
+        let Problem { n, m, A, R, row_scale, .. } = &self.problem;
+        let (n, m, small_limit) = (*n, *m, self.settings.small_limit);
+        self.qr.resize(n, m);
+        self.qr.columns.copy_from_slice(A);
+        solve_lower_columns(R, n, &mut self.qr.columns, m, small_limit);
+        self.scale.resize(m, 1.0);
+        for i in 0..m {
+            let column = self.qr.column_mut(i);
+            let s = match &self.held {
+                Some((_, whole)) => whole[i] / row_scale[i],
+                None => 1.0 / power_of_two(dot(column, column).sqrt()),
+            };
+            column.iter_mut().for_each(|x| *x *= s);
+            self.scale[i] = s;
+        }
+        self.B.clone_from(&self.qr.columns);
+        let stop = match &self.held {
+            Some((rank, _)) => Stop::Rank(*rank),
+            None => Stop::Tolerance(self.settings.rank_tolerance),
+        };
+        self.qr.factor(stop, small_limit);
+        self.decompose_again();
+    }
+
+    /// Where rows repeat each other: Tᵀ Π' = Z S, which makes the decomposition complete.
+    fn decompose_again(&mut self) {
+        let (qr, second, m, r) = (&self.qr, &mut self.second, self.problem.m, self.qr.rank);
+        if r == m {
+            return;
+        }
+        second.resize(m, r);
+        for k in 0..r {
+            for j in 0..m {
+                second.columns[k * m + j] = if k <= j { qr.t(k, j) } else { 0.0 };
+            }
+        }
+        second.factor(Stop::Rank(r), self.settings.small_limit);
+    }
+
+    /// Rank of A.
+    pub(crate) fn rank(&self) -> usize {
+        self.large.as_ref().map_or(self.qr.rank, Large::rank)
+    }
+
+    /// How clearly the rank was decided.
+    pub(crate) fn gap(&self) -> Gap {
+        self.large.as_ref().map_or(self.qr.gap, Large::gap)
+    }
+
+    /// Keeps this rank and the scales of the rows from now on. Sparsely nothing is held: the proximal iteration is smooth by
+    /// itself.
+    pub(crate) fn hold(&mut self, rank: usize) {
+        if self.large.is_some() {
+            return;
+        }
+        let whole = match self.held.take() {
+            Some((_, whole)) => whole,
+            None => (0..self.problem.m).map(|i| self.scale[i] * self.problem.row_scale[i]).collect(),
+        };
+        self.held = Some((rank, whole));
+    }
+
+    /// Decides rank and scales afresh at the next state.
+    pub(crate) fn release(&mut self) {
+        self.held = None;
+    }
+
+    /// What row i as written is multiplied by.
+    pub(crate) fn row_scale(&self, i: usize) -> f64 {
+        self.scale[i] * self.problem.row_scale[i]
+    }
+
+    /// The x with (x − M⁻¹f)ᵀ M (x − M⁻¹f) least and A x = g; an empty f is zero.
+    pub(crate) fn solve(&mut self, A: &Matrix, f: &[f64], extra: &[f64], g: &[f64], x: &mut [f64]) -> Result<(), MotionError> {
+        if let Some(large) = &mut self.large {
+            large.solve_for(A, f, extra, g, x);
+        } else {
+            self.problem.load(f, extra, g);
+            self.find_x();
+            for (x, (found, d)) in x.iter_mut().zip(self.x.iter().zip(&self.problem.col_scale)) {
+                *x = found * d;
+            }
+        }
+        match x.iter().all(|x| x.is_finite()) {
+            true => Ok(()),
+            false => Err(MotionError::NotFinite { what: "the acceleration".into() }),
+        }
+    }
+
+    /// x = a + R⁻ᵀ B⁺ (b − A a) for what is loaded, scaled.
+    pub(crate) fn find_x(&mut self) {
+        let (n, m) = (self.problem.n, self.problem.m);
+        // e = b − A a: how far the free motion would break the constraints
+        self.e.resize(m, 0.0);
+        for i in 0..m {
+            self.e[i] = self.problem.b[i] - dot(self.problem.row(i), &self.problem.a);
+        }
+        self.x.clear();
+        self.x.resize(n.max(m), 0.0);
+        self.solve_triangle();
+        // x = Q z = B⁺e, the scaled change of the acceleration
+        let Problem { R, a, .. } = &self.problem;
+        let r = self.qr.rank;
+        self.x.truncate(n);
+        let x = &mut self.x[..];
+        x.fill(0.0);
+        x[..r].copy_from_slice(&self.z[..r]);
+        self.qr.apply(x);
+        small::solve_lower_transposed(R, n, x);
+        x.iter_mut().zip(a).for_each(|(x, a)| *x += a);
+    }
+
+    /// z with Tᵀz = Πᵀe, in the sense of least squares where rows repeat each other.
+    fn solve_triangle(&mut self) {
+        let (qr, m, r) = (&self.qr, self.problem.m, self.qr.rank);
+        let z = &mut self.z;
+        z.resize(m, 0.0);
+        for k in 0..m {
+            z[k] = self.scale[qr.perm[k]] * self.e[qr.perm[k]];
+        }
+        if r == m {
+            qr.solve_triangle_transposed(z);
+            return;
+        }
+        let second = &self.second;
+        second.apply_transposed(z);
+        second.solve_triangle(z);
+        self.x[..r].copy_from_slice(&z[..r]);
+        for k in 0..r {
+            z[second.perm[k]] = self.x[k];
+        }
+    }
+
+    /// x ← M⁻¹ x.
+    pub(crate) fn solve_mass(&mut self, x: &mut [f64]) {
+        if let Some(large) = &mut self.large {
+            return large.solve_mass(x);
+        }
+        let Problem { n, R, col_scale: D, .. } = &self.problem;
+        x.iter_mut().zip(D).for_each(|(x, d)| *x *= d);
+        small::solve_lower(R, *n, x);
+        small::solve_lower_transposed(R, *n, x);
+        x.iter_mut().zip(D).for_each(|(x, d)| *x *= d);
+    }
+
+    /// λ of the last solve, with Aᵀλ = M x − f, the shortest for the rows as written.
+    pub(crate) fn multipliers(&mut self, A: &Matrix, lambda: &mut [f64]) -> Result<(), MotionError> {
+        if let Some(large) = &mut self.large {
+            return large.multipliers(A, lambda);
+        }
+        let scale = |i: usize| self.problem.row_scale[i] * self.scale[i];
+        self.shortest.on_triangle(&self.qr, scale, &self.z, lambda);
+        Ok(())
+    }
+}

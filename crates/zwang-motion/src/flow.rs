@@ -1,0 +1,416 @@
+//! The motion as a flow: the rate of the state at a held rank, and the way back onto the constraints.
+
+use crate::{
+    Drift, Dynamics, Given, Instant, Jacobian, Legendre, Matrix, MotionError, Route, RouteName, Settings, Solution, State,
+    acceleration::decomposition::Decomposition, dependence::contradiction, route,
+};
+
+/// y = (q, q̇, w) ↦ ẏ = (q̇, q̈, ẇ), where w are the integrals the system asks for.
+///
+/// The acceleration is UK02 (12) with the rank held: stages of a Runge-Kutta step lie off the constraints, where rows that
+/// depend on each other become independent and contradict.
+pub(crate) struct Flow<'d, D: Dynamics + ?Sized> {
+    pub(crate) dynamics: &'d mut D,
+    pub(crate) settings: Settings,
+    pub(crate) drift: Drift,
+    pub(crate) n: usize,
+    /// Rows on positions, and rows on positions or velocities.
+    pub(crate) h: usize,
+    hs: usize,
+    pub(crate) given: Given,
+    /// All rows; the first h and the first hs where they are fewer.
+    pub(crate) all: Decomposition,
+    positions: Option<Level>,
+    velocities: Option<Level>,
+    way: Option<Box<dyn Route>>,
+    legendre: Option<Legendre>,
+    solution: Solution,
+    pub(crate) instant: Instant,
+    residual: Vec<f64>,
+    rhs: Vec<f64>,
+    delta: Vec<f64>,
+    /// Sizes of q and q̇, against which changes are measured.
+    pub(crate) q_size: Vec<f64>,
+    pub(crate) v_size: Vec<f64>,
+    pub(crate) wants_lambda: bool,
+    pub(crate) n_evaluations: usize,
+    pub(crate) n_factorizations: usize,
+}
+
+/// The first rows of A, decomposed by themselves.
+struct Level {
+    A: Matrix,
+    decomposition: Decomposition,
+}
+
+impl Level {
+    fn new(A: &Matrix, n_rows: usize, settings: &Settings) -> Level {
+        let end = A.row_start[n_rows];
+        let A = Matrix {
+            n_rows,
+            n_cols: A.n_cols,
+            row_start: A.row_start[..=n_rows].to_vec(),
+            col: A.col[..end].to_vec(),
+            value: A.value[..end].to_vec(),
+        };
+        Level { A, decomposition: Decomposition::new(settings) }
+    }
+
+    fn factor(&mut self, given: &Given) -> Result<(), MotionError> {
+        let end = self.A.value.len();
+        self.A.value.copy_from_slice(&given.constraint_matrix.value[..end]);
+        self.decomposition.factor(&given.mass_matrix, &self.A)
+    }
+}
+
+/// How far a projection moved the state, relative to the sizes of q and q̇.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Moved {
+    pub(crate) q: f64,
+    pub(crate) v: f64,
+}
+
+/// Two corrections in a row may not shrink by less than this: then the point is not clearly nearer to this branch than to
+/// another (Kantorovich).
+const CONTRACTION: f64 = 0.25;
+
+/// Corrections below this, relative to the size of q, may stall: they are rounding divided by a small singular value.
+const STALLED: f64 = 1e-9;
+
+impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
+    pub(crate) fn new(dynamics: &'d mut D, route_name: RouteName, drift: Drift, settings: &Settings) -> Flow<'d, D> {
+        let (n, m) = (dynamics.n_coordinates(), dynamics.n_rows());
+        let h = dynamics.n_position_rows();
+        let hs = h + dynamics.n_velocity_rows();
+        let given = dynamics.allocate();
+        let A = &given.constraint_matrix;
+        let level = |n_rows: usize| (0 < n_rows && n_rows < m).then(|| Level::new(A, n_rows, settings));
+        let (positions, velocities) = (level(h), if hs == h { None } else { level(hs) });
+        // without a check for contradictions: those are looked for at accepted states
+        let settings = settings.clone();
+        let way = (route_name != RouteName::GeneralizedInverse).then(|| {
+            route(route_name, &Settings { contradiction_tolerance: f64::INFINITY, ..settings.clone() })
+        });
+        Flow {
+            drift,
+            n,
+            h,
+            hs,
+            given,
+            all: Decomposition::new(&settings),
+            positions,
+            velocities,
+            legendre: way.as_ref().and_then(|_| dynamics.allocate_legendre()),
+            way,
+            solution: Solution::default(),
+            instant: Instant {
+                state: State::zero(n),
+                qddot: vec![0.0; n],
+                lambda_ideal: vec![0.0; m],
+                lambda: vec![0.0; m],
+                nonideal_force: vec![0.0; n],
+                integrals: vec![0.0; dynamics.n_integrals()],
+            },
+            residual: vec![0.0; m],
+            rhs: vec![0.0; m],
+            delta: vec![0.0; n],
+            q_size: vec![1.0; n],
+            v_size: vec![1.0; n],
+            wants_lambda: dynamics.n_integrals() > 0,
+            n_evaluations: 0,
+            n_factorizations: 0,
+            settings,
+            dynamics,
+        }
+    }
+
+    pub(crate) fn n_values(&self) -> usize {
+        2 * self.n + self.instant.integrals.len()
+    }
+
+    /// Puts the flow at a time and y.
+    pub(crate) fn place(&mut self, t: f64, y: &[f64]) {
+        let n = self.n;
+        self.instant.state.t = t;
+        self.instant.state.q.copy_from_slice(&y[..n]);
+        self.instant.state.qdot.copy_from_slice(&y[n..2 * n]);
+        self.instant.integrals.copy_from_slice(&y[2 * n..]);
+    }
+
+    /// Writes q and q̇ back into y.
+    pub(crate) fn take_state(&self, y: &mut [f64]) {
+        let n = self.n;
+        y[..n].copy_from_slice(&self.instant.state.q);
+        y[n..2 * n].copy_from_slice(&self.instant.state.qdot);
+    }
+
+    /// M, Q, A, b here, decomposed.
+    pub(crate) fn factor(&mut self) -> Result<(), MotionError> {
+        self.n_evaluations += 1;
+        self.dynamics.fill(&self.instant.state, &mut self.given)?;
+        self.n_factorizations += 1;
+        self.all.factor(&self.given.mass_matrix, &self.given.constraint_matrix)
+    }
+
+    /// q̈, and λ and C where they are needed, here.
+    pub(crate) fn evaluate(&mut self) -> Result<(), MotionError> {
+        if self.way.is_some() {
+            return self.evaluate_by_route();
+        }
+        self.factor()?;
+        self.stabilize()?;
+        let Flow { dynamics, given, all, instant, .. } = self;
+        let Given { given_force: Q, constraint_matrix: A, constraint_rhs: b, .. } = given;
+        all.solve(A, Q, &[], b, &mut instant.qddot)?;
+        let nonideal = dynamics.has_nonideal();
+        if !(nonideal || self.wants_lambda) {
+            return Ok(());
+        }
+        all.multipliers(A, &mut instant.lambda_ideal)?;
+        instant.lambda.copy_from_slice(&instant.lambda_ideal);
+        if nonideal {
+            dynamics.fill_nonideal(&instant.state, &instant.lambda_ideal, &mut instant.nonideal_force)?;
+            all.solve(A, Q, &instant.nonideal_force, b, &mut instant.qddot)?;
+            all.multipliers(A, &mut instant.lambda)?;
+        }
+        Ok(())
+    }
+
+    /// The same by the route the user chose.
+    fn evaluate_by_route(&mut self) -> Result<(), MotionError> {
+        self.n_evaluations += 1;
+        self.n_factorizations += 1;
+        self.dynamics.fill(&self.instant.state, &mut self.given)?;
+        self.stabilize()?;
+        let Flow { dynamics, given, way, instant, solution, legendre, .. } = self;
+        let Some(way) = way else { return Ok(()) };
+        if let Some(legendre) = legendre {
+            dynamics.fill_legendre(&instant.state, legendre)?;
+        }
+        way.at(&instant.state);
+        way.solve(given, legendre.as_ref(), &[], solution)?;
+        instant.lambda_ideal.copy_from_slice(&solution.lambda);
+        if dynamics.has_nonideal() {
+            dynamics.fill_nonideal(&instant.state, &instant.lambda_ideal, &mut instant.nonideal_force)?;
+            way.at(&instant.state);
+            way.solve(given, legendre.as_ref(), &instant.nonideal_force, solution)?;
+        }
+        instant.qddot.copy_from_slice(&solution.qddot);
+        instant.lambda.copy_from_slice(&solution.lambda);
+        Ok(())
+    }
+
+    /// Baumgarte's terms: b ← b − 2α(φ̇, ψ/2) − α²φ.
+    fn stabilize(&mut self) -> Result<(), MotionError> {
+        let Drift::Baumgarte { rate: alpha } = self.drift else { return Ok(()) };
+        let b = &mut self.given.constraint_rhs;
+        self.dynamics.fill_velocities(&self.instant.state, &mut self.residual[..self.hs])?;
+        for i in 0..self.hs {
+            b[i] -= if i < self.h { 2.0 * alpha } else { alpha } * self.residual[i];
+        }
+        self.dynamics.fill_positions(&self.instant.state, &mut self.residual[..self.h])?;
+        for i in 0..self.h {
+            b[i] -= alpha * alpha * self.residual[i];
+        }
+        Ok(())
+    }
+
+    /// ẏ at (t, y); a guarded rate is taken on the constraints, ẏ = f(P(y)).
+    pub(crate) fn rate(&mut self, t: f64, y: &[f64], guarded: bool, rate: &mut [f64]) -> Result<(), MotionError> {
+        self.place(t, y);
+        if guarded {
+            self.project(true)?;
+        }
+        self.evaluate()?;
+        self.write_rate(rate)
+    }
+
+    /// ẏ here, q̈ being known.
+    pub(crate) fn write_rate(&mut self, rate: &mut [f64]) -> Result<(), MotionError> {
+        let n = self.n;
+        rate[..n].copy_from_slice(&self.instant.state.qdot);
+        rate[n..2 * n].copy_from_slice(&self.instant.qddot);
+        self.dynamics.fill_integrands(&self.instant, &mut rate[2 * n..])
+    }
+
+    /// Puts q on φ = 0 and q̇ on φ̇ = 0, ψ = 0 with the smallest change in the mass metric, by chord Newton steps.
+    ///
+    /// `fresh` decomposes here first; otherwise the decomposition of a state close by serves.
+    pub(crate) fn project(&mut self, fresh: bool) -> Result<Moved, MotionError> {
+        if self.hs == 0 || self.drift != Drift::Project {
+            return Ok(Moved::default());
+        }
+        if fresh {
+            self.factor()?;
+        }
+        self.factor_levels()?;
+        let q = self.chord(true)?;
+        let v = self.chord(false)?;
+        Ok(Moved { q, v })
+    }
+
+    /// Puts q̇ on φ̇ = 0, ψ = 0 with the decomposition at hand.
+    pub(crate) fn project_velocity(&mut self) -> Result<(), MotionError> {
+        if self.hs == 0 {
+            return Ok(());
+        }
+        self.factor_levels()?;
+        self.chord(false).map(|_| ())
+    }
+
+    /// ∂q̈/∂q and ∂q̈/∂q̇ here, n x n, row after row; q̈ and λ have been found.
+    ///
+    /// Each column solves M δq̈ − Aᵀδλ = δ(Q + C + Aᵀλ − M q̈), A δq̈ = δ(b − A q̈), with the decomposition at hand. How C
+    /// changes through λ is left out.
+    pub(crate) fn derivatives(
+        &mut self,
+        jacobian: Option<&mut Jacobian>,
+        by_q: &mut [f64],
+        by_qdot: &mut [f64],
+    ) -> Result<(), MotionError> {
+        let n = self.n;
+        let Some(jacobian) = jacobian else { return Err(MotionError::NoLegendre) };
+        self.dynamics.fill_jacobian(&self.instant, jacobian)?;
+        let Jacobian { force_by_q, force_by_qdot, rows_by_q, rows_by_qdot } = jacobian;
+        let A = &self.given.constraint_matrix;
+        let mut column = vec![0.0; n];
+        for (force, rows, out) in [(force_by_q, rows_by_q, by_q), (force_by_qdot, rows_by_qdot, by_qdot)] {
+            let (force, rows) = (force.transpose(), rows.transpose());
+            for j in 0..n {
+                let mut f = vec![0.0; n];
+                let mut g = vec![0.0; self.rhs.len()];
+                let (at, value) = force.row(j);
+                at.iter().zip(value).for_each(|(&i, x)| f[i] = *x);
+                let (at, value) = rows.row(j);
+                at.iter().zip(value).for_each(|(&i, x)| g[i] = *x);
+                self.all.solve(A, &f, &[], &g, &mut column)?;
+                (0..n).for_each(|i| out[i * n + j] = column[i]);
+            }
+        }
+        Ok(())
+    }
+
+    fn factor_levels(&mut self) -> Result<(), MotionError> {
+        for level in [&mut self.positions, &mut self.velocities].into_iter().flatten() {
+            self.n_factorizations += 1;
+            level.factor(&self.given)?;
+        }
+        Ok(())
+    }
+
+    /// Newton steps with the decomposition at hand until rounding; how far they went together.
+    fn chord(&mut self, on_positions: bool) -> Result<f64, MotionError> {
+        const MOST: usize = 12;
+        let n_rows = if on_positions { self.h } else { self.hs };
+        if n_rows == 0 {
+            return Ok(0.0);
+        }
+        let (mut last, mut whole) = (f64::INFINITY, 0.0);
+        for _ in 0..MOST {
+            let size = self.correction(on_positions, n_rows)?;
+            if !size.is_finite() || (size > CONTRACTION * last && last > STALLED) {
+                return Err(MotionError::NotConverged { residual: size });
+            }
+            // rounding stalls: the last correction was the last that meant something
+            if size > CONTRACTION * last {
+                return Ok(whole);
+            }
+            let state = &mut self.instant.state;
+            let x = if on_positions { &mut state.q } else { &mut state.qdot };
+            x.iter_mut().zip(&self.delta).for_each(|(x, d)| *x += d);
+            whole += size;
+            last = size;
+            if size <= 4.0 * f64::EPSILON {
+                break;
+            }
+        }
+        Ok(whole)
+    }
+
+    /// delta = −R⁻ᵀB⁺φ, or the same for φ̇ and ψ; its size.
+    fn correction(&mut self, on_positions: bool, n_rows: usize) -> Result<f64, MotionError> {
+        let state = &self.instant.state;
+        let residual = &mut self.residual[..n_rows];
+        if on_positions {
+            self.dynamics.fill_positions(state, residual)?;
+        } else {
+            self.dynamics.fill_velocities(state, residual)?;
+        }
+        self.rhs.iter_mut().for_each(|x| *x = 0.0);
+        self.rhs.iter_mut().zip(residual.iter()).for_each(|(r, x)| *r = -x);
+        let own = if on_positions { &mut self.positions } else { &mut self.velocities };
+        // velocities may share a level with positions, or with all rows
+        match own {
+            Some(level) => {
+                level.decomposition.solve(&level.A, &[], &[], &self.rhs[..n_rows], &mut self.delta)?;
+            }
+            None if n_rows == self.given.constraint_rhs.len() => {
+                self.all.solve(&self.given.constraint_matrix, &[], &[], &self.rhs, &mut self.delta)?;
+            }
+            None => {
+                let Some(level) = &mut self.positions else { return Ok(0.0) };
+                level.decomposition.solve(&level.A, &[], &[], &self.rhs[..n_rows], &mut self.delta)?;
+            }
+        }
+        let sizes = if on_positions { &self.q_size } else { &self.v_size };
+        Ok(self.delta.iter().zip(sizes).fold(0.0, |top: f64, (d, s)| top.max(d.abs() / s)))
+    }
+
+    /// Keeps the ranks found here from now on.
+    pub(crate) fn hold(&mut self, rank: usize) {
+        self.all.hold(rank);
+        for level in [&mut self.positions, &mut self.velocities].into_iter().flatten() {
+            let rank = level.decomposition.rank();
+            level.decomposition.hold(rank);
+        }
+    }
+
+    /// Decides all ranks afresh.
+    pub(crate) fn release(&mut self) {
+        self.all.release();
+        for level in [&mut self.positions, &mut self.velocities].into_iter().flatten() {
+            level.decomposition.release();
+        }
+    }
+
+    /// The largest |φ| or |φ̇|, |ψ| here as a part of the size of its row, and which row it is.
+    pub(crate) fn miss(&mut self) -> Result<(f64, usize), MotionError> {
+        let (mut most, mut worst) = (0.0, 0);
+        for on_positions in [true, false] {
+            let n_rows = if on_positions { self.h } else { self.hs };
+            let residual = &mut self.residual[..n_rows];
+            let sizes = if on_positions {
+                self.dynamics.fill_positions(&self.instant.state, residual)?;
+                &self.q_size
+            } else {
+                self.dynamics.fill_velocities(&self.instant.state, residual)?;
+                &self.v_size
+            };
+            for (i, r) in residual.iter().enumerate() {
+                let (col, value) = self.given.constraint_matrix.row(i);
+                let size: f64 = col.iter().zip(value).map(|(&j, a)| a.abs() * sizes[j]).sum();
+                if size > 0.0 && r.abs() / size > most {
+                    (most, worst) = (r.abs() / size, i);
+                }
+            }
+        }
+        Ok((most, worst))
+    }
+
+    /// What contradicts what here, if A q̈ = b cannot be met; q̈ has been found.
+    pub(crate) fn contradiction(&mut self) -> Option<MotionError> {
+        let Given { constraint_matrix: A, constraint_rhs: b, .. } = &self.given;
+        let Settings { contradiction_tolerance, contradiction_floor, .. } = self.settings;
+        let met = (0..b.len()).all(|i| {
+            let (col, value) = A.row(i);
+            let (mut sum, mut size, mut top) = (0.0, b[i].abs(), 0f64);
+            for (&j, &x) in col.iter().zip(value) {
+                sum += x * self.instant.qddot[j];
+                size += x.abs() * self.instant.qddot[j].abs();
+                top = top.max(x.abs());
+            }
+            (b[i] - sum).abs() <= contradiction_tolerance * size + contradiction_floor * top.max(1.0)
+        });
+        if met { None } else { Some(contradiction(&self.given, &self.instant.qddot, &self.settings)) }
+    }
+}

@@ -1,0 +1,816 @@
+//! Moving along the constraints: steps, their sizes, events, and why the motion ended.
+
+mod crossing;
+mod event;
+mod rattle;
+mod runge_kutta;
+mod step;
+mod stiff;
+mod tableau;
+
+use crate::{
+    Drift, Dynamics, Instant, Method, MotionError, Reaction, RouteName, Settings, State,
+    acceleration::decomposition::Decomposition, flow::Flow,
+};
+pub use crossing::Passage;
+use crossing::{Choice, Crossing, generic_rank};
+use event::Watch;
+pub use event::Event;
+use rattle::Rattle;
+use runge_kutta::RungeKutta;
+pub use step::Step;
+use stiff::Collocation;
+use tableau::{ORDER_5, ORDER_8};
+
+/// What is wished of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// When it ends.
+    pub end: f64,
+    /// Error allowed per step, relative to the sizes of q and q̇.
+    pub tolerance: f64,
+    /// The method.
+    pub method: Method,
+    /// The step of a fixed-step method, and the longest one of the others.
+    pub step: Option<f64>,
+    /// What keeps the system on the constraints.
+    pub drift: Drift,
+    /// The route to the acceleration.
+    pub route: RouteName,
+}
+
+impl Default for Plan {
+    fn default() -> Plan {
+        Plan {
+            end: 10.0,
+            tolerance: 1e-9,
+            method: Method::Auto,
+            step: None,
+            drift: Drift::Project,
+            route: RouteName::GeneralizedInverse,
+        }
+    }
+}
+
+/// Why a motion ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// The end was reached.
+    End,
+    /// From here on no motion satisfies the constraints.
+    Contradiction(MotionError),
+    /// The constraints lose rank ahead and do not say which way the motion goes on.
+    Undetermined {
+        /// When.
+        t: f64,
+        /// The rows that lose rank.
+        rows: Vec<usize>,
+    },
+    /// The step has become too small.
+    StepTooSmall {
+        /// How small.
+        h: f64,
+        /// The coordinate that changes fastest, relative to its size.
+        coordinate: usize,
+        /// What went wrong at the last attempt, if something did.
+        cause: Option<MotionError>,
+    },
+    /// The equations cannot be evaluated or solved.
+    Failed(MotionError),
+}
+
+/// What the run has cost so far, and what was done.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Counts {
+    /// Accepted steps.
+    pub steps: usize,
+    /// Rejected steps.
+    pub rejected: usize,
+    /// Evaluations of M, Q, A, b.
+    pub evaluations: usize,
+    /// Decompositions of A.
+    pub factorizations: usize,
+    /// Decompositions made for the projection alone.
+    pub projections: usize,
+    /// Largest change a projection made to q, relative to its size.
+    pub largest_correction: f64,
+    /// Steps with their stages on the constraints.
+    pub guarded: usize,
+    /// Largest noise accepted near a singular position, relative to the tolerance.
+    pub noise: f64,
+}
+
+/// Stiffness, as met.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stiffness {
+    /// When it was noticed.
+    pub t: f64,
+    /// The coordinate that takes most part in the fast mode.
+    pub coordinate: usize,
+    /// Its time constant.
+    pub time_constant: f64,
+}
+
+enum Stepper {
+    Explicit(RungeKutta),
+    Stiff(Box<Collocation>),
+    Fixed(Box<Rattle>),
+}
+
+/// A motion under way.
+///
+/// ```text
+/// let mut motion = Motion::new(&mut system, &start, &plan, &settings)?;
+/// while motion.advance() {
+///     let instant = motion.at(motion.t())?;
+/// }
+/// ```
+pub struct Motion<'d, D: Dynamics + ?Sized> {
+    flow: Flow<'d, D>,
+    plan: Plan,
+    method: Method,
+    stepper: Stepper,
+    crossing: Crossing,
+    watch: Watch,
+    t0: f64,
+    t: f64,
+    y: Vec<f64>,
+    /// The step the controller wants next.
+    h: f64,
+    /// What error is allowed, component by component.
+    allowed: Vec<f64>,
+    /// The unit of each coordinate, and the sizes of q and q̇ of each unit.
+    units: Vec<Option<usize>>,
+    of_unit: Vec<(f64, f64)>,
+    step: Step,
+    has_dense: bool,
+    /// The rate at the end of the last step is that at the start of the next.
+    goes_on: bool,
+    n_stiff: usize,
+    n_not_stiff: usize,
+    cause: Option<MotionError>,
+    counts: Counts,
+    passages: Vec<Passage>,
+    events: Vec<Event>,
+    stiffness: Option<Stiffness>,
+    rank: usize,
+    outcome: Option<Outcome>,
+    spare: Vec<f64>,
+}
+
+/// A step shorter than this part of the time or of the run counts as no step.
+const SHORTEST: f64 = 1e-13;
+
+/// Longest and shortest next step, as multiples of the last.
+const GROWTH: (f64, f64) = (0.2, 6.0);
+
+/// What the estimate may miss: the next step is this part of the ideal one.
+const SAFETY: f64 = 0.9;
+
+impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
+    /// Stands at the start, which must lie on the constraints.
+    pub fn new(dynamics: &'d mut D, start: &State, plan: &Plan, settings: &Settings) -> Result<Self, MotionError> {
+        let flow = Flow::new(dynamics, plan.route, plan.drift, settings);
+        let size = flow.n_values();
+        let method = match plan.method {
+            // above this the lower order takes fewer evaluations
+            Method::Auto if plan.tolerance >= 1e-4 => Method::Order5,
+            Method::Auto => Method::Order8,
+            other => other,
+        };
+        let units: Vec<Option<usize>> = (0..flow.n).map(|i| flow.dynamics.unit(i)).collect();
+        let mut y = vec![0.0; size];
+        y[..flow.n].copy_from_slice(&start.q);
+        y[flow.n..2 * flow.n].copy_from_slice(&start.qdot);
+        let mut motion = Motion {
+            stepper: Stepper::Explicit(RungeKutta::new(&ORDER_8, size)),
+            crossing: Crossing::default(),
+            watch: Watch::new(flow.dynamics.n_events()),
+            t0: start.t,
+            t: start.t,
+            h: 0.0,
+            allowed: vec![plan.tolerance; 2 * flow.n],
+            of_unit: vec![(0.0, 0.0); units.iter().flatten().max().map_or(0, |k| k + 1)],
+            units,
+            step: Step { start: start.t, end: start.t, h: 0.0, n: flow.n, y: y.clone(), F: Vec::new() },
+            has_dense: true,
+            goes_on: false,
+            n_stiff: 0,
+            n_not_stiff: 0,
+            cause: None,
+            counts: Counts::default(),
+            passages: Vec::new(),
+            events: Vec::new(),
+            stiffness: None,
+            rank: 0,
+            outcome: None,
+            spare: vec![0.0; size],
+            y,
+            flow,
+            plan: plan.clone(),
+            method,
+        };
+        motion.choose_solver()?;
+        motion.begin()?;
+        motion.use_method(method)?;
+        Ok(motion)
+    }
+
+    /// Decides between dense and sparse algebra, once, at the start.
+    fn choose_solver(&mut self) -> Result<(), MotionError> {
+        let flow = &mut self.flow;
+        flow.place(self.t, &self.y);
+        if flow.n > flow.settings.sparse_limit {
+            flow.all.go_large();
+            if flow.factor().is_err() {
+                flow.all = Decomposition::new(&flow.settings);
+            }
+        }
+        Ok(())
+    }
+
+    /// Sizes, rank and scales at the start or after a jump.
+    fn begin(&mut self) -> Result<(), MotionError> {
+        let flow = &mut self.flow;
+        flow.release();
+        flow.place(self.t, &self.y);
+        flow.evaluate()?;
+        self.measure();
+        let found = generic_rank(&mut self.flow)?;
+        self.rank = found.rank;
+        self.flow.hold(found.rank);
+        if found.at_rest {
+            let rows = (0..self.flow.given.constraint_rhs.len()).collect();
+            self.outcome = Some(Outcome::Undetermined { t: self.t, rows });
+        }
+        self.flow.place(self.t, &self.y);
+        self.flow.project(true)?;
+        self.flow.evaluate()?;
+        if let Some(error) = self.flow.contradiction() {
+            return Err(error);
+        }
+        self.crossing.reset();
+        self.watch.begin(&mut self.flow)?;
+        Ok(())
+    }
+
+    fn use_method(&mut self, method: Method) -> Result<(), MotionError> {
+        self.method = method;
+        let size = self.y.len();
+        let tableau = if method == Method::Order5 { &ORDER_5 } else { &ORDER_8 };
+        self.stepper = match method {
+            Method::Stiff => Stepper::Stiff(Box::new(Collocation::new(&mut self.flow)?)),
+            Method::Rattle | Method::Rattle4 => Stepper::Fixed(Box::new(Rattle::new(&mut self.flow, method)?)),
+            _ => Stepper::Explicit(RungeKutta::new(tableau, size)),
+        };
+        self.restart()
+    }
+
+    /// Evaluates the rate here and chooses a first step.
+    fn restart(&mut self) -> Result<(), MotionError> {
+        let size = self.y.len();
+        let mut rate = std::mem::take(&mut self.spare);
+        rate.resize(size, 0.0);
+        self.flow.rate(self.t, &self.y, false, &mut rate)?;
+        self.measure();
+        self.h = match self.plan.step {
+            Some(h) if self.method.is_fixed_step() => h,
+            _ => self.first_step(&rate)?,
+        };
+        if self.method.is_fixed_step() {
+            // steps of one length that end at the end
+            let whole = self.plan.end - self.t;
+            self.h = whole / (whole / self.h - 1e-9).ceil().max(1.0);
+        }
+        match &mut self.stepper {
+            Stepper::Explicit(rk) => rk.rate_mut(0).copy_from_slice(&rate),
+            Stepper::Stiff(collocation) => collocation.restart(),
+            Stepper::Fixed(rattle) => rattle.restart(&mut self.flow, self.t, &self.y)?,
+        }
+        self.spare = rate;
+        Ok(())
+    }
+
+    /// Sizes of q and q̇ by which errors are measured: the largest of its unit so far.
+    ///
+    /// For pure numbers such as angles 1 is a natural size. A velocity at rest takes √(size of q · |q̈|).
+    fn measure(&mut self) {
+        let first = self.counts.steps == 0 && self.t == self.t0;
+        let Flow { instant, q_size, v_size, n, .. } = &mut self.flow;
+        if first {
+            q_size.fill(0.0);
+            v_size.fill(0.0);
+        }
+        let pure = |unit: &Option<usize>| unit.is_none();
+        for i in 0..*n {
+            let a = if first { (q_size[i].max(instant.state.q[i].abs()) * instant.qddot[i].abs()).sqrt() } else { 0.0 };
+            q_size[i] = q_size[i].max(instant.state.q[i].abs()).max(if pure(&self.units[i]) { 1.0 } else { 0.0 });
+            v_size[i] = v_size[i].max(instant.state.qdot[i].abs()).max(a);
+        }
+        // coordinates of one unit share their sizes
+        self.of_unit.fill((0.0, 0.0));
+        for i in 0..*n {
+            if let Some(unit) = self.units[i] {
+                let (q, v) = &mut self.of_unit[unit];
+                (*q, *v) = (q.max(q_size[i]), v.max(v_size[i]));
+            }
+        }
+        for i in 0..*n {
+            if let Some(unit) = self.units[i] {
+                (q_size[i], v_size[i]) = self.of_unit[unit];
+            }
+            if q_size[i] == 0.0 {
+                q_size[i] = 1.0;
+            }
+            if v_size[i] == 0.0 {
+                v_size[i] = (q_size[i] * instant.qddot[i].abs()).sqrt();
+            }
+            if v_size[i] == 0.0 {
+                v_size[i] = q_size[i];
+            }
+            self.allowed[i] = self.plan.tolerance * q_size[i];
+            self.allowed[*n + i] = self.plan.tolerance * v_size[i];
+        }
+    }
+
+    /// A first step after Hairer, Nørsett and Wanner, II.4: from the sizes of y, ẏ and ÿ.
+    fn first_step(&mut self, rate: &[f64]) -> Result<f64, MotionError> {
+        let n2 = 2 * self.flow.n;
+        let whole = self.plan.end - self.t;
+        let size = |x: &[f64], allowed: &[f64]| {
+            x.iter().zip(allowed).fold(0.0, |top: f64, (x, a)| top.max((x / a).abs()))
+        };
+        let (d0, d1) = (size(&self.y[..n2], &self.allowed), size(&rate[..n2], &self.allowed));
+        let h0 = if d0 < 1e-5 || d1 < 1e-5 { 1e-6 * whole } else { 0.01 * d0 / d1 }.min(whole);
+        let y1: Vec<f64> = self.y.iter().zip(rate).map(|(y, f)| y + h0 * f).collect();
+        let mut f1 = vec![0.0; rate.len()];
+        // where the system cannot be evaluated a little ahead, a tiny step finds out more
+        if self.flow.rate(self.t + h0, &y1, false, &mut f1).is_err() {
+            return Ok(1e-3 * h0);
+        }
+        let change: Vec<f64> = f1.iter().zip(rate).map(|(x, y)| x - y).collect();
+        let d2 = size(&change[..n2], &self.allowed) / h0;
+        if self.method.is_fixed_step() {
+            // a three-hundredth of the shortest period
+            let pace = (d1 * self.plan.tolerance).max((d2 * self.plan.tolerance).sqrt());
+            return Ok(if pace > 0.0 { (0.02 / pace).min(whole) } else { 1e-3 * whole });
+        }
+        let order = if self.method == Method::Order8 { 8.0 } else { 5.0 };
+        let scale = d1.max(d2);
+        let h1 = if scale <= 1e-15 { f64::max(1e-6 * whole, 1e-3 * h0) } else { (0.01 / scale).powf(1.0 / order) };
+        Ok((100.0 * h0).min(h1).min(whole))
+    }
+
+    /// Takes one step; false once the motion has ended.
+    pub fn advance(&mut self) -> bool {
+        if self.outcome.is_some() {
+            return false;
+        }
+        let end = self.plan.end;
+        if self.t >= end - SHORTEST * (end - self.t0).max(end.abs()) {
+            self.outcome = Some(Outcome::End);
+            return false;
+        }
+        match self.take_step() {
+            Ok(()) => true,
+            Err(outcome) => {
+                self.outcome = Some(outcome);
+                false
+            }
+        }
+    }
+
+    fn take_step(&mut self) -> Result<(), Outcome> {
+        self.cause = None;
+        if let (true, Stepper::Explicit(rk)) = (std::mem::take(&mut self.goes_on), &mut self.stepper) {
+            rk.go_on();
+        }
+        loop {
+            let choice = self.choose();
+            if choice.ends {
+                let rows = (0..self.flow.given.constraint_rhs.len()).collect();
+                return Err(Outcome::Undetermined { t: self.t, rows });
+            }
+            let shortest = SHORTEST * self.t.abs().max(self.plan.end - self.t0);
+            if !(choice.h > shortest) {
+                return Err(self.too_small(choice.h));
+            }
+            match self.attempt(choice) {
+                Ok(true) => return self.accept(choice),
+                Ok(false) => self.counts.rejected += 1,
+                Err(error) => {
+                    self.counts.rejected += 1;
+                    self.h = 0.25 * choice.h;
+                    self.cause = Some(error);
+                }
+            }
+            if let Some(outcome) = self.outcome.take() {
+                return Err(outcome);
+            }
+        }
+    }
+
+    /// Length and kind of the next step.
+    fn choose(&self) -> Choice {
+        let left = self.plan.end - self.t;
+        let h = self.h.min(self.plan.step.unwrap_or(f64::INFINITY));
+        let plain = |h: f64| Choice { h, guarded: false, crossing: None, ends: false };
+        let Stepper::Explicit(rk) = &self.stepper else {
+            return plain(if self.method.is_fixed_step() { self.h.min(left) } else { shorten(h, left) });
+        };
+        let choice = self.crossing.choose(self.t, h, rk.tableau.gap, self.plan.tolerance);
+        // near a singular position the end is taken from the dense output, never by a short step
+        if choice.guarded { choice } else { Choice { h: shorten(choice.h, left), ..choice } }
+    }
+
+    fn too_small(&mut self, h: f64) -> Outcome {
+        self.flow.place(self.t, &self.y);
+        let _ = self.flow.evaluate();
+        let instant = &self.flow.instant;
+        let pace = |i: usize| {
+            let v = instant.state.qdot[i].abs() / self.flow.q_size[i];
+            v.max(instant.qddot[i].abs() / self.flow.v_size[i])
+        };
+        let coordinate = (0..self.flow.n).max_by(|&i, &j| pace(i).total_cmp(&pace(j))).unwrap_or(0);
+        if let Some(error @ MotionError::Contradiction { .. }) = &self.cause {
+            return Outcome::Contradiction(error.clone());
+        }
+        Outcome::StepTooSmall { h, coordinate, cause: self.cause.take() }
+    }
+
+    /// Tries a step; true if its error is allowed and it ends on the constraints. Sets the next step to try.
+    fn attempt(&mut self, choice: Choice) -> Result<bool, MotionError> {
+        let h = choice.h;
+        match &mut self.stepper {
+            Stepper::Explicit(_) => self.attempt_explicit(choice),
+            Stepper::Stiff(collocation) => {
+                let error = collocation.attempt(&mut self.flow, self.t, &self.y, h, &self.allowed)?;
+                self.judge(error, h, 1.0, 4)
+            }
+            Stepper::Fixed(rattle) => {
+                rattle.attempt(&mut self.flow, self.t, &self.y, h)?;
+                Ok(true)
+            }
+        }
+    }
+
+    fn attempt_explicit(&mut self, choice: Choice) -> Result<bool, MotionError> {
+        let Stepper::Explicit(rk) = &mut self.stepper else { return Ok(false) };
+        let (h, n_stages) = (choice.h, rk.tableau.n_stages);
+        rk.guarded = choice.guarded;
+        rk.attempt(&mut self.flow, self.t, &self.y, h)?;
+        let order = rk.tableau.order;
+        let noise = self.crossing.noise(h, rk.smallest) / self.plan.tolerance;
+        let needs_end = rk.tableau.error.iter().any(|&(i, _)| i == n_stages);
+        if !needs_end {
+            let error = rk.error(h, &self.allowed);
+            if !self.judge(error, h, (3.0 * noise).max(1.0), order)? {
+                return self.not_determined(noise, error);
+            }
+        }
+        self.land(choice)?;
+        if needs_end {
+            let Stepper::Explicit(rk) = &mut self.stepper else { return Ok(false) };
+            let error = rk.error(h, &self.allowed);
+            if !self.judge(error, h, (3.0 * noise).max(1.0), order)? {
+                return self.not_determined(noise, error);
+            }
+        }
+        if choice.guarded {
+            self.counts.noise = self.counts.noise.max(noise);
+        }
+        Ok(true)
+    }
+
+    /// Noise so large that rounding would decide the branch ends the motion.
+    fn not_determined(&mut self, noise: f64, error: f64) -> Result<bool, MotionError> {
+        if noise > 1000.0 && error > 1.0 {
+            let rows = (0..self.flow.given.constraint_rhs.len()).collect();
+            self.outcome = Some(Outcome::Undetermined { t: self.t, rows });
+        }
+        Ok(false)
+    }
+
+    /// The end of the step on the constraints, and its rate.
+    fn land(&mut self, choice: Choice) -> Result<(), MotionError> {
+        let Stepper::Explicit(rk) = &mut self.stepper else { return Ok(()) };
+        let flow = &mut self.flow;
+        let t = self.t + choice.h;
+        flow.place(t, &rk.end);
+        // the decomposition of the last stage is close enough, unless a singular position is near
+        let mut moved = if choice.guarded { Err(MotionError::NoLegendre) } else { flow.project(false) };
+        if moved.is_err() {
+            flow.place(t, &rk.end);
+            self.counts.projections += 1;
+            moved = flow.project(true);
+        }
+        let moved = moved?;
+        self.counts.largest_correction = self.counts.largest_correction.max(moved.q);
+        flow.take_state(&mut rk.end);
+        flow.evaluate()?;
+        let n_stages = rk.tableau.n_stages;
+        flow.write_rate(rk.rate_mut(n_stages))
+    }
+
+    /// Whether an error, as a multiple of what is allowed, is accepted; sets the next step.
+    fn judge(&mut self, error: f64, h: f64, limit: f64, order: i32) -> Result<bool, MotionError> {
+        if !error.is_finite() {
+            return Err(MotionError::NotFinite { what: "the error estimate".into() });
+        }
+        let factor = (SAFETY * error.max(1e-12).powf(-1.0 / f64::from(order))).clamp(GROWTH.0, GROWTH.1);
+        let accepted = error <= limit;
+        self.h = if accepted { h * factor.max(if error > 1.0 { 1.0 } else { GROWTH.0 }) } else { h * factor.min(SAFETY) };
+        Ok(accepted)
+    }
+
+    /// Makes the attempted step the motion's, after a look at crossings, contradictions, stiffness and events.
+    fn accept(&mut self, choice: Choice) -> Result<(), Outcome> {
+        let (t, h) = (self.t, choice.h);
+        self.step.start = t;
+        self.step.end = t + h;
+        self.step.h = h;
+        self.step.y.copy_from_slice(&self.y);
+        self.has_dense = false;
+        self.watch_constraints()?;
+        if matches!(self.stepper, Stepper::Explicit(_)) && !self.look_for_crossing(choice).map_err(Outcome::Failed)? {
+            // the branches do not meet: once more, without crossing
+            self.counts.rejected += 1;
+            return self.take_step();
+        }
+        self.counts.steps += 1;
+        self.counts.guarded += usize::from(choice.guarded);
+        self.t = t + h;
+        let end = match &mut self.stepper {
+            Stepper::Explicit(rk) => &rk.end,
+            Stepper::Stiff(collocation) => &collocation.end,
+            Stepper::Fixed(rattle) => &rattle.end,
+        };
+        self.y.copy_from_slice(end);
+        self.watch_stiffness().map_err(Outcome::Failed)?;
+        self.finish_step().map_err(Outcome::Failed)
+    }
+
+    /// False if the step crossed a position where the branches do not meet. The flow stands at the end of the step.
+    fn look_for_crossing(&mut self, choice: Choice) -> Result<bool, MotionError> {
+        let (t, h) = (self.t, choice.h);
+        let Stepper::Explicit(rk) = &mut self.stepper else { return Ok(true) };
+        let before = choice.guarded.then(|| self.crossing.clone());
+        self.crossing.look(&mut self.flow, h)?;
+        let guess = choice.crossing.map(|D| t + D).or_else(|| self.crossing.behind(h).map(|D| t + h + D));
+        let (Some(guess), Some(before)) = (guess, before) else { return Ok(true) };
+        rk.dense(&mut self.flow, t, &self.y, h, &mut self.step)?;
+        let passage = self.crossing.check(&mut self.flow, &self.step, guess)?;
+        let inside = passage.t > t - 1e-9 * h && passage.t < t + h * (1.0 + 1e-9);
+        if !inside || self.passages.last().is_some_and(|last| (last.t - passage.t).abs() < 1e-3 * h) {
+            return Ok(true);
+        }
+        if self.crossing.meets(&passage, self.plan.tolerance) {
+            self.passages.push(passage);
+            return Ok(true);
+        }
+        self.crossing = before;
+        self.crossing.avoid(passage.t);
+        self.h = 0.25 * h;
+        Ok(false)
+    }
+
+    /// Ends the motion where the constraints can no longer be met; raises the rank where rows have become independent.
+    fn watch_constraints(&mut self) -> Result<(), Outcome> {
+        if self.plan.drift != Drift::Project || self.flow.given.constraint_rhs.is_empty() {
+            return Ok(());
+        }
+        if let Some(error) = self.flow.contradiction() {
+            return Err(Outcome::Contradiction(error));
+        }
+        let (miss, _) = self.flow.miss().map_err(Outcome::Failed)?;
+        if miss > 100.0 * self.plan.tolerance.max(1e-12) {
+            let error = crate::dependence::contradiction(&self.flow.given, &self.flow.instant.qddot, &self.flow.settings);
+            return Err(Outcome::Contradiction(error));
+        }
+        Ok(())
+    }
+
+    /// Counts steps that stability limits and not accuracy, after Hairer.
+    fn watch_stiffness(&mut self) -> Result<(), MotionError> {
+        let Stepper::Explicit(rk) = &self.stepper else { return Ok(()) };
+        if rk.guarded || self.stiffness.is_some() {
+            return Ok(());
+        }
+        let (spread, which) = rk.spread(self.step.h, &self.allowed);
+        if spread > rk.tableau.stability {
+            self.n_not_stiff = 0;
+            self.n_stiff += 1;
+            if self.n_stiff == 15 {
+                let coordinate = which % self.flow.n.max(1);
+                self.stiffness = Some(Stiffness { t: self.t, coordinate, time_constant: self.step.h / spread });
+            }
+        } else if self.n_stiff > 0 {
+            self.n_not_stiff += 1;
+            if self.n_not_stiff == 6 {
+                self.n_stiff = 0;
+            }
+        }
+        Ok(())
+    }
+
+    /// Events in the step, the end of the run inside it, and the way into the next step.
+    fn finish_step(&mut self) -> Result<(), MotionError> {
+        if self.t > self.plan.end {
+            self.cut(self.plan.end)?;
+        }
+        let jumped = self.handle_events()?;
+        let switches = self.stiffness.is_some()
+            && self.plan.method == Method::Auto
+            && matches!(self.stepper, Stepper::Explicit(_))
+            && self.flow.dynamics.allocate_jacobian().is_some();
+        if switches {
+            self.make_dense()?;
+            return self.use_method(Method::Stiff);
+        }
+        if jumped {
+            return Ok(());
+        }
+        self.goes_on = true;
+        self.measure_here();
+        Ok(())
+    }
+
+    fn measure_here(&mut self) {
+        self.flow.place(self.t, &self.y);
+        self.measure();
+    }
+
+    /// Ends the step at an earlier time, from the dense output.
+    fn cut(&mut self, t: f64) -> Result<(), MotionError> {
+        self.make_dense()?;
+        let mut y = std::mem::take(&mut self.spare);
+        y.resize(self.y.len(), 0.0);
+        self.step.values(t, &mut y);
+        self.flow.place(t, &y);
+        self.flow.project(true)?;
+        self.flow.take_state(&mut y);
+        self.y.copy_from_slice(&y);
+        self.spare = y;
+        (self.t, self.step.end) = (t, t);
+        Ok(())
+    }
+
+    /// Locates and fires the events of the step; true if the motion starts afresh.
+    fn handle_events(&mut self) -> Result<bool, MotionError> {
+        if self.watch.is_empty() {
+            return Ok(false);
+        }
+        self.make_dense()?;
+        let Some(found) = self.watch.first(&mut self.flow, &self.step)? else { return Ok(false) };
+        self.cut(found.t)?;
+        let mut state = self.flow.instant.state.clone();
+        let mut restart = false;
+        for &(event, upwards) in &found.which {
+            let reaction = self.flow.dynamics.fire(event, upwards, &mut state)?;
+            if reaction != Reaction::Ignore {
+                self.events.push(Event { t: found.t, event, upwards });
+                restart = true;
+            }
+        }
+        let n = self.flow.n;
+        self.y[n..2 * n].copy_from_slice(&state.qdot);
+        if restart {
+            self.make_dense()?;
+            self.flow.place(self.t, &self.y);
+            self.flow.project(true)?;
+            let mut y = std::mem::take(&mut self.y);
+            self.flow.take_state(&mut y);
+            self.y = y;
+            self.begin()?;
+        }
+        self.watch.passed(&found.which);
+        self.restart()?;
+        Ok(true)
+    }
+
+    fn make_dense(&mut self) -> Result<(), MotionError> {
+        if self.has_dense {
+            return Ok(());
+        }
+        let (t, h) = (self.step.start, self.step.h);
+        match &mut self.stepper {
+            Stepper::Explicit(rk) => {
+                let y = std::mem::take(&mut self.step.y);
+                let done = rk.dense(&mut self.flow, t, &y, h, &mut self.step);
+                self.step.y = y;
+                done?;
+            }
+            Stepper::Stiff(collocation) => collocation.dense(h, &mut self.step),
+            Stepper::Fixed(rattle) => rattle.dense(&mut self.flow, h, &mut self.step)?,
+        }
+        self.has_dense = true;
+        Ok(())
+    }
+
+    /// The motion at a time in the last step: the state on the constraints, q̈ and λ there.
+    pub fn at(&mut self, t: f64) -> Result<&Instant, MotionError> {
+        let wants = std::mem::replace(&mut self.flow.wants_lambda, true);
+        let done = self.evaluate_at(t);
+        self.flow.wants_lambda = wants;
+        done?;
+        Ok(&self.flow.instant)
+    }
+
+    fn evaluate_at(&mut self, t: f64) -> Result<(), MotionError> {
+        if t == self.t {
+            self.flow.place(t, &self.y);
+            return self.flow.evaluate();
+        }
+        self.make_dense()?;
+        let mut y = std::mem::take(&mut self.spare);
+        y.resize(self.y.len(), 0.0);
+        self.step.values(t, &mut y);
+        self.flow.place(t, &y);
+        self.spare = y;
+        // a sample in the neighbourhood of a singular position stays as interpolated
+        let raw = self.flow.instant.state.clone();
+        if self.flow.project(true).is_err() {
+            self.flow.instant.state = raw;
+        }
+        self.flow.evaluate()
+    }
+
+    /// The last step with its dense output.
+    pub fn last_step(&mut self) -> Result<&Step, MotionError> {
+        self.make_dense()?;
+        Ok(&self.step)
+    }
+
+    /// The time reached.
+    pub fn t(&self) -> f64 {
+        self.t
+    }
+
+    /// Where the last step began.
+    pub fn step_start(&self) -> f64 {
+        self.step.start
+    }
+
+    /// The system that moves.
+    pub fn dynamics(&mut self) -> &mut D {
+        self.flow.dynamics
+    }
+
+    /// The state reached.
+    pub fn state(&self) -> State {
+        let n = self.flow.n;
+        State { t: self.t, q: self.y[..n].to_vec(), qdot: self.y[n..2 * n].to_vec() }
+    }
+
+    /// The quantities integrated along the motion.
+    pub fn integrals(&self) -> &[f64] {
+        &self.y[2 * self.flow.n..]
+    }
+
+    /// Why the motion ended; none while it goes on.
+    pub fn outcome(&self) -> Option<&Outcome> {
+        self.outcome.as_ref()
+    }
+
+    /// The method at work.
+    pub fn method(&self) -> Method {
+        self.method
+    }
+
+    /// Rank of A along the motion.
+    pub fn rank(&self) -> usize {
+        self.rank
+    }
+
+    /// What the run has cost so far.
+    pub fn counts(&self) -> Counts {
+        let Flow { n_evaluations, n_factorizations, .. } = self.flow;
+        Counts { evaluations: n_evaluations, factorizations: n_factorizations, ..self.counts.clone() }
+    }
+
+    /// Positions passed at which the constraints lose rank.
+    pub fn passages(&self) -> &[Passage] {
+        &self.passages
+    }
+
+    /// Events that changed something.
+    pub fn events(&self) -> &[Event] {
+        &self.events
+    }
+
+    /// Whether and where the motion is stiff for an explicit method.
+    pub fn stiffness(&self) -> Option<&Stiffness> {
+        self.stiffness.as_ref()
+    }
+}
+
+/// h so that the remaining time is not left with a tiny last step.
+fn shorten(h: f64, left: f64) -> f64 {
+    if h >= left {
+        left
+    } else if h > 0.5 * left {
+        0.5 * left
+    } else {
+        h
+    }
+}

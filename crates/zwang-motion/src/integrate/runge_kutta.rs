@@ -1,0 +1,167 @@
+//! The stages of an explicit Runge-Kutta step, its error estimate and its dense output.
+
+use super::{step::Step, tableau::Tableau};
+use crate::{Dynamics, MotionError, flow::Flow};
+
+/// One step of an explicit method: where it stands, its stages, what it found.
+pub(crate) struct RungeKutta {
+    pub(crate) tableau: &'static Tableau,
+    /// Rates at the stages, one after the other; the one at the end of the step and the dense ones follow.
+    k: Vec<f64>,
+    /// y at the stage being worked on; after the step, at its last stage.
+    stage: Vec<f64>,
+    /// y at the end of the step.
+    pub(crate) end: Vec<f64>,
+    /// The smallest singular value that counts met in the stages, relative to the largest.
+    pub(crate) smallest: f64,
+    pub(crate) guarded: bool,
+    has_dense: bool,
+}
+
+impl RungeKutta {
+    pub(crate) fn new(tableau: &'static Tableau, n_values: usize) -> RungeKutta {
+        RungeKutta {
+            tableau,
+            k: vec![0.0; tableau.a.len() * n_values],
+            stage: vec![0.0; n_values],
+            end: vec![0.0; n_values],
+            smallest: 1.0,
+            guarded: false,
+            has_dense: false,
+        }
+    }
+
+    /// The rate at stage i.
+    pub(crate) fn rate(&self, i: usize) -> &[f64] {
+        let size = self.end.len();
+        &self.k[i * size..(i + 1) * size]
+    }
+
+    pub(crate) fn rate_mut(&mut self, i: usize) -> &mut [f64] {
+        let size = self.end.len();
+        &mut self.k[i * size..(i + 1) * size]
+    }
+
+    /// The rate at the end becomes that of the start of the next step.
+    pub(crate) fn go_on(&mut self) {
+        let size = self.end.len();
+        let from = self.tableau.n_stages * size;
+        self.k.copy_within(from..from + size, 0);
+    }
+
+    /// y at the end of a step of length h from (t, y), whose rate is known as stage 0.
+    pub(crate) fn attempt<D: Dynamics + ?Sized>(
+        &mut self,
+        flow: &mut Flow<D>,
+        t: f64,
+        y: &[f64],
+        h: f64,
+    ) -> Result<(), MotionError> {
+        self.smallest = 1.0;
+        self.has_dense = false;
+        for i in 1..self.tableau.n_stages {
+            self.evaluate(flow, t, y, h, i)?;
+        }
+        let mut end = std::mem::take(&mut self.end);
+        self.combine(self.tableau.b, y, h, &mut end);
+        self.end = end;
+        Ok(())
+    }
+
+    fn evaluate<D: Dynamics + ?Sized>(
+        &mut self,
+        flow: &mut Flow<D>,
+        t: f64,
+        y: &[f64],
+        h: f64,
+        i: usize,
+    ) -> Result<(), MotionError> {
+        let size = y.len();
+        let mut stage = std::mem::take(&mut self.stage);
+        self.combine(self.tableau.a[i], y, h, &mut stage);
+        self.stage = stage;
+        let rate = &mut self.k[i * size..(i + 1) * size];
+        flow.rate(t + self.tableau.c[i] * h, &self.stage, self.guarded, rate)?;
+        self.smallest = self.smallest.min(flow.all.gap().kept);
+        Ok(())
+    }
+
+    /// out = y + h Σ wᵢ kᵢ.
+    fn combine(&self, weights: &[(usize, f64)], y: &[f64], h: f64, out: &mut Vec<f64>) {
+        out.clear();
+        out.extend_from_slice(y);
+        for &(i, w) in weights {
+            let hw = h * w;
+            out.iter_mut().zip(self.rate(i)).for_each(|(x, k)| *x += hw * k);
+        }
+    }
+
+    /// The estimated error of the step as a multiple of what is allowed: `allowed(i)` for component i.
+    ///
+    /// Where there are two estimates they are combined as in DOP853, h e₅²/√(e₅² + e₃²/100). The rate at the end must be known.
+    pub(crate) fn error(&self, h: f64, allowed: &[f64]) -> f64 {
+        let (mut fine, mut coarse) = (0f64, 0f64);
+        for (i, allowed) in allowed.iter().enumerate() {
+            fine = fine.max((self.sum(self.tableau.error, i) / allowed).abs());
+            coarse = coarse.max((self.sum(self.tableau.coarse, i) / allowed).abs());
+        }
+        if self.tableau.coarse.is_empty() || fine == 0.0 {
+            return h * fine;
+        }
+        h * fine * fine / (fine * fine + 0.01 * coarse * coarse).sqrt()
+    }
+
+    fn sum(&self, weights: &[(usize, f64)], i: usize) -> f64 {
+        let size = self.end.len();
+        weights.iter().map(|&(stage, w)| w * self.k[stage * size + i]).sum()
+    }
+
+    /// h times the largest rate at which neighbouring solutions part, from the last stage and the end of the step, which differ
+    /// little; and the component that differs most. After Hairer's test for stiffness.
+    pub(crate) fn spread(&self, h: f64, allowed: &[f64]) -> (f64, usize) {
+        let last = self.rate(self.tableau.n_stages - 1);
+        let end = self.rate(self.tableau.n_stages);
+        let (mut above, mut below, mut most, mut which) = (0.0, 0.0, 0.0, 0);
+        for i in 0..allowed.len() {
+            let (f, y) = ((end[i] - last[i]) / allowed[i], (self.end[i] - self.stage[i]) / allowed[i]);
+            above += f * f;
+            below += y * y;
+            if f.abs() > most {
+                (most, which) = (f.abs(), i);
+            }
+        }
+        if below > 0.0 { (h * f64::sqrt(above / below), which) } else { (0.0, which) }
+    }
+
+    /// Fills the dense output of the step from (t, y) of length h to `self.end`.
+    pub(crate) fn dense<D: Dynamics + ?Sized>(
+        &mut self,
+        flow: &mut Flow<D>,
+        t: f64,
+        y: &[f64],
+        h: f64,
+        step: &mut Step,
+    ) -> Result<(), MotionError> {
+        let (size, n_stages) = (y.len(), self.tableau.n_stages);
+        if !self.has_dense {
+            for i in n_stages + 1..self.tableau.a.len() {
+                self.evaluate(flow, t, y, h, i)?;
+            }
+            self.has_dense = true;
+        }
+        step.F.resize((3 + self.tableau.dense.len()) * size, 0.0);
+        let (f0, f1) = (self.rate(0), self.rate(n_stages));
+        for i in 0..size {
+            let change = self.end[i] - y[i];
+            step.F[i] = change;
+            step.F[size + i] = h * f0[i] - change;
+            step.F[2 * size + i] = 2.0 * change - h * (f0[i] + f1[i]);
+        }
+        for (k, weights) in self.tableau.dense.iter().enumerate() {
+            for i in 0..size {
+                step.F[(3 + k) * size + i] = h * self.sum(weights, i);
+            }
+        }
+        Ok(())
+    }
+}
