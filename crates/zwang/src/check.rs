@@ -35,7 +35,7 @@ pub fn read(text: &str, overrides: &Overrides) -> Reading {
     let (mut tree, mut diagnostics) = parse(&text);
     let file_length = text.len();
     overrides.apply(&mut text, &mut tree, &mut diagnostics);
-    let model = lower(&tree, &mut diagnostics);
+    let model = lower(&tree, &text, &mut diagnostics);
     let model = model.filter(|_| !diagnostics.has_errors());
     Reading { text, file_length, model, diagnostics }
 }

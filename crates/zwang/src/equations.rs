@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use rustc_hash::FxHashMap;
 use zwang_expr::{Expr, Graph};
 
-use crate::model::{Coordinate, Derived, Level, Load, Model, Row};
+use crate::model::{Coordinate, Derived, Level, Load, Model, Plot, Row, When};
 
 /// A vector of which only the entries that are not zero are kept: index and entry.
 pub type SparseRow = Vec<(usize, Expr)>;
@@ -70,6 +70,10 @@ pub struct Equations {
     pub nonideal_force: Vec<Expr>,
     /// The outputs, with energies and momenta put in.
     pub outputs: Vec<Expr>,
+    /// The same for each plot: its curves, then what they are drawn over, if not t.
+    pub plots: Vec<Vec<Expr>>,
+    /// The same for each event: its condition g ≥ 0 and the new value.
+    pub whens: Vec<(Expr, Expr)>,
 }
 
 impl Equations {
@@ -144,12 +148,14 @@ impl Equations {
             rows,
             nonideal_force: Vec::new(),
             outputs: Vec::new(),
+            plots: Vec::new(),
+            whens: Vec::new(),
         };
         equations.finish(&symbols);
         equations
     }
 
-    /// C and the outputs, in which energies and momenta are put in.
+    /// C, outputs, plots and events, in which energies and momenta are put in.
     fn finish(&mut self, symbols: &Symbols) {
         let mut known: HashMap<Expr, Expr> = HashMap::new();
         for (&symbol, derived) in &self.model.derived {
@@ -166,8 +172,16 @@ impl Equations {
             };
             known.insert(symbol, value);
         }
-        let outputs: Vec<Expr> = self.model.outputs.iter().map(|o| o.expr).collect();
-        self.outputs = self.model.graph.substitute(&outputs, &known);
+        let Model { graph, outputs, plots, whens, .. } = &mut self.model;
+        let outputs: Vec<Expr> = outputs.iter().map(|o| o.expr).collect();
+        self.outputs = graph.substitute(&outputs, &known);
+        let exprs = |plot: &Plot| plot.curves.iter().chain(&plot.versus).map(|o| o.expr).collect::<Vec<_>>();
+        self.plots = plots.iter().map(|plot| graph.substitute(&exprs(plot), &known)).collect();
+        let put_in = |when: &When, graph: &mut Graph| {
+            let parts = graph.substitute(&[when.condition, when.value], &known);
+            (parts[0], parts[1])
+        };
+        self.whens = whens.iter().map(|when| put_in(when, graph)).collect();
         if !self.model.nonideal.is_empty() {
             let graph = &mut self.model.graph;
             let nonideal = applied_force(graph, &self.model.coordinates, symbols, &self.model.nonideal, Expr::ZERO);

@@ -151,6 +151,43 @@ pub struct Output {
     pub expr: Expr,
     /// The unit it is shown in.
     pub unit: Option<Unit>,
+    /// What it measures, if the model tells.
+    pub dimension: Option<Dimension>,
+}
+
+/// Curves drawn in one picture.
+#[derive(Clone, Debug)]
+pub struct Plot {
+    /// The curves, each named as the user wrote it.
+    pub curves: Vec<Output>,
+    /// What they are drawn over; none for t.
+    pub versus: Option<Output>,
+    /// The statement.
+    pub span: Span,
+}
+
+/// What an event changes.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// The parameter of this index.
+    Parameter(usize),
+    /// The velocity of the coordinate of this index.
+    Velocity(usize),
+}
+
+/// An event: where its condition begins to hold, something changes.
+#[derive(Clone, Debug)]
+pub struct When {
+    /// The condition as written: `t >= 2 s`.
+    pub name: String,
+    /// g, made of what a state gives: the condition holds where g ≥ 0.
+    pub condition: Expr,
+    /// What changes.
+    pub change: Change,
+    /// Its new value in SI, made of what a state gives.
+    pub value: Expr,
+    /// The statement.
+    pub span: Span,
 }
 
 /// How long to run and how accurately.
@@ -160,7 +197,14 @@ pub struct Run {
     pub duration: Expr,
     /// Relative tolerance.
     pub tolerance: Option<Expr>,
+    /// One of [`METHODS`], and where it is named.
+    pub method: Option<(String, Span)>,
+    /// Seconds of one step.
+    pub step: Option<Expr>,
 }
+
+/// The words that may follow `method` in a `run`.
+pub const METHODS: [&str; 6] = ["auto", "order8", "order5", "stiff", "rattle", "rattle4"];
 
 /// What was stated and is understood, but not computed by this version.
 #[derive(Clone, Debug)]
@@ -212,6 +256,10 @@ pub struct Model {
     pub run: Option<Run>,
     /// What to show.
     pub outputs: Vec<Output>,
+    /// What to plot.
+    pub plots: Vec<Plot>,
+    /// Events.
+    pub whens: Vec<When>,
     /// Symbols that stand for derived quantities.
     pub derived: FxHashMap<Expr, Derived>,
     /// What later versions will compute.

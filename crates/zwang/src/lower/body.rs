@@ -7,7 +7,6 @@ use super::{Lower, Lowered};
 use crate::diagnostic::Diagnostic;
 use crate::model::{Constraint, Level, Row};
 use crate::syntax::Span;
-use crate::syntax::name::canonical;
 use crate::syntax::tree::*;
 use crate::units::Dimension;
 use zwang_expr::{Expr, Function, Graph};
@@ -37,14 +36,7 @@ impl Frame {
 impl Lower<'_> {
     /// The key of the body that a formula names, with its frame worked out.
     pub(super) fn body_key(&mut self, of: &Formula) -> Lowered<Option<String>> {
-        let key = match &of.kind {
-            FormulaKind::Name(name) => canonical(name),
-            FormulaKind::Indexed(name, indices) => {
-                let indices = indices.iter().map(|i| self.integer(i)).collect::<Lowered<Vec<i64>>>()?;
-                canonical(&name.text) + &super::names::suffix(&indices)
-            }
-            _ => return Ok(None),
-        };
+        let Some((key, _)) = self.key_of(of)? else { return Ok(None) };
         let Some(Entry::Definition { statement, .. }) = self.entries.get(&key) else { return Ok(None) };
         if !matches!(self.tree.statements[*statement].kind, StatementKind::Body { .. }) {
             return Ok(None);

@@ -1,6 +1,6 @@
 //! Calls: elementary functions, vectors, the user's own functions, and quantities of the motion.
 
-use super::names::{Entry, Label, function_names, suffix};
+use super::names::{Entry, Label, function_names};
 use super::value::{Quantity, Value};
 use super::{Lower, Lowered};
 use crate::diagnostic::Diagnostic;
@@ -197,17 +197,11 @@ impl Lower<'_> {
     /// The label a formula names, such as `rod` or `rod[2]`.
     pub(super) fn label(&mut self, formula: &Formula) -> Lowered<Label> {
         let (key, shown) = match &formula.kind {
-            FormulaKind::Name(name) => (canonical(name), name.clone()),
-            FormulaKind::Indexed(name, indices) => {
-                let indices = indices.iter().map(|i| self.integer(i)).collect::<Lowered<Vec<i64>>>()?;
-                let suffix = suffix(&indices);
-                (canonical(&name.text) + &suffix, format!("{}{suffix}", name.text))
-            }
             FormulaKind::Member(of, name, None) => match self.body_key(of)? {
                 Some(key) => (format!("{key}.{}", name.text), format!("{key}.{}", name.text)),
                 None => (String::new(), "this".to_string()),
             },
-            _ => (String::new(), "this".to_string()),
+            _ => self.key_of(formula)?.unwrap_or((String::new(), "this".to_string())),
         };
         if let Some(label) = self.labels.get(&key) {
             return Ok(*label);

@@ -27,14 +27,7 @@ impl Lower<'_> {
     }
 
     fn initial(&mut self, member: &Member, initial: &tree::Initial) -> Lowered<()> {
-        let (mut key, mut primes) = (member.key.clone(), initial.primes);
-        if !self.entries.contains_key(&key)
-            && !self.families.contains_key(&key)
-            && let Some((bare, dots)) = undotted(&initial.target.name.text)
-        {
-            key = bare + member.key.find('[').map_or("", |k| &member.key[k..]);
-            primes += dots;
-        }
+        let (key, primes) = self.undotted_key(member, &initial.target.name.text, initial.primes);
         if primes > 1 {
             let d = Diagnostic::error("Z205", "an acceleration cannot be given at the start");
             return self.give_up(d.at(initial.span, "follows from positions and velocities"));
@@ -49,6 +42,18 @@ impl Lower<'_> {
             self.initial_of(&key, &member.shown, primes, value.clone(), initial)?;
         }
         Ok(())
+    }
+
+    /// The key and primes of a target; dots above a letter are primes where no name is spelled with them.
+    pub(super) fn undotted_key(&self, member: &Member, written: &str, primes: u32) -> (String, u32) {
+        let key = &member.key;
+        if !self.entries.contains_key(key)
+            && !self.families.contains_key(key)
+            && let Some((bare, dots)) = undotted(written)
+        {
+            return (bare + key.find('[').map_or("", |k| &key[k..]), primes + dots);
+        }
+        (key.clone(), primes)
     }
 
     fn initial_of(

@@ -4,10 +4,12 @@ mod body;
 mod call;
 mod constraints;
 mod dimensions;
+mod events;
 mod formula;
 mod initial;
 mod mechanics;
 mod names;
+mod plots;
 mod value;
 mod wishes;
 
@@ -23,6 +25,7 @@ use crate::units::Dimension;
 use body::Frame;
 use dimensions::{Clash, Dim, Dimensions};
 use names::{Entry, Label};
+use plots::{Curves, Shown};
 use value::{Quantity, Value};
 
 /// Formulas and parts of formulas one model may consist of once its families, sums and functions are written out: some
@@ -41,9 +44,9 @@ pub(crate) struct Abandoned;
 /// What lowering a part yields.
 type Lowered<T> = Result<T, Abandoned>;
 
-/// Turns the tree into a model; none if there are errors.
-pub fn lower(tree: &SyntaxTree, diagnostics: &mut Diagnostics) -> Option<Model> {
-    let mut lower = Lower::new(tree, diagnostics);
+/// Turns the tree of a text into a model; none if there are errors.
+pub fn lower(tree: &SyntaxTree, text: &str, diagnostics: &mut Diagnostics) -> Option<Model> {
+    let mut lower = Lower::new(tree, text, diagnostics);
     lower.declare();
     lower.parameters();
     lower.start();
@@ -66,6 +69,7 @@ enum Meaning {
 
 struct Lower<'a> {
     tree: &'a SyntaxTree,
+    text: &'a str,
     diagnostics: &'a mut Diagnostics,
     graph: Graph,
     dimensions: Dimensions,
@@ -112,11 +116,13 @@ struct Lower<'a> {
     rows_ready: bool,
     work: usize,
     derived: FxHashMap<Derived, Expr>,
+    outputs: Vec<Shown>,
+    plots: Vec<Curves>,
     model: Model,
 }
 
 impl<'a> Lower<'a> {
-    fn new(tree: &'a SyntaxTree, diagnostics: &'a mut Diagnostics) -> Lower<'a> {
+    fn new(tree: &'a SyntaxTree, text: &'a str, diagnostics: &'a mut Diagnostics) -> Lower<'a> {
         let mut graph = Graph::new();
         let mut dimensions = Dimensions::default();
         let time = graph.symbol("t", "t");
@@ -143,6 +149,8 @@ impl<'a> Lower<'a> {
             start_span: None,
             run: None,
             outputs: Vec::new(),
+            plots: Vec::new(),
+            whens: Vec::new(),
             derived: FxHashMap::default(),
             later: Vec::new(),
             energy_span: None,
@@ -150,6 +158,7 @@ impl<'a> Lower<'a> {
         };
         Lower {
             tree,
+            text,
             diagnostics,
             graph,
             dimensions,
@@ -181,6 +190,8 @@ impl<'a> Lower<'a> {
             rows_ready: false,
             work: 0,
             derived: FxHashMap::default(),
+            outputs: Vec::new(),
+            plots: Vec::new(),
             model,
         }
     }
@@ -370,6 +381,7 @@ impl<'a> Lower<'a> {
         if self.diagnostics.has_errors() {
             return None;
         }
+        self.settle_shown();
         // a model of pure numbers is shown no units, whatever could be inferred
         if !self.tree.has_units {
             self.model.graph = self.graph;

@@ -312,6 +312,27 @@ impl Lower<'_> {
         Ok(number as i64)
     }
 
+    /// The key of a plain or indexed name and the user's spelling of it; none for any other formula.
+    pub(super) fn key_of(&mut self, formula: &Formula) -> Lowered<Option<(String, String)>> {
+        Ok(match &formula.kind {
+            FormulaKind::Name(name) => Some((canonical(name), name.clone())),
+            FormulaKind::Indexed(name, indices) => {
+                let indices = indices.iter().map(|i| self.integer(i)).collect::<Lowered<Vec<i64>>>()?;
+                let suffix = suffix(&indices);
+                Some((canonical(&name.text) + &suffix, format!("{}{suffix}", name.text)))
+            }
+            _ => None,
+        })
+    }
+
+    /// The members of the family that a plain name stands for, each with its key and the user's spelling of it.
+    pub(super) fn family(&self, formula: &Formula) -> Option<Vec<(String, String)>> {
+        let FormulaKind::Name(name) = &formula.kind else { return None };
+        let keys = self.families.get(&canonical(name))?;
+        let spelled = |key: &String| format!("{name}{}", &key[key.find('[').unwrap_or(key.len())..]);
+        Some(keys.iter().map(|key| (key.clone(), spelled(key))).collect())
+    }
+
     /// The value of a plain or indexed name.
     pub(super) fn named(&mut self, key: String, shown: &str, span: Span) -> Lowered<Value> {
         if let Some((_, value)) = self.locals.iter().rev().find(|(name, _)| *name == key) {

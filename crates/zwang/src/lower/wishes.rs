@@ -1,13 +1,10 @@
-//! What is wished of the motion: nonideal laws, outputs, plots, runs, sweeps and events.
+//! What is wished of the motion: nonideal laws, runs and sweeps.
 
-use super::dimensions::Dim;
-use super::names::{Entry, Member};
-use super::value::Value;
 use super::{Lower, Lowered};
 use crate::diagnostic::Diagnostic;
-use crate::model::{Derived, Load, Output, Run};
+use crate::model::{Derived, Load, METHODS, Run};
 use crate::syntax::Span;
-use crate::syntax::name::canonical;
+use crate::syntax::name::{canonical, nearest};
 use crate::syntax::tree::*;
 use crate::units::Dimension;
 use zwang_expr::Expr;
@@ -23,7 +20,7 @@ impl Lower<'_> {
                     self.each_member(target, |lower, m| lower.output(m, value, unit.as_ref()));
                     Ok(())
                 }
-                StatementKind::Plot { values, versus } => values.iter().chain(versus).try_for_each(|f| self.shown(f)),
+                StatementKind::Plot { values, versus } => self.plot(values, versus.as_ref(), span),
                 StatementKind::Animate(items) => {
                     self.later("`animate`".into(), false, span);
                     items.iter().try_for_each(|f| self.animated(f))
@@ -65,32 +62,6 @@ impl Lower<'_> {
         Ok(())
     }
 
-    fn output(&mut self, member: &Member, formula: &Formula, unit: Option<&(crate::units::Unit, Span)>) -> Lowered<()> {
-        let value = self.definition(&member.key, formula.span)?;
-        let names = self.component_names(&value);
-        for (suffix, quantity) in names.into_iter().zip(value.components()) {
-            if let Some((unit, unit_span)) = unit {
-                let wanted = Dim::from(unit.dimension);
-                self.same_dimension(
-                    (&quantity.dim, formula.span),
-                    (&wanted, *unit_span),
-                    "an output and its unit differ",
-                )?;
-            }
-            let name = format!("{}{suffix}", member.shown);
-            self.model.outputs.push(Output { name, expr: quantity.expr, unit: unit.map(|(u, _)| u.clone()) });
-        }
-        Ok(())
-    }
-
-    fn component_names(&self, value: &Value) -> Vec<String> {
-        match value {
-            Value::Scalar(_) => vec![String::new()],
-            Value::Vector(v) => (0..v.len()).map(|k| format!(".{}", ["x", "y", "z"][k])).collect(),
-            Value::Generalized(g) => g.iter().map(|(k, _)| format!(".{}", self.model.coordinates[*k].name)).collect(),
-        }
-    }
-
     /// Something to plot: a formula or a whole family.
     fn shown(&mut self, formula: &Formula) -> Lowered<()> {
         if let FormulaKind::Name(name) = &formula.kind
@@ -118,24 +89,64 @@ impl Lower<'_> {
 
     fn run(&mut self, duration: &Formula, properties: &[Property]) -> Lowered<()> {
         self.known_properties(properties, &["tolerance", "method", "step"])?;
-        let value = self.constant(duration)?;
+        let value_of = |name: &str| properties.iter().find(|p| p.name.text == name).map(|p| &p.value);
+        let run = Run {
+            duration: self.positive_time(duration, "a run lasts", "run 10 s")?,
+            tolerance: value_of("tolerance").map(|f| self.tolerance(f)).transpose()?,
+            method: value_of("method").map(|f| self.method(f)).transpose()?,
+            step: value_of("step")
+                .map(|f| self.positive_time(f, "a step lasts", "run 10 s with step 0.01 s"))
+                .transpose()?,
+        };
+        self.model.run = Some(run);
+        Ok(())
+    }
+
+    /// A constant number of seconds.
+    fn positive_time(&mut self, formula: &Formula, what: &str, form: &str) -> Lowered<Expr> {
+        let value = self.constant(formula)?;
         // a run in seconds says nothing of a model in pure numbers, but a run in metres is a slip
         if let Some(dimension) = self.dimensions.known(&value.dim)
             && !dimension.same(Dimension::SECOND)
             && !dimension.same(Dimension::NONE)
         {
-            let d = Diagnostic::error("Z501", format!("a run lasts a time, not {dimension}"));
-            return self.give_up(d.at(duration.span, dimension.to_string()).help("run 10 s"));
+            let d = Diagnostic::error("Z501", format!("{what} a time, not {dimension}"));
+            return self.give_up(d.at(formula.span, dimension.to_string()).help(form));
         }
-        let tolerance = properties.iter().find(|p| p.name.text == "tolerance");
-        let tolerance = tolerance.map(|p| self.constant(&p.value)).transpose()?.map(|q| q.expr);
-        let all: Vec<Expr> = std::iter::once(value.expr).chain(tolerance).collect();
-        if self.model.constants_in(&self.graph, &all).iter().any(|x| *x <= 0.0) {
-            let d = Diagnostic::error("Z109", "a run lasts a positive time, with a positive tolerance");
-            return self.give_up(d.at(duration.span, "not positive").help("run 10 s with tolerance 1e-9"));
+        if !self.is_positive(value.expr) {
+            let d = Diagnostic::error("Z109", format!("{what} a positive time"));
+            return self.give_up(d.at(formula.span, "not positive").help(form));
         }
-        self.model.run = Some(Run { duration: value.expr, tolerance });
-        Ok(())
+        Ok(value.expr)
+    }
+
+    fn tolerance(&mut self, formula: &Formula) -> Lowered<Expr> {
+        let value = self.constant(formula)?.expr;
+        if !self.is_positive(value) {
+            let d = Diagnostic::error("Z109", "a tolerance is a positive number").at(formula.span, "not positive");
+            return self.give_up(d.help("run 10 s with tolerance 1e-9"));
+        }
+        Ok(value)
+    }
+
+    /// Whether a constant is positive and finite.
+    fn is_positive(&self, constant: Expr) -> bool {
+        let value = self.model.constants_in(&self.graph, &[constant])[0];
+        value > 0.0 && value.is_finite()
+    }
+
+    /// The method a `run` names, as a word or between quotes.
+    fn method(&mut self, formula: &Formula) -> Lowered<(String, Span)> {
+        let (FormulaKind::Name(word) | FormulaKind::Text(word)) = &formula.kind else { return Err(super::Abandoned) };
+        if METHODS.contains(&word.as_str()) {
+            return Ok((word.clone(), formula.span));
+        }
+        let d = Diagnostic::error("Z107", format!("`{word}` is not a method")).at(formula.span, "not known");
+        let d = match nearest(word, METHODS.into_iter()) {
+            Some(near) => d.help(format!("did you mean `{near}`?")),
+            None => d,
+        };
+        self.give_up(d.help(format!("the methods are {}", METHODS.join(", "))))
     }
 
     fn sweep(&mut self, target: &Target, range: &SweepRange, properties: &[Property], span: Span) -> Lowered<()> {
@@ -163,25 +174,6 @@ impl Lower<'_> {
             self.same_dimension((&swept.dim, target.span), (&value.dim, formula.span), "a sweep does not fit")?;
         }
         self.later(format!("sweep of `{}`", member.shown), false, span);
-        Ok(())
-    }
-
-    fn when(&mut self, condition: &Formula, target: &Target, primes: u32, value: &Formula, span: Span) -> Lowered<()> {
-        self.comparison(condition)?;
-        let member = self.one_member(target)?;
-        let changed = self.named(member.key.clone(), &member.shown, target.span)?;
-        let is_parameter = matches!(self.entries.get(&member.key), Some(Entry::Parameter(_)));
-        let is_velocity = primes == 1 && matches!(self.entries.get(&member.key), Some(Entry::Coordinate(_)));
-        if !is_parameter && !is_velocity {
-            let d = Diagnostic::error("Z107", "an event changes a parameter or a velocity");
-            return self.give_up(d.at(target.span, "neither of them"));
-        }
-        let changed = self.primed(changed, primes, target.span)?;
-        let (changed, value_of) = (self.as_scalar(changed, target.span)?, self.scalar(value)?);
-        if value_of.expr != Expr::ZERO {
-            self.same_dimension((&changed.dim, target.span), (&value_of.dim, value.span), "an event does not fit")?;
-        }
-        self.later(format!("the event that changes `{}`", member.shown), true, span);
         Ok(())
     }
 }

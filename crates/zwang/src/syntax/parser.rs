@@ -540,6 +540,7 @@ impl<'a> Parser<'a> {
                     self.at += 1;
                     Formula { span, kind: FormulaKind::Text(text.clone()) }
                 }
+                _ if name.text == "method" => self.word("a method such as auto or rattle")?,
                 _ if formula => self.formula()?,
                 _ => self.value()?,
             };
@@ -547,6 +548,22 @@ impl<'a> Parser<'a> {
             more = self.eat_word("and");
         }
         Ok(properties)
+    }
+
+    /// A word that names a choice, not a quantity: `order8`, and `half-step` where no blank stands around the hyphen.
+    fn word(&mut self, what: &str) -> Parsed<Formula> {
+        let start = self.here();
+        let mut word = self.name(what)?.text;
+        while let [before, hyphen, after, ..] = &self.tokens[self.at - 1..]
+            && hyphen.kind == TokenKind::Symbol("-")
+            && before.span.end == hyphen.span.start
+            && hyphen.span.end == after.span.start
+            && let TokenKind::Name(part) | TokenKind::Number(part) = &after.kind
+        {
+            word = format!("{word}-{part}");
+            self.at += 2;
+        }
+        Ok(Formula { span: self.since(start), kind: FormulaKind::Name(word) })
     }
 
     pub(super) fn initial(&mut self) -> Parsed<Initial> {

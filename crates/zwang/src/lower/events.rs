@@ -1,0 +1,80 @@
+//! Events: a condition on the state, and the parameter or velocity that changes where it begins to hold.
+
+use super::names::Entry;
+use super::{Lower, Lowered, Meaning};
+use crate::diagnostic::Diagnostic;
+use crate::model::{Change, Derived, When};
+use crate::syntax::Span;
+use crate::syntax::tree::*;
+use zwang_expr::{Comparison, Expr};
+
+impl Lower<'_> {
+    pub(super) fn when(
+        &mut self,
+        condition: &Formula,
+        target: &Target,
+        primes: u32,
+        value: &Formula,
+        span: Span,
+    ) -> Lowered<()> {
+        let holds = self.margin(condition);
+        let member = self.one_member(target)?;
+        let (key, primes) = self.undotted_key(&member, &target.name.text, primes);
+        let changed = self.named(key.clone(), &member.shown, target.span)?;
+        let change = match (self.entries.get(&key), primes) {
+            (Some(&Entry::Parameter(k)), 0) => Change::Parameter(k),
+            (Some(&Entry::Coordinate(k)), 1) => Change::Velocity(k),
+            _ => {
+                let d = Diagnostic::error("Z107", "an event changes a parameter or a velocity");
+                return self.give_up(d.at(target.span, "neither of them").help("when t >= 2 s: k = 0"));
+            }
+        };
+        let changed = self.primed(changed, primes, target.span)?;
+        let (changed, new) = (self.as_scalar(changed, target.span)?, self.scalar(value)?);
+        if new.expr != Expr::ZERO {
+            self.same_dimension((&changed.dim, target.span), (&new.dim, value.span), "an event does not fit")?;
+        }
+        self.known_at_a_state(new.expr, "the new value of an event", value.span)?;
+        let name = self.written(condition.span);
+        self.model.whens.push(When { name, condition: holds?, change, value: new.expr, span });
+        Ok(())
+    }
+
+    /// g with g ≥ 0 where the condition holds: `x < 1` gives 1 − x.
+    fn margin(&mut self, condition: &Formula) -> Lowered<Expr> {
+        let (comparison, left, right) = self.comparison(condition)?;
+        let margin = match comparison {
+            Comparison::Greater | Comparison::GreaterOrEqual => self.graph.sub(left, right),
+            Comparison::Less | Comparison::LessOrEqual => self.graph.sub(right, left),
+        };
+        self.known_at_a_state(margin, "the condition of an event", condition.span)?;
+        Ok(margin)
+    }
+
+    /// Whether t, positions, velocities and parameters give a symbol, perhaps by way of an energy.
+    fn is_known_at_a_state(&self, symbol: Expr) -> bool {
+        use Derived::{Energy, Kinetic, Momentum, Potential};
+        let by_energy = matches!(self.model.derived.get(&symbol), Some(Energy | Kinetic | Potential | Momentum(_)));
+        by_energy || self.is_state(symbol)
+    }
+
+    /// Whether a symbol is t, a position, a velocity or a parameter.
+    pub(super) fn is_state(&self, symbol: Expr) -> bool {
+        use Meaning::{Parameter, Position, Velocity};
+        let meaning = self.meaning.get(&symbol);
+        symbol == self.model.time || matches!(meaning, Some(Position(_) | Velocity | Parameter(_)))
+    }
+
+    /// Refuses what only the motion gives: accelerations, reactions, work.
+    fn known_at_a_state(&mut self, expr: Expr, place: &str, span: Span) -> Lowered<()> {
+        let strange = self.graph.symbols(expr).into_iter().find(|s| !self.is_known_at_a_state(*s));
+        let Some(symbol) = strange else { return Ok(()) };
+        let name = self.graph.name(symbol).to_string();
+        let what = match self.row_dims.contains_key(&symbol) {
+            true => format!("a reaction cannot stand in {place}: it contains `{name}`"),
+            false => format!("`{name}` cannot stand in {place}"),
+        };
+        let d = Diagnostic::error("Z404", what).at(span, "not known from positions and velocities alone");
+        self.give_up(d.help("coordinates, velocities, t, parameters, energies and momenta can stand here"))
+    }
+}
