@@ -1,6 +1,8 @@
 //! What several test files need: models from the gallery, looked at from every side.
 #![allow(dead_code)]
 
+pub mod reference;
+
 use zwang::diagnostic::Diagnostics;
 use zwang::{Check, Inspection, Overrides, Wishes, check, inspect, read};
 
