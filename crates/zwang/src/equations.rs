@@ -189,6 +189,43 @@ impl Equations {
         }
     }
 
+    /// Every formula the motion follows from: M, Q, A, b and C.
+    pub(crate) fn formulas(&self) -> Vec<Expr> {
+        let masses = self.mass_matrix.iter().flatten().map(|(_, e)| *e);
+        let rows = self.rows.iter().flat_map(|r| r.coefficients.iter().map(|(_, e)| *e).chain([r.rhs]));
+        masses.chain(self.given_force.iter().copied()).chain(rows).chain(self.nonideal_force.iter().copied()).collect()
+    }
+
+    /// What changes the energy: dE/dt = F·q̇ − ∂L/∂t + λᵀA q̇ + C·q̇; without C here.
+    pub(crate) fn power(&mut self) -> Power {
+        let symbols = Symbols::new(self.model.time, &self.model.coordinates);
+        let Model { graph, coordinates, time, constraints, .. } = &mut self.model;
+        let mut terms: Vec<Expr> = Vec::new();
+        for (c, &force) in coordinates.iter().zip(&self.applied_force) {
+            terms.push(graph.mul(force, c.qdot));
+        }
+        for (symbol, derivative) in graph.gradient_in(self.lagrangian, |s| symbols.is_state(s)) {
+            if symbol == *time {
+                terms.push(graph.neg(derivative));
+            }
+        }
+        let mut of_constraint = vec![Expr::ZERO; constraints.len()];
+        let mut works = !self.nonideal_force.is_empty();
+        for row in &self.rows {
+            let parts: Vec<Expr> =
+                row.coefficients.iter().map(|&(j, e)| graph.mul(e, coordinates[j].qdot)).collect();
+            let motion = graph.sum(&parts);
+            let power = graph.mul(row.lambda, motion);
+            of_constraint[row.constraint] = graph.add(of_constraint[row.constraint], power);
+            // A q̇ is the rate itself, and so zero, where the row is homogeneous in the velocities
+            works |= row.rate != Some(motion);
+            terms.push(power);
+        }
+        let applied = graph.sum(&terms[..terms.len() - self.rows.len()]);
+        let whole = (works || applied != Expr::ZERO).then(|| graph.sum(&terms));
+        Power { whole, of_constraint }
+    }
+
     /// The Legendre data: derivatives of p and of E, found independently of M and Q.
     pub fn legendre(&mut self) -> LegendreExpressions {
         let symbols = Symbols::new(self.model.time, &self.model.coordinates);
@@ -218,6 +255,14 @@ impl Equations {
         }
         data
     }
+}
+
+/// Powers, with the multipliers that act as symbols.
+pub(crate) struct Power {
+    /// Of applied forces, time and constraints together; none if it is zero by structure.
+    pub(crate) whole: Option<Expr>,
+    /// λᵀA q̇ of each constraint.
+    pub(crate) of_constraint: Vec<Expr>,
 }
 
 /// What a symbol of the state is.

@@ -24,6 +24,7 @@ pub mod explain;
 mod inspect;
 pub mod lower;
 pub mod model;
+mod moving;
 pub mod quantity;
 pub mod start;
 pub mod syntax;

@@ -2,16 +2,18 @@
 
 use rustc_hash::FxHashSet;
 use zwang_expr::{Expr, Graph};
-use zwang_motion::{Dynamics, Given, Legendre, Matrix, MotionError, State};
+use zwang_motion::{Dynamics, Given, Instant, Jacobian, Legendre, Matrix, MotionError, Reaction, State};
 
 use crate::compiled::Compiled;
 use crate::equations::{Equations, SparseRow};
 use crate::model::{Derived, Model};
+use crate::moving::{Derivatives, Moving, Source};
 
 /// The compiled equations of one model with its parameter values.
 pub struct System {
     n: usize,
     inputs: Vec<f64>,
+    with_lambda: Vec<f64>,
     parameters: Vec<f64>,
     given: Compiled,
     energies: Compiled,
@@ -23,6 +25,10 @@ pub struct System {
     /// t, q, q̇ and the parameters, with the graph they live in: for messages.
     symbols: Vec<Expr>,
     graph: Graph,
+    /// What only a moving system needs.
+    moving: Option<Moving>,
+    source: Option<Source>,
+    derivatives: Option<Derivatives>,
 }
 
 /// Energies and momenta at a state.
@@ -110,6 +116,7 @@ impl System {
         Some(System {
             n,
             inputs: vec![0.0; inputs.len()],
+            with_lambda: Vec::new(),
             parameters: model.parameter_values.clone(),
             given,
             energies,
@@ -120,7 +127,46 @@ impl System {
             empty_legendre,
             symbols: inputs,
             graph: model.graph.clone(),
+            moving: None,
+            source: None,
+            derivatives: None,
         })
+    }
+
+    /// Compiles what a motion needs; false if something contains a symbol without a value.
+    pub fn prepare_motion(&mut self, equations: &mut Equations) -> bool {
+        self.moving = Moving::compile(equations);
+        self.source = Some(Source::new(equations));
+        self.moving.is_some()
+    }
+
+    /// The parameter values now; an event may have changed them.
+    pub fn parameters(&self) -> &[f64] {
+        &self.parameters
+    }
+
+    /// Which `when` statement an event is; none if it is a switch inside a formula.
+    pub fn when(&self, event: usize) -> Option<usize> {
+        self.moving.as_ref().and_then(|moving| moving.when(event))
+    }
+
+    /// Whether the energy is expected to change, so that the work is integrated as the first integral.
+    pub fn has_power(&self) -> bool {
+        self.moving.as_ref().is_some_and(|moving| moving.has_power)
+    }
+
+    /// The constraints whose work is integrated, after the power if there is one.
+    pub fn works(&self) -> &[usize] {
+        self.moving.as_ref().map_or(&[], |moving| &moving.works)
+    }
+
+    /// φ, φ̇ or ψ of every row as written: positions, then velocities.
+    pub fn residuals(&mut self, state: &State) -> Vec<f64> {
+        self.set(state);
+        let Some(moving) = &mut self.moving else { return Vec::new() };
+        let mut values = moving.positions.run(&self.inputs).to_vec();
+        values.extend(&moving.velocities.run(&self.inputs)[moving.n_positions..]);
+        values
     }
 
     /// How many instructions give M, Q, A, b.
@@ -220,13 +266,108 @@ impl Dynamics for System {
             C.fill(0.0);
             return Ok(());
         };
-        let inputs: Vec<f64> = self.inputs.iter().chain(lambda).copied().collect();
-        C.copy_from_slice(nonideal.run(&inputs));
+        self.with_lambda.clear();
+        self.with_lambda.extend(self.inputs.iter().chain(lambda));
+        C.copy_from_slice(nonideal.run(&self.with_lambda));
         if C.iter().all(|c| c.is_finite()) {
             Ok(())
         } else {
-            Err(nonideal.trouble(&self.graph, &self.symbols, &inputs))
+            Err(nonideal.trouble(&self.graph, &self.symbols, &self.with_lambda))
         }
+    }
+
+    fn n_position_rows(&self) -> usize {
+        self.moving.as_ref().map_or(0, |moving| moving.n_positions)
+    }
+
+    fn n_velocity_rows(&self) -> usize {
+        self.moving.as_ref().map_or(0, |moving| moving.n_velocities)
+    }
+
+    fn fill_positions(&mut self, state: &State, phi: &mut [f64]) -> Result<(), MotionError> {
+        self.set(state);
+        let Some(moving) = &mut self.moving else { return Ok(()) };
+        phi.copy_from_slice(moving.positions.run(&self.inputs));
+        match phi.iter().all(|x| x.is_finite()) {
+            true => Ok(()),
+            false => Err(moving.positions.trouble(&self.graph, &self.symbols, &self.inputs)),
+        }
+    }
+
+    fn fill_velocities(&mut self, state: &State, psi: &mut [f64]) -> Result<(), MotionError> {
+        self.set(state);
+        let Some(moving) = &mut self.moving else { return Ok(()) };
+        psi.copy_from_slice(moving.velocities.run(&self.inputs));
+        match psi.iter().all(|x| x.is_finite()) {
+            true => Ok(()),
+            false => Err(moving.velocities.trouble(&self.graph, &self.symbols, &self.inputs)),
+        }
+    }
+
+    fn unit(&self, coordinate: usize) -> Option<usize> {
+        self.moving.as_ref().and_then(|moving| moving.units[coordinate])
+    }
+
+    fn n_integrals(&self) -> usize {
+        self.moving.as_ref().map_or(0, Moving::n_integrals)
+    }
+
+    fn fill_integrands(&mut self, instant: &Instant, rates: &mut [f64]) -> Result<(), MotionError> {
+        if rates.is_empty() {
+            return Ok(());
+        }
+        self.set(&instant.state);
+        if let Some(moving) = &mut self.moving {
+            moving.rates(&self.inputs, instant, rates);
+        }
+        match rates.iter().all(|x| x.is_finite()) {
+            true => Ok(()),
+            false => Err(MotionError::NotFinite { what: "the power".into() }),
+        }
+    }
+
+    fn n_events(&self) -> usize {
+        self.moving.as_ref().map_or(0, |moving| moving.n_events)
+    }
+
+    fn fill_events(&mut self, state: &State, values: &mut [f64]) -> Result<(), MotionError> {
+        self.set(state);
+        if let Some(moving) = &mut self.moving {
+            moving.events(&self.inputs, values);
+        }
+        Ok(())
+    }
+
+    fn fire(&mut self, event: usize, upwards: bool, state: &mut State) -> Result<Reaction, MotionError> {
+        self.set(state);
+        let Some(moving) = &mut self.moving else { return Ok(Reaction::Ignore) };
+        moving.fire(event, upwards, &self.inputs, state, &mut self.parameters)
+    }
+
+    fn allocate_jacobian(&mut self) -> Option<Jacobian> {
+        if self.derivatives.is_none() {
+            self.derivatives = Derivatives::compile(self.source.as_ref()?);
+        }
+        self.derivatives.as_ref().map(|derivatives| derivatives.empty.clone())
+    }
+
+    fn fill_jacobian(&mut self, instant: &Instant, jacobian: &mut Jacobian) -> Result<(), MotionError> {
+        self.set(&instant.state);
+        let Some(Derivatives { program, inputs, .. }) = &mut self.derivatives else { return Ok(()) };
+        inputs.clear();
+        inputs.extend(self.inputs.iter().chain(&instant.lambda).chain(&instant.qddot));
+        let values = program.run(inputs);
+        let finite = values.iter().all(|v| v.is_finite());
+        distribute(
+            values,
+            [
+                &mut jacobian.force_by_q.value,
+                &mut jacobian.force_by_qdot.value,
+                &mut jacobian.rows_by_q.value,
+                &mut jacobian.rows_by_qdot.value,
+            ],
+        );
+        if finite { Ok(()) } else { Err(program.trouble(&self.graph, &self.symbols, inputs)) }
     }
 
     fn allocate_legendre(&self) -> Option<Legendre> {

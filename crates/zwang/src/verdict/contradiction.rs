@@ -50,8 +50,20 @@ pub fn explain(equations: &Equations, state: &State, error: &MotionError) -> Dia
             Diagnostic::error("Z301", format!("the acceleration could not be found to full accuracy: {} remains", number(*residual)))
                 .help("the constraints may nearly depend on each other; `zwang check` lists them")
         }
+        MotionError::NotHolonomic { row } => not_holonomic(equations, *row),
         MotionError::NoLegendre => Diagnostic::error("Z404", error.to_string()),
     }
+}
+
+/// Z602: a method for position constraints meets another one.
+fn not_holonomic(equations: &Equations, row: usize) -> Diagnostic {
+    let message = "the method `rattle` holds ideal constraints on positions only";
+    let d = Diagnostic::error("Z602", message);
+    let d = match equations.rows.get(row) {
+        Some(row) => d.at(equations.model.constraints[row.constraint].span, "contains velocities or accelerations"),
+        None => d.with_note("a `nonideal` law does work on the virtual displacements"),
+    };
+    d.help("leave `method` out, or use `order8`")
 }
 
 /// Z401: directions that have neither mass nor constraint.

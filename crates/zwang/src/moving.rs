@@ -1,0 +1,286 @@
+//! What a system needs beyond M, Q, A, b once it moves: residuals, work, events, derivatives.
+
+use rustc_hash::FxHashMap;
+use zwang_expr::{Expr, Graph};
+use zwang_motion::{Instant, Jacobian, Matrix, MotionError, Reaction, State};
+
+use crate::compiled::Compiled;
+use crate::equations::{Equations, SparseRow};
+use crate::model::{Change, Derived, Level, Model};
+
+use crate::units::Dimension;
+
+/// The programs of a moving system.
+pub(crate) struct Moving {
+    pub(crate) n_positions: usize,
+    pub(crate) n_velocities: usize,
+    /// φ; then φ̇ and ψ.
+    pub(crate) positions: Compiled,
+    pub(crate) velocities: Compiled,
+    /// The unit of each coordinate, numbered; none for pure numbers.
+    pub(crate) units: Vec<Option<usize>>,
+    /// Power of everything that changes the energy, unless nothing does; then the powers whose work is asked for.
+    integrands: Option<Compiled>,
+    pub(crate) has_power: bool,
+    /// The constraints whose work is integrated.
+    pub(crate) works: Vec<usize>,
+    /// The conditions of `when`, then the switches of the formulas.
+    events: Option<Compiled>,
+    pub(crate) n_events: usize,
+    n_whens: usize,
+    /// What each `when` changes, and the new values.
+    changes: Vec<Change>,
+    new_values: Option<Compiled>,
+    /// Parameters whose value is given by others, in an order in which it can be worked out.
+    followers: Vec<usize>,
+    follower_values: Option<Compiled>,
+    inputs: Vec<f64>,
+}
+
+/// The derivatives of the equations of motion, compiled when a stiff method first asks.
+pub(crate) struct Derivatives {
+    pub(crate) program: Compiled,
+    pub(crate) empty: Jacobian,
+    pub(crate) inputs: Vec<f64>,
+}
+
+impl Moving {
+    /// Compiles; none if something contains a symbol without a value.
+    pub(crate) fn compile(equations: &mut Equations) -> Option<Moving> {
+        let inputs = equations.model.state_symbols();
+        let level = |l: Level| equations.rows.iter().filter(|r| r.level == l).count();
+        let (n_positions, n_velocities) = (level(Level::Position), level(Level::Velocity));
+        let positions: Vec<Expr> = equations.rows[..n_positions].iter().map(|r| r.residual).collect();
+        let velocities: Vec<Expr> = equations.rows.iter().filter_map(|r| r.rate).collect();
+        let power = equations.power();
+        let works: Vec<usize> = {
+            let mut works: Vec<usize> = equations.model.derived.values().filter_map(work_of).collect();
+            works.sort_unstable();
+            works
+        };
+        let mut integrands: Vec<Expr> = power.whole.into_iter().collect();
+        integrands.extend(works.iter().map(|&k| power.of_constraint[k]));
+        let lambdas = equations.rows.iter().map(|r| r.lambda);
+        let with_lambda: Vec<Expr> = inputs.iter().copied().chain(lambdas).collect();
+
+        let formulas = equations.formulas();
+        let switching: Vec<Expr> = Vec::new();let _ = formulas;
+        let (conditions, values): (Vec<Expr>, Vec<Expr>) = equations.whens.iter().copied().unzip();
+        let events: Vec<Expr> = conditions.iter().chain(&switching).copied().collect();
+        let graph = &equations.model.graph;
+        // switches of C contain λ, which no state gives; they are not watched
+        let known: rustc_hash::FxHashSet<Expr> = inputs.iter().copied().collect();
+        let events: Vec<Expr> =
+            events.into_iter().filter(|e| graph.symbols(*e).iter().all(|s| known.contains(s))).collect();
+        let some = |inputs: &[Expr], exprs: &[Expr]| match exprs.is_empty() {
+            true => Some(None),
+            false => Compiled::new(graph, inputs, exprs).map(Some),
+        };
+        let followers = followers(&equations.model);
+        let follower_exprs: Vec<Expr> = followers.iter().map(|&k| equations.model.parameters[k].value).collect();
+        Some(Moving {
+            n_positions,
+            n_velocities,
+            positions: Compiled::new(graph, &inputs, &positions)?,
+            velocities: Compiled::new(graph, &inputs, &velocities)?,
+            units: units(&equations.model),
+            integrands: some(&with_lambda, &integrands)?,
+            has_power: power.whole.is_some(),
+            works,
+            n_events: events.len(),
+            events: some(&inputs, &events)?,
+            n_whens: values.len(),
+            changes: equations.model.whens.iter().map(|w| w.change).collect(),
+            new_values: some(&inputs, &values)?,
+            follower_values: some(&inputs, &follower_exprs)?,
+            followers,
+            inputs: Vec::with_capacity(with_lambda.len()),
+        })
+    }
+
+    pub(crate) fn n_integrals(&self) -> usize {
+        usize::from(self.has_power) + self.works.len()
+    }
+
+    /// Power and the powers whose work is asked for.
+    pub(crate) fn rates(&mut self, values: &[f64], instant: &Instant, rates: &mut [f64]) {
+        let Some(integrands) = &mut self.integrands else { return };
+        self.inputs.clear();
+        self.inputs.extend(values.iter().chain(&instant.lambda));
+        rates.copy_from_slice(integrands.run(&self.inputs));
+        if self.has_power {
+            let C = instant.nonideal_force.iter().zip(&instant.state.qdot);
+            rates[0] += C.map(|(C, v)| C * v).sum::<f64>();
+        }
+    }
+
+    pub(crate) fn events(&mut self, values: &[f64], out: &mut [f64]) {
+        if let Some(events) = &mut self.events {
+            out.copy_from_slice(events.run(values));
+        }
+    }
+
+    /// Whether event k is a `when`, and which.
+    pub(crate) fn when(&self, event: usize) -> Option<usize> {
+        (event < self.n_whens).then_some(event)
+    }
+
+    /// Does what a `when` says; switches change nothing but the formulas.
+    pub(crate) fn fire(
+        &mut self,
+        event: usize,
+        upwards: bool,
+        values: &[f64],
+        state: &mut State,
+        parameters: &mut [f64],
+    ) -> Result<Reaction, MotionError> {
+        let Some(k) = self.when(event) else { return Ok(Reaction::Switch) };
+        if !upwards {
+            return Ok(Reaction::Ignore);
+        }
+        let value = self.new_values.as_mut().map_or(f64::NAN, |program| program.run(values)[k]);
+        if !value.is_finite() {
+            return Err(MotionError::NotFinite { what: "the new value of an event".into() });
+        }
+        match self.changes[k] {
+            Change::Velocity(i) => state.qdot[i] = value,
+            Change::Parameter(i) => {
+                parameters[i] = value;
+                self.follow(i, state, parameters);
+            }
+        }
+        Ok(Reaction::Change)
+    }
+
+    /// Works out again the parameters that are given by others, but not the one that was set.
+    fn follow(&mut self, set: usize, state: &State, parameters: &mut [f64]) {
+        let Some(program) = &mut self.follower_values else { return };
+        for _ in 0..self.followers.len() {
+            self.inputs.clear();
+            self.inputs.push(state.t);
+            self.inputs.extend(state.q.iter().chain(&state.qdot).chain(parameters.iter()));
+            let values = program.run(&self.inputs);
+            for (&k, &value) in self.followers.iter().zip(values).filter(|(k, _)| **k != set) {
+                parameters[k] = value;
+            }
+        }
+    }
+}
+
+fn work_of(derived: &Derived) -> Option<usize> {
+    match derived {
+        Derived::Work(k) => Some(*k),
+        _ => None,
+    }
+}
+
+fn followers(model: &Model) -> Vec<usize> {
+    (0..model.parameters.len()).filter(|&k| !model.graph.symbols(model.parameters[k].value).is_empty()).collect()
+}
+
+/// Coordinates of one dimension share a number; pure numbers, and all in a model without units, have none.
+fn units(model: &Model) -> Vec<Option<usize>> {
+    let mut known: Vec<Dimension> = Vec::new();
+    let number = |dimension: Option<Dimension>| {
+        let dimension = dimension.filter(|d| !d.same(Dimension::NONE))?;
+        let place = known.iter().position(|d| d.same(dimension));
+        Some(place.unwrap_or_else(|| {
+            known.push(dimension);
+            known.len() - 1
+        }))
+    };
+    model.coordinates.iter().map(|c| c.dimension).map(number).collect()
+}
+
+impl Derivatives {
+    /// The derivatives of Q + C + Aᵀλ − M q̈ and of b − A q̈ by q and q̇, with q̈ and λ as symbols.
+    pub(crate) fn compile(source: &Source) -> Option<Derivatives> {
+        let mut graph = source.graph.clone();
+        let n = source.qddot.len();
+        let place: FxHashMap<Expr, usize> =
+            source.q.iter().chain(&source.qdot).enumerate().map(|(k, e)| (*e, k)).collect();
+        let mut sums: Vec<Expr> = Vec::with_capacity(n + source.rows.len());
+        for i in 0..n {
+            let mut terms = vec![source.force[i]];
+            for &(j, entry) in &source.mass[i] {
+                let product = graph.mul(entry, source.qddot[j]);
+                terms.push(graph.neg(product));
+            }
+            terms.extend(source.nonideal.get(i));
+            sums.push(graph.sum(&terms));
+        }
+        for (r, row) in source.rows.iter().enumerate() {
+            let mut terms = vec![source.rhs[r]];
+            for &(j, entry) in row {
+                let pull = graph.mul(entry, source.lambda[r]);
+                sums[j] = graph.add(sums[j], pull);
+                let product = graph.mul(entry, source.qddot[j]);
+                terms.push(graph.neg(product));
+            }
+            sums.push(graph.sum(&terms));
+        }
+        // one sparse row per sum and side: derivatives by q and by q̇
+        let (mut by_q, mut by_qdot): (Vec<SparseRow>, Vec<SparseRow>) = (Vec::new(), Vec::new());
+        for sum in sums {
+            let mut entries: Vec<(usize, Expr)> = graph
+                .gradient_in(sum, |s| place.contains_key(&s))
+                .into_iter()
+                .filter(|(_, e)| *e != Expr::ZERO)
+                .map(|(s, e)| (place[&s], e))
+                .collect();
+            entries.sort_by_key(|(k, _)| *k);
+            let split = entries.partition_point(|(k, _)| *k < n);
+            by_qdot.push(entries.split_off(split).into_iter().map(|(k, e)| (k - n, e)).collect());
+            by_q.push(entries);
+        }
+        let parts = [&by_q[..n], &by_qdot[..n], &by_q[n..], &by_qdot[n..]];
+        let outputs: Vec<Expr> = parts.iter().flat_map(|rows| rows.iter().flatten().map(|(_, e)| *e)).collect();
+        let inputs: Vec<Expr> = source.inputs.iter().chain(&source.lambda).chain(&source.qddot).copied().collect();
+        let program = Compiled::new(&graph, &inputs, &outputs)?;
+        let matrix = |rows: &[SparseRow]| {
+            let columns: Vec<Vec<usize>> = rows.iter().map(|row| row.iter().map(|(k, _)| *k).collect()).collect();
+            Matrix::from_pattern(rows.len(), n, &columns)
+        };
+        let empty = Jacobian {
+            force_by_q: matrix(parts[0]),
+            force_by_qdot: matrix(parts[1]),
+            rows_by_q: matrix(parts[2]),
+            rows_by_qdot: matrix(parts[3]),
+        };
+        Some(Derivatives { program, empty, inputs: Vec::with_capacity(inputs.len()) })
+    }
+}
+
+/// The expressions the derivatives are made of.
+pub(crate) struct Source {
+    pub(crate) graph: Graph,
+    pub(crate) inputs: Vec<Expr>,
+    pub(crate) q: Vec<Expr>,
+    pub(crate) qdot: Vec<Expr>,
+    pub(crate) qddot: Vec<Expr>,
+    pub(crate) lambda: Vec<Expr>,
+    pub(crate) mass: Vec<SparseRow>,
+    pub(crate) force: Vec<Expr>,
+    pub(crate) nonideal: Vec<Expr>,
+    pub(crate) rows: Vec<SparseRow>,
+    pub(crate) rhs: Vec<Expr>,
+}
+
+impl Source {
+    pub(crate) fn new(equations: &Equations) -> Source {
+        let model = &equations.model;
+        Source {
+            graph: model.graph.clone(),
+            inputs: model.state_symbols(),
+            q: model.coordinates.iter().map(|c| c.q).collect(),
+            qdot: model.coordinates.iter().map(|c| c.qdot).collect(),
+            qddot: model.coordinates.iter().map(|c| c.qddot).collect(),
+            lambda: equations.rows.iter().map(|r| r.lambda).collect(),
+            mass: equations.mass_matrix.clone(),
+            force: equations.given_force.clone(),
+            nonideal: equations.nonideal_force.clone(),
+            rows: equations.rows.iter().map(|r| r.coefficients.clone()).collect(),
+            rhs: equations.rows.iter().map(|r| r.rhs).collect(),
+        }
+    }
+}
