@@ -25,6 +25,7 @@ mod inspect;
 pub mod lower;
 pub mod model;
 pub mod quantity;
+pub mod scene;
 pub mod start;
 pub mod syntax;
 pub mod system;
