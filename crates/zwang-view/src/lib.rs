@@ -1,4 +1,4 @@
-//! Results to bytes: messages, tables, JSON and documents. Opens no file.
+//! Results to bytes: messages, tables, JSON, documents and pages. Opens no file.
 //!
 //! What is shown is always the same: M, Q, A, b and what follows from them,
 //!
@@ -11,11 +11,14 @@
 //! ```
 
 mod document;
+mod formula;
 mod json;
 mod message;
+mod page;
 mod table;
 
 pub use document::{equations_latex, equations_text};
 pub use json::{check_json, diagnostics_json, inspect_json, run_json};
 pub use message::{Paint, messages};
+pub use page::{Page, PagePlot, page};
 pub use table::{check_table, inspect_table, summary};

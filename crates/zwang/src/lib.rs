@@ -27,6 +27,7 @@ pub mod model;
 mod moving;
 pub mod quantity;
 pub mod samples;
+pub mod scene;
 pub mod start;
 pub mod syntax;
 pub mod system;

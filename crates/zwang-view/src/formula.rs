@@ -1,0 +1,185 @@
+//! LaTeX formulas as MathML, which browsers typeset without help.
+
+use pulldown_latex::config::DisplayMode;
+use pulldown_latex::{Parser, RenderConfig, Storage, push_mathml};
+
+/// Symbols in a row of a formula, beyond which it is broken; about the width of a printed page.
+const WIDEST: usize = 84;
+
+/// Deeper braces than this are shown as LaTeX: browsers lay formulas out by recursion.
+const DEEPEST: usize = 200;
+
+/// Text with the letters escaped that HTML would misread, in content and in attributes.
+pub(crate) fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// One line of an `align` as cells of a grid: what stands left of the first `&`, and the rest broken where it is long.
+pub(crate) fn line(latex: &str) -> String {
+    let latex = latex.trim().trim_end_matches("\\\\").trim();
+    let outside = latex.find("\\begin").unwrap_or(latex.len());
+    let Some(at) = latex[..outside].find('&') else {
+        return format!("<div class=\"whole\">{}</div>\n", formula(latex));
+    };
+    let mut out = format!("<div class=\"left\">{}</div>", formula(&latex[..at]));
+    for (k, part) in broken(&latex[at + 1..]).iter().enumerate() {
+        let class = if k == 0 { "" } else { "<div></div><div class=\"goes-on\">" };
+        let open = if k == 0 { "<div>" } else { class };
+        out.push_str(&format!("{open}{}</div>", formula(&format!("{{}} {part}"))));
+    }
+    out + "\n"
+}
+
+/// The formula as MathML, or its LaTeX if that cannot be had.
+pub(crate) fn formula(latex: &str) -> String {
+    mathml(latex).unwrap_or_else(|| format!("<code>{}</code>", escaped(latex.trim())))
+}
+
+fn mathml(latex: &str) -> Option<String> {
+    // the converter copies the argument of \operatorname as it is: let nothing through that could open a tag
+    let tag = latex.match_indices('<').any(|(at, _)| !latex[at + 1..].starts_with([' ', '\\']));
+    if tag || latex.contains('"') || depth(latex) > DEEPEST {
+        return None;
+    }
+    let latex = words(latex);
+    let storage = Storage::new();
+    let events = Parser::new(&latex, &storage).collect::<Result<Vec<_>, _>>().ok()?;
+    let mut out = String::new();
+    let config = RenderConfig { display_mode: DisplayMode::Inline, ..RenderConfig::default() };
+    push_mathml(&mut out, events.into_iter().map(Ok::<_, std::fmt::Error>), config).ok()?;
+    Some(
+        out.replacen("<math display=\"inline\">", "<math displaystyle=\"true\">", 1)
+            .replace("<mo><</mo>", "<mo>&lt;</mo>")
+            .replace("\\_", "_")
+            .replace("<mi>˙</mi></mover>", "<mo accent=\"true\" stretchy=\"false\">˙</mo></mover>")
+            .replace("<mi>¨</mi></mover>", "<mo accent=\"true\" stretchy=\"false\">¨</mo></mover>"),
+    )
+}
+
+/// A name of several letters set as one word, not as a product of letters.
+fn words(latex: &str) -> String {
+    let mut out = String::new();
+    let mut rest = latex;
+    while let Some(at) = rest.find("\\mathit{") {
+        let (before, name) = (&rest[..at], &rest[at + 8..]);
+        let end = name.find(|c: char| !c.is_alphanumeric()).unwrap_or(name.len());
+        let word = name[end..].starts_with('}');
+        out.push_str(before);
+        out.push_str(if word { "\\textit{" } else { "\\mathit{" });
+        rest = name;
+    }
+    out + rest
+}
+
+fn depth(latex: &str) -> usize {
+    let (mut now, mut most) = (0_usize, 0);
+    for piece in pieces(latex) {
+        match piece {
+            "{" | "\\left" | "\\begin" => now += 1,
+            "}" | "\\right" | "\\end" => now = now.saturating_sub(1),
+            _ => {}
+        }
+        most = most.max(now);
+    }
+    most
+}
+
+/// A long sum broken before its terms, so that every row has about the width of a page.
+fn broken(latex: &str) -> Vec<String> {
+    let (mut rows, mut row, mut term) = (Vec::new(), String::new(), String::new());
+    let (mut inside, mut row_width, mut term_width) = (0_usize, 0, 0);
+    for piece in pieces(latex) {
+        match piece {
+            "{" | "\\left" | "\\begin" => inside += 1,
+            "}" | "\\right" | "\\end" => inside = inside.saturating_sub(1),
+            "+" | "-" if inside == 0 => {
+                if row_width + term_width > WIDEST && row_width > 0 {
+                    rows.push(std::mem::take(&mut row));
+                    row_width = 0;
+                }
+                row.push_str(&std::mem::take(&mut term));
+                row_width += std::mem::take(&mut term_width);
+            }
+            _ => {}
+        }
+        let is_space = matches!(piece, "{" | "}" | "^" | "_" | "\\," | "\\left" | "\\right" | "\\dot" | "\\ddot");
+        term_width += usize::from(!is_space && !piece.trim().is_empty());
+        term.push_str(piece);
+    }
+    if row_width + term_width > WIDEST && row_width > 0 {
+        rows.push(std::mem::take(&mut row));
+    }
+    rows.push(row + &term);
+    rows
+}
+
+/// Commands and single letters.
+fn pieces(latex: &str) -> impl Iterator<Item = &str> {
+    let mut rest = latex;
+    std::iter::from_fn(move || {
+        let first = rest.chars().next()?;
+        let length = match first {
+            '\\' => {
+                let letters = rest[1..].find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(rest.len() - 1);
+                1 + if letters > 0 { letters } else { rest[1..].chars().next().map_or(0, char::len_utf8) }
+            }
+            c => c.len_utf8(),
+        };
+        let (piece, after) = rest.split_at(length);
+        rest = after;
+        Some(piece)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everything_that_formulas_are_written_with_is_typeset() {
+        for latex in [
+            r"\frac{m \, \left({\dot{x}}^{2} + {\dot{y}}^{2}\right)}{2} - m \, g \, y",
+            r"\begin{bmatrix} m & 0 \\ 0 & -\sin^{2}\left(2 \, \theta\right) \end{bmatrix}",
+            r"\begin{cases} x & a < b \\ 1 & \text{otherwise} \end{cases}",
+            r"\lambda_{\text{a\_b}}",
+            r"\operatorname{atan2}\left(x, y\right) + \left|x\right| + \min\left(x, y\right)",
+            r"\sqrt{\ddot{\theta}_{1}} \le 6.6 \cdot 10^{-11} \ge \mathit{disk}_{1}",
+            r"M \ddot q = Q + A^{\mathsf T} \lambda, \qquad A \ddot q = b",
+            r"\left(\ldots\ 900\ \text{terms}\right)",
+            r"\begin{aligned} a &= b \\ c &= d \end{aligned}",
+        ] {
+            let out = formula(latex);
+            assert!(out.starts_with("<math") && out.ends_with("</math>") && !out.contains('\\'), "{latex}\n{out}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_typeset_is_shown_as_written() {
+        for latex in [r"\frac{1", r"\nonsense", r"\operatorname{</math><script>alert(1)</script>}", r"\bar_a", "}"] {
+            let out = formula(latex);
+            assert_eq!(out, format!("<code>{}</code>", escaped(latex)));
+        }
+        let deep = "{".repeat(5000) + "x" + &"}".repeat(5000);
+        assert!(formula(&deep).starts_with("<code>"));
+    }
+
+    #[test]
+    fn long_sums_are_broken_before_a_term() {
+        let long = "= a".to_string() + &r" + \left(b - c\right) \, \frac{x - 1}{y}".repeat(20);
+        let rows = broken(&long);
+        assert!(rows.len() > 2 && rows[1..].iter().all(|r| r.starts_with("+ ")), "{rows:?}");
+        assert_eq!(rows.concat(), long);
+        assert_eq!(broken("= a + b").len(), 1);
+    }
+}

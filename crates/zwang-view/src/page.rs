@@ -1,0 +1,273 @@
+//! A motion as one HTML page that needs nothing else: picture, plots, formulas, model, audit.
+
+use serde_json::{Map, Value, json};
+use zwang::scene::{Frames, Scene, Vector};
+
+use crate::formula::{escaped, line};
+
+const HTML: &str = include_str!("../assets/page.html");
+const CSS: &str = include_str!("../assets/page.css");
+const JS: &str = include_str!("../assets/page.js");
+
+/// Sections of formulas longer than this are folded.
+const LONG_SECTION: usize = 16;
+
+/// Lists of events longer than this are folded.
+const LONG_LIST: usize = 6;
+
+/// What the page shows.
+pub struct Page<'a> {
+    /// Above everything.
+    pub title: &'a str,
+    /// The model as the user wrote it.
+    pub model_text: &'a str,
+    /// What the terminal shows after a run.
+    pub summary: &'a str,
+    /// Headings, each with its formulas: LaTeX, one line of an `align` each, with or without `&`.
+    pub equations: &'a [(String, Vec<String>)],
+    /// What moves.
+    pub scene: &'a Scene,
+    /// Curves over time.
+    pub plots: &'a [PagePlot],
+    /// When something happened, and what.
+    pub events: &'a [(f64, String)],
+    /// How well the physics was kept: rows of a table.
+    pub facts: &'a [(String, String)],
+}
+
+/// Curves over time that share a vertical axis.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PagePlot {
+    /// What the vertical axis shows.
+    pub y_label: String,
+    /// Its unit, or empty.
+    pub unit: String,
+    /// The instants, increasing.
+    pub t: Vec<f64>,
+    /// Names and values; one that is not finite leaves a gap.
+    pub curves: Vec<(String, Vec<f64>)>,
+}
+
+/// The page as HTML. All text is escaped; a number that is not finite becomes `null`.
+pub fn page(page: &Page) -> String {
+    let parts = [
+        ("title", escaped(page.title)),
+        ("css", CSS.to_string()),
+        ("events", events(page)),
+        ("equations", equations(page.equations)),
+        ("model", highlighted(page.model_text)),
+        ("summary", summary(page.summary)),
+        ("facts", facts(page.facts)),
+        ("data", data(page)),
+        ("js", JS.to_string()),
+    ];
+    let mut out = String::new();
+    let mut rest = HTML;
+    // one pass, so that braces in what is filled in stay what they are
+    while let Some((before, after)) = rest.split_once("{{") {
+        let (name, after) = after.split_once("}}").expect("the template closes its places");
+        let (_, text) = parts.iter().find(|(n, _)| *n == name).expect("the template names known places");
+        out.push_str(before);
+        out.push_str(text);
+        rest = after;
+    }
+    out + rest
+}
+
+fn events(page: &Page) -> String {
+    if page.events.is_empty() {
+        return String::new();
+    }
+    let unit = escaped(&page.scene.time_unit);
+    let item = |(t, text): &(f64, String)| {
+        let t = rounded(*t);
+        format!("<li><button type=\"button\" data-t=\"{t}\">t = {t:.6} {unit}</button>{}</li>\n", escaped(text))
+    };
+    let open = if page.events.len() > LONG_LIST { "" } else { " open" };
+    let items: String = page.events.iter().map(item).collect();
+    format!(
+        "<details id=\"events\"{open}><summary>Events ({})</summary>\n<ol>{items}</ol></details>\n",
+        page.events.len()
+    )
+}
+
+fn equations(sections: &[(String, Vec<String>)]) -> String {
+    if sections.is_empty() {
+        return String::new();
+    }
+    let section = |(heading, lines): &(String, Vec<String>)| {
+        let heading = escaped(heading);
+        let formulas: String = lines.iter().map(|latex| line(latex)).collect();
+        let formulas = format!("<div class=\"formulas\">\n{formulas}</div>");
+        if lines.len() > LONG_SECTION {
+            format!("<details><summary><h3>{heading} ({} lines)</h3></summary>{formulas}</details>\n", lines.len())
+        } else {
+            format!("<h3>{heading}</h3>{formulas}\n")
+        }
+    };
+    let sections: String = sections.iter().map(section).collect();
+    format!("<section id=\"equations\"><h2>Equations</h2>\n{sections}</section>\n")
+}
+
+fn summary(text: &str) -> String {
+    if text.trim().is_empty() {
+        return String::new();
+    }
+    format!("<section id=\"summary\"><h2>Summary</h2>\n<pre>{}</pre>\n</section>\n", escaped(text.trim_end()))
+}
+
+fn facts(rows: &[(String, String)]) -> String {
+    if rows.is_empty() {
+        return String::new();
+    }
+    let row = |(name, value): &(String, String)| {
+        format!("<tr><th scope=\"row\">{}</th><td>{}</td></tr>\n", escaped(name), escaped(value))
+    };
+    let rows: String = rows.iter().map(row).collect();
+    format!("<section id=\"audit\"><h2>Audit</h2>\n<div class=\"scroll\"><table>\n{rows}</table></div>\n</section>\n")
+}
+
+/// The model with the word that begins a statement, texts and comments marked.
+fn highlighted(text: &str) -> String {
+    let indent = |l: &str| l.len() - l.trim_start_matches([' ', '\t']).len();
+    let common = text.lines().filter(|l| !l.trim().is_empty()).map(indent).min().unwrap_or(0);
+    let marked = |line: &str| {
+        let line = if indent(line) >= common { &line[common..] } else { line };
+        let (statement, comment) = line.split_at(comment_start(line));
+        let word = statement.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(statement.len());
+        let mut out = String::new();
+        if word > 0 {
+            out.push_str(&format!("<span class=\"k\">{}</span>", escaped(&statement[..word])));
+        }
+        for (k, part) in statement[word..].split('"').enumerate() {
+            match k % 2 {
+                0 => out.push_str(&escaped(part)),
+                _ => out.push_str(&format!("<span class=\"s\">&quot;{}&quot;</span>", escaped(part))),
+            }
+        }
+        if !comment.is_empty() {
+            out.push_str(&format!("<span class=\"c\">{}</span>", escaped(comment)));
+        }
+        out + "\n"
+    };
+    text.trim_end().lines().map(marked).collect()
+}
+
+/// Where the comment of a line begins: at a `#` outside quotes.
+fn comment_start(line: &str) -> usize {
+    let mut in_text = false;
+    for (at, c) in line.char_indices() {
+        match c {
+            '"' => in_text = !in_text,
+            '#' if !in_text => return at,
+            _ => {}
+        }
+    }
+    line.len()
+}
+
+/// The numbers of the page as JSON that is safe inside a script element.
+fn data(page: &Page) -> String {
+    let scene = page.scene;
+    let space = scene.dimension > 2;
+    let things: Vec<Value> = scene
+        .things
+        .iter()
+        .map(|thing| {
+            let mut object = shape(&thing.shape, space);
+            object.insert("name".into(), json!(thing.name));
+            Value::Object(object)
+        })
+        .collect();
+    let plot = |plot: &PagePlot| {
+        let curves: Vec<Value> =
+            plot.curves.iter().map(|(name, values)| json!({ "name": name, "v": numbers(values) })).collect();
+        // most plots share the instants of the scene
+        let t = if plot.t == scene.times { Value::Null } else { numbers(&plot.t) };
+        json!({ "y": plot.y_label, "unit": plot.unit, "t": t, "curves": curves })
+    };
+    let value = json!({
+        "space": space,
+        "unit": { "length": scene.length_unit, "force": scene.force_unit, "time": scene.time_unit },
+        "t": numbers(&scene.times),
+        "things": things,
+        "plots": page.plots.iter().map(plot).collect::<Vec<_>>(),
+        "events": page.events.iter().map(|(t, text)| json!([number(*t), text])).collect::<Vec<_>>(),
+    });
+    // outside strings JSON has none of these
+    value
+        .to_string()
+        .replace('<', "\\u003c")
+        .replace('>', "\\u003e")
+        .replace('&', "\\u0026")
+        .replace('\u{2028}', "\\u2028")
+        .replace('\u{2029}', "\\u2029")
+}
+
+fn shape(frames: &Frames, space: bool) -> Map<String, Value> {
+    let places = |places: &[Vector]| flat(places.iter(), space);
+    let value = match frames {
+        Frames::Point { place, has_mass } => json!({ "kind": "point", "p": places(place), "mass": has_mass }),
+        Frames::Rod { from, to } => json!({ "kind": "rod", "p": places(from), "to": places(to) }),
+        Frames::Body { place, axes, radii } => {
+            // the third axis follows from two, in the plane the second from the first
+            let axes = if space {
+                flat(axes.iter().flat_map(|a| [&a[0], &a[1]]), true)
+            } else {
+                flat(axes.iter().map(|a| &a[0]), false)
+            };
+            json!({ "kind": "body", "p": places(place), "axes": axes, "radii": numbers(radii) })
+        }
+        Frames::Trace { place } => json!({ "kind": "trace", "p": places(place) }),
+        Frames::Force { at, force } => json!({ "kind": "force", "p": places(at), "f": places(force) }),
+    };
+    match value {
+        Value::Object(object) => object,
+        _ => Map::new(),
+    }
+}
+
+/// Two or three numbers of each vector, one after another.
+fn flat<'a>(vectors: impl Iterator<Item = &'a Vector>, space: bool) -> Value {
+    let components = if space { 3 } else { 2 };
+    vectors.flat_map(|v| v[..components].iter().map(|x| number(*x))).collect()
+}
+
+fn numbers(values: &[f64]) -> Value {
+    values.iter().map(|x| number(*x)).collect()
+}
+
+fn number(x: f64) -> Value {
+    let x = rounded(x);
+    // a whole number is shorter without its point
+    if x.fract() == 0.0 && x.abs() < 1e7 { json!(x as i64) } else { json!(x) }
+}
+
+/// Seven significant digits: more than a screen or a printer can show.
+fn rounded(x: f64) -> f64 {
+    format!("{x:.6e}").parse().unwrap_or(x)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statements_texts_and_comments_are_marked() {
+        let out = highlighted("  model \"A # B\" # why\n    x < 1\n");
+        assert_eq!(
+            out,
+            "<span class=\"k\">model</span> <span class=\"s\">&quot;A # B&quot;</span> \
+             <span class=\"c\"># why</span>\n  x &lt; 1\n"
+        );
+    }
+
+    #[test]
+    fn numbers_keep_seven_digits() {
+        assert_eq!(number(1.0 / 3.0).to_string(), "0.3333333");
+        assert_eq!(number(2.0).to_string(), "2");
+        assert_eq!(number(1.23456789e-20).to_string(), "1.234568e-20");
+        assert_eq!(number(f64::INFINITY), Value::Null);
+        assert_eq!(number(f64::NAN), Value::Null);
+    }
+}
