@@ -290,7 +290,8 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
         Ok(())
     }
 
-    fn factor_levels(&mut self) -> Result<(), MotionError> {
+    /// The same for the first rows by themselves.
+    pub(crate) fn factor_levels(&mut self) -> Result<(), MotionError> {
         for level in [&mut self.positions, &mut self.velocities].into_iter().flatten() {
             self.n_factorizations += 1;
             level.factor(&self.given)?;
@@ -399,18 +400,7 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
 
     /// What contradicts what here, if A q̈ = b cannot be met; q̈ has been found.
     pub(crate) fn contradiction(&mut self) -> Option<MotionError> {
-        let Given { constraint_matrix: A, constraint_rhs: b, .. } = &self.given;
-        let Settings { contradiction_tolerance, contradiction_floor, .. } = self.settings;
-        let met = (0..b.len()).all(|i| {
-            let (col, value) = A.row(i);
-            let (mut sum, mut size, mut top) = (0.0, b[i].abs(), 0f64);
-            for (&j, &x) in col.iter().zip(value) {
-                sum += x * self.instant.qddot[j];
-                size += x.abs() * self.instant.qddot[j].abs();
-                top = top.max(x.abs());
-            }
-            (b[i] - sum).abs() <= contradiction_tolerance * size + contradiction_floor * top.max(1.0)
-        });
+        let met = self.all.meets_rows(&self.given, &self.instant.qddot);
         if met { None } else { Some(contradiction(&self.given, &self.instant.qddot, &self.settings)) }
     }
 }

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use rustc_hash::FxHashMap;
 use zwang_expr::{Expr, Graph};
 
+use crate::verdict::vanishes;
 use crate::model::{Coordinate, Derived, Level, Load, Model, Plot, Row, When};
 
 /// A vector of which only the entries that are not zero are kept: index and entry.
@@ -215,10 +216,14 @@ impl Equations {
             let parts: Vec<Expr> =
                 row.coefficients.iter().map(|&(j, e)| graph.mul(e, coordinates[j].qdot)).collect();
             let motion = graph.sum(&parts);
+            // on the constraint the rate is zero, so A q̇ is what the rate lacks to be homogeneous in the velocities
+            let mut motion = row.rate.map_or(motion, |rate| graph.sub(motion, rate));
+            if vanishes(graph, motion) {
+                motion = Expr::ZERO;
+            }
             let power = graph.mul(row.lambda, motion);
             of_constraint[row.constraint] = graph.add(of_constraint[row.constraint], power);
-            // A q̇ is the rate itself, and so zero, where the row is homogeneous in the velocities
-            works |= row.rate != Some(motion);
+            works |= motion != Expr::ZERO;
             terms.push(power);
         }
         let applied = graph.sum(&terms[..terms.len() - self.rows.len()]);

@@ -2,7 +2,7 @@
 
 use super::{large::Large, problem::Problem, shortest::Shortest};
 use crate::{
-    Gap, Matrix, MotionError, Settings,
+    Gap, Given, Matrix, MotionError, Settings,
     factor::{
         dense::{Qr, Stop, solve_lower_columns},
         dot, power_of_two, small,
@@ -222,6 +222,14 @@ impl Decomposition {
         small::solve_lower(R, *n, x);
         small::solve_lower_transposed(R, *n, x);
         x.iter_mut().zip(D).for_each(|(x, d)| *x *= d);
+    }
+
+    /// Whether A q̈ = b is met by the acceleration found last, relative to the sizes that enter each row.
+    pub(crate) fn meets_rows(&self, given: &Given, qddot: &[f64]) -> bool {
+        match &self.large {
+            Some(large) => large.meets_rows(given, qddot),
+            None => self.problem.meets_rows(&self.x, &self.settings),
+        }
     }
 
     /// λ of the last solve, with Aᵀλ = M x − f, the shortest for the rows as written.

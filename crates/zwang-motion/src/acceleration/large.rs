@@ -252,7 +252,7 @@ impl Large {
     }
 
     /// Whether every row is met, relative to the sizes that enter it.
-    fn meets_rows(&self, given: &Given, qddot: &[f64]) -> bool {
+    pub(crate) fn meets_rows(&self, given: &Given, qddot: &[f64]) -> bool {
         let (A, b) = (&given.constraint_matrix, &given.constraint_rhs);
         let Settings { contradiction_tolerance, contradiction_floor, .. } = self.settings;
         if contradiction_tolerance == f64::INFINITY {

@@ -254,26 +254,31 @@ impl Problem {
         if solution.qddot.iter().any(|x| !x.is_finite()) {
             return Err(MotionError::NotFinite { what: "the acceleration".into() });
         }
-        if settings.contradiction_tolerance == f64::INFINITY {
-            return Ok(());
+        match self.meets_rows(x, settings) {
+            true => Ok(()),
+            false => Err(contradiction(given, &solution.qddot, settings)),
         }
-        // sizes that enter a row: b, and A times the free and the constrained acceleration
+    }
+
+    /// Whether the scaled acceleration x meets every row, relative to the sizes that enter it: b, and A times the free and the
+    /// constrained acceleration.
+    pub(crate) fn meets_rows(&self, x: &[f64], settings: &Settings) -> bool {
+        if settings.contradiction_tolerance == f64::INFINITY {
+            return true;
+        }
         let reach = norm(x) + norm(&self.a);
         let mut floor = settings.contradiction_floor;
         if self.n > 0 {
             floor *= self.col_scale.iter().fold(f64::INFINITY, |s: f64, d| s.min(1.0 / d));
         }
-        for i in 0..self.m {
+        (0..self.m).all(|i| {
             let row = self.row(i);
             let residual = (self.b[i] - dot(row, x)).abs();
             let vanished = row.iter().all(|x| *x == 0.0);
             let size = if vanished { reach * self.row_scale[i] } else { self.b[i].abs() + norm(row) * reach };
             let least = if vanished { settings.contradiction_floor } else { floor };
-            if residual > settings.contradiction_tolerance * size + least {
-                return Err(contradiction(given, &solution.qddot, settings));
-            }
-        }
-        Ok(())
+            residual <= settings.contradiction_tolerance * size + least
+        })
     }
 }
 

@@ -120,8 +120,8 @@ impl Crossing {
         }
         let B = self.last_B.clone();
         let values = svd(&B, m, n, Stop::Rank(r), flow.settings.small_limit);
-        let small: Vec<usize> = (0..r).filter(|&k| values.sigma[k] < 0.5 * values.sigma[0]).collect();
-        let Some(&last) = small.last() else { return Ok(()) };
+        let last = r - 1;
+        let small: Vec<usize> = (0..r).filter(|&k| k == last || values.sigma[k] < 0.5 * values.sigma[0]).collect();
         self.measure(flow, &values, last);
         let here = flow.instant.clone();
         let delta = 1e-3 * h;
@@ -360,6 +360,8 @@ pub(crate) fn generic_rank<D: Dynamics + ?Sized>(flow: &mut Flow<D>) -> Result<S
     if flow.all.is_large() || r == m || n == 0 {
         return Ok(regular);
     }
+    // the scales of the rows must not change from here to there
+    flow.all.hold(r);
     let B = flow.all.B.clone();
     let limit = flow.settings.small_limit;
     let values = svd(&B, m, n, Stop::Rank(r), limit);
@@ -378,7 +380,7 @@ pub(crate) fn generic_rank<D: Dynamics + ?Sized>(flow: &mut Flow<D>) -> Result<S
             }
         }
         let kappa = svd(&block, rows, cols, Stop::Rank(rows.min(cols)), limit);
-        kappa.sigma.iter().filter(|k| **k > 1e-5 * whole && **k > 1e-10).count()
+            kappa.sigma.iter().filter(|k| **k > 1e-5 * whole && **k > 1e-10).count()
     };
     let mut found = 0;
     if pace > 0.0 {

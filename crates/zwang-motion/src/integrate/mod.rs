@@ -139,11 +139,14 @@ pub struct Motion<'d, D: Dynamics + ?Sized> {
     h: f64,
     /// What error is allowed, component by component.
     allowed: Vec<f64>,
-    /// The unit of each coordinate, and the sizes of q and q̇ of each unit.
+    /// The unit of each coordinate, and the largest q and q̇ of each unit so far; the last belongs to pure numbers.
     units: Vec<Option<usize>>,
     of_unit: Vec<(f64, f64)>,
     step: Step,
     has_dense: bool,
+    /// The error of the last accepted step, and whether the next may be longer.
+    last_error: f64,
+    grows: bool,
     /// The rate at the end of the last step is that at the start of the next.
     goes_on: bool,
     n_stiff: usize,
@@ -166,6 +169,9 @@ const GROWTH: (f64, f64) = (0.2, 6.0);
 
 /// What the estimate may miss: the next step is this part of the ideal one.
 const SAFETY: f64 = 0.9;
+
+/// How much the last error counts beside the present one.
+const DAMPING: f64 = 0.3;
 
 impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
     /// Stands at the start, which must lie on the constraints.
@@ -190,10 +196,12 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
             t: start.t,
             h: 0.0,
             allowed: vec![plan.tolerance; 2 * flow.n],
-            of_unit: vec![(0.0, 0.0); units.iter().flatten().max().map_or(0, |k| k + 1)],
+            of_unit: vec![(0.0, 0.0); units.iter().flatten().max().map_or(0, |k| k + 1) + 1],
             units,
             step: Step { start: start.t, end: start.t, h: 0.0, n: flow.n, y: y.clone(), F: Vec::new() },
             has_dense: true,
+            last_error: 1.0,
+            grows: true,
             goes_on: false,
             n_stiff: 0,
             n_not_stiff: 0,
@@ -237,6 +245,7 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         flow.evaluate()?;
         self.measure();
         let found = generic_rank(&mut self.flow)?;
+        self.flow.factor_levels()?;
         self.rank = found.rank;
         self.flow.hold(found.rank);
         if found.at_rest {
@@ -250,8 +259,7 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
             return Err(error);
         }
         self.crossing.reset();
-        self.watch.begin(&mut self.flow)?;
-        Ok(())
+        self.watch.begin(&mut self.flow)
     }
 
     fn use_method(&mut self, method: Method) -> Result<(), MotionError> {
@@ -282,6 +290,11 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
             let whole = self.plan.end - self.t;
             self.h = whole / (whole / self.h - 1e-9).ceil().max(1.0);
         }
+        if matches!(self.stepper, Stepper::Explicit(_)) {
+            self.flow.place(self.t, &self.y);
+            self.flow.evaluate()?;
+            self.crossing.look(&mut self.flow, self.h)?;
+        }
         match &mut self.stepper {
             Stepper::Explicit(rk) => rk.rate_mut(0).copy_from_slice(&rate),
             Stepper::Stiff(collocation) => collocation.restart(),
@@ -293,43 +306,44 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
 
     /// Sizes of q and q̇ by which errors are measured: the largest of its unit so far.
     ///
-    /// For pure numbers such as angles 1 is a natural size. A velocity at rest takes √(size of q · |q̈|).
+    /// For pure numbers such as angles 1 is a natural size, and each has its own; their velocities share one. What is at rest
+    /// takes √(size of q · |q̈|), or the pace of the others.
     fn measure(&mut self) {
         let first = self.counts.steps == 0 && self.t == self.t0;
-        let Flow { instant, q_size, v_size, n, .. } = &mut self.flow;
+        let n = self.flow.n;
+        let Flow { instant, q_size, v_size, .. } = &mut self.flow;
         if first {
             q_size.fill(0.0);
-            v_size.fill(0.0);
+            self.of_unit.fill((0.0, 0.0));
         }
-        let pure = |unit: &Option<usize>| unit.is_none();
-        for i in 0..*n {
-            let a = if first { (q_size[i].max(instant.state.q[i].abs()) * instant.qddot[i].abs()).sqrt() } else { 0.0 };
-            q_size[i] = q_size[i].max(instant.state.q[i].abs()).max(if pure(&self.units[i]) { 1.0 } else { 0.0 });
-            v_size[i] = v_size[i].max(instant.state.qdot[i].abs()).max(a);
+        let of_unit = &mut self.of_unit;
+        // the last place is that of the pure numbers
+        let pure = of_unit.len() - 1;
+        for i in 0..n {
+            let (q, v) = &mut of_unit[self.units[i].unwrap_or(pure)];
+            *q = q.max(instant.state.q[i].abs());
+            *v = v.max(instant.state.qdot[i].abs());
         }
-        // coordinates of one unit share their sizes
-        self.of_unit.fill((0.0, 0.0));
-        for i in 0..*n {
-            if let Some(unit) = self.units[i] {
-                let (q, v) = &mut self.of_unit[unit];
-                (*q, *v) = (q.max(q_size[i]), v.max(v_size[i]));
+        for i in 0..n {
+            q_size[i] = match self.units[i] {
+                Some(unit) if of_unit[unit].0 > 0.0 => of_unit[unit].0,
+                Some(_) => 1.0,
+                None => q_size[i].max(instant.state.q[i].abs()).max(1.0),
+            };
+        }
+        if first {
+            for i in 0..n {
+                let (_, v) = &mut of_unit[self.units[i].unwrap_or(pure)];
+                *v = v.max((q_size[i] * instant.qddot[i].abs()).sqrt());
             }
         }
-        for i in 0..*n {
-            if let Some(unit) = self.units[i] {
-                (q_size[i], v_size[i]) = self.of_unit[unit];
-            }
-            if q_size[i] == 0.0 {
-                q_size[i] = 1.0;
-            }
-            if v_size[i] == 0.0 {
-                v_size[i] = (q_size[i] * instant.qddot[i].abs()).sqrt();
-            }
-            if v_size[i] == 0.0 {
-                v_size[i] = q_size[i];
-            }
+        let pace = |i: usize| of_unit[self.units[i].unwrap_or(pure)].1 / q_size[i];
+        let fastest = (0..n).map(pace).fold(0.0, f64::max);
+        let slowest = 1e-3 * if fastest > 0.0 { fastest } else { 1.0 };
+        for i in 0..n {
+            v_size[i] = q_size[i] * pace(i).max(slowest);
             self.allowed[i] = self.plan.tolerance * q_size[i];
-            self.allowed[*n + i] = self.plan.tolerance * v_size[i];
+            self.allowed[n + i] = self.plan.tolerance * v_size[i];
         }
     }
 
@@ -517,9 +531,20 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         if !error.is_finite() {
             return Err(MotionError::NotFinite { what: "the error estimate".into() });
         }
-        let factor = (SAFETY * error.max(1e-12).powf(-1.0 / f64::from(order))).clamp(GROWTH.0, GROWTH.1);
         let accepted = error <= limit;
-        self.h = if accepted { h * factor.max(if error > 1.0 { 1.0 } else { GROWTH.0 }) } else { h * factor.min(SAFETY) };
+        let error = error.max(1e-10);
+        // a part of the last error damps the to and fro of step sizes (Gustafsson)
+        let exponent = 1.0 / f64::from(order);
+        let damped = error.powf(-exponent + 0.75 * DAMPING * exponent) * self.last_error.powf(DAMPING * exponent);
+        let factor = (SAFETY * damped).clamp(GROWTH.0, GROWTH.1);
+        self.h = if !accepted {
+            self.grows = false;
+            h * (SAFETY * error.powf(-exponent)).clamp(GROWTH.0, SAFETY)
+        } else {
+            self.last_error = error.clamp(1e-4, 1.0);
+            // after a rejection the step does not grow at once
+            h * if std::mem::replace(&mut self.grows, true) && error <= 1.0 { factor } else { factor.min(1.0) }
+        };
         Ok(accepted)
     }
 

@@ -8,6 +8,7 @@ pub(crate) struct RungeKutta {
     pub(crate) tableau: &'static Tableau,
     /// Rates at the stages, one after the other; the one at the end of the step and the dense ones follow.
     k: Vec<f64>,
+    size: usize,
     /// y at the stage being worked on; after the step, at its last stage.
     stage: Vec<f64>,
     /// y at the end of the step.
@@ -23,6 +24,7 @@ impl RungeKutta {
         RungeKutta {
             tableau,
             k: vec![0.0; tableau.a.len() * n_values],
+            size: n_values,
             stage: vec![0.0; n_values],
             end: vec![0.0; n_values],
             smallest: 1.0,
@@ -33,18 +35,18 @@ impl RungeKutta {
 
     /// The rate at stage i.
     pub(crate) fn rate(&self, i: usize) -> &[f64] {
-        let size = self.end.len();
+        let size = self.size;
         &self.k[i * size..(i + 1) * size]
     }
 
     pub(crate) fn rate_mut(&mut self, i: usize) -> &mut [f64] {
-        let size = self.end.len();
+        let size = self.size;
         &mut self.k[i * size..(i + 1) * size]
     }
 
     /// The rate at the end becomes that of the start of the next step.
     pub(crate) fn go_on(&mut self) {
-        let size = self.end.len();
+        let size = self.size;
         let from = self.tableau.n_stages * size;
         self.k.copy_within(from..from + size, 0);
     }
@@ -112,7 +114,7 @@ impl RungeKutta {
     }
 
     fn sum(&self, weights: &[(usize, f64)], i: usize) -> f64 {
-        let size = self.end.len();
+        let size = self.size;
         weights.iter().map(|&(stage, w)| w * self.k[stage * size + i]).sum()
     }
 
