@@ -26,6 +26,7 @@ pub mod lower;
 pub mod model;
 pub mod quantity;
 pub mod start;
+mod switches;
 pub mod syntax;
 pub mod system;
 pub mod units;
