@@ -11,6 +11,9 @@ use zwang_expr::Expr;
 /// Points beyond which no rods and forces are drawn: nobody could tell them apart, and large models stay cheap.
 const MOST_SKETCHED: usize = 2_000;
 
+/// Parts of a constraint's formula that are looked at for points; a rod names its ends early.
+const MOST_WALKED: usize = 1_000;
+
 /// What has a place.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) enum SpotKind {
@@ -131,11 +134,13 @@ impl Lower<'_> {
         self.sketches.insert(label, Sketch { points, ends });
     }
 
-    /// The different points named in formulas, also by definitions; those under a sum are too many to tell.
+    /// The different points named in formulas, also by definitions; those under a sum, or in a very long formula, are too
+    /// many to tell.
     fn points_in(&mut self, formulas: &[&Formula]) -> Vec<Spot> {
         let tree = self.tree;
         let (mut open, mut seen, mut points) = (formulas.to_vec(), FxHashSet::default(), Vec::<Spot>::new());
-        while let Some(formula) = open.pop() {
+        for _ in 0..MOST_WALKED {
+            let Some(formula) = open.pop() else { return points };
             let spot = match &formula.kind {
                 FormulaKind::SumOver(..) => None,
                 FormulaKind::Name(_) | FormulaKind::Indexed(..) => {
@@ -166,7 +171,7 @@ impl Lower<'_> {
             };
             points.extend(spot.filter(|spot| points.iter().all(|p| p.place != spot.place)));
         }
-        points
+        Vec::new()
     }
 
     /// A formula as a place without a name of its own.
