@@ -29,6 +29,7 @@ pub mod quantity;
 pub mod samples;
 pub mod scene;
 pub mod start;
+mod switches;
 pub mod syntax;
 pub mod system;
 pub mod units;

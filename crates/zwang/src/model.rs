@@ -190,6 +190,55 @@ pub struct When {
     pub span: Span,
 }
 
+/// Something to draw; its places follow from a state, a force also from the multipliers.
+#[derive(Clone, Debug)]
+pub struct Drawn {
+    /// `P[2]`, `rod`, `trace(P)`, `reaction(rod, P)`.
+    pub name: String,
+    /// What it is and where.
+    pub shape: Shape,
+}
+
+/// What can be drawn. All vectors have two components in the plane and three in space.
+#[derive(Clone, Debug)]
+pub enum Shape {
+    /// A point or particle.
+    Point {
+        /// Where it is.
+        place: Vec<Expr>,
+        /// Whether it is a particle.
+        has_mass: bool,
+    },
+    /// A straight line from one place to another.
+    Rod {
+        /// One end.
+        from: Vec<Expr>,
+        /// The other end.
+        to: Vec<Expr>,
+    },
+    /// A rigid body, drawn as the homogeneous ellipsoid of its mass and inertia.
+    Body {
+        /// Its centre of mass.
+        place: Vec<Expr>,
+        /// The images of the body axes in space: two vectors in the plane, three in space.
+        axes: Vec<Vec<Expr>>,
+        /// Its half-axes, one along each of `axes`; in the plane both are the radius of gyration.
+        radii: Vec<Expr>,
+    },
+    /// The path of a place.
+    Trace {
+        /// Where it is.
+        place: Vec<Expr>,
+    },
+    /// The force a constraint puts on a particle.
+    Force {
+        /// Where it acts.
+        at: Vec<Expr>,
+        /// Its components.
+        force: Vec<Expr>,
+    },
+}
+
 /// How long to run and how accurately.
 #[derive(Clone, Debug)]
 pub struct Run {
@@ -260,6 +309,8 @@ pub struct Model {
     pub plots: Vec<Plot>,
     /// Events.
     pub whens: Vec<When>,
+    /// What to draw.
+    pub scene: Vec<Drawn>,
     /// Symbols that stand for derived quantities.
     pub derived: FxHashMap<Expr, Derived>,
     /// What later versions will compute.

@@ -23,8 +23,14 @@ pub(super) struct Frame {
 }
 
 impl Frame {
-    fn is_planar(&self) -> bool {
+    pub(super) fn is_planar(&self) -> bool {
         self.center.len() == 2
+    }
+
+    /// The body's axes, seen from space.
+    pub(super) fn axes(&self) -> Vec<Vec<Expr>> {
+        let d = self.center.len();
+        (0..d).map(|axis| (0..d).map(|k| self.rotation[k][axis]).collect()).collect()
     }
 
     /// The angular velocity as users see it: a scalar in the plane.
@@ -255,7 +261,7 @@ impl Lower<'_> {
     }
 
     /// A scalar in the plane; three principal moments or a matrix in space; a scalar there is a sphere's.
-    fn inertia(&mut self, formula: &Formula, planar: bool) -> Lowered<Vec<Vec<Quantity>>> {
+    pub(super) fn inertia(&mut self, formula: &Formula, planar: bool) -> Lowered<Vec<Vec<Quantity>>> {
         if let FormulaKind::Matrix(rows) = &formula.kind {
             if planar || rows.len() != 3 || rows.iter().any(|r| r.len() != 3) {
                 let d = Diagnostic::error("Z107", "an inertia matrix belongs to a body in space and is 3 by 3");

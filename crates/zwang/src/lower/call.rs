@@ -5,7 +5,7 @@ use super::value::{Quantity, Value};
 use super::{Lower, Lowered};
 use crate::diagnostic::Diagnostic;
 use crate::equations::{Symbols, constraint_row};
-use crate::model::{Constraint, Derived, Level};
+use crate::model::{Constraint, Derived, Level, Row};
 use crate::syntax::Span;
 use crate::syntax::name::{canonical, nearest};
 use crate::syntax::tree::*;
@@ -287,11 +287,18 @@ impl Lower<'_> {
     }
 
     /// Aᵀλ of one constraint, as expressions.
-    fn reaction(&mut self, rows: &[crate::model::Row]) -> Lowered<Value> {
+    fn reaction(&mut self, rows: &[Row]) -> Lowered<Value> {
         let symbols = Symbols::new(self.model.time, &self.model.coordinates);
+        let parts = self.reaction_parts(rows, &symbols);
+        let dim = |k: usize| self.energy_dim.times(&self.coordinate_dims[k], -1.0);
+        Ok(Value::Generalized(parts.into_iter().map(|(k, e)| (k, Quantity::new(e, dim(k)))).collect()))
+    }
+
+    /// The components of Aᵀλ that are not zero, each with its coordinate.
+    pub(super) fn reaction_parts(&mut self, rows: &[Row], symbols: &Symbols) -> Vec<(usize, Expr)> {
         let mut parts: Vec<(usize, Expr)> = Vec::new();
         for row in rows {
-            for (coordinate, a) in constraint_row(&mut self.graph, &symbols, row) {
+            for (coordinate, a) in constraint_row(&mut self.graph, symbols, row) {
                 let term = self.graph.mul(a, row.lambda);
                 match parts.iter_mut().find(|(k, _)| *k == coordinate) {
                     Some((_, sum)) => *sum = self.graph.add(*sum, term),
@@ -300,12 +307,11 @@ impl Lower<'_> {
             }
         }
         parts.sort_by_key(|(k, _)| *k);
-        let dim = |k: usize| self.energy_dim.times(&self.coordinate_dims[k], -1.0);
-        Ok(Value::Generalized(parts.into_iter().map(|(k, e)| (k, Quantity::new(e, dim(k)))).collect()))
+        parts
     }
 
     /// Power of an ideal constraint: λᵀA q̇.
-    fn power_of(&mut self, rows: &[crate::model::Row]) -> Lowered<Value> {
+    fn power_of(&mut self, rows: &[Row]) -> Lowered<Value> {
         let Value::Generalized(force) = self.reaction(rows)? else { return Err(super::Abandoned) };
         let coordinates = &self.model.coordinates;
         let terms: Vec<Expr> = force.iter().map(|(k, f)| self.graph.mul(f.expr, coordinates[*k].qdot)).collect();
@@ -313,26 +319,38 @@ impl Lower<'_> {
         Ok(Value::Scalar(Quantity::new(self.graph.sum(&terms), dim)))
     }
 
-    /// The force F at a point with Jᵀ F = Aᵀλ, J = ∂P/∂q: F = (J Jᵀ)⁻¹ J Aᵀλ.
+    /// The force a constraint puts on a point.
     ///
-    /// Along a direction in which the point cannot move the coordinates do not determine the force; such a component is
-    /// a symbol without a value.
-    fn reaction_at(&mut self, rows: &[crate::model::Row], at: &Formula) -> Lowered<Value> {
-        let Value::Generalized(force) = self.reaction(rows)? else { return Err(super::Abandoned) };
+    /// A component that the coordinates do not determine is a symbol without a value.
+    fn reaction_at(&mut self, rows: &[Row], at: &Formula) -> Lowered<Value> {
+        let symbols = Symbols::new(self.model.time, &self.model.coordinates);
+        let reaction = self.reaction_parts(rows, &symbols);
         let place = self.formula(at)?;
         let place = self.as_vector(place, at.span)?;
         let dim = self.energy_dim.times(&place[0].dim, -1.0);
-        let is_position = |s: Expr| matches!(self.meaning.get(&s), Some(super::Meaning::Position(_)));
-        let jacobian: Vec<Vec<(Expr, Expr)>> =
-            place.iter().map(|p| self.graph.gradient_in(p.expr, is_position)).collect();
-        let movable: Vec<usize> = (0..place.len()).filter(|i| !jacobian[*i].is_empty()).collect();
-        let entry = |row: usize, q: Expr| jacobian[row].iter().find(|(s, _)| *s == q).map(|(_, d)| *d);
-        let symbols: Vec<Expr> = self.model.coordinates.iter().map(|c| c.q).collect();
-        let undetermined = match movable.len() == place.len() {
+        let jacobian = self.jacobian(&place.iter().map(|p| p.expr).collect::<Vec<_>>());
+        let force = self.force_at(&reaction, &jacobian);
+        let undetermined = match force.iter().all(Option::is_some) {
             true => Expr::ZERO,
             false => self.derived_symbol(Derived::Undetermined, "undetermined component of a reaction".into()),
         };
-        let g = &mut self.graph;
+        let parts = force.into_iter().map(|f| Quantity::new(f.unwrap_or(undetermined), dim.clone()));
+        Ok(Value::Vector(parts.collect()))
+    }
+
+    /// J = ∂P/∂q, row by row: the symbols of the coordinates and the derivatives by them.
+    pub(super) fn jacobian(&mut self, place: &[Expr]) -> Vec<Vec<(Expr, Expr)>> {
+        let is_position = |s: Expr| matches!(self.meaning.get(&s), Some(super::Meaning::Position(_)));
+        place.iter().map(|&p| self.graph.gradient_in(p, is_position)).collect()
+    }
+
+    /// The force F at a point with Jᵀ F = Aᵀλ, J = ∂P/∂q: F = (J Jᵀ)⁻¹ J Aᵀλ.
+    ///
+    /// Along a direction in which the point cannot move the coordinates do not determine the force.
+    pub(super) fn force_at(&mut self, reaction: &[(usize, Expr)], jacobian: &[Vec<(Expr, Expr)>]) -> Vec<Option<Expr>> {
+        let movable: Vec<usize> = (0..jacobian.len()).filter(|i| !jacobian[*i].is_empty()).collect();
+        let entry = |row: usize, q: Expr| jacobian[row].iter().find(|(s, _)| *s == q).map(|(_, d)| *d);
+        let (g, coordinates) = (&mut self.graph, &self.model.coordinates);
         let (mut gram, mut right) = (Vec::new(), Vec::new());
         for &i in &movable {
             let product = |j: usize, g: &mut Graph| {
@@ -341,16 +359,11 @@ impl Lower<'_> {
             };
             gram.push(movable.iter().map(|&j| product(j, g)).collect::<Vec<Expr>>());
             let terms: Vec<Expr> =
-                force.iter().filter_map(|(k, f)| Some(g.mul(entry(i, symbols[*k])?, f.expr))).collect();
+                reaction.iter().filter_map(|(k, f)| Some(g.mul(entry(i, coordinates[*k].q)?, *f))).collect();
             right.push(g.sum(&terms));
         }
         let mut solved = crate::closed_form::cramer(g, &gram, &right).into_iter();
-        let mut component = |i: usize| match jacobian[i].is_empty() {
-            true => undetermined,
-            false => solved.next().unwrap_or(Expr::ZERO),
-        };
-        let parts = (0..place.len()).map(|i| Quantity::new(component(i), dim.clone()));
-        Ok(Value::Vector(parts.collect()))
+        jacobian.iter().map(|row| if row.is_empty() { None } else { solved.next() }).collect()
     }
 
     /// What follows from the motion cannot be put into what the motion follows from.

@@ -32,7 +32,9 @@ impl Lower<'_> {
                         if let Some(friction) = friction {
                             lower.later(format!("friction of `{}`", c.name), true, friction);
                         }
-                        lower.labels.insert(key, Label::Constraint(lower.model.constraints.len()));
+                        let label = Label::Constraint(lower.model.constraints.len());
+                        lower.labels.insert(key, label);
+                        lower.sketch(label, [left, right]);
                         lower.model.constraints.push(c);
                         Ok(())
                     });
@@ -43,7 +45,9 @@ impl Lower<'_> {
                         let c = lower.equality(name, left, right, None)?;
                         lower.check_properties(properties)?;
                         lower.later(format!("contact `{}`", c.name), true, span);
-                        lower.labels.insert(key, Label::Contact(lower.model.contacts.len()));
+                        let label = Label::Contact(lower.model.contacts.len());
+                        lower.labels.insert(key, label);
+                        lower.sketch(label, [left, right]);
                         lower.model.contacts.push(c);
                         Ok(())
                     });
@@ -55,7 +59,9 @@ impl Lower<'_> {
                         lower.check_properties(properties)?;
                         let driven = lower.driven(using)?;
                         lower.later(format!("control `{}`", c.name), true, span);
-                        lower.labels.insert(key, Label::Control(lower.model.controls.len()));
+                        let label = Label::Control(lower.model.controls.len());
+                        lower.labels.insert(key, label);
+                        lower.sketch(label, [left, right]);
                         lower.model.controls.push((c, driven));
                         Ok(())
                     });

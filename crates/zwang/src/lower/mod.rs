@@ -10,6 +10,8 @@ mod initial;
 mod mechanics;
 mod names;
 mod plots;
+mod points;
+mod scene;
 mod value;
 mod wishes;
 
@@ -26,6 +28,7 @@ use body::Frame;
 use dimensions::{Clash, Dim, Dimensions};
 use names::{Entry, Label};
 use plots::{Curves, Shown};
+use points::Sketch;
 use value::{Quantity, Value};
 
 /// Formulas and parts of formulas one model may consist of once its families, sums and functions are written out: some
@@ -54,6 +57,7 @@ pub fn lower(tree: &SyntaxTree, text: &str, diagnostics: &mut Diagnostics) -> Op
     lower.constraints();
     lower.definitions();
     lower.wishes();
+    lower.scene();
     lower.finish()
 }
 
@@ -118,6 +122,10 @@ struct Lower<'a> {
     derived: FxHashMap<Derived, Expr>,
     outputs: Vec<Shown>,
     plots: Vec<Curves>,
+    /// How many points, particles and bodies there are.
+    n_points: usize,
+    /// The points each constraint speaks of.
+    sketches: FxHashMap<Label, Sketch>,
     model: Model,
 }
 
@@ -151,6 +159,7 @@ impl<'a> Lower<'a> {
             outputs: Vec::new(),
             plots: Vec::new(),
             whens: Vec::new(),
+            scene: Vec::new(),
             derived: FxHashMap::default(),
             later: Vec::new(),
             energy_span: None,
@@ -192,6 +201,8 @@ impl<'a> Lower<'a> {
             derived: FxHashMap::default(),
             outputs: Vec::new(),
             plots: Vec::new(),
+            n_points: 0,
+            sketches: FxHashMap::default(),
             model,
         }
     }

@@ -27,7 +27,7 @@ pub(super) enum Entry {
 }
 
 /// What a label stands for.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Label {
     Constraint(usize),
     Contact(usize),
@@ -118,6 +118,7 @@ impl Lower<'_> {
                 | StatementKind::Output { target, .. } => {
                     self.each_member(target, |lower, m| {
                         let entry = Entry::Definition { statement: k, indices: m.indices.clone() };
+                        lower.n_points += usize::from(is_place(&statement.kind));
                         lower.insert(m, target.span, entry)
                     });
                 }
@@ -284,7 +285,7 @@ impl Lower<'_> {
         self.bindings(&member.bindings)
     }
 
-    fn bindings(&mut self, bindings: &[(String, i64)]) -> Vec<(String, Value)> {
+    pub(super) fn bindings(&mut self, bindings: &[(String, i64)]) -> Vec<(String, Value)> {
         let number = |(name, k): &(String, i64)| {
             (name.clone(), Value::Scalar(Quantity::new(self.graph.integer(*k), Dimension::NONE.into())))
         };
@@ -574,6 +575,11 @@ impl Lower<'_> {
     }
 }
 
+/// Whether a statement declares something that has a place.
+pub(super) fn is_place(kind: &StatementKind) -> bool {
+    matches!(kind, StatementKind::Point { .. } | StatementKind::Particle { .. } | StatementKind::Body { .. })
+}
+
 /// `x[3]` belongs to `x`.
 pub(super) fn family_of(key: &str) -> String {
     key.split('[').next().unwrap_or(key).to_string()
@@ -585,7 +591,7 @@ pub(super) fn suffix(indices: &[i64]) -> String {
 }
 
 /// The index variables of a target and their values for one member.
-fn index_variables(target: &Target, indices: &[i64]) -> Vec<(String, i64)> {
+pub(super) fn index_variables(target: &Target, indices: &[i64]) -> Vec<(String, i64)> {
     let variable = |(index, &k): (&Index, &i64)| match index {
         Index::Range(Some(name), _, _) => Some((canonical(&name.text), k)),
         _ => None,

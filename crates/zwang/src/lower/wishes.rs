@@ -4,7 +4,7 @@ use super::{Lower, Lowered};
 use crate::diagnostic::Diagnostic;
 use crate::model::{Derived, Load, METHODS, Run};
 use crate::syntax::Span;
-use crate::syntax::name::{canonical, nearest};
+use crate::syntax::name::nearest;
 use crate::syntax::tree::*;
 use crate::units::Dimension;
 use zwang_expr::Expr;
@@ -21,10 +21,6 @@ impl Lower<'_> {
                     Ok(())
                 }
                 StatementKind::Plot { values, versus } => self.plot(values, versus.as_ref(), span),
-                StatementKind::Animate(items) => {
-                    self.later("`animate`".into(), false, span);
-                    items.iter().try_for_each(|f| self.animated(f))
-                }
                 StatementKind::Run { duration, properties } => self.run(duration, properties),
                 StatementKind::Sweep { target, range, properties } => self.sweep(target, range, properties, span),
                 StatementKind::When { condition, target, primes, value } => {
@@ -60,31 +56,6 @@ impl Lower<'_> {
         }
         self.model.nonideal.extend(loads);
         Ok(())
-    }
-
-    /// Something to plot: a formula or a whole family.
-    fn shown(&mut self, formula: &Formula) -> Lowered<()> {
-        if let FormulaKind::Name(name) = &formula.kind
-            && self.families.contains_key(&canonical(name))
-        {
-            return Ok(());
-        }
-        self.formula(formula).map(|_| ())
-    }
-
-    /// Something to draw: a point, a body, a constraint, or the trace of a point.
-    fn animated(&mut self, formula: &Formula) -> Lowered<()> {
-        match &formula.kind {
-            FormulaKind::Call(name, arguments) if name.text == "trace" => {
-                arguments.iter().try_for_each(|a| self.shown(a))
-            }
-            FormulaKind::Name(name) | FormulaKind::Indexed(Name { text: name, .. }, _) => {
-                let key = canonical(name);
-                let is_label = self.labels.contains_key(&key) || self.label_families.contains_key(&key);
-                if is_label { Ok(()) } else { self.shown(formula) }
-            }
-            _ => self.shown(formula),
-        }
     }
 
     fn run(&mut self, duration: &Formula, properties: &[Property]) -> Lowered<()> {

@@ -205,6 +205,24 @@ pub struct Formula {
     pub kind: FormulaKind,
 }
 
+impl Formula {
+    /// The formulas it is made of, one level down.
+    pub fn parts(&self) -> Vec<&Formula> {
+        match &self.kind {
+            FormulaKind::Number(_) | FormulaKind::WithUnit(..) | FormulaKind::Name(_) | FormulaKind::Text(_) => vec![],
+            FormulaKind::Indexed(_, parts) | FormulaKind::Call(_, parts) | FormulaKind::Vector(parts) => {
+                parts.iter().collect()
+            }
+            FormulaKind::Member(of, _, arguments) => std::iter::once(&**of).chain(arguments.iter().flatten()).collect(),
+            FormulaKind::Prime(of, _) | FormulaKind::Negative(of) | FormulaKind::Length(of) => vec![of],
+            FormulaKind::Sum(parts) | FormulaKind::Product(parts) => parts.iter().map(|(_, part)| part).collect(),
+            FormulaKind::Power(a, b) | FormulaKind::Compare(_, a, b) => vec![a, b],
+            FormulaKind::Matrix(rows) => rows.iter().flatten().collect(),
+            FormulaKind::If(a, b, c) | FormulaKind::SumOver(_, a, b, c) => vec![a, b, c],
+        }
+    }
+}
+
 /// What a formula is. Sums and products are lists, so that a long one is not a deep one.
 #[derive(Clone, Debug)]
 pub enum FormulaKind {

@@ -1,0 +1,209 @@
+//! Points, particles and bodies as places: all of them, and those a constraint speaks of.
+
+use super::names::{Entry, Label, is_place};
+use super::value::Value;
+use super::{Lower, Lowered, Meaning};
+use crate::syntax::Span;
+use crate::syntax::tree::*;
+use rustc_hash::{FxHashMap, FxHashSet};
+use zwang_expr::Expr;
+
+/// Points beyond which no rods and forces are drawn: nobody could tell them apart, and large models stay cheap.
+const MOST_SKETCHED: usize = 2_000;
+
+/// Parts of a constraint's formula that are looked at for points; a rod names its ends early.
+const MOST_WALKED: usize = 1_000;
+
+/// What has a place.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) enum SpotKind {
+    Point,
+    Particle,
+    Body,
+}
+
+/// Something that has a place.
+#[derive(Clone, Debug)]
+pub(super) struct Spot {
+    /// Canonical spelling; empty for a place without a name of its own.
+    pub(super) key: String,
+    pub(super) name: String,
+    pub(super) place: Vec<Expr>,
+    pub(super) kind: SpotKind,
+}
+
+/// The places a constraint speaks of, and the ends of the rod it is.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sketch {
+    pub(super) points: Vec<Spot>,
+    pub(super) ends: Option<(Vec<Expr>, Vec<Expr>)>,
+}
+
+/// Spots whose components are coordinates themselves, and which of them a coordinate belongs to.
+#[derive(Default)]
+pub(super) struct Bare {
+    pub(super) spots: Vec<Spot>,
+    pub(super) of: FxHashMap<Expr, usize>,
+}
+
+impl Bare {
+    /// Keeps those of the spots that are made of coordinates no earlier one is made of.
+    pub(super) fn new(spots: Vec<Spot>, is_coordinate: impl Fn(Expr) -> bool) -> Bare {
+        let mut bare = Bare::default();
+        for spot in spots {
+            let distinct = spot.place.iter().enumerate().all(|(k, e)| !spot.place[..k].contains(e));
+            if distinct && spot.place.iter().all(|e| is_coordinate(*e) && !bare.of.contains_key(e)) {
+                bare.of.extend(spot.place.iter().map(|e| (*e, bare.spots.len())));
+                bare.spots.push(spot);
+            }
+        }
+        bare
+    }
+}
+
+impl Lower<'_> {
+    /// Whether the model is small enough for rods and forces.
+    pub(super) fn has_rods(&self) -> bool {
+        self.n_points <= MOST_SKETCHED
+            && self.model.constraints.len() <= 4 * MOST_SKETCHED
+            && self.model.coordinates.len() <= 8 * MOST_SKETCHED
+    }
+
+    /// All points, particles and bodies, in the order of the text.
+    pub(super) fn spots(&mut self) -> Vec<Spot> {
+        let mut spots = Vec::new();
+        for statement in &self.tree.statements {
+            let (StatementKind::Point { target, .. }
+            | StatementKind::Particle { target, .. }
+            | StatementKind::Body { target, .. }) = &statement.kind
+            else {
+                continue;
+            };
+            let Ok(members) = self.members(target) else { continue };
+            for member in members {
+                spots.extend(self.spot(&member.key, &member.shown, target.span).ok().flatten());
+            }
+        }
+        spots
+    }
+
+    /// The point, particle or body of a name; none if it is something else.
+    pub(super) fn spot(&mut self, key: &str, shown: &str, span: Span) -> Lowered<Option<Spot>> {
+        let Some(Entry::Definition { statement, .. }) = self.entries.get(key) else { return Ok(None) };
+        let kind = match &self.tree.statements[*statement].kind {
+            StatementKind::Particle { .. } => SpotKind::Particle,
+            StatementKind::Body { .. } => SpotKind::Body,
+            kind if is_place(kind) => SpotKind::Point,
+            _ => return Ok(None),
+        };
+        let Value::Vector(parts) = self.definition(key, span)? else { return Ok(None) };
+        let place = parts.into_iter().map(|q| q.expr).collect();
+        Ok(Some(Spot { key: key.to_string(), name: shown.to_string(), place, kind }))
+    }
+
+    /// Points (x, y) or (x, y, z) from coordinates of these names, also x1, y1 or x[1], y[1].
+    pub(super) fn coordinate_spots(&self) -> Vec<Spot> {
+        let by_name: FxHashMap<&str, Expr> = self.model.coordinates.iter().map(|c| (c.name.as_str(), c.q)).collect();
+        let mut spots = Vec::new();
+        for c in &self.model.coordinates {
+            let Some(rest) = c.name.strip_prefix('x') else { continue };
+            if rest.starts_with(char::is_alphabetic) {
+                continue;
+            }
+            let names = ["x", "y", "z"].map(|axis| format!("{axis}{rest}"));
+            let place: Vec<Expr> = names.iter().map_while(|name| by_name.get(name.as_str()).copied()).collect();
+            if place.len() > 1 {
+                let name = format!("({})", names[..place.len()].join(", "));
+                spots.push(Spot { key: String::new(), name, place, kind: SpotKind::Particle });
+            }
+        }
+        spots
+    }
+
+    /// Notes which points a constraint speaks of.
+    pub(super) fn sketch(&mut self, label: Label, sides: [&Formula; 2]) {
+        if self.n_points == 0 || !self.has_rods() {
+            return;
+        }
+        let points = self.points_in(&sides);
+        let ends = match &points[..] {
+            [p, q] => Some((p.place.clone(), q.place.clone())),
+            [p] => sides.into_iter().find_map(|side| self.anchored(&p.place, side)),
+            _ => None,
+        };
+        self.sketches.insert(label, Sketch { points, ends });
+    }
+
+    /// The different points named in formulas, also by definitions; those under a sum, or in a very long formula, are too
+    /// many to tell.
+    fn points_in(&mut self, formulas: &[&Formula]) -> Vec<Spot> {
+        let tree = self.tree;
+        let (mut open, mut seen, mut points) = (formulas.to_vec(), FxHashSet::default(), Vec::<Spot>::new());
+        for _ in 0..MOST_WALKED {
+            let Some(formula) = open.pop() else { return points };
+            let spot = match &formula.kind {
+                FormulaKind::SumOver(..) => None,
+                FormulaKind::Name(_) | FormulaKind::Indexed(..) => {
+                    let Ok(Some((key, shown))) = self.key_of(formula) else { continue };
+                    if let Some(Entry::Definition { statement, indices }) = self.entries.get(&key)
+                        && let StatementKind::Let { value, .. } = &tree.statements[*statement].kind
+                        && indices.is_empty()
+                        && seen.insert(*statement)
+                    {
+                        open.push(value);
+                    }
+                    self.spot(&key, &shown, formula.span).ok().flatten()
+                }
+                FormulaKind::Member(of, name, arguments) if matches!(self.body_key(of), Ok(Some(_))) => {
+                    match (name.text.as_str(), arguments) {
+                        ("point", Some(_)) => self.place_of(formula).ok(),
+                        (_, None) if name.text != "omega" && name.text != "ω" => {
+                            open.push(of);
+                            None
+                        }
+                        _ => None,
+                    }
+                }
+                _ => {
+                    open.extend(formula.parts());
+                    None
+                }
+            };
+            points.extend(spot.filter(|spot| points.iter().all(|p| p.place != spot.place)));
+        }
+        Vec::new()
+    }
+
+    /// A formula as a place without a name of its own.
+    pub(super) fn place_of(&mut self, formula: &Formula) -> Lowered<Spot> {
+        let value = self.formula(formula)?;
+        let place = self.as_vector(value, formula.span)?.into_iter().map(|q| q.expr).collect();
+        Ok(Spot { key: String::new(), name: self.written(formula.span), place, kind: SpotKind::Point })
+    }
+
+    /// For `|P|` or `|P - a|`, perhaps squared: the place a that no coordinate moves, and P.
+    fn anchored(&mut self, place: &[Expr], side: &Formula) -> Option<(Vec<Expr>, Vec<Expr>)> {
+        let side = match &side.kind {
+            FormulaKind::Power(base, _) => base,
+            _ => side,
+        };
+        let FormulaKind::Length(inner) = &side.kind else { return None };
+        let arm = self.formula(inner).ok()?.components();
+        if arm.len() != place.len() {
+            return None;
+        }
+        let arm: Vec<Expr> = arm.into_iter().map(|q| q.expr).collect();
+        let (mut from, mut to) = (Vec::new(), Vec::new());
+        for (&p, &a) in place.iter().zip(&arm) {
+            from.push(self.graph.sub(p, a));
+            to.push(self.graph.add(p, a));
+        }
+        let is_fixed = |e: &[Expr]| self.graph.symbols_of(e).iter().all(|s| self.is_unmoved(*s));
+        [from, to].into_iter().find(|e| is_fixed(e)).map(|anchor| (anchor, place.to_vec()))
+    }
+
+    /// Whether no coordinate moves this symbol.
+    fn is_unmoved(&self, symbol: Expr) -> bool {
+        symbol == self.model.time || matches!(self.meaning.get(&symbol), Some(Meaning::Parameter(_)))
+    }
+}

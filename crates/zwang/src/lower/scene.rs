@@ -1,0 +1,319 @@
+//! What is drawn: points, bodies, rods, traces and forces, as asked for by `animate` or by default.
+
+use super::names::{Entry, Label, index_variables};
+use super::points::{Bare, Spot, SpotKind};
+use super::{Lower, Lowered, Meaning};
+use crate::diagnostic::Diagnostic;
+use crate::equations::Symbols;
+use crate::model::{Drawn, Level, Row, Shape};
+use crate::syntax::Span;
+use crate::syntax::tree::*;
+use crate::verdict::vanishes;
+use zwang_expr::{Expr, Function2};
+
+/// Particles beyond which their paths would hide the picture, unless asked for.
+const MOST_TRACED: usize = 4;
+
+/// Expressions the forces of one scene may add to the graph; a point that hangs on many coordinates costs many.
+const MOST_FORCE_NODES: usize = 200_000;
+
+/// Vectors from which places are made.
+type Ends = (Vec<Expr>, Vec<Expr>);
+
+/// What drawing constraints needs to know of the whole model.
+struct Stage {
+    bare: Bare,
+    symbols: Symbols,
+    /// The size of the graph beyond which no forces are drawn.
+    full: usize,
+}
+
+impl Lower<'_> {
+    /// Everything to draw: what `animate` names, else all there is.
+    pub(super) fn scene(&mut self) {
+        let tree = self.tree;
+        let wished = tree.statements.iter().filter_map(|s| match &s.kind {
+            StatementKind::Animate(items) => Some(items),
+            _ => None,
+        });
+        let wished: Vec<&Formula> = wished.flatten().collect();
+        if wished.is_empty() && self.diagnostics.has_errors() {
+            return;
+        }
+        let spots = if self.n_points == 0 { self.coordinate_spots() } else { self.spots() };
+        let stage = self.stage(&spots);
+        if wished.is_empty() {
+            self.everything(spots, &stage);
+        }
+        for item in wished {
+            let _ = self.animated(item, &stage);
+        }
+    }
+
+    fn stage(&self, spots: &[Spot]) -> Stage {
+        let is_coordinate = |e: Expr| matches!(self.meaning.get(&e), Some(Meaning::Position(_)));
+        let (bare, coordinates) = match self.has_rods() {
+            true => (Bare::new(spots.to_vec(), is_coordinate), &self.model.coordinates[..]),
+            false => (Bare::default(), &[][..]),
+        };
+        let symbols = Symbols::new(self.model.time, coordinates);
+        Stage { bare, symbols, full: self.graph.len() + MOST_FORCE_NODES }
+    }
+
+    /// All points and bodies, the rods of all constraints with their forces, and the paths of a few particles.
+    fn everything(&mut self, spots: Vec<Spot>, stage: &Stage) {
+        let all: Vec<Expr> = spots.iter().flat_map(|s| &s.place).copied().collect();
+        let all_known = self.graph.symbols_of(&all).iter().all(|s| self.is_state(*s));
+        let is_known = |lower: &Self, s: &Spot| lower.graph.symbols_of(&s.place).iter().all(|s| lower.is_state(*s));
+        let spots: Vec<Spot> = spots.into_iter().filter(|s| all_known || is_known(self, s)).collect();
+        for spot in &spots {
+            let _ = self.draw_spot(spot, Span::default());
+        }
+        for k in 0..if self.has_rods() { self.model.constraints.len() } else { 0 } {
+            self.draw_constraint(Label::Constraint(k), false, stage);
+        }
+        let particles: Vec<&Spot> = spots.iter().filter(|s| s.kind == SpotKind::Particle).collect();
+        for spot in particles.iter().filter(|_| particles.len() <= MOST_TRACED) {
+            self.draw(format!("trace({})", spot.name), Shape::Trace { place: spot.place.clone() });
+        }
+    }
+
+    fn draw(&mut self, name: String, shape: Shape) {
+        self.model.scene.push(Drawn { name, shape });
+    }
+
+    /// Something to draw: a point, a body, a constraint, families of them, or the trace of a point.
+    fn animated(&mut self, formula: &Formula, stage: &Stage) -> Lowered<()> {
+        if let FormulaKind::Call(name, arguments) = &formula.kind
+            && name.text == "trace"
+        {
+            return arguments.iter().try_for_each(|argument| self.traced(argument));
+        }
+        let labels = self.labels_of(formula)?;
+        for &label in &labels {
+            self.draw_constraint(label, true, stage);
+        }
+        // a label and a point may have the same name
+        let is_point = match self.key_of(formula)? {
+            Some((key, _)) => self.entries.contains_key(&key) || self.families.contains_key(&key),
+            None => true,
+        };
+        if !labels.is_empty() && !is_point {
+            return Ok(());
+        }
+        for spot in self.places(formula)? {
+            self.draw_spot(&spot, formula.span)?;
+        }
+        Ok(())
+    }
+
+    /// The constraints a formula names: one, a family, or none.
+    fn labels_of(&mut self, formula: &Formula) -> Lowered<Vec<Label>> {
+        let Some((key, _)) = self.key_of(formula)? else { return Ok(Vec::new()) };
+        if self.failed_labels.contains(&key) {
+            return Err(super::Abandoned);
+        }
+        let members = self.label_families.get(&key).into_iter().flatten();
+        Ok(members.chain([&key]).filter_map(|key| self.labels.get(key)).copied().collect())
+    }
+
+    /// The places a formula names: a point, those of a family, or any vector.
+    fn places(&mut self, formula: &Formula) -> Lowered<Vec<Spot>> {
+        let names = match self.family(formula) {
+            Some(members) => members,
+            None => self.key_of(formula)?.into_iter().collect(),
+        };
+        let mut places = Vec::new();
+        for (key, shown) in &names {
+            places.extend(self.spot(key, shown, formula.span)?);
+        }
+        if places.is_empty() {
+            places.push(self.place_of(formula)?);
+        }
+        for spot in &places {
+            self.place_of_state(spot, formula.span)?;
+        }
+        Ok(places)
+    }
+
+    /// Refuses a place that only the motion gives.
+    fn place_of_state(&mut self, spot: &Spot, span: Span) -> Lowered<()> {
+        let strange = self.graph.symbols_of(&spot.place).into_iter().find(|s| !self.is_state(*s));
+        let Some(symbol) = strange else { return Ok(()) };
+        let name = self.graph.name(symbol).to_string();
+        let d = Diagnostic::error("Z404", format!("`{name}` cannot stand in a place to draw"));
+        let d = d.at(span, "not known from positions and velocities alone");
+        self.give_up(d.help("places contain coordinates, velocities, t and parameters"))
+    }
+
+    fn traced(&mut self, formula: &Formula) -> Lowered<()> {
+        for spot in self.places(formula)? {
+            self.draw(format!("trace({})", spot.name), Shape::Trace { place: spot.place });
+        }
+        Ok(())
+    }
+
+    fn draw_spot(&mut self, spot: &Spot, span: Span) -> Lowered<()> {
+        let shape = match spot.kind {
+            SpotKind::Body => self.body_shape(spot, span)?,
+            kind => Shape::Point { place: spot.place.clone(), has_mass: kind == SpotKind::Particle },
+        };
+        self.draw(spot.name.clone(), shape);
+        Ok(())
+    }
+
+    fn body_shape(&mut self, spot: &Spot, span: Span) -> Lowered<Shape> {
+        let frame = self.frame(&spot.key, span)?;
+        let Some(Entry::Definition { statement, indices }) = self.entries.get(&spot.key).cloned() else {
+            return Err(super::Abandoned);
+        };
+        let StatementKind::Body { target, properties, .. } = &self.tree.statements[statement].kind else {
+            return Err(super::Abandoned);
+        };
+        let bound = self.bindings(&index_variables(target, &indices));
+        let before = std::mem::replace(&mut self.locals, bound);
+        let radii = self.radii(properties, frame.is_planar());
+        self.locals = before;
+        Ok(Shape::Body { place: spot.place.clone(), axes: frame.axes(), radii: radii? })
+    }
+
+    /// The half-axes of the homogeneous ellipsoid with this mass and these principal inertias.
+    ///
+    /// $$ a_1^2 = \frac{5}{2m}\,(I_2 + I_3 - I_1) $$
+    ///
+    /// In the plane both are the radius of gyration, √(I/m). Products of inertia are not looked at.
+    fn radii(&mut self, properties: &[Property], planar: bool) -> Lowered<Vec<Expr>> {
+        let find = |name: &str| properties.iter().find(|p| p.name.text == name).map(|p| &p.value);
+        let (Some(mass), Some(inertia)) = (find("mass"), find("inertia")) else { return Err(super::Abandoned) };
+        let mass = self.scalar(mass)?.expr;
+        let matrix = self.inertia(inertia, planar)?;
+        let moments: Vec<Expr> = (0..matrix.len()).map(|k| matrix[k][k].expr).collect();
+        if mass == Expr::ZERO {
+            return Ok(vec![Expr::ZERO; if planar { 2 } else { 3 }]);
+        }
+        let g = &mut self.graph;
+        if planar {
+            let square = g.div(moments[0], mass);
+            return Ok(vec![g.sqrt(square); 2]);
+        }
+        let factor = g.rational(5, 2);
+        let half_axis = |k: usize| {
+            let others = g.add(moments[(k + 1) % 3], moments[(k + 2) % 3]);
+            let difference = g.sub(others, moments[k]);
+            let product = g.mul(factor, difference);
+            let square = g.div(product, mass);
+            // no body has a negative one, but rounding may make it so
+            let square = g.apply2(Function2::Max, square, Expr::ZERO);
+            g.sqrt(square)
+        };
+        Ok((0..3).map(half_axis).collect())
+    }
+
+    /// The rod of a constraint, and its forces if it has one or was asked for by name.
+    fn draw_constraint(&mut self, label: Label, is_named: bool, stage: &Stage) {
+        let rod = self.rod(label, stage);
+        let name = self.labelled(label).name.clone();
+        let is_rod = rod.is_some();
+        if let Some((from, to)) = rod {
+            self.draw(name, Shape::Rod { from, to });
+        }
+        if (is_rod || is_named) && self.has_rods() {
+            self.draw_forces(label, stage);
+        }
+    }
+
+    /// The ends of the rod that a constraint on positions is.
+    fn rod(&mut self, label: Label, stage: &Stage) -> Option<Ends> {
+        let Label::Constraint(k) = label else { return None };
+        let rows = self.model.constraints[k].rows.clone();
+        if rows.iter().any(|row| row.level != Level::Position) {
+            return None;
+        }
+        match self.sketches.get(&label) {
+            Some(sketch) if !sketch.points.is_empty() => sketch.ends.clone(),
+            _ => self.rod_by_coordinates(&rows, &stage.bare),
+        }
+    }
+
+    /// The rod of an equation between the coordinates of one point or two, if it fixes their distance.
+    fn rod_by_coordinates(&mut self, rows: &[Row], bare: &Bare) -> Option<Ends> {
+        let [row] = rows else { return None };
+        let symbols = self.graph.symbols(row.expr);
+        let positions: Vec<Expr> = symbols
+            .into_iter()
+            .filter(|s| *s == self.model.time || matches!(self.meaning.get(s), Some(Meaning::Position(_))))
+            .collect();
+        let mut of: Vec<usize> = positions.iter().map(|s| bare.of.get(s).copied()).collect::<Option<_>>()?;
+        of.sort_unstable();
+        of.dedup();
+        let places: Vec<&Vec<Expr>> = of.iter().map(|&k| &bare.spots[k].place).collect();
+        if places.iter().map(|p| p.len()).sum::<usize>() != positions.len() {
+            return None;
+        }
+        let ends = match places[..] {
+            [to] => (vec![Expr::ZERO; to.len()], to.clone()),
+            [from, to] if from.len() == to.len() => (from.clone(), to.clone()),
+            _ => return None,
+        };
+        self.fixes_distance(row.expr, &ends).then_some(ends)
+    }
+
+    /// Whether φ depends on two places by their distance only: ∂φ/∂P is along P − O, and ∂φ/∂O opposite to it.
+    fn fixes_distance(&mut self, phi: Expr, (from, to): &Ends) -> bool {
+        let gradient = self.graph.gradient_in(phi, |s| from.contains(&s) || to.contains(&s));
+        let by = |s: &Expr| gradient.iter().find(|(q, _)| q == s).map_or(Expr::ZERO, |(_, d)| *d);
+        let (by_from, by_to): (Vec<Expr>, Vec<Expr>) = (from.iter().map(by).collect(), to.iter().map(by).collect());
+        let arm: Vec<Expr> = from.iter().zip(to).map(|(o, p)| self.graph.sub(*p, *o)).collect();
+        let mut zeros = Vec::new();
+        for i in 0..arm.len() {
+            if from[i] != Expr::ZERO {
+                zeros.push(self.graph.add(by_from[i], by_to[i]));
+            }
+            for j in 0..i {
+                let (a, b) = (self.graph.mul(arm[i], by_to[j]), self.graph.mul(arm[j], by_to[i]));
+                zeros.push(self.graph.sub(a, b));
+            }
+        }
+        zeros.into_iter().all(|e| vanishes(&self.graph, e))
+    }
+
+    /// The forces of a constraint on the particles it speaks of.
+    fn draw_forces(&mut self, label: Label, stage: &Stage) {
+        if self.graph.len() > stage.full {
+            return;
+        }
+        let constraint = self.labelled(label);
+        let (name, rows) = (constraint.name.clone(), constraint.rows.clone());
+        let reaction = self.reaction_parts(&rows, &stage.symbols);
+        for spot in self.touched(label, &reaction, &stage.bare) {
+            if let Some(force) = self.determined_force(&reaction, &spot.place) {
+                self.draw(format!("reaction({name}, {})", spot.name), Shape::Force { at: spot.place, force });
+            }
+        }
+    }
+
+    /// The particles a constraint names, or else those whose coordinates it acts on.
+    fn touched(&self, label: Label, reaction: &[(usize, Expr)], bare: &Bare) -> Vec<Spot> {
+        let named = self.sketches.get(&label).map_or(&[][..], |sketch| &sketch.points);
+        if !named.is_empty() {
+            return named.iter().filter(|s| s.kind == SpotKind::Particle).cloned().collect();
+        }
+        let coordinates = reaction.iter().map(|(k, _)| self.model.coordinates[*k].q);
+        let mut of: Vec<usize> = coordinates.filter_map(|q| bare.of.get(&q).copied()).collect();
+        of.sort_unstable();
+        of.dedup();
+        of.into_iter().map(|k| bare.spots[k].clone()).filter(|s| s.kind == SpotKind::Particle).collect()
+    }
+
+    /// The force at a place, if the coordinates can move it in every direction and so determine it.
+    fn determined_force(&mut self, reaction: &[(usize, Expr)], place: &[Expr]) -> Option<Vec<Expr>> {
+        let jacobian = self.jacobian(place);
+        let mut moving: Vec<Expr> = jacobian.iter().flatten().map(|(q, _)| *q).collect();
+        moving.sort_unstable();
+        moving.dedup();
+        if moving.len() < place.len() {
+            return None;
+        }
+        self.force_at(reaction, &jacobian).into_iter().collect()
+    }
+}
