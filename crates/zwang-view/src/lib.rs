@@ -1,4 +1,4 @@
-//! Results to bytes: messages, tables, JSON and documents. Opens no file.
+//! Results to bytes: messages, tables, JSON, documents, figures and data files. Opens no file.
 //!
 //! What is shown is always the same: M, Q, A, b and what follows from them,
 //!
@@ -10,12 +10,20 @@
 //! assert!(zwang_view::equations_text(&mut equations).ends_with("x'' = (6 - x)/2\n"));
 //! ```
 
+mod csv;
 mod document;
 mod json;
 mod message;
+mod npz;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod table;
 
+pub use csv::csv;
 pub use document::{equations_latex, equations_text};
 pub use json::{check_json, diagnostics_json, inspect_json, run_json};
 pub use message::{Paint, messages};
+pub use npz::npz;
+#[cfg(feature = "parquet")]
+pub use parquet::parquet;
 pub use table::{check_table, inspect_table, summary};
