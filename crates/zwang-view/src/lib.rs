@@ -17,6 +17,10 @@ mod message;
 mod npz;
 #[cfg(feature = "parquet")]
 mod parquet;
+pub mod plot;
+#[cfg(feature = "png")]
+mod png;
+mod sketch;
 mod table;
 
 pub use csv::csv;
@@ -26,4 +30,8 @@ pub use message::{Paint, messages};
 pub use npz::npz;
 #[cfg(feature = "parquet")]
 pub use parquet::parquet;
+pub use plot::{Curve, Figure, Panel, Quantity, panels_by_unit, svg};
+#[cfg(feature = "png")]
+pub use png::png;
+pub use sketch::sketch;
 pub use table::{check_table, inspect_table, summary};
