@@ -1,4 +1,4 @@
-//! Results to bytes: messages, tables, JSON, documents and pages. Opens no file.
+//! Results to bytes: messages, tables, JSON, documents, figures, pages and data files. Opens no file.
 //!
 //! What is shown is always the same: M, Q, A, b and what follows from them,
 //!
@@ -10,15 +10,31 @@
 //! assert!(zwang_view::equations_text(&mut equations).ends_with("x'' = (6 - x)/2\n"));
 //! ```
 
+mod csv;
 mod document;
 mod formula;
 mod json;
 mod message;
 mod page;
+mod npz;
+#[cfg(feature = "parquet")]
+mod parquet;
+pub mod plot;
+#[cfg(feature = "png")]
+mod png;
+mod sketch;
 mod table;
 
+pub use csv::csv;
 pub use document::{equations_latex, equations_text};
 pub use json::{check_json, diagnostics_json, inspect_json, run_json};
 pub use message::{Paint, messages};
 pub use page::{Page, PagePlot, page};
+pub use npz::npz;
+#[cfg(feature = "parquet")]
+pub use parquet::parquet;
+pub use plot::{Curve, Figure, Panel, Quantity, panels_by_unit, svg};
+#[cfg(feature = "png")]
+pub use png::png;
+pub use sketch::sketch;
 pub use table::{check_table, inspect_table, summary};

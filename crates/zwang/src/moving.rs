@@ -7,6 +7,7 @@ use zwang_motion::{Instant, Jacobian, Matrix, MotionError, Reaction, State};
 use crate::compiled::Compiled;
 use crate::equations::{Equations, SparseRow};
 use crate::model::{Change, Derived, Level, Model};
+use crate::switches::switches;
 
 use crate::units::Dimension;
 
@@ -64,7 +65,7 @@ impl Moving {
         let with_lambda: Vec<Expr> = inputs.iter().copied().chain(lambdas).collect();
 
         let formulas = equations.formulas();
-        let switching: Vec<Expr> = Vec::new();let _ = formulas;
+        let switching = switches(&mut equations.model.graph, &formulas);
         let (conditions, values): (Vec<Expr>, Vec<Expr>) = equations.whens.iter().copied().unzip();
         let events: Vec<Expr> = conditions.iter().chain(&switching).copied().collect();
         let graph = &equations.model.graph;

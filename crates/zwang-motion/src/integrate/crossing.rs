@@ -66,7 +66,8 @@ pub(crate) struct Choice {
 #[derive(Clone, Default)]
 pub(crate) struct Crossing {
     roots: Vec<Root>,
-    /// The smallest singular value that counts, and its rate.
+    /// The largest singular value so far; the smallest that counts now, and its rate.
+    top: f64,
     sigma: f64,
     kappa: f64,
     /// What noise in the scaled velocity along w is worth, relative to the size of the velocities.
@@ -76,6 +77,8 @@ pub(crate) struct Crossing {
     /// Whether A vanishes with the velocities and not with the position, so that no branch is the natural one.
     by_velocity: bool,
     last_B: Vec<f64>,
+    /// ‖Ḃ‖ over the last step.
+    pace: f64,
     recent: [f64; 5],
     n_recent: usize,
     /// A crossing that turned out to be avoided: the branches do not meet there.
@@ -94,7 +97,7 @@ const NEAREST: f64 = 0.13;
 impl Crossing {
     /// Forgets everything: the state has jumped.
     pub(crate) fn reset(&mut self) {
-        *self = Crossing { avoided: self.avoided, ..Crossing::default() };
+        *self = Crossing { avoided: self.avoided, top: self.top, ..Crossing::default() };
     }
 
     fn longest(&self, h: f64) -> f64 {
@@ -120,8 +123,11 @@ impl Crossing {
         }
         let B = self.last_B.clone();
         let values = svd(&B, m, n, Stop::Rank(r), flow.settings.small_limit);
+        self.top = self.top.max(values.sigma[0]);
         let last = r - 1;
-        let small: Vec<usize> = (0..r).filter(|&k| k == last || values.sigma[k] < 0.5 * values.sigma[0]).collect();
+        // those that can reach zero while the steps are guarded
+        let reach = f64::min(0.5 * self.top, 4.0 * REACH * self.longest(h) * self.pace);
+        let small: Vec<usize> = (0..r).filter(|&k| k == last || values.sigma[k] < reach).collect();
         self.measure(flow, &values, last);
         let here = flow.instant.clone();
         let delta = 1e-3 * h;
@@ -156,15 +162,17 @@ impl Crossing {
     }
 
     /// Whether no singular value can vanish within reach, by Weyl's inequality: none changes faster than ‖Ḃ‖.
-    fn is_far(&self, qr: &Qr, B: &[f64], h: f64) -> bool {
+    fn is_far(&mut self, qr: &Qr, B: &[f64], h: f64) -> bool {
         /// A pivot of QR may exceed the singular value it stands for by this factor, in all but contrived matrices.
         const PIVOT: f64 = 5.0;
         if self.last_B.len() != B.len() || qr.rank == 0 {
+            self.pace = f64::INFINITY;
             return false;
         }
         let change: f64 = B.iter().zip(&self.last_B).map(|(x, y)| (x - y) * (x - y)).sum::<f64>().sqrt();
+        self.pace = change / h;
         let last = qr.t(qr.rank - 1, qr.rank - 1).abs();
-        last > PIVOT * 2.0 * REACH * self.longest(h) * change / h
+        last > PIVOT * 2.0 * REACH * self.longest(h) * self.pace
     }
 
     fn measure<D: Dynamics + ?Sized>(&mut self, flow: &Flow<D>, values: &Svd, last: usize) {
@@ -198,7 +206,7 @@ impl Crossing {
         }
         let Some(D) = self.ahead(2.0 * h) else { return plain };
         if self.by_velocity {
-            return Choice { h: h.min(0.5 * D), ends: D < 1e-6 * longest, ..plain };
+            return Choice { h: h.min(0.5 * D), ends: self.sigma < 1e-6 * self.top, ..plain };
         }
         // noise wants a larger step
         let mut h = h * (self.noise(h, NEAREST * self.kappa * h) / tolerance).clamp(1.0, 1e4).powf(0.1);

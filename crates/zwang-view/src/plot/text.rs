@@ -1,0 +1,146 @@
+//! Text in a figure: how wide it is, how symbols are set, what XML allows.
+
+/// Advance widths of the characters from space to tilde in DejaVu Sans, in thousandths of the font size.
+const WIDTHS: [u16; 95] = [
+    318, 401, 460, 838, 636, 950, 780, 275, 390, 390, 500, 838, 318, 361, 318, 337, 636, 636, 636, 636, 636, 636, 636,
+    636, 636, 636, 337, 337, 838, 838, 838, 531, 1000, 684, 686, 698, 770, 632, 575, 775, 752, 295, 295, 656, 557, 863,
+    748, 787, 603, 787, 695, 635, 611, 732, 684, 989, 685, 611, 685, 390, 337, 390, 838, 500, 500, 613, 635, 550, 635,
+    615, 352, 635, 634, 278, 278, 579, 278, 974, 634, 612, 635, 635, 411, 521, 392, 634, 592, 818, 592, 592, 525, 636,
+    337, 636, 838,
+];
+
+/// Width of a text in pixels, close enough to keep labels apart.
+pub(crate) fn width(text: &str, size: f64) -> f64 {
+    let advance = |c: char| match c {
+        ' '..='~' => WIDTHS[c as usize - 32],
+        '\u{300}'..='\u{36f}' => 0,
+        '′' => 227,
+        '″' | '·' => 374,
+        '²' | '³' | '¹' | '⁰' | '⁴'..='⁹' | '₀'..='₉' => 401,
+        '−' | '×' | 'ω' => 838,
+        '\u{1100}'.. => 1000,
+        _ => 640,
+    };
+    text.chars().map(|c| f64::from(advance(c))).sum::<f64>() * size / 1000.0
+}
+
+/// Text with the characters that XML keeps for itself replaced, and those it forbids left out.
+pub(crate) fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\t' | '\n' | '\r' => out.push(' '),
+            '\u{fffe}' | '\u{ffff}' => {}
+            c if c.is_control() => {}
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// A symbol or unit as it is printed: `θ'` as θ′, `q_1` as q₁, `kg*m/s^2` as kg·m/s².
+pub(crate) fn typeset(label: &str) -> String {
+    let mut out = String::with_capacity(label.len());
+    let mut rest = label.chars().peekable();
+    while let Some(c) = rest.next() {
+        let after_symbol = out.ends_with(|p: char| p.is_alphanumeric() || matches!(p, ')' | ']' | '₀'..='₉'));
+        match c {
+            '\'' if after_symbol => match rest.next_if_eq(&'\'') {
+                Some(_) => out.push('″'),
+                None => out.push('′'),
+            },
+            '*' => out.push('·'),
+            '^' if rest.peek().is_some_and(|d| d.is_ascii_digit() || *d == '-') => {
+                while let Some(d) = rest.next_if(|d| d.is_ascii_digit() || *d == '-') {
+                    out.push(raised(d));
+                }
+            }
+            '_' if after_symbol && rest.peek().is_some_and(char::is_ascii_digit) => {
+                while let Some(d) = rest.next_if(char::is_ascii_digit) {
+                    out.push(char::from_u32(0x2080 + d as u32 - '0' as u32).unwrap_or(d));
+                }
+            }
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// 10 to the power n: `10⁻¹²`.
+pub(crate) fn power_of_ten(n: i32) -> String {
+    format!("10{}", n.to_string().chars().map(raised).collect::<String>())
+}
+
+fn raised(digit: char) -> char {
+    match digit {
+        '-' => '⁻',
+        '1' => '¹',
+        '2' => '²',
+        '3' => '³',
+        d => char::from_u32(0x2070 + d as u32 - '0' as u32).unwrap_or(d),
+    }
+}
+
+/// The label cut to a width, the list of quantities before the unit first: `x, y, … in m`.
+pub(crate) fn fitted(label: &str, size: f64, most: f64) -> String {
+    if width(label, size) <= most {
+        return label.into();
+    }
+    let (quantity, unit) = label.rsplit_once(" in ").unwrap_or((label, ""));
+    let unit = if unit.is_empty() { String::new() } else { format!(" in {unit}") };
+    let names: Vec<&str> = quantity.split(", ").collect();
+    for n in (1..names.len()).rev() {
+        let shorter = format!("{}, …{unit}", names[..n].join(", "));
+        if width(&shorter, size) <= most {
+            return shorter;
+        }
+    }
+    let letters: Vec<char> = quantity.chars().collect();
+    let cut = |n: usize| format!("{}…{unit}", letters[..n].iter().collect::<String>());
+    match (1..letters.len()).rev().map(cut).find(|shorter| width(shorter, size) <= most) {
+        Some(shorter) if names.len() == 1 => shorter,
+        // a list is told at the curves; half a name of it helps nobody
+        Some(_) => unit.trim_start().into(),
+        None => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn markup_is_escaped() {
+        assert_eq!(escaped("a < b & \"c\"\u{1}\n>"), "a &lt; b &amp; &quot;c&quot; &gt;");
+    }
+
+    #[test]
+    fn symbols_are_set() {
+        for (written, set) in [
+            ("θ'", "θ′"),
+            ("x''", "x″"),
+            ("x[1]'", "x[1]′"),
+            ("q_12'", "q₁₂′"),
+            ("kg*m/s^2", "kg·m/s²"),
+            ("s^-10", "s⁻¹⁰"),
+            ("mu_s", "mu_s"),
+            ("x^k", "x^k"),
+        ] {
+            assert_eq!(typeset(written), set);
+        }
+        assert_eq!(power_of_ten(-12), "10⁻¹²");
+    }
+
+    #[test]
+    fn a_long_label_keeps_its_unit() {
+        let cut = fitted("x, y, z, theta, phi in m/s", 10.0, 80.0);
+        assert!(cut.ends_with("… in m/s") && width(&cut, 10.0) <= 80.0, "{cut}");
+        assert_eq!(fitted("x in m", 10.0, 80.0), "x in m");
+        assert_eq!(fitted("incomprehensibilities, … in N", 10.0, 90.0), "in N");
+        assert_eq!(fitted("incomprehensibilities", 10.0, 3.0), "");
+    }
+}

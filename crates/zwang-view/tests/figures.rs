@@ -1,0 +1,109 @@
+//! Figures to look at with one's own eyes: `target/tmp/figures/*.svg` and, with the feature `png`, `*.png`.
+
+use zwang_view::{Curve, Figure, Panel, Quantity, panels_by_unit, sketch, svg};
+
+/// Times 0 to `end`.
+fn times(n: usize, end: f64) -> Vec<f64> {
+    (0..n).map(|k| end * k as f64 / (n - 1) as f64).collect()
+}
+
+fn quantity(label: &str, unit: &str, x: &[f64], f: impl Fn(f64) -> f64) -> Quantity {
+    Quantity { label: label.into(), unit: unit.into(), x: x.to_vec(), y: x.iter().map(|t| f(*t)).collect() }
+}
+
+fn figure(title: &str, panels: Vec<Panel>) -> Figure {
+    Figure { title: title.into(), panels }
+}
+
+/// Writes the figure and holds it to what every figure must be.
+fn check(name: &str, figure: &Figure) {
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("figures");
+    std::fs::create_dir_all(&folder).unwrap();
+    let text = svg(figure);
+    assert!(text.len() < 200_000, "{name} has {} bytes", text.len());
+    assert!(!text.contains("NaN"));
+    std::fs::write(folder.join(format!("{name}.svg")), &text).unwrap();
+    std::fs::write(folder.join(format!("{name}.txt")), sketch(figure, 78)).unwrap();
+    #[cfg(feature = "png")]
+    std::fs::write(folder.join(format!("{name}.png")), zwang_view::png(&text).unwrap()).unwrap();
+}
+
+#[test]
+fn a_pendulum_in_three_units() {
+    let t = times(2000, 10.0);
+    let decay = |t: f64| (-0.12 * t).exp();
+    let quantities = vec![
+        quantity("θ", "rad", &t, |t| 1.2 * decay(t) * (3.1 * t).cos()),
+        quantity("θ'", "1/s", &t, |t| -3.7 * decay(t) * (3.1 * t).sin()),
+        quantity("φ", "rad", &t, |t| 0.8 * decay(t) * (2.2 * t).sin()),
+        quantity("λ_1", "N", &t, |t| 9.81 + 4.0 * decay(t).powi(2) * (6.2 * t).cos()),
+    ];
+    check("pendulum", &figure("Damped double pendulum", panels_by_unit(quantities, "t in s")));
+}
+
+#[test]
+fn eight_curves_apart_and_eight_that_end_together() {
+    let t = times(800, 5.0);
+    let bob = |t: f64, k: i32| f64::from(k) + 0.8 * (2.0 * t + f64::from(k)).sin();
+    let apart = (0..8).map(|k| quantity(&format!("x[{k}]"), "m", &t, |t| bob(t, k))).collect();
+    check("eight", &figure("Eight masses on a string", panels_by_unit(apart, "t in s")));
+    let together = (0..8).map(|k| quantity(&format!("ω_{k}"), "1/s", &t, |t| f64::from(k) * (-t).exp())).collect();
+    check("together", &figure("Spinning down", panels_by_unit(together, "t in s")));
+}
+
+#[test]
+fn a_path_with_equal_aspect() {
+    let s = times(5000, 40.0);
+    let x = s.iter().map(|s| 2.0 * s.cos() * (0.1 * s).cos()).collect();
+    let y = s.iter().map(|s| 2.0 * s.cos() * (0.1 * s).sin()).collect();
+    let curves = vec![Curve { label: "y".into(), x, y }];
+    let (x_label, y_label) = ("x in m".into(), "y in m".into());
+    let panel = Panel { curves, x_label, y_label, equal_aspect: true, ..Panel::default() };
+    check("path", &figure("Foucault pendulum from above", vec![panel]));
+}
+
+#[test]
+fn energy_that_hardly_changes() {
+    let t = times(3000, 100.0);
+    let quantities = vec![
+        quantity("E", "J", &t, |t| -4.905 + 2e-11 * (t * 0.7).sin() + 1e-13 * t),
+        quantity("res_rod", "m", &t, |t| 3e-13 * (t * 2.0).sin() * (t / 100.0)),
+        quantity("p", "kg*m^2/s", &t, |_| 0.25),
+    ];
+    check("energy", &figure("", panels_by_unit(quantities, "t in s")));
+}
+
+#[test]
+fn bounces_with_marks_and_a_gap() {
+    let (mut t, mut h, mut v, mut marks) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut start, mut speed) = (0.0, 6.0);
+    for k in 0..9 {
+        let flight = 2.0 * speed / 9.81;
+        for s in times(60, flight) {
+            t.push(start + s);
+            h.push(speed * s - 4.905 * s * s);
+            v.push(if k == 2 && s > 0.3 && s < 0.5 { f64::NAN } else { speed - 9.81 * s });
+        }
+        start += flight;
+        speed *= 0.75;
+        marks.push((start, format!("hit {}", k + 1)));
+    }
+    let height = Quantity { label: "h".into(), unit: "m".into(), x: t.clone(), y: h };
+    let velocity = Quantity { label: "h'".into(), unit: "m/s".into(), x: t, y: v };
+    let mut panels = panels_by_unit(vec![height, velocity], "t in s");
+    panels.iter_mut().for_each(|p| p.marks = marks.clone());
+    check("bounces", &figure("A ball that bounces: each hit keeps 75 % of the speed", panels));
+}
+
+#[test]
+fn large_numbers_and_a_single_point() {
+    let t = times(400, 3.2e7);
+    let quantities = vec![
+        quantity("r", "m", &t, |t| 1.496e11 + 2.5e9 * (t / 5.0e6).cos()),
+        quantity("|reaction(left leg of the table)|", "N", &t, |t| 3e22 * (t / 9e6).sin()),
+        quantity("|reaction(right leg of the table)|", "N", &t, |t| 3e22 * (t / 7e6).cos()),
+    ];
+    let mut panels = panels_by_unit(quantities, "t in s");
+    panels[1].curves.push(Curve { label: "start".into(), x: vec![1.0e7], y: vec![1.5e22] });
+    check("large", &figure("Orbit", panels));
+}
