@@ -270,17 +270,22 @@ function draw_point(thing, p) {
   }
   piece(q[2] - 1e-3 * size, () => thing.mass ? disc(q[0], q[1], r, color.accent, color.bg, 1.8)
     : disc(q[0], q[1], r, color.bg, color.rod, 1.8));
-  spots.push({ q, p, name: thing.name, label: thing.mass || points_are_few, r });
+  spots.push({ q, p, name: thing.name, label: points_are_few, r });
 }
 function draw_rod(thing, p, to) {
   const a = project(p), b = project(to);
   if (!a || !b) return;
   const thick = thing_width;
   if (data.space) stroke([on_ground(p), on_ground(to)], color.shadow, thick);
-  piece((a[2] + b[2]) / 2, () => {
-    stroke([a, b], color.bg, thick + 3, 1, "butt");
-    stroke([a, b], color.rod, thick);
-  });
+  // in space a rod may pass before one thing and behind another: short parts, each as far away as its farther end
+  const n = data.space ? (of_kind("rod").length > 25 ? 3 : 10) : 1, at = k => project(add(p, add(to, p, -1), k / n));
+  for (let k = 0; k < n; k++) {
+    const [u, v] = [at(k), at(k + 1)];
+    if (u && v) piece(Math.max(u[2], v[2]), () => {
+      stroke([u, v], color.bg, thick + 3, 1, "butt");
+      stroke([u, v], color.rod, thick);
+    });
+  }
 }
 function draw_body_flat(thing, p, axis) {
   const q = project(p), [rx, ry] = [0, 1].map(i => Math.max(2.5, thing.radii[i] * camera.scale));
@@ -308,7 +313,7 @@ function draw_body_flat(thing, p, axis) {
 
 /** Quadrilaterals of the unit sphere, cut along the planes of the axes. */
 const sphere = (() => {
-  const many = of_kind("body").length > 12, around = many ? 12 : 24, up = many ? 6 : 12, quads = [];
+  const many = of_kind("body").length, around = many > 12 ? 12 : many > 4 ? 24 : 36, up = around / 2 & ~1, quads = [];
   const at = (i, j) => {
     const a = 2 * Math.PI * i / around, b = Math.PI * (j / up - 0.5);
     return [Math.cos(a) * Math.cos(b), Math.sin(a) * Math.cos(b), Math.sin(b)];
@@ -369,7 +374,7 @@ function draw_force(thing, p, f) {
   spots.push({ q: b, p: f, name: thing.name, label: of_kind("force").length <= 6 && Math.hypot(b[0] - a[0], b[1] - a[1]) > 24,
     force: true, r: 2 });
 }
-const thing_width = of_kind("rod").length > 25 ? 3 : 5, points_are_few = of_kind("point").length <= 12;
+const thing_width = of_kind("rod").length > 25 ? 3 : 5, points_are_few = of_kind("point").length <= 16;
 
 function draw_things(t, ghost) {
   const place = place_in(times, t);
@@ -526,7 +531,7 @@ function draw_base(chart) {
   c.textAlign = "center";
   const last = ticks(t_start, t_end, t_step);
   last.forEach((t, k) => {
-    const name = label(t, t_step);
+    const name = k < last.length - 2 || k === last.length - 1 || chart.x(last[k + 1]) - chart.x(t) > 70 ? label(t, t_step) : "";
     line(chart.x(t), 6, chart.x(t), bottom, color.grid);
     c.textAlign = chart.x(t) > w - 24 ? "right" : "center";
     c.fillText(k === last.length - 1 ? "t = " + with_unit(name, data.unit.time) : name, Math.min(chart.x(t), w - 4), bottom + 12);

@@ -34,8 +34,8 @@ pub(crate) fn line(latex: &str) -> String {
     };
     let mut out = format!("<div class=\"left\">{}</div>", formula(&latex[..at]));
     for (k, part) in broken(&latex[at + 1..]).iter().enumerate() {
-        let class = if k == 0 { "" } else { "<div></div><div class=\"goes-on\">" };
-        let open = if k == 0 { "<div>" } else { class };
+        let open = if k == 0 { "<div>" } else { "<div></div><div class=\"goes-on\">" };
+        // the empty group keeps the space before a sign that begins a row
         out.push_str(&format!("{open}{}</div>", formula(&format!("{{}} {part}"))));
     }
     out + "\n"
@@ -62,8 +62,7 @@ fn mathml(latex: &str) -> Option<String> {
         out.replacen("<math display=\"inline\">", "<math displaystyle=\"true\">", 1)
             .replace("<mo><</mo>", "<mo>&lt;</mo>")
             .replace("\\_", "_")
-            .replace("<mi>˙</mi></mover>", "<mo accent=\"true\" stretchy=\"false\">˙</mo></mover>")
-            .replace("<mi>¨</mi></mover>", "<mo accent=\"true\" stretchy=\"false\">¨</mo></mover>"),
+            .replace("<mover>", "<mover accent=\"true\">"),
     )
 }
 
