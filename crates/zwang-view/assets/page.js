@@ -67,11 +67,10 @@ const vector_at = (list, place, offset = 0, count = width) =>
 
 // ---- colours
 
-let color = {};
+const color = {};
 function read_colors() {
-  const style = getComputedStyle(root);
-  for (const name of ["bg", "ink", "muted", "line", "grid", "axis", "accent", "rod", "body", "body-dark", "force", "shadow",
-    ...Array.from({ length: n_curves }, (_, k) => "c" + k)]) color[name] = style.getPropertyValue("--" + name).trim();
+  const style = getComputedStyle(root), names = "bg ink muted line grid axis accent rod body body-dark force shadow c0 c1 c2 c3 c4 c5 c6";
+  for (const name of names.split(" ")) color[name] = style.getPropertyValue("--" + name).trim();
 }
 const rgb = hex => [1, 3, 5].map(k => parseInt(hex.slice(k, k + 2), 16));
 const shaded = (hex, k) => "rgb(" + rgb(hex).map(c => Math.round(clamp(c * k, 0, 255))).join(" ") + ")";
@@ -236,10 +235,8 @@ function draw_point(thing, p) {
   const q = project(p);
   if (!q) return;
   const r = thing.mass ? clamp(7.5 * (data.space ? q[3] / camera.scale : 1), 4, 12) : 3.2;
-  if (data.space && p[2] >= ground) {
-    const s = on_ground(p), flat = Math.max(0.15, Math.sin(camera.elevation));
-    if (s) fill(round.map(([x, y]) => [s[0] + r * x, s[1] + r * flat * y]), color.shadow);
-  }
+  const s = data.space && p[2] >= ground && on_ground(p), flat = Math.max(0.15, Math.sin(camera.elevation));
+  if (s) fill(round.map(([x, y]) => [s[0] + r * x, s[1] + r * flat * y]), color.shadow);
   piece(q[2] - 1e-3 * size, () => thing.mass ? disc(q[0], q[1], r, color.accent, color.bg, 1.8)
     : disc(q[0], q[1], r, color.bg, color.rod, 1.8));
   spots.push({ q, p, name: thing.name, label: points_are_few, r });
@@ -417,9 +414,8 @@ const charts = plots.map(plot => {
   const figure = document.createElement("figure"), caption = document.createElement("figcaption");
   const chart = { plot, canvas: document.createElement("canvas"), base: document.createElement("canvas"), values: [] };
   figure.className = "plot";
-  const title = document.createElement("b");
-  title.textContent = plot.unit ? `${plot.y} [${plot.unit}]` : plot.y;
-  caption.append(title);
+  caption.append(document.createElement("b"));
+  caption.firstChild.textContent = plot.unit ? `${plot.y} [${plot.unit}]` : plot.y;
   plot.curves.forEach((curve, k) => {
     const key = document.createElement("span"), line = document.createElement("i"), value = document.createElement("span");
     const named = plot.curves.length > 1 || curve.name !== plot.y;

@@ -17,7 +17,7 @@ mod message;
 mod page;
 mod table;
 
-pub use document::{equations_latex, equations_text};
+pub use document::{equations_latex, equations_sections, equations_text};
 pub use json::{check_json, diagnostics_json, inspect_json, run_json};
 pub use message::{Paint, messages};
 pub use page::{Page, PagePlot, page};

@@ -99,6 +99,29 @@ fn what_is_not_a_number_is_null() {
 }
 
 #[test]
+fn formulas_of_models_are_typeset() {
+    for name in ["pendulum", "rolling_disk", "double_pendulum_cartesian", "stick_slip_belt", "nonideal_particle"] {
+        let path = format!("{}/../../models/{name}.zw", env!("CARGO_MANIFEST_DIR"));
+        let text = std::fs::read_to_string(path).unwrap();
+        let model = zwang::read(&text, &Default::default()).model.unwrap();
+        let equations = zwang_view::equations_sections(&mut zwang::equations::Equations::derive(model));
+        assert!(equations.len() > 2, "{name}");
+        let scene = Scene::default();
+        let page = page(&Page {
+            title: name,
+            model_text: "",
+            summary: "",
+            equations: &equations,
+            scene: &scene,
+            plots: &[],
+            events: &[],
+            facts: &[],
+        });
+        assert!(page.contains("<mfrac>") && !page.contains("<code>"), "{name}");
+    }
+}
+
+#[test]
 fn large_scenes_stay_small() {
     let place = |k: usize| (0..600).map(|i| [(i * k) as f64 / 7.0, 1.0 / (1 + i) as f64, (i as f64).sin()]).collect();
     let thing = |k: usize| Thing { name: format!("P{k}"), shape: Frames::Rod { from: place(k), to: place(k + 1) } };
