@@ -247,8 +247,8 @@ fn chain() -> String {
     let path = |k: usize| times.iter().map(|t| joint(k, *t)).collect::<Vec<_>>();
     let names: Vec<String> = (0..=n).map(|k| format!("P[{k}]")).collect();
     let mut things = Vec::new();
-    for k in 0..n {
-        things.push((names[k].as_str(), Frames::Rod { from: path(k), to: path(k + 1) }));
+    for (k, name) in names.iter().enumerate().take(n) {
+        things.push((name.as_str(), Frames::Rod { from: path(k), to: path(k + 1) }));
     }
     for (k, name) in names.iter().enumerate() {
         things.push((name.as_str(), Frames::Point { place: path(k), has_mass: k > 0 && k < n }));

@@ -9,6 +9,11 @@ const WIDEST: usize = 84;
 /// Deeper braces than this are shown as LaTeX: browsers lay formulas out by recursion.
 const DEEPEST: usize = 200;
 
+/// What the converter puts between a factor and a function.
+const FUNCTION_SPACE: &str = "<mspace width=\"0.1667em\" />";
+
+const OPEN: &str = "<mrow><mo stretchy=\"true\">(</mo>";
+
 /// Text with the letters escaped that HTML would misread, in content and in attributes.
 pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -58,12 +63,24 @@ fn mathml(latex: &str) -> Option<String> {
     let mut out = String::new();
     let config = RenderConfig { display_mode: DisplayMode::Inline, ..RenderConfig::default() };
     push_mathml(&mut out, events.into_iter().map(Ok::<_, std::fmt::Error>), config).ok()?;
-    Some(
-        out.replacen("<math display=\"inline\">", "<math displaystyle=\"true\">", 1)
-            .replace("<mo><</mo>", "<mo>&lt;</mo>")
-            .replace("\\_", "_")
-            .replace("<mover>", "<mover accent=\"true\">"),
-    )
+    Some(mended(&out))
+}
+
+/// What the converter writes, made fit for browsers.
+fn mended(mathml: &str) -> String {
+    let mut out = mathml
+        .replacen("<math display=\"inline\">", "<math displaystyle=\"true\">", 1)
+        .replace("<mo><</mo>", "<mo>&lt;</mo>")
+        .replace("\\_", "_")
+        .replace("<mover>", "<mover accent=\"true\">")
+        // f(x) without a space after f
+        .replace(&format!("<mo>\u{2061}</mo>{FUNCTION_SPACE}{OPEN}"), &format!("<mo>\u{2061}</mo>{OPEN}"));
+    // the space before a function with an exponent would count as its base
+    for script in ["msup", "msub", "msubsup"] {
+        let (inside, before) = (format!("<{script}>{FUNCTION_SPACE}<mi>"), format!("{FUNCTION_SPACE}<{script}><mi>"));
+        out = out.replace(&inside, &before);
+    }
+    out
 }
 
 /// A name of several letters set as one word, not as a product of letters.
@@ -161,6 +178,12 @@ mod tests {
             let out = formula(latex);
             assert!(out.starts_with("<math") && out.ends_with("</math>") && !out.contains('\\'), "{latex}\n{out}");
         }
+    }
+
+    #[test]
+    fn a_function_keeps_its_exponent_after_a_factor() {
+        let out = formula(r"a \, \sin^{2} \theta");
+        assert!(out.contains("<msup><mi>sin</mi><mrow><mn>2</mn></mrow></msup>"), "{out}");
     }
 
     #[test]
