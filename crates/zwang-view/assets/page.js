@@ -25,6 +25,7 @@ const add = (a, b, k = 1) => [a[0] + k * b[0], a[1] + k * b[1], a[2] + k * b[2]]
 const dot = (a, b) => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 const cross = (a, b) => [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
 const unit = a => { const l = Math.hypot(...a); return l > 0 ? [a[0] / l, a[1] / l, a[2] / l] : a; };
+const unit_vectors = [[1, 0, 0], [0, 1, 0], [0, 0, 1]];
 const finite = a => a.every(Number.isFinite);
 
 /** The largest of 1, 2, 5 times a power of ten that is at most x. */
@@ -51,10 +52,10 @@ function frame_of(t_list, t) {
   }
   return low;
 }
-function place_in(t_list, t) {
+const place_in = (t_list, t) => {
   const k = frame_of(t_list, t), step = t_list[k + 1] - t_list[k];
   return [k, step > 0 ? clamp((t - t_list[k]) / step, 0, 1) : 0];
-}
+};
 /** Value between frames; where the next frame has none, that of the last one. */
 function value_at(list, [k, w], count, index) {
   const a = list[k * count + index], b = w > 0 ? list[(k + 1) * count + index] : a;
@@ -66,12 +67,10 @@ const vector_at = (list, place, offset = 0, count = width) =>
 
 // ---- colours
 
-let color = {};
+const color = {};
 function read_colors() {
-  const style = getComputedStyle(root);
-  color = {};
-  for (const name of ["bg", "ink", "muted", "line", "grid", "axis", "accent", "rod", "body", "body-dark", "force", "shadow",
-    ...Array.from({ length: n_curves }, (_, k) => "c" + k)]) color[name] = style.getPropertyValue("--" + name).trim();
+  const style = getComputedStyle(root), names = "bg ink muted line grid axis accent rod body body-dark force shadow c0 c1 c2 c3 c4 c5 c6";
+  for (const name of names.split(" ")) color[name] = style.getPropertyValue("--" + name).trim();
 }
 const rgb = hex => [1, 3, 5].map(k => parseInt(hex.slice(k, k + 2), 16));
 const shaded = (hex, k) => "rgb(" + rgb(hex).map(c => Math.round(clamp(c * k, 0, 255))).join(" ") + ")";
@@ -89,11 +88,7 @@ function all_places() {
       for (const q of thing.to ? [p, vector_at(thing.to, at)] : [p]) {
         if (!finite(q)) continue;
         if (reach === 0) out.push(q);
-        else for (let i = 0; i < width; i++) for (const s of [-reach, reach]) {
-          const r = [...q];
-          r[i] += s;
-          out.push(r);
-        }
+        else for (const e of unit_vectors.slice(0, width)) out.push(add(q, e, reach), add(q, e, -reach));
       }
     }
   }
@@ -116,19 +111,14 @@ const near_places = places.filter(p => p.every((x, i) => x >= extent[i][0] && x 
 const ground = extent[2][0] >= -0.02 * size ? Math.min(0, extent[2][0]) : extent[2][0] - 0.08 * size;
 
 /** Length of an arrow per unit of force: the largest usual force takes a quarter of the picture. */
-const force_scale = (() => {
-  const all = [];
-  for (const thing of of_kind("force")) for (let k = 0; k < times.length; k++) {
-    const f = Math.hypot(...vector_at(thing.f, [k, 0]));
-    if (f > 0 && f < Infinity) all.push(f);
-  }
-  all.sort((a, b) => a - b);
-  return all.length ? 0.27 * size / all[Math.floor(0.98 * (all.length - 1))] : 0;
-})();
+const all_forces = of_kind("force").flatMap(thing => Array.from(times, (_, k) => Math.hypot(...vector_at(thing.f, [k, 0]))))
+  .filter(f => f > 0 && f < Infinity).sort((a, b) => a - b);
+const force_scale = all_forces.length ? 0.27 * size / all_forces[Math.floor(0.98 * (all_forces.length - 1))] : 0;
 
 // ---- the camera
 
-const canvas = $("view"), ctx = canvas.getContext("2d");
+const canvas = $("view"), layer = document.createElement("canvas");
+let ctx = canvas.getContext("2d");
 const camera = { azimuth: -1.05, elevation: 0.36, scale: 1, x: 0, y: 0, touched: false };
 let view = { w: 1, h: 1 }, basis = null;
 
@@ -168,59 +158,45 @@ function fit() {
 
 // ---- drawing: every piece has a depth and is painted from far to near
 
-let pieces = [], spots = [], fade = 1, printing = false;
+let pieces = [], spots = [], printing = false;
+const axis_colors = ["c1", "c2", "c0"];
+const font = "system-ui, -apple-system, \"Segoe UI\", Roboto, Arial, sans-serif";
 const piece = (depth, paint) => pieces.push({ depth, paint });
 
-function stroke(points, style, line_width, alpha = 1, cap = "round") {
-  ctx.globalAlpha = alpha * fade;
-  ctx.strokeStyle = style;
-  ctx.lineWidth = line_width;
-  ctx.lineCap = ctx.lineJoin = cap;
-  ctx.beginPath();
+/** A line through points, broken where one is missing. */
+function trace(c, points) {
   let down = false;
+  c.beginPath();
   for (const p of points) {
-    if (p && Number.isFinite(p[0] + p[1])) {
-      if (down) ctx.lineTo(p[0], p[1]); else ctx.moveTo(p[0], p[1]);
-      down = true;
-    } else down = false;
+    const there = p && Number.isFinite(p[0] + p[1]);
+    if (there && down) c.lineTo(p[0], p[1]); else if (there) c.moveTo(p[0], p[1]);
+    down = there;
   }
+}
+function stroke(points, style, line_width, alpha = 1, cap = "round") {
+  Object.assign(ctx, { globalAlpha: alpha, strokeStyle: style, lineWidth: line_width, lineCap: cap, lineJoin: "round" });
+  trace(ctx, points);
   ctx.stroke();
 }
 function fill(points, style, alpha = 1, seam = false) {
   if (points.some(p => !p)) return;
-  ctx.globalAlpha = alpha * fade;
-  ctx.fillStyle = style;
-  ctx.beginPath();
-  for (const p of points) ctx.lineTo(p[0], p[1]);
+  Object.assign(ctx, { globalAlpha: alpha, fillStyle: style, strokeStyle: style, lineWidth: 0.8 });
+  trace(ctx, points);
   ctx.closePath();
   ctx.fill();
-  if (seam) {
-    ctx.strokeStyle = style;
-    ctx.lineWidth = 0.8;
-    ctx.stroke();
-  }
+  if (seam) ctx.stroke();
 }
 function disc(x, y, r, style, edge, edge_width) {
-  ctx.globalAlpha = fade;
+  Object.assign(ctx, { globalAlpha: 1, fillStyle: style, strokeStyle: edge || style, lineWidth: edge_width || 0.1 });
   ctx.beginPath();
   ctx.arc(x, y, r, 0, 2 * Math.PI);
-  ctx.fillStyle = style;
   ctx.fill();
-  if (!edge) return;
-  ctx.strokeStyle = edge;
-  ctx.lineWidth = edge_width;
   ctx.stroke();
 }
 function write(text, x, y, style, align = "left", font_size = 12.5) {
-  ctx.globalAlpha = fade;
-  ctx.font = `${font_size}px system-ui, -apple-system, "Segoe UI", Roboto, Arial, sans-serif`;
-  ctx.textAlign = align;
-  ctx.textBaseline = "middle";
-  ctx.lineJoin = "round";
-  ctx.lineWidth = 3;
-  ctx.strokeStyle = color.bg;
+  Object.assign(ctx, { globalAlpha: 1, font: `${font_size}px ${font}`, textAlign: align, textBaseline: "middle",
+    lineJoin: "round", lineWidth: 3, strokeStyle: color.bg, fillStyle: style });
   ctx.strokeText(text, x, y);
-  ctx.fillStyle = style;
   ctx.fillText(text, x, y);
 }
 function arrow(a, b, style, line_width) {
@@ -237,15 +213,9 @@ function grid_flat() {
   const step = nice(90 / camera.scale), small = step / 5, scale = camera.scale;
   const x0 = middle[0] - (view.w / 2 + camera.x) / scale, x1 = x0 + view.w / scale;
   const y1 = middle[1] + (view.h / 2 + camera.y) / scale, y0 = y1 - view.h / scale;
-  const lines = (from, to, vertical) => {
-    for (let k = Math.ceil(from / small); k * small <= to; k++) {
-      const at = project(vertical ? [k * small, 0, 0] : [0, k * small, 0])[vertical ? 0 : 1];
-      const ends = vertical ? [[at, 0], [at, view.h]] : [[0, at], [view.w, at]];
-      if (k === 0) stroke(ends, color.axis, 1.2); else stroke(ends, color.grid, 1, k % 5 === 0 ? 1 : 0.45);
-    }
-  };
-  lines(x0, x1, true);
-  lines(y0, y1, false);
+  const line = (k, ends) => stroke(ends, k ? color.grid : color.axis, k ? 1 : 1.2, k % 5 === 0 ? 1 : 0.45);
+  for (let k = Math.ceil(x0 / small), x; k * small <= x1; k++) line(k, [[x = project([k * small, 0, 0])[0], 0], [x, view.h]]);
+  for (let k = Math.ceil(y0 / small), y; k * small <= y1; k++) line(k, [[0, y = project([0, k * small, 0])[1]], [view.w, y]]);
 }
 function grid_ground() {
   const step = nice(size / 4), around = 0.35 * size;
@@ -258,49 +228,48 @@ function grid_ground() {
   return step;
 }
 
+const n_rods = of_kind("rod").length, thing_width = n_rods > 25 ? 3 : 5, points_are_few = of_kind("point").length <= 16;
+const round = Array.from({ length: 40 }, (_, k) => [Math.cos(k * Math.PI / 20), Math.sin(k * Math.PI / 20)]);
 const on_ground = p => project([p[0], p[1], ground]);
 function draw_point(thing, p) {
   const q = project(p);
   if (!q) return;
   const r = thing.mass ? clamp(7.5 * (data.space ? q[3] / camera.scale : 1), 4, 12) : 3.2;
-  if (data.space && p[2] >= ground) {
-    const s = on_ground(p), flat = Math.max(0.15, Math.sin(camera.elevation));
-    if (s) { ctx.globalAlpha = fade; ctx.fillStyle = color.shadow; ctx.beginPath();
-      ctx.ellipse(s[0], s[1], r, r * flat, 0, 0, 2 * Math.PI); ctx.fill(); }
-  }
+  const s = data.space && p[2] >= ground && on_ground(p), flat = Math.max(0.15, Math.sin(camera.elevation));
+  if (s) fill(round.map(([x, y]) => [s[0] + r * x, s[1] + r * flat * y]), color.shadow);
   piece(q[2] - 1e-3 * size, () => thing.mass ? disc(q[0], q[1], r, color.accent, color.bg, 1.8)
     : disc(q[0], q[1], r, color.bg, color.rod, 1.8));
-  spots.push({ q, p, name: thing.name, label: thing.mass || points_are_few, r });
+  spots.push({ q, p, name: thing.name, label: points_are_few, r });
 }
 function draw_rod(thing, p, to) {
   const a = project(p), b = project(to);
   if (!a || !b) return;
-  const thick = thing_width;
-  if (data.space) stroke([on_ground(p), on_ground(to)], color.shadow, thick);
-  piece((a[2] + b[2]) / 2, () => {
-    stroke([a, b], color.bg, thick + 3, 1, "butt");
-    stroke([a, b], color.rod, thick);
-  });
+  if (data.space) stroke([on_ground(p), on_ground(to)], color.shadow, thing_width);
+  // in space a rod may pass before one thing and behind another: short parts, each as far away as its farther end
+  const n = data.space ? n_rods > 25 ? 3 : 10 : 1, at = k => project(add(p, add(to, p, -1), k / n));
+  for (let k = 0; k < n; k++) {
+    const [u, v] = [at(k), at(k + 1)];
+    if (u && v) piece(Math.max(u[2], v[2]), () => {
+      stroke([u, v], color.bg, thing_width + 3, 1, "butt");
+      stroke([u, v], color.rod, thing_width);
+    });
+  }
 }
 function draw_body_flat(thing, p, axis) {
   const q = project(p), [rx, ry] = [0, 1].map(i => Math.max(2.5, thing.radii[i] * camera.scale));
   const angle = -Math.atan2(axis[1], axis[0]), quarter = Math.PI / 2;
   const sector = (from, to, style) => {
+    Object.assign(ctx, { globalAlpha: 0.9, fillStyle: style });
     ctx.beginPath();
     ctx.moveTo(q[0], q[1]);
     ctx.ellipse(q[0], q[1], rx, ry, angle, from, to);
-    ctx.closePath();
-    ctx.fillStyle = style;
     ctx.fill();
   };
   piece(1, () => {
-    ctx.globalAlpha = 0.9 * fade;
     for (let k = 0; k < 4; k++) sector(k * quarter, (k + 1) * quarter, k % 2 ? color["body-dark"] : color.body);
-    ctx.globalAlpha = fade;
+    Object.assign(ctx, { globalAlpha: 1, strokeStyle: color.rod, lineWidth: 1.5 });
     ctx.beginPath();
     ctx.ellipse(q[0], q[1], rx, ry, angle, 0, 2 * Math.PI);
-    ctx.strokeStyle = color.rod;
-    ctx.lineWidth = 1.5;
     ctx.stroke();
   });
   spots.push({ q, p, name: thing.name, label: true, r: Math.min(rx, ry) });
@@ -308,7 +277,7 @@ function draw_body_flat(thing, p, axis) {
 
 /** Quadrilaterals of the unit sphere, cut along the planes of the axes. */
 const sphere = (() => {
-  const many = of_kind("body").length > 12, around = many ? 12 : 24, up = many ? 6 : 12, quads = [];
+  const many = of_kind("body").length, around = many > 12 ? 12 : many > 4 ? 24 : 36, up = around / 2 & ~1, quads = [];
   const at = (i, j) => {
     const a = 2 * Math.PI * i / around, b = Math.PI * (j / up - 0.5);
     return [Math.cos(a) * Math.cos(b), Math.sin(a) * Math.cos(b), Math.sin(b)];
@@ -330,10 +299,7 @@ function draw_body(thing, p, first, second) {
   // the shadow of an ellipsoid is the ellipse whose matrix is the sum of r² a aᵀ
   const sum = (i, j) => axes.reduce((s, a, k) => s + radii[k] ** 2 * a[i] * a[j], 0);
   const l00 = Math.sqrt(sum(0, 0)), l10 = sum(0, 1) / (l00 || 1), l11 = Math.sqrt(Math.max(0, sum(1, 1) - l10 ** 2));
-  const rim = Array.from({ length: 40 }, (_, k) => {
-    const [c, s] = [Math.cos(k * Math.PI / 20), Math.sin(k * Math.PI / 20)];
-    return project([p[0] + l00 * c, p[1] + l10 * c + l11 * s, ground]);
-  });
+  const rim = round.map(([c, s]) => project([p[0] + l00 * c, p[1] + l10 * c + l11 * s, ground]));
   fill(rim, color.shadow);
 
   piece(q[2], () => {
@@ -346,7 +312,7 @@ function draw_body(thing, p, first, second) {
   });
   axes.forEach((axis, i) => {
     const a = add(p, axis, radii[i]), b = add(p, axis, Math.max(1.28 * radii[i], 0.35 * largest)), [pa, pb] = [project(a), project(b)];
-    if (pa && pb) piece(pb[2], () => stroke([pa, pb], color[["c1", "c2", "c0"][i]], 2.2));
+    if (pa && pb) piece(pb[2], () => stroke([pa, pb], color[axis_colors[i]], 2.2));
   });
   spots.push({ q, p, name: thing.name, label: false, r: 0.6 * largest * q[3] });
 }
@@ -369,34 +335,21 @@ function draw_force(thing, p, f) {
   spots.push({ q: b, p: f, name: thing.name, label: of_kind("force").length <= 6 && Math.hypot(b[0] - a[0], b[1] - a[1]) > 24,
     force: true, r: 2 });
 }
-const thing_width = of_kind("rod").length > 25 ? 3 : 5, points_are_few = of_kind("point").length <= 12;
-
 function draw_things(t, ghost) {
   const place = place_in(times, t);
-  pieces = [];
-  spots = [];
-  let n_traces = 0;
+  [pieces, spots] = [[], []];
+  if (!ghost && $("traces").checked) of_kind("trace").forEach((thing, k) => draw_trace(thing, place, color["c" + k % n_curves]));
   for (const thing of things) {
     const p = vector_at(thing.p, place);
-    if (thing.kind === "trace") {
-      const style = color["c" + n_traces++ % n_curves];
-      if (!ghost && $("traces").checked) draw_trace(thing, place, style);
-      continue;
-    }
-    if (!finite(p)) continue;
-    if (thing.kind === "point" && !(ghost && !thing.mass)) draw_point(thing, p);
-    if (thing.kind === "rod") {
-      const to = vector_at(thing.to, place);
-      if (finite(to)) draw_rod(thing, p, to);
-    }
-    if (thing.kind === "body") {
-      const first = vector_at(thing.axes, place, 0, data.space ? 6 : 2);
-      if (finite(first)) data.space ? draw_body(thing, p, first, vector_at(thing.axes, place, 3, 6)) : draw_body_flat(thing, p, first);
-    }
-    if (thing.kind === "force" && !ghost && $("forces").checked) {
-      const f = vector_at(thing.f, place);
-      if (finite(f)) draw_force(thing, p, f);
-    }
+    if (thing.kind === "force" && (ghost || !$("forces").checked)) continue;
+    const to = thing.to || thing.f ? vector_at(thing.to || thing.f, place) : p;
+    const axis = thing.axes ? vector_at(thing.axes, place, 0, data.space ? 6 : 2) : p;
+    if (!finite([...p, ...to, ...axis])) continue;
+    if (thing.kind === "point" && (thing.mass || !ghost)) draw_point(thing, p);
+    if (thing.kind === "rod") draw_rod(thing, p, to);
+    if (thing.kind === "force") draw_force(thing, p, to);
+    if (thing.kind === "body" && data.space) draw_body(thing, p, axis, vector_at(thing.axes, place, 3, 6));
+    if (thing.kind === "body" && !data.space) draw_body_flat(thing, p, axis);
   }
   // Array.sort keeps the order of equals: in the plane, the order of the user
   pieces.sort((a, b) => b.depth - a.depth);
@@ -408,12 +361,10 @@ function draw_legend(step) {
   if (data.space) {
     write("grid " + with_unit(text_of(step), length), x, y, color.muted);
     const at = [view.w - 40, view.h - 40];
-    [["x", "c1"], ["y", "c2"], ["z", "c0"]].forEach(([name, c], i) => {
-      const e = [0, 0, 0];
-      e[i] = 1;
-      const tip = [at[0] + 24 * dot(e, basis.right), at[1] - 24 * dot(e, basis.up)];
-      stroke([at, tip], color[c], 2);
-      write(name, at[0] + 1.35 * (tip[0] - at[0]), at[1] + 1.35 * (tip[1] - at[1]), color.muted, "center", 11);
+    unit_vectors.forEach((e, i) => {
+      const [dx, dy] = [24 * dot(e, basis.right), -24 * dot(e, basis.up)];
+      stroke([at, [at[0] + dx, at[1] + dy]], color[axis_colors[i]], 2);
+      write("xyz"[i], at[0] + 1.35 * dx, at[1] + 1.35 * dy, color.muted, "center", 11);
     });
     x += 90;
   } else {
@@ -422,31 +373,36 @@ function draw_legend(step) {
     write(with_unit(text_of(bar), length), x + px + 8, y, color.muted);
     x += px + 80;
   }
-  if (force_scale > 0 && $("forces").checked) {
-    const k = force_scale * camera.scale, force = nice(90 / k), px = force * k;
-    arrow([x, y], [x + px, y], color.force, 2.6);
-    write("= " + with_unit(text_of(force), data.unit.force), x + px + 8, y, color.muted);
+  if (!force_scale || !$("forces").checked) return;
+  const k = force_scale * camera.scale, force = nice(90 / k), px = force * k;
+  arrow([x, y], [x + px, y], color.force, 2.6);
+  write("= " + with_unit(text_of(force), data.unit.force), x + px + 8, y, color.muted);
+}
+/** On paper, earlier and later places stand for the motion: each drawn apart, then laid over the picture faintly. */
+function draw_ghosts() {
+  const front = ctx;
+  Object.assign(layer, { width: canvas.width, height: canvas.height });
+  ctx = layer.getContext("2d");
+  for (let k = 0; k <= 8; k++) {
+    ctx.setTransform(view.dpr, 0, 0, view.dpr, 0, 0);
+    ctx.clearRect(0, 0, view.w, view.h);
+    draw_things(times[0] + k / 8 * (times[times.length - 1] - times[0]), true);
+    front.globalAlpha = 0.25;
+    front.drawImage(layer, 0, 0, view.w, view.h);
   }
+  ctx = front;
 }
 function draw_scene() {
   if (!has_scene) return;
   turn();
   ctx.setTransform(view.dpr, 0, 0, view.dpr, 0, 0);
-  ctx.globalAlpha = fade = 1;
-  ctx.fillStyle = color.bg;
+  Object.assign(ctx, { globalAlpha: 1, fillStyle: color.bg });
   ctx.fillRect(0, 0, view.w, view.h);
   const step = data.space ? grid_ground() : grid_flat();
-  if (printing && duration > 0) {
-    // on paper, earlier and later places stand for the motion
-    for (let k = 0; k <= 8; k++) {
-      fade = 0.16;
-      draw_things(times[0] + k / 8 * (times[times.length - 1] - times[0]), true);
-    }
-    fade = 1;
-  }
+  if (printing && duration > 0) draw_ghosts();
   draw_things(now, false);
-  if ($("names").checked) {
-    for (const s of spots) if (s.label && s.name) write(s.name, s.q[0] + s.r + 6, s.q[1] - s.r - 4, s.force ? color.force : color.ink);
+  for (const s of $("names").checked ? spots : []) {
+    if (s.label && s.name) write(s.name, s.q[0] + s.r + 6, s.q[1] - s.r - 4, s.force ? color.force : color.ink);
   }
   draw_legend(step);
 }
@@ -458,14 +414,14 @@ const charts = plots.map(plot => {
   const figure = document.createElement("figure"), caption = document.createElement("figcaption");
   const chart = { plot, canvas: document.createElement("canvas"), base: document.createElement("canvas"), values: [] };
   figure.className = "plot";
-  const title = document.createElement("b");
-  title.textContent = plot.unit ? `${plot.y} [${plot.unit}]` : plot.y;
-  caption.append(title);
+  caption.append(document.createElement("b"));
+  caption.firstChild.textContent = plot.unit ? `${plot.y} [${plot.unit}]` : plot.y;
   plot.curves.forEach((curve, k) => {
     const key = document.createElement("span"), line = document.createElement("i"), value = document.createElement("span");
-    key.className = "key";
+    const named = plot.curves.length > 1 || curve.name !== plot.y;
+    key.className = named ? "key named" : "key";
     line.style.background = `var(--c${k % n_curves})`;
-    key.append(line, plot.curves.length > 1 || curve.name !== plot.y ? curve.name : "", value);
+    key.append(line, named ? curve.name : "", value);
     chart.values.push(value);
     caption.append(key);
   });
@@ -493,7 +449,7 @@ function draw_base(chart) {
   base.width = chart.canvas.width;
   base.height = chart.canvas.height;
   c.setTransform(view.dpr, 0, 0, view.dpr, 0, 0);
-  c.font = "11px system-ui, -apple-system, 'Segoe UI', Roboto, Arial, sans-serif";
+  c.font = "11px " + font;
   const step = nice((high - low) / 3.2), t_step = duration > 0 ? nice(duration / Math.max(2, w / 90)) : 1;
   const ticks = (from, to, by) => {
     const out = [];
@@ -507,18 +463,13 @@ function draw_base(chart) {
   chart.x = t => chart.left + (duration > 0 ? (t - t_start) / duration : 0) * chart.inner;
   chart.y = v => 6 + (high - v) / (high - low) * (bottom - 6);
   const line = (x0, y0, x1, y1, style, dash = []) => {
-    c.strokeStyle = style;
-    c.lineWidth = 1;
+    Object.assign(c, { strokeStyle: style, lineWidth: 1 });
     c.setLineDash(dash);
-    c.beginPath();
-    c.moveTo(x0, y0);
-    c.lineTo(x1, y1);
+    trace(c, [[x0, y0], [x1, y1]]);
     c.stroke();
     c.setLineDash([]);
   };
-  c.fillStyle = color.muted;
-  c.textBaseline = "middle";
-  c.textAlign = "right";
+  Object.assign(c, { fillStyle: color.muted, textBaseline: "middle", textAlign: "right" });
   for (const y of marks) {
     line(chart.left, chart.y(y), w - 10, chart.y(y), Math.abs(y) < 1e-9 * step ? color.axis : color.grid);
     c.fillText(label(y, step), chart.left - 6, chart.y(y));
@@ -526,24 +477,15 @@ function draw_base(chart) {
   c.textAlign = "center";
   const last = ticks(t_start, t_end, t_step);
   last.forEach((t, k) => {
-    const name = label(t, t_step);
+    const name = k < last.length - 2 || k === last.length - 1 || chart.x(last[k + 1]) - chart.x(t) > 70 ? label(t, t_step) : "";
     line(chart.x(t), 6, chart.x(t), bottom, color.grid);
     c.textAlign = chart.x(t) > w - 24 ? "right" : "center";
     c.fillText(k === last.length - 1 ? "t = " + with_unit(name, data.unit.time) : name, Math.min(chart.x(t), w - 4), bottom + 12);
   });
   for (const [t] of data.events) line(chart.x(t), 6, chart.x(t), bottom, color.axis, [3, 3]);
   plot.curves.forEach((curve, k) => {
-    c.strokeStyle = color["c" + k % n_curves];
-    c.lineWidth = 1.7;
-    c.lineJoin = "round";
-    c.beginPath();
-    let down = false;
-    for (let i = 0; i < curve.v.length; i++) {
-      if (Number.isFinite(curve.v[i])) {
-        if (down) c.lineTo(chart.x(plot.t[i]), chart.y(curve.v[i])); else c.moveTo(chart.x(plot.t[i]), chart.y(curve.v[i]));
-        down = true;
-      } else down = false;
-    }
+    Object.assign(c, { strokeStyle: color["c" + k % n_curves], lineWidth: 1.7, lineJoin: "round" });
+    trace(c, Array.from(curve.v, (v, i) => [chart.x(plot.t[i]), chart.y(v)]));
     c.stroke();
   });
 }
@@ -554,11 +496,8 @@ function draw_chart(chart) {
   c.drawImage(chart.base, 0, 0);
   c.setTransform(view.dpr, 0, 0, view.dpr, 0, 0);
   const cursor = (t, style, line_width) => {
-    c.strokeStyle = style;
-    c.lineWidth = line_width;
-    c.beginPath();
-    c.moveTo(chart.x(t), 4);
-    c.lineTo(chart.x(t), h - 22);
+    Object.assign(c, { strokeStyle: style, lineWidth: line_width });
+    trace(c, [[chart.x(t), 4], [chart.x(t), h - 22]]);
     c.stroke();
   };
   if (!printing) cursor(now, color.accent, 1.5);
@@ -568,12 +507,10 @@ function draw_chart(chart) {
     const v = plot.t.length ? value_at(curve.v, place_in(plot.t, t), 1, 0) : NaN;
     chart.values[k].textContent = printing ? "" : "= " + text_of(v);
     if (printing || !Number.isFinite(v)) return;
+    Object.assign(c, { fillStyle: color["c" + k % n_curves], strokeStyle: color.bg, lineWidth: 1.2 });
     c.beginPath();
     c.arc(chart.x(t), chart.y(v), 3.4, 0, 2 * Math.PI);
-    c.fillStyle = color["c" + k % n_curves];
     c.fill();
-    c.strokeStyle = color.bg;
-    c.lineWidth = 1.2;
     c.stroke();
   });
 }
@@ -585,14 +522,8 @@ const speeds = [0.25, 0.5, 1, 2, 4, 8], speed_names = ["¼", "½", "1", "2", "4"
 let now = instants.length ? t_start : 0, playing = false, speed = 1, clock = 0, waiting = false;
 const decimals = duration > 0 ? clamp(3 - Math.floor(Math.log10(duration)), 0, 9) : 3;
 
-function go(t) {
-  now = clamp(t, t_start, t_end);
-  draw_soon();
-}
-function pause() {
-  playing = false;
-  $("play").textContent = "Play";
-}
+const go = t => { now = clamp(t, t_start, t_end); draw_soon(); };
+const pause = () => { playing = false; $("play").textContent = "Play"; };
 function play() {
   if (!(duration > 0)) return;
   if (now >= t_end) now = t_start;
@@ -626,9 +557,7 @@ function tick(stamp) {
   draw();
   if (playing) draw_soon();
 }
-function draw_soon() {
-  if (!waiting) { waiting = true; requestAnimationFrame(tick); }
-}
+function draw_soon() { if (!waiting) { waiting = true; requestAnimationFrame(tick); } }
 function draw() {
   draw_scene();
   charts.forEach(draw_chart);
@@ -637,15 +566,16 @@ function draw() {
 }
 function resize() {
   const box = $("scene").getBoundingClientRect(), before = [view.w, view.h];
-  view = { w: Math.max(1, box.width), h: Math.max(1, box.height), dpr: printing ? 3 : Math.max(1, devicePixelRatio || 1) };
+  view = printing ? { w: 760, h: 400, dpr: 3 }
+    : { w: Math.max(1, box.width), h: Math.max(1, box.height), dpr: Math.max(1, devicePixelRatio || 1) };
   canvas.width = Math.round(view.w * view.dpr);
   canvas.height = Math.round(view.h * view.dpr);
   if (!camera.touched) fit();
-  else camera.scale *= Math.min(view.w, view.h) / Math.min(...before);
+  else for (const key of ["scale", "x", "y"]) camera[key] *= Math.min(view.w, view.h) / Math.min(...before);
   const room = has_scene ? box.height / Math.max(1, charts.length) - 40 : 260;
   for (const chart of charts) {
-    chart.w = Math.max(120, chart.canvas.parentElement.clientWidth);
-    chart.h = clamp(room, 120, 300);
+    chart.w = printing ? 380 : Math.max(120, chart.canvas.parentElement.clientWidth);
+    chart.h = printing ? 170 : clamp(room, 120, 300);
     chart.canvas.style.height = chart.h + "px";
     chart.canvas.width = Math.round(chart.w * view.dpr);
     chart.canvas.height = Math.round(chart.h * view.dpr);
@@ -682,10 +612,7 @@ canvas.addEventListener("pointermove", e => {
   } else if (data.space && !e.shiftKey && e.buttons !== 4 && e.buttons !== 2) {
     camera.azimuth -= 0.008 * dx;
     camera.elevation = clamp(camera.elevation + 0.008 * dy, -1.5, 1.5);
-  } else {
-    camera.x += dx;
-    camera.y += dy;
-  }
+  } else Object.assign(camera, { x: camera.x + dx, y: camera.y + dy });
   fingers.set(e.pointerId, [e.clientX, e.clientY]);
   draw_soon();
 });
@@ -730,14 +657,11 @@ addEventListener("keydown", e => {
 });
 function time_in_address() {
   const found = /[#&]t=([-+.\deE]+)/.exec(location.hash), t = found ? Number(found[1]) : NaN;
-  if (!Number.isFinite(t)) return false;
-  pause();
-  go(t);
-  return true;
+  if (Number.isFinite(t)) { pause(); go(t); }
+  return Number.isFinite(t);
 }
 addEventListener("hashchange", time_in_address);
 function on_paper(yes) {
-  if (printing === yes) return;
   printing = yes;
   root.classList.toggle("paper", yes);
   read_colors();

@@ -1,8 +1,9 @@
 //! Pages of made-up motions, to look at: `cargo run -p zwang-view --example pages -- /tmp/pages`.
 
 use std::f64::consts::PI;
+use zwang::equations::Equations;
 use zwang::scene::{Frames, Scene, Thing, Vector};
-use zwang_view::{Page, PagePlot, page};
+use zwang_view::{Page, PagePlot, equations_sections, page};
 
 fn main() -> std::io::Result<()> {
     let folder = std::env::args().nth(1).unwrap_or_else(|| "/tmp/pages".into());
@@ -38,6 +39,11 @@ fn lines(text: &str) -> Vec<String> {
 fn plot(y_label: &str, unit: &str, t: &[f64], curves: Vec<(&str, Vec<f64>)>) -> PagePlot {
     let curves = curves.into_iter().map(|(name, v)| (name.to_string(), v)).collect();
     PagePlot { y_label: y_label.into(), unit: unit.into(), t: t.to_vec(), curves }
+}
+
+fn equations_of(model_text: &str) -> Vec<(String, Vec<String>)> {
+    let model = zwang::read(model_text, &Default::default()).model;
+    model.map(|m| equations_sections(&mut Equations::derive(m))).unwrap_or_default()
 }
 
 fn facts() -> Vec<(String, String)> {
@@ -222,14 +228,7 @@ fn rolling_disk() -> String {
         title: "Rolling disk",
         model_text: include_str!("../../../models/rolling_disk.zw"),
         summary: "Rolling disk: 5 coordinates, 2 constraints, 3 degrees of freedom\n",
-        equations: &[(
-            "Constraints".into(),
-            lines(
-                r"
-            \dot{x} &= r \, \dot{\phi} \, \cos \psi
-            \dot{y} &= r \, \dot{\phi} \, \sin \psi",
-            ),
-        )],
+        equations: &equations_of(include_str!("../../../models/rolling_disk.zw")),
         scene: &scene,
         plots: &plots,
         events: &[],
@@ -248,8 +247,8 @@ fn chain() -> String {
     let path = |k: usize| times.iter().map(|t| joint(k, *t)).collect::<Vec<_>>();
     let names: Vec<String> = (0..=n).map(|k| format!("P[{k}]")).collect();
     let mut things = Vec::new();
-    for k in 0..n {
-        things.push((names[k].as_str(), Frames::Rod { from: path(k), to: path(k + 1) }));
+    for (k, name) in names.iter().enumerate().take(n) {
+        things.push((name.as_str(), Frames::Rod { from: path(k), to: path(k + 1) }));
     }
     for (k, name) in names.iter().enumerate() {
         things.push((name.as_str(), Frames::Point { place: path(k), has_mass: k > 0 && k < n }));

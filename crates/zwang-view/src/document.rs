@@ -165,29 +165,32 @@ fn named_parts(equations: &Equations, exprs: &[Expr]) -> NamedParts {
 
 /// The same as LaTeX, ready for a document with amsmath.
 pub fn equations_latex(equations: &mut Equations) -> String {
+    let lines: Vec<String> = equations_sections(equations).into_iter().flat_map(|(_, lines)| lines).collect();
+    format!("\\begin{{align*}}\n{}\n\\end{{align*}}\n", lines.join(" \\\\\n"))
+}
+
+/// The lines of the LaTeX under headings, for a page.
+pub fn equations_sections(equations: &mut Equations) -> Vec<(String, Vec<String>)> {
     let closed = closed_form(equations);
     let model = &equations.model;
     let tex = |e: Expr| model.graph.latex(e);
     let n = model.coordinates.len();
-    let mut out = String::from("\\begin{align*}\n");
-    out.push_str(&format!("L &= {} \\\\\n", tex(equations.lagrangian)));
+    let mut sections = vec![("Lagrangian", vec![format!("L &= {}", tex(equations.lagrangian))])];
     if n <= 8 {
-        out.push_str(&format!(
-            "M &= {} \\\\\n",
-            bmatrix(n, n, |i, j| entry(&equations.mass_matrix[i], j).map_or("0".into(), tex))
-        ));
-        out.push_str(&format!("Q &= {} \\\\\n", bmatrix(n, 1, |i, _| tex(equations.given_force[i]))));
+        let mut lines = vec![
+            format!("M &= {}", bmatrix(n, n, |i, j| entry(&equations.mass_matrix[i], j).map_or("0".into(), tex))),
+            format!("Q &= {}", bmatrix(n, 1, |i, _| tex(equations.given_force[i]))),
+        ];
         let m = equations.rows.len();
         if m > 0 && m <= 12 {
-            out.push_str(&format!(
-                "A &= {} \\\\\n",
-                bmatrix(m, n, |i, j| entry(&equations.rows[i].coefficients, j).map_or("0".into(), tex))
-            ));
-            out.push_str(&format!("b &= {} \\\\\n", bmatrix(m, 1, |i, _| tex(equations.rows[i].rhs))));
+            let coefficient = |i: usize, j: usize| entry(&equations.rows[i].coefficients, j).map_or("0".into(), tex);
+            lines.push(format!("A &= {}", bmatrix(m, n, coefficient)));
+            lines.push(format!("b &= {}", bmatrix(m, 1, |i, _| tex(equations.rows[i].rhs))));
         }
         if !equations.nonideal_force.is_empty() {
-            out.push_str(&format!("C &= {} \\\\\n", bmatrix(n, 1, |i, _| tex(equations.nonideal_force[i]))));
+            lines.push(format!("C &= {}", bmatrix(n, 1, |i, _| tex(equations.nonideal_force[i]))));
         }
+        sections.push(("Mass, force and constraints", lines));
     }
     if let Some(closed) = closed {
         let mut exprs: Vec<Expr> = closed.multipliers.iter().map(|(_, e)| *e).collect();
@@ -195,21 +198,23 @@ pub fn equations_latex(equations: &mut Equations) -> String {
         let parts = named_parts(equations, &exprs);
         let named: HashMap<Expr, String> = parts.names.iter().map(|(e, n)| (*e, part_latex(n))).collect();
         let with_parts = |e: Expr| model.graph.latex_with(e, &named);
-        for (part, name) in &parts.order {
+        let part = |(part, name): &(Expr, String)| {
             let inner = named.iter().filter(|(e, _)| **e != *part).map(|(e, n)| (*e, n.clone())).collect();
-            out.push_str(&format!("{} &= {} \\\\\n", part_latex(name), model.graph.latex_with(*part, &inner)));
-        }
-        for (k, lambda) in &closed.multipliers {
-            out.push_str(&format!("{} &= {} \\\\\n", tex(equations.rows[*k].lambda), with_parts(*lambda)));
-        }
-        for (c, e) in model.coordinates.iter().zip(&closed.accelerations) {
-            out.push_str(&format!("{} &= {} \\\\\n", tex(c.qddot), with_parts(*e)));
-        }
+            format!("{} &= {}", part_latex(name), model.graph.latex_with(*part, &inner))
+        };
+        sections.push(("Parts used below", parts.order.iter().map(part).collect()));
+        let multiplier =
+            |(k, lambda): &(usize, Expr)| format!("{} &= {}", tex(equations.rows[*k].lambda), with_parts(*lambda));
+        sections.push(("Multipliers", closed.multipliers.iter().map(multiplier).collect()));
+        let motion = model.coordinates.iter().zip(&closed.accelerations);
+        let motion = motion.map(|(c, e)| format!("{} &= {}", tex(c.qddot), with_parts(*e)));
+        sections.push(("Explicit equations of motion", motion.collect()));
     } else {
-        out.push_str("M \\ddot q &= Q + A^{\\mathsf T} \\lambda, \\qquad A \\ddot q = b \\\\\n");
+        let motion = "M \\ddot q &= Q + A^{\\mathsf T} \\lambda, \\qquad A \\ddot q = b".to_string();
+        sections.push(("Equations of motion", vec![motion]));
     }
-    let trimmed = out.trim_end_matches(" \\\\\n").to_string();
-    trimmed + "\n\\end{align*}\n"
+    sections.retain(|(_, lines)| !lines.is_empty());
+    sections.into_iter().map(|(heading, lines)| (heading.to_string(), lines)).collect()
 }
 
 /// `k12` as LaTeX.

@@ -9,6 +9,11 @@ const WIDEST: usize = 84;
 /// Deeper braces than this are shown as LaTeX: browsers lay formulas out by recursion.
 const DEEPEST: usize = 200;
 
+/// What the converter puts between a factor and a function.
+const FUNCTION_SPACE: &str = "<mspace width=\"0.1667em\" />";
+
+const OPEN: &str = "<mrow><mo stretchy=\"true\">(</mo>";
+
 /// Text with the letters escaped that HTML would misread, in content and in attributes.
 pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -34,8 +39,8 @@ pub(crate) fn line(latex: &str) -> String {
     };
     let mut out = format!("<div class=\"left\">{}</div>", formula(&latex[..at]));
     for (k, part) in broken(&latex[at + 1..]).iter().enumerate() {
-        let class = if k == 0 { "" } else { "<div></div><div class=\"goes-on\">" };
-        let open = if k == 0 { "<div>" } else { class };
+        let open = if k == 0 { "<div>" } else { "<div></div><div class=\"goes-on\">" };
+        // the empty group keeps the space before a sign that begins a row
         out.push_str(&format!("{open}{}</div>", formula(&format!("{{}} {part}"))));
     }
     out + "\n"
@@ -58,13 +63,24 @@ fn mathml(latex: &str) -> Option<String> {
     let mut out = String::new();
     let config = RenderConfig { display_mode: DisplayMode::Inline, ..RenderConfig::default() };
     push_mathml(&mut out, events.into_iter().map(Ok::<_, std::fmt::Error>), config).ok()?;
-    Some(
-        out.replacen("<math display=\"inline\">", "<math displaystyle=\"true\">", 1)
-            .replace("<mo><</mo>", "<mo>&lt;</mo>")
-            .replace("\\_", "_")
-            .replace("<mi>˙</mi></mover>", "<mo accent=\"true\" stretchy=\"false\">˙</mo></mover>")
-            .replace("<mi>¨</mi></mover>", "<mo accent=\"true\" stretchy=\"false\">¨</mo></mover>"),
-    )
+    Some(mended(&out))
+}
+
+/// What the converter writes, made fit for browsers.
+fn mended(mathml: &str) -> String {
+    let mut out = mathml
+        .replacen("<math display=\"inline\">", "<math displaystyle=\"true\">", 1)
+        .replace("<mo><</mo>", "<mo>&lt;</mo>")
+        .replace("\\_", "_")
+        .replace("<mover>", "<mover accent=\"true\">")
+        // f(x) without a space after f
+        .replace(&format!("<mo>\u{2061}</mo>{FUNCTION_SPACE}{OPEN}"), &format!("<mo>\u{2061}</mo>{OPEN}"));
+    // the space before a function with an exponent would count as its base
+    for script in ["msup", "msub", "msubsup"] {
+        let (inside, before) = (format!("<{script}>{FUNCTION_SPACE}<mi>"), format!("{FUNCTION_SPACE}<{script}><mi>"));
+        out = out.replace(&inside, &before);
+    }
+    out
 }
 
 /// A name of several letters set as one word, not as a product of letters.
@@ -162,6 +178,12 @@ mod tests {
             let out = formula(latex);
             assert!(out.starts_with("<math") && out.ends_with("</math>") && !out.contains('\\'), "{latex}\n{out}");
         }
+    }
+
+    #[test]
+    fn a_function_keeps_its_exponent_after_a_factor() {
+        let out = formula(r"a \, \sin^{2} \theta");
+        assert!(out.contains("<msup><mi>sin</mi><mrow><mn>2</mn></mrow></msup>"), "{out}");
     }
 
     #[test]

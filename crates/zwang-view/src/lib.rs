@@ -25,8 +25,12 @@ mod png;
 mod sketch;
 mod table;
 
+<<<<<<< HEAD
 pub use csv::csv;
 pub use document::{equations_latex, equations_text};
+=======
+pub use document::{equations_latex, equations_sections, equations_text};
+>>>>>>> page
 pub use json::{check_json, diagnostics_json, inspect_json, run_json};
 pub use message::{Paint, messages};
 pub use page::{Page, PagePlot, page};

@@ -55,7 +55,7 @@ pub fn page(page: &Page) -> String {
         ("css", CSS.to_string()),
         ("events", events(page)),
         ("equations", equations(page.equations)),
-        ("model", highlighted(page.model_text)),
+        ("model", model(page.model_text)),
         ("summary", summary(page.summary)),
         ("facts", facts(page.facts)),
         ("data", data(page)),
@@ -109,6 +109,14 @@ fn equations(sections: &[(String, Vec<String>)]) -> String {
     format!("<section id=\"equations\"><h2>Equations</h2>\n{sections}</section>\n")
 }
 
+fn model(text: &str) -> String {
+    if text.trim().is_empty() {
+        return String::new();
+    }
+    let text = highlighted(text);
+    format!("<section id=\"model\"><h2>Model</h2>\n<pre class=\"model\"><code>{text}</code></pre>\n</section>\n")
+}
+
 fn summary(text: &str) -> String {
     if text.trim().is_empty() {
         return String::new();
@@ -139,12 +147,14 @@ fn highlighted(text: &str) -> String {
         if word > 0 {
             out.push_str(&format!("<span class=\"k\">{}</span>", escaped(&statement[..word])));
         }
-        for (k, part) in statement[word..].split('"').enumerate() {
-            match k % 2 {
-                0 => out.push_str(&escaped(part)),
-                _ => out.push_str(&format!("<span class=\"s\">&quot;{}&quot;</span>", escaped(part))),
-            }
+        let mut rest = &statement[word..];
+        while let Some((before, after)) = rest.split_once('"')
+            && let Some((inside, behind)) = after.split_once('"')
+        {
+            out.push_str(&format!("{}<span class=\"s\">&quot;{}&quot;</span>", escaped(before), escaped(inside)));
+            rest = behind;
         }
+        out.push_str(&escaped(rest));
         if !comment.is_empty() {
             out.push_str(&format!("<span class=\"c\">{}</span>", escaped(comment)));
         }

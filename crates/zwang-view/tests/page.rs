@@ -1,0 +1,165 @@
+//! The page stands alone, keeps the user's text harmless and runs in a browser.
+
+use std::process::Command;
+use zwang::scene::{Frames, Scene, Thing};
+use zwang_view::{Page, PagePlot, page};
+
+const HOSTILE: &str = "</script><b>bold</b><!-- & \u{2028} \"quoted\" 'single'";
+
+fn scene(dimension: usize) -> Scene {
+    let gone = [f64::NAN; 3];
+    let place = vec![[0.0; 3], [1.0 / 3.0, 1.0, 0.0], gone];
+    let axes = vec![[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]; 3];
+    let shapes = [
+        Frames::Point { place: place.clone(), has_mass: true },
+        Frames::Rod { from: vec![[0.0; 3]; 3], to: place.clone() },
+        Frames::Body { place: place.clone(), axes, radii: vec![0.5, 0.2, 0.1] },
+        Frames::Trace { place: place.clone() },
+        Frames::Force { at: place, force: vec![[0.0, -9.81, 0.0]; 3] },
+    ];
+    let things = shapes.map(|shape| Thing { name: HOSTILE.into(), shape }).to_vec();
+    let unit = String::from;
+    Scene {
+        times: vec![0.0, 0.5, 2.0],
+        dimension,
+        length_unit: unit("m"),
+        force_unit: unit("N"),
+        time_unit: unit("s"),
+        things,
+    }
+}
+
+fn written(scene: &Scene) -> String {
+    let plot = PagePlot {
+        y_label: HOSTILE.into(),
+        unit: "m".into(),
+        t: vec![0.0, 1.0, 2.0],
+        curves: vec![(HOSTILE.into(), vec![1.0, f64::INFINITY, 2.0]), ("flat".into(), vec![0.0; 3])],
+    };
+    let latex = |s: &str| s.to_string();
+    page(&Page {
+        title: HOSTILE,
+        model_text: HOSTILE,
+        summary: HOSTILE,
+        equations: &[(
+            HOSTILE.into(),
+            vec![latex(r"\ddot{x} &= \frac{a}{b}"), latex(r"\text{</script><b>}"), latex(HOSTILE)],
+        )],
+        scene,
+        plots: &[plot],
+        events: &[(1.5, HOSTILE.into())],
+        facts: &[(HOSTILE.into(), HOSTILE.into())],
+    })
+}
+
+fn nothing() -> String {
+    let scene = Scene::default();
+    page(&Page {
+        title: "Nothing",
+        model_text: "",
+        summary: "",
+        equations: &[],
+        scene: &scene,
+        plots: &[],
+        events: &[],
+        facts: &[],
+    })
+}
+
+fn data(page: &str) -> &str {
+    let (_, rest) = page.split_once("<script type=\"application/json\" id=\"data\">").unwrap();
+    rest.split_once("</script>").unwrap().0
+}
+
+#[test]
+fn nothing_is_loaded() {
+    for page in [written(&scene(2)), written(&scene(3)), nothing()] {
+        for load in ["http://", "https://", " src=", "<link", "@import", "url("] {
+            assert!(!page.contains(load), "{load}");
+        }
+    }
+}
+
+#[test]
+fn the_users_text_stays_text() {
+    let page = written(&scene(2));
+    assert!(!page.contains("<b>") && !page.contains("<!--") && !data(&page).contains('\u{2028}'));
+    assert_eq!(page.matches("</script>").count(), 2);
+    let value: serde_json::Value = serde_json::from_str(data(&page)).unwrap();
+    assert_eq!(value["things"][0]["name"], HOSTILE);
+}
+
+#[test]
+fn what_is_not_a_number_is_null() {
+    let page = written(&scene(2));
+    let value: serde_json::Value = serde_json::from_str(data(&page)).unwrap();
+    assert_eq!(value["things"][0]["p"].to_string(), "[0,0,0.3333333,1,null,null]");
+    assert_eq!(value["plots"][0]["curves"][0]["v"].to_string(), "[1,null,2]");
+    assert_eq!(value["plots"][0]["t"].to_string(), "[0,1,2]");
+}
+
+#[test]
+fn formulas_of_models_are_typeset() {
+    for name in ["pendulum", "rolling_disk", "double_pendulum_cartesian", "stick_slip_belt", "nonideal_particle"] {
+        let path = format!("{}/../../models/{name}.zw", env!("CARGO_MANIFEST_DIR"));
+        let text = std::fs::read_to_string(path).unwrap();
+        let model = zwang::read(&text, &Default::default()).model.unwrap();
+        let equations = zwang_view::equations_sections(&mut zwang::equations::Equations::derive(model));
+        assert!(equations.len() > 2, "{name}");
+        let scene = Scene::default();
+        let page = page(&Page {
+            title: name,
+            model_text: "",
+            summary: "",
+            equations: &equations,
+            scene: &scene,
+            plots: &[],
+            events: &[],
+            facts: &[],
+        });
+        assert!(page.contains("<mfrac>") && !page.contains("<code>"), "{name}");
+    }
+}
+
+#[test]
+fn large_scenes_stay_small() {
+    let place = |k: usize| (0..600).map(|i| [(i * k) as f64 / 7.0, 1.0 / (1 + i) as f64, (i as f64).sin()]).collect();
+    let thing = |k: usize| Thing { name: format!("P{k}"), shape: Frames::Rod { from: place(k), to: place(k + 1) } };
+    let times = (0..600).map(|k| k as f64 / 60.0).collect();
+    let scene = Scene { times, dimension: 3, things: (0..20).map(thing).collect(), ..Scene::default() };
+    assert!(written(&scene).len() < 3_000_000);
+}
+
+/// Every page draws itself in a browser without an error; where there is no browser, there is nothing to see.
+#[test]
+fn a_browser_shows_it_without_error() {
+    let found = ["chromium", "chromium-browser", "google-chrome"]
+        .into_iter()
+        .find(|name| Command::new(name).arg("--version").output().is_ok_and(|out| out.status.success()));
+    let Some(browser) = found else { return };
+    let folder = std::env::temp_dir().join(format!("zwang-page-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let still = Scene { times: vec![0.0], things: Vec::new(), ..scene(2) };
+    for (name, page) in [
+        ("plane", written(&scene(2))),
+        ("space", written(&scene(3))),
+        ("still", written(&still)),
+        ("nothing", nothing()),
+    ] {
+        let path = folder.join(format!("{name}.html"));
+        std::fs::write(&path, page).unwrap();
+        let out = Command::new(browser)
+            .args(["--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=1500", "--dump-dom"])
+            .arg(format!("--user-data-dir={}", folder.join("profile").display()))
+            .arg(format!("file://{}#t=0.5", path.display()))
+            .output()
+            .unwrap();
+        let dom = String::from_utf8_lossy(&out.stdout);
+        let root = dom.lines().find(|l| l.starts_with("<html")).unwrap_or_default();
+        assert!(root.contains("data-ready=\"1\"") && !root.contains("data-error"), "{name}: {root}");
+        if name == "plane" {
+            assert!(dom.contains("t = 0.500\u{2009}s") || dom.contains("t = 0.500&#8201;s"), "the time of the address");
+        }
+    }
+    std::fs::remove_dir_all(folder).unwrap();
+}
