@@ -1,0 +1,140 @@
+//! How well the physics was kept: residuals, energy against work, momenta that nothing changes, extremes of the outputs.
+
+use zwang_expr::Expr;
+use zwang_motion::{MotionError, State};
+
+use crate::equations::Equations;
+use crate::system::{Energies, System};
+
+/// The energy along a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct EnergyAccount {
+    /// E at the start.
+    pub start: f64,
+    /// E at the end.
+    pub end: f64,
+    /// Work of everything that is not conservative, to the end.
+    pub work: f64,
+    /// The largest |E(t) − E(0) − ∫power dt|.
+    pub drift: f64,
+}
+
+/// A momentum that should be conserved.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Momentum {
+    /// Its coordinate.
+    pub name: String,
+    /// Its value at the start.
+    pub start: f64,
+    /// The largest change.
+    pub drift: f64,
+}
+
+/// What a run kept, and how well.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Audit {
+    /// The largest |lhs − rhs| of every row, as written.
+    pub residuals: Vec<(String, f64)>,
+    /// E against work.
+    pub energy: EnergyAccount,
+    /// Momenta of coordinates that occur nowhere and are driven by nothing.
+    pub momenta: Vec<Momentum>,
+}
+
+/// Keeps the audit of a run.
+pub(super) struct Accountant {
+    audit: Audit,
+    cyclic: Vec<usize>,
+    first: Option<Energies>,
+}
+
+impl Accountant {
+    pub(super) fn new(equations: &mut Equations) -> Accountant {
+        let names = equations.rows.iter().filter(|r| r.rate.is_some()).map(|r| (r.name.clone(), 0.0));
+        let audit = Audit { residuals: names.collect(), ..Audit::default() };
+        Accountant { audit, cyclic: cyclic(equations), first: None }
+    }
+
+    /// Looks at a state, `work` being what was done on the system since the start.
+    pub(super) fn look(
+        &mut self,
+        equations: &Equations,
+        system: &mut System,
+        state: &State,
+        work: f64,
+    ) -> Result<(), MotionError> {
+        for ((_, most), now) in self.audit.residuals.iter_mut().zip(system.residuals(state)) {
+            *most = most.max(now.abs());
+        }
+        let now = system.energies(state)?;
+        let first = self.first.get_or_insert_with(|| now.clone());
+        let energy = &mut self.audit.energy;
+        (energy.start, energy.end, energy.work) = (first.energy, now.energy, work);
+        energy.drift = energy.drift.max((now.energy - first.energy - work).abs());
+        if self.audit.momenta.is_empty() {
+            let start = |&k: &usize| Momentum {
+                name: equations.model.coordinates[k].name.clone(),
+                start: first.momentum[k],
+                drift: 0.0,
+            };
+            self.audit.momenta = self.cyclic.iter().map(start).collect();
+        }
+        for (momentum, &k) in self.audit.momenta.iter_mut().zip(&self.cyclic) {
+            momentum.drift = momentum.drift.max((now.momentum[k] - first.momentum[k]).abs());
+        }
+        Ok(())
+    }
+
+    /// A parameter or velocity jumped: energy and momenta are counted from here.
+    pub(super) fn jump(&mut self, before: &Energies, after: &Energies) {
+        if let Some(first) = &mut self.first {
+            first.energy += after.energy - before.energy;
+            for k in 0..first.momentum.len() {
+                first.momentum[k] += after.momentum[k] - before.momentum[k];
+            }
+        }
+    }
+
+    pub(super) fn finish(self) -> Audit {
+        self.audit
+    }
+}
+
+/// Coordinates that occur neither in L nor in A, and on which no force acts: their momenta are constant.
+fn cyclic(equations: &mut Equations) -> Vec<usize> {
+    let n = equations.model.n_coordinates();
+    let mut free = vec![true; n];
+    let symbols: Vec<Expr> = equations.model.graph.symbols(equations.lagrangian);
+    for (k, c) in equations.model.coordinates.iter().enumerate() {
+        let occurs = symbols.binary_search(&c.q).is_ok() || !symbols.contains(&c.qdot);
+        let driven = equations.applied_force[k] != Expr::ZERO;
+        let worked = equations.nonideal_force.get(k).is_some_and(|e| *e != Expr::ZERO);
+        free[k] = !(occurs || driven || worked);
+    }
+    for (k, _) in equations.rows.iter().flat_map(|r| &r.coefficients) {
+        free[*k] = false;
+    }
+    (0..n).filter(|&k| free[k]).collect()
+}
+
+/// An output along a run: where it ended and how far it went.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Extent {
+    /// Its name.
+    pub name: String,
+    /// The unit it is shown in, or its SI unit.
+    pub unit: String,
+    /// Value at the end, least and largest value of the continuous quantity, in that unit; none where it cannot be known.
+    pub values: Option<ExtentValues>,
+}
+
+/// The numbers of an [`Extent`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ExtentValues {
+    /// At the end.
+    pub last: f64,
+    /// The least value.
+    pub min: f64,
+    /// The largest value.
+    pub max: f64,
+}

@@ -1,0 +1,113 @@
+//! What is said about how a motion went and why it ended.
+
+use zwang_motion::{MotionError, Outcome, Passage, State, Stiffness};
+
+use crate::diagnostic::Diagnostic;
+use crate::equations::Equations;
+use crate::quantity::{number, rounded};
+use crate::start::joined;
+use crate::verdict::contradiction;
+
+/// Why the motion ended before its time.
+pub(super) fn ending(equations: &Equations, state: &State, outcome: &Outcome) -> Option<Diagnostic> {
+    let at = place(equations, state);
+    let d = match outcome {
+        Outcome::End => return None,
+        Outcome::Contradiction(error) => contradiction::explain(equations, state, error),
+        Outcome::Failed(error) => contradiction::explain(equations, state, error),
+        Outcome::Undetermined { t, rows } => undetermined(equations, *t, rows),
+        Outcome::StepTooSmall { h, coordinate, cause } => too_small(equations, state, *h, *coordinate, cause.as_ref()),
+    };
+    Some(d.with_note(at))
+}
+
+/// `at t = 0.52 s: x = 1, y = 2, x' = 0, …`
+fn place(equations: &Equations, state: &State) -> String {
+    const MOST: usize = 6;
+    let names = equations.model.coordinates.iter();
+    let values = names.clone().zip(&state.q).map(|(c, q)| format!("{} = {}", c.name, rounded(*q, 7)));
+    let rates = names.zip(&state.qdot).map(|(c, v)| format!("{}' = {}", c.name, rounded(*v, 7)));
+    let more = if state.q.len() > MOST { ", …" } else { "" };
+    let shown: Vec<String> = values.take(MOST).chain(rates.take(MOST)).collect();
+    format!("stopped at t = {}: {}{more}", number(state.t), shown.join(", "))
+}
+
+fn names_of(equations: &Equations, rows: &[usize]) -> Vec<String> {
+    const MOST: usize = 6;
+    let mut names: Vec<String> = rows.iter().take(MOST).map(|&k| format!("`{}`", equations.rows[k].name)).collect();
+    if rows.len() > MOST {
+        names.push(format!("{} more", rows.len() - MOST));
+    }
+    names
+}
+
+/// Z603: the constraints do not say how the motion goes on.
+fn undetermined(equations: &Equations, t: f64, rows: &[usize]) -> Diagnostic {
+    let names = names_of(equations, rows);
+    let what = match names.len() {
+        1 => format!("constraint {} loses its grip", names[0]),
+        _ => format!("constraints {} become dependent", joined(&names)),
+    };
+    let mut d = Diagnostic::error("Z603", format!("{what} at t = {}, and the motion beyond is not determined", number(t)));
+    if let Some(&row) = rows.first() {
+        d = d.at(equations.model.constraints[equations.rows[row].constraint].span, "its derivatives vanish there");
+    }
+    d.help("start on the branch you want with some speed along it, loosen the tolerance, or state which way it goes by a constraint")
+}
+
+/// Z604: a motion that ends in finite time, or cannot be resolved.
+fn too_small(
+    equations: &Equations,
+    state: &State,
+    h: f64,
+    coordinate: usize,
+    cause: Option<&MotionError>,
+) -> Diagnostic {
+    let name = equations.model.coordinates.get(coordinate).map_or(String::new(), |c| c.name.clone());
+    let value = state.q.get(coordinate).copied().unwrap_or(0.0);
+    let rate = state.qdot.get(coordinate).copied().unwrap_or(0.0);
+    let message = format!("the motion cannot be continued beyond t = {}", number(state.t));
+    let d = Diagnostic::error("Z604", message).with_note(format!(
+        "steps have shrunk to {h:.1e}; `{name}` changes fastest: {name} = {}, {name}' = {}",
+        rounded(value, 6),
+        rounded(rate, 6)
+    ));
+    let d = match cause {
+        Some(MotionError::NotFinite { what }) => d.with_note(format!("{what} is not finite")),
+        Some(MotionError::NotConverged { .. }) => d.with_note("no state on the constraints was found near the next step"),
+        Some(other) => d.with_note(other.to_string()),
+        None => d,
+    };
+    d.help("look for a force or a coordinate that grows without bound there: a singularity of the coordinates, a collision, a constraint that ends")
+}
+
+/// Z601: the motion is stiff.
+pub(super) fn stiff(equations: &Equations, stiffness: &Stiffness, switched: bool) -> Diagnostic {
+    let name = &equations.model.coordinates[stiffness.coordinate].name;
+    let message = format!(
+        "the motion is stiff from t = {}: `{name}` has a fast mode of time constant {:.1e}",
+        rounded(stiffness.t, 4),
+        stiffness.time_constant
+    );
+    if switched {
+        return Diagnostic::note("Z601", message).with_note("the method `stiff` took over there");
+    }
+    Diagnostic::warning("Z601", message).help("type --method stiff, or `run … with method stiff`")
+}
+
+/// Z602: a position was passed in which the constraints lose rank.
+pub(super) fn passed(equations: &Equations, passages: &[Passage]) -> Option<Diagnostic> {
+    let first = passages.first()?;
+    let names = names_of(equations, &first.rows);
+    let times: Vec<String> = passages.iter().take(4).map(|p| rounded(p.t, 9)).collect();
+    let more = if passages.len() > 4 { format!(", … ({} in all)", passages.len()) } else { String::new() };
+    let message = format!("rank drops from {} to {} at t = {}{more}", first.of, first.rank, times.join(", "));
+    Some(
+        Diagnostic::note("Z602", message)
+            .with_note(format!("{} become dependent there; the motion goes on along the same branch", joined(&names)))
+            .with_note(format!(
+                "a change of lengths of about {:.0e} would decide otherwise",
+                passages.iter().fold(1e-14, |top: f64, p| top.max(p.rho))
+            )),
+    )
+}

@@ -1,0 +1,82 @@
+//! Quantities read off the motion: outputs, curves, places and forces to draw.
+
+use rustc_hash::FxHashSet;
+use zwang_expr::Expr;
+use zwang_motion::Instant;
+
+use crate::compiled::Compiled;
+use crate::equations::Equations;
+use crate::model::Derived;
+
+/// One program for many expressions of state, λ, q̈, G and work.
+pub(super) struct Gauges {
+    program: Option<Compiled>,
+    /// Where the value of each expression stands in the program; none if it cannot be known.
+    place: Vec<Option<usize>>,
+    inputs: Vec<f64>,
+    wants_gaussian: bool,
+}
+
+/// What gauges need beside the instant itself.
+pub(super) struct Around<'a> {
+    pub(super) parameters: &'a [f64],
+    pub(super) gaussian: f64,
+    pub(super) works: &'a [f64],
+}
+
+impl Gauges {
+    /// Compiles the expressions that can be computed; `works` are the constraints whose work is integrated.
+    pub(super) fn new(equations: &Equations, works: &[usize], exprs: &[Expr]) -> Gauges {
+        let model = &equations.model;
+        let graph = &model.graph;
+        let derived = |wanted: Derived| model.derived.iter().find(|(_, d)| **d == wanted).map(|(s, _)| *s);
+        let gaussian = derived(Derived::Gaussian);
+        let mut inputs = model.state_symbols();
+        inputs.extend(equations.rows.iter().map(|r| r.lambda));
+        inputs.extend(model.coordinates.iter().map(|c| c.qddot));
+        inputs.extend(works.iter().filter_map(|&k| derived(Derived::Work(k))));
+        inputs.extend(gaussian);
+        let known: FxHashSet<Expr> = inputs.iter().copied().collect();
+        let can = |e: &Expr| graph.symbols(*e).iter().all(|s| known.contains(s));
+        let wanted: Vec<Expr> = exprs.iter().copied().filter(can).collect();
+        let mut n_before = 0;
+        let place = exprs.iter().map(|e| {
+            can(e).then(|| {
+                n_before += 1;
+                n_before - 1
+            })
+        });
+        Gauges {
+            place: place.collect(),
+            program: Compiled::new(graph, &inputs, &wanted),
+            inputs: Vec::with_capacity(inputs.len()),
+            wants_gaussian: gaussian.is_some(),
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.place.is_empty()
+    }
+
+    /// Whether one of them is or contains G.
+    pub(super) fn wants_gaussian(&self) -> bool {
+        self.wants_gaussian
+    }
+
+    /// The value of every expression, NaN where it cannot be known.
+    pub(super) fn read(&mut self, instant: &Instant, around: &Around, values: &mut Vec<f64>) {
+        values.clear();
+        let Some(program) = &mut self.program else {
+            values.resize(self.place.len(), f64::NAN);
+            return;
+        };
+        let state = &instant.state;
+        self.inputs.clear();
+        self.inputs.push(state.t);
+        self.inputs.extend(state.q.iter().chain(&state.qdot).chain(around.parameters));
+        self.inputs.extend(instant.lambda.iter().chain(&instant.qddot).chain(around.works));
+        self.inputs.resize(program.n_inputs(), around.gaussian);
+        let found = program.run(&self.inputs);
+        values.extend(self.place.iter().map(|place| place.map_or(f64::NAN, |k| found[k])));
+    }
+}
