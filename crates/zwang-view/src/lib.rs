@@ -17,7 +17,7 @@ mod message;
 mod npz;
 #[cfg(feature = "parquet")]
 mod parquet;
-pub mod plot;
+mod plot;
 #[cfg(feature = "png")]
 mod png;
 mod sketch;
