@@ -19,7 +19,7 @@ mod page;
 mod npz;
 #[cfg(feature = "parquet")]
 mod parquet;
-pub mod plot;
+mod plot;
 #[cfg(feature = "png")]
 mod png;
 mod sketch;

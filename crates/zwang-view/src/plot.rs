@@ -10,6 +10,8 @@ pub(crate) use axis::{Axis, is_plottable, range};
 pub(crate) use layout::{is_shared, x_range};
 pub(crate) use text::typeset;
 
+use zwang::Column;
+
 /// A line through points; it has a gap where a number is not finite.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Curve {
@@ -56,6 +58,13 @@ pub struct Quantity {
     pub x: Vec<f64>,
     /// Values there.
     pub y: Vec<f64>,
+}
+
+impl Quantity {
+    /// One column of a motion over another, mostly over t.
+    pub fn over(x: &Column, y: &Column) -> Quantity {
+        Quantity { label: y.label.clone(), unit: y.unit.clone(), x: x.values.clone(), y: y.values.clone() }
+    }
 }
 
 /// Longest list of symbols at a vertical axis; the curves are labelled anyway.

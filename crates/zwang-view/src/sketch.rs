@@ -63,11 +63,16 @@ fn block(panel: &Panel, x: &Axis, y: &Axis, left: usize, n_columns: usize) -> St
     for tick in &y.ticks {
         numbers[row_of(y.place(tick.at))] = tick.text.clone();
     }
+    let is_marked = |column: usize| {
+        let at = |place: f64| (place * (n_columns - 1) as f64).round() == column as f64;
+        panel.marks.iter().map(|(at, _)| x.place(*at)).any(at)
+    };
+    let marked: Vec<bool> = (0..n_columns).map(is_marked).collect();
     let names = names(panel, y);
     let mut out = String::new();
     for row in 0..ROWS {
         let edge = if numbers[row].is_empty() { '│' } else { '┤' };
-        let line = format!("{:>left$} {edge}{}{}", numbers[row], canvas.row(row), names[row]);
+        let line = format!("{:>left$} {edge}{}{}", numbers[row], canvas.row(row, &marked), names[row]);
         out.push_str(&format!("{}\n", line.trim_end()));
     }
     out
@@ -158,9 +163,15 @@ impl Canvas {
         }
     }
 
-    fn row(&self, row: usize) -> String {
+    /// A line of characters; where there are no dots, events show through.
+    fn row(&self, row: usize, marked: &[bool]) -> String {
         let dots = &self.dots[row * self.n_columns..(row + 1) * self.n_columns];
-        dots.iter().map(|d| char::from_u32(0x2800 + u32::from(*d)).filter(|_| *d != 0).unwrap_or(' ')).collect()
+        let one = |(dots, is_marked): (&u8, &bool)| match (dots, is_marked) {
+            (0, true) => '┊',
+            (0, false) => ' ',
+            (dots, _) => char::from_u32(0x2800 + u32::from(*dots)).unwrap_or(' '),
+        };
+        dots.iter().zip(marked).map(one).collect()
     }
 }
 
@@ -168,9 +179,11 @@ impl Canvas {
 mod tests {
     use super::*;
 
-    fn figure(curves: &[(&str, fn(f64) -> f64)]) -> Figure {
+    type Function = fn(f64) -> f64;
+
+    fn figure(curves: &[(&str, Function)]) -> Figure {
         let x: Vec<f64> = (0..200).map(|k| f64::from(k) * 0.05).collect();
-        let curve = |(label, f): &(&str, fn(f64) -> f64)| Curve {
+        let curve = |(label, f): &(&str, Function)| Curve {
             label: label.to_string(),
             x: x.clone(),
             y: x.iter().map(|t| f(*t)).collect(),
@@ -199,12 +212,17 @@ mod tests {
 
     #[test]
     fn odd_curves_are_drawn() {
-        for f in
-            [|_| f64::NAN, |_| 0.0, |_| 3.0, |t: f64| if t > 3.0 { f64::NAN } else { 1e9 * t }] as [fn(f64) -> f64; 4]
-        {
+        for f in [|_| f64::NAN, |_| 0.0, |_| 3.0, |t: f64| if t > 3.0 { f64::NAN } else { 1e9 * t }] as [Function; 4] {
             assert!(sketch(&figure(&[("x", f), ("y", f)]), 5).lines().count() > 10);
         }
         assert_eq!(sketch(&Figure::default(), 80), "");
+    }
+
+    #[test]
+    fn events_are_upright_lines() {
+        let mut figure = figure(&[("x", |_| 0.5)]);
+        figure.panels[0].marks = vec![(5.0, "hit".into()), (50.0, "later".into()), (f64::NAN, "never".into())];
+        assert_eq!(sketch(&figure, 60).matches('┊').count(), ROWS - 1);
     }
 
     #[test]

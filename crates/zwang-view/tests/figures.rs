@@ -107,3 +107,31 @@ fn large_numbers_and_a_single_point() {
     panels[1].curves.push(Curve { label: "start".into(), x: vec![1.0e7], y: vec![1.5e22] });
     check("large", &figure("Orbit", panels));
 }
+
+#[test]
+fn a_phase_portrait_with_a_legend() {
+    let s = times(4000, 30.0);
+    let turn = |label: &str, size: f64, decay: f64| Curve {
+        label: label.into(),
+        x: s.iter().map(|s| size * (-decay * s).exp() * s.cos()).collect(),
+        y: s.iter().map(|s| -size * (-decay * s).exp() * s.sin()).collect(),
+    };
+    let curves = vec![turn("no damping", 1.0, 0.0), turn("c = 0.1 kg/s", 0.9, 0.05), turn("c = 0.4 kg/s", 0.8, 0.2)];
+    let panel = Panel { curves, x_label: "θ".into(), y_label: "θ' in 1/s".into(), ..Panel::default() };
+    check("phase", &figure("Phase portrait", vec![panel]));
+}
+
+#[test]
+fn two_hundred_thousand_points() {
+    let t = times(200_000, 60.0);
+    let quantities = vec![
+        quantity("a", "m/s^2", &t, |t| (0.5 * t * t).sin() * (-(t - 30.0).powi(2) / 200.0).exp()),
+        quantity("b", "m/s^2", &t, |t| 0.4 * (1.1 * t).cos()),
+        quantity("θ\u{307}", "1/s", &t, |t| if (t - 41.3).abs() < 1e-4 { 3.0 } else { 0.1 * (900.0 * t).sin() }),
+    ];
+    let title =
+        "A chirp and one sample that stands out, under a title so long that it has to end before the right edge";
+    let mut panels = panels_by_unit(quantities, "t in s");
+    panels[0].marks = vec![(30.0, "loudest".into()), (60.0, "the clock is stopped here".into())];
+    check("many", &figure(title, panels));
+}

@@ -4,8 +4,10 @@ use std::fmt::Write;
 
 use super::Curve;
 use super::decimate::{Point, decimate};
-use super::layout::{Frame, LARGE, LEADER, LEGEND_ROW, LINE, Layout, MARK_ROW, MEDIUM, Names, Placed, SAMPLE, SMALL};
-use super::text::{escaped, typeset};
+use super::layout::{
+    Frame, LARGE, LEADER, LEGEND_ROW, LINE, Layout, MARGIN, MARK_ROW, MEDIUM, Names, Placed, SAMPLE, SMALL, name, word,
+};
+use super::text::escaped;
 
 /// Okabe and Ito's colours, which people with any kind of colour vision tell apart; their yellow is too pale for lines.
 const COLOURS: [&str; 7] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000"];
@@ -28,17 +30,7 @@ fn style(k: usize) -> (&'static str, Option<&'static str>) {
 
 /// The whole document.
 pub(super) fn document(layout: &Layout) -> String {
-    let (width, height) = (px(layout.width), px(layout.height));
-    let mut out = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
-         viewBox=\"0 0 {width} {height}\" font-family=\"{FONT}\" fill=\"{INK}\">\n\
-         <rect width=\"{width}\" height=\"{height}\" fill=\"#ffffff\"/>\n"
-    );
-    if !layout.title.is_empty() {
-        let left = layout.panels.first().map_or(16.0, |p| p.frame.left);
-        let left = left.min(layout.width - 16.0 - super::text::width(layout.title, LARGE)).max(16.0);
-        text(&mut out, (left, 14.0 + LARGE), LARGE, "start", layout.title);
-    }
+    let mut out = head(layout);
     let column = coarseness(layout);
     for placed in &layout.panels {
         out.push_str("<g>\n");
@@ -50,6 +42,25 @@ pub(super) fn document(layout: &Layout) -> String {
         out.push_str("</g>\n");
     }
     out.push_str("</svg>\n");
+    out
+}
+
+/// Size, white ground and title.
+fn head(layout: &Layout) -> String {
+    let (width, height, name) = (px(layout.width), px(layout.height), escaped(layout.name));
+    let mut out = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
+         viewBox=\"0 0 {width} {height}\" font-family=\"{FONT}\" fill=\"{INK}\">\n"
+    );
+    if !name.is_empty() {
+        let _ = writeln!(out, "<title>{name}</title>");
+    }
+    let _ = writeln!(out, "<rect width=\"{width}\" height=\"{height}\" fill=\"#ffffff\"/>");
+    if !layout.title.is_empty() {
+        let left = layout.panels.first().map_or(MARGIN, |p| p.frame.left);
+        let left = left.min(layout.width - MARGIN - super::text::width(&layout.title, LARGE)).max(MARGIN);
+        text(&mut out, (left, 14.0 + LARGE), LARGE, "start", &layout.title);
+    }
     out
 }
 
@@ -119,8 +130,8 @@ fn axes(out: &mut String, placed: &Placed) {
 /// Events as thin lines with a word above.
 fn marks(out: &mut String, placed: &Placed) {
     let Frame { left, top, width, height } = placed.frame;
-    for ((at, word), place_of_word) in placed.panel.marks.iter().zip(&placed.words) {
-        let place = placed.x.place(*at);
+    for (mark, place_of_word) in placed.panel.marks.iter().zip(&placed.words) {
+        let place = placed.x.place(mark.0);
         if !(0.0..=1.0).contains(&place) {
             continue;
         }
@@ -134,7 +145,7 @@ fn marks(out: &mut String, placed: &Placed) {
             px(top + height)
         );
         if let Some((_, middle)) = place_of_word {
-            text(out, (left + middle, top - rise - 4.0), SMALL, "middle", word);
+            text(out, (left + middle, top - rise - 4.0), SMALL, "middle", &word(mark));
         }
     }
 }
@@ -177,15 +188,15 @@ fn stroke(k: usize) -> String {
 /// Names at the curves' ends, each with a thin line to its curve, or in rows above the panel.
 fn names(out: &mut String, placed: &Placed) {
     let Frame { left, top, width, .. } = placed.frame;
-    let labels = placed.panel.curves.iter().map(|c| typeset(&c.label));
+    let labels = placed.panel.curves.iter().map(name);
     match &placed.names {
         Names::None => {}
         Names::AtEnds(heights) => {
-            for (k, (label, (end, name))) in labels.zip(heights).enumerate() {
+            for (k, (label, (end, height))) in labels.zip(heights).enumerate() {
                 let (from, to) = (left + width + 2.0, left + width + LEADER);
-                let path = format!("M{} {}L{} {}", px(from), px(*end), px(to), px(*name));
+                let path = format!("M{} {}L{} {}", px(from), px(*end), px(to), px(*height));
                 let _ = writeln!(out, "<path d=\"{path}\" stroke=\"{}\" stroke-width=\"0.9\"/>", style(k).0);
-                text(out, (to + 4.0, name + 0.35 * MEDIUM), MEDIUM, "start", &label);
+                text(out, (to + 4.0, height + 0.35 * MEDIUM), MEDIUM, "start", &label);
             }
         }
         Names::Legend(places) => {

@@ -2,7 +2,7 @@
 
 use super::axis::{Axis, is_plottable, range};
 use super::decimate::Point;
-use super::text::{fitted, typeset, width};
+use super::text::{cut, fitted, typeset, width};
 use super::{Curve, Figure, Panel};
 
 /// Sizes of letters in pixels: at ticks and marks, at axes and curves, in the title.
@@ -10,8 +10,8 @@ pub(super) const SMALL: f64 = 11.0;
 pub(super) const MEDIUM: f64 = 12.0;
 pub(super) const LARGE: f64 = 15.0;
 
-/// Least room to the right of the plotted area.
-const MARGIN: f64 = 20.0;
+/// Least room at the right edge and around the title.
+pub(super) const MARGIN: f64 = 20.0;
 /// Width of the plotted area.
 const PLOT: f64 = 560.0;
 /// Least distance of texts below each other.
@@ -25,6 +25,9 @@ pub(super) const LEADER: f64 = 16.0;
 /// A name at a curve's end is at most this wide and this far above or below the end.
 const WIDEST_NAME: f64 = 120.0;
 const FARTHEST_NAME: f64 = 30.0;
+/// Widest name in a legend and widest word at a mark.
+const WIDEST_ENTRY: f64 = PLOT - SAMPLE - 20.0;
+const WIDEST_WORD: f64 = 160.0;
 /// Rows of marks before words are left out.
 const MOST_MARK_ROWS: usize = 3;
 
@@ -59,7 +62,10 @@ pub(super) struct Placed<'a> {
 
 /// A figure with the place of everything.
 pub(super) struct Layout<'a> {
-    pub title: &'a str,
+    /// The title as given, for those who have the figure read to them.
+    pub name: &'a str,
+    /// The title as printed.
+    pub title: String,
     pub width: f64,
     pub height: f64,
     pub panels: Vec<Placed<'a>>,
@@ -103,8 +109,9 @@ pub(super) fn layout(figure: &Figure) -> Layout<'_> {
         top += placed.frame.height + if placed.has_x_texts { 54.0 } else { 16.0 };
     }
     let plot = panels.iter().map(|p| p.frame.width).fold(200.0, f64::max);
-    let title = 2.0 * 16.0 + width(&figure.title, LARGE);
-    Layout { title: &figure.title, width: (left + plot + right).max(title).ceil(), height: top.ceil(), panels }
+    let title = cut(&figure.title, LARGE, (left + plot + right).max(PLOT) - 2.0 * MARGIN);
+    let width = (left + plot + right).max(width(&title, LARGE) + 2.0 * MARGIN).ceil();
+    Layout { name: &figure.title, title, width, height: top.ceil(), panels }
 }
 
 fn place(figure: &Figure, k: usize) -> Placed<'_> {
@@ -180,6 +187,16 @@ fn widened((lo, hi): Range, spread: f64) -> Range {
     (lo - more, hi + more)
 }
 
+/// The name of a curve as it is printed.
+pub(super) fn name(curve: &Curve) -> String {
+    cut(&typeset(&curve.label), MEDIUM, WIDEST_ENTRY)
+}
+
+/// The word at a mark as it is printed.
+pub(super) fn word(mark: &(f64, String)) -> String {
+    cut(&mark.1, SMALL, WIDEST_WORD)
+}
+
 /// Names at the ends where all fit there, else in a legend.
 fn names(placed: &Placed) -> Names {
     let curves = &placed.panel.curves;
@@ -196,7 +213,7 @@ fn at_ends(placed: &Placed) -> Option<Vec<(f64, f64)>> {
     let mut ends = Vec::new();
     for curve in &placed.panel.curves {
         let (x, y) = shown(curve).last().and_then(|(x, y)| placed.point(x, y))?;
-        if x < plot - 3.0 || width(&typeset(&curve.label), MEDIUM) > WIDEST_NAME {
+        if x < plot - 3.0 || width(&name(curve), MEDIUM) > WIDEST_NAME {
             return None;
         }
         ends.push(y);
@@ -237,7 +254,7 @@ fn spread(wanted: &[f64], least: f64, height: f64) -> Option<Vec<f64>> {
 
 /// Row and place of each name in the legend, in columns of equal width.
 fn legend(curves: &[Curve], plot: f64) -> Vec<(usize, f64)> {
-    let widest = curves.iter().map(|c| width(&typeset(&c.label), MEDIUM)).fold(0.0, f64::max);
+    let widest = curves.iter().map(|c| width(&name(c), MEDIUM)).fold(0.0, f64::max);
     let column = SAMPLE + 6.0 + widest + 20.0;
     let n = ((plot + 20.0) / column).floor().max(1.0) as usize;
     (0..curves.len()).map(|k| (k / n, (k % n) as f64 * column)).collect()
@@ -250,14 +267,14 @@ fn words(panel: &Panel, before: Option<&Panel>, x: &Axis, plot: f64) -> Vec<Opti
     order.sort_by(|a, b| panel.marks[*a].0.total_cmp(&panel.marks[*b].0));
     let mut words = vec![None; panel.marks.len()];
     for k in order {
-        let (at, word) = &panel.marks[k];
+        let (at, word) = (panel.marks[k].0, word(&panel.marks[k]));
         let is_known = before.is_some_and(|b| b.marks.contains(&panel.marks[k]));
-        if word.is_empty() || is_known || !(0.0..=1.0).contains(&x.place(*at)) {
+        if word.is_empty() || is_known || !(0.0..=1.0).contains(&x.place(at)) {
             continue;
         }
         // above its line, but not beyond the right margin
-        let half = width(word, SMALL) / 2.0;
-        let middle = (plot * x.place(*at)).min(plot + MARGIN - 4.0 - half);
+        let half = width(&word, SMALL) / 2.0;
+        let middle = (plot * x.place(at)).min(plot + MARGIN - 4.0 - half);
         if let Some(row) = ends.iter().position(|end| middle - half > end + 6.0) {
             ends[row] = middle + half;
             words[k] = Some((row, middle));
@@ -272,11 +289,17 @@ fn left_margin(placed: &Placed) -> f64 {
     14.0 + MEDIUM + 10.0 + widest + 8.0
 }
 
-/// Room for names at the ends of curves and half of the last number.
+/// Room for names at the ends of curves, or for a legend wider than the plotted area.
 fn right_margin(placed: &Placed) -> f64 {
-    let Names::AtEnds(_) = placed.names else { return MARGIN };
-    let widest = placed.panel.curves.iter().map(|c| width(&typeset(&c.label), MEDIUM)).fold(0.0, f64::max);
-    LEADER + 4.0 + widest + 14.0
+    let widths = placed.panel.curves.iter().map(|c| width(&name(c), MEDIUM));
+    match &placed.names {
+        Names::None => MARGIN,
+        Names::AtEnds(_) => LEADER + 4.0 + widths.fold(0.0, f64::max) + 14.0,
+        Names::Legend(places) => {
+            let ends = places.iter().zip(widths).map(|((_, place), width)| place + SAMPLE + 6.0 + width + 14.0);
+            ends.fold(MARGIN + placed.frame.width, f64::max) - placed.frame.width
+        }
+    }
 }
 
 #[cfg(test)]

@@ -99,14 +99,27 @@ pub(crate) fn fitted(label: &str, size: f64, most: f64) -> String {
             return shorter;
         }
     }
-    let letters: Vec<char> = quantity.chars().collect();
-    let cut = |n: usize| format!("{}…{unit}", letters[..n].iter().collect::<String>());
-    match (1..letters.len()).rev().map(cut).find(|shorter| width(shorter, size) <= most) {
-        Some(shorter) if names.len() == 1 => shorter,
-        // a list is told at the curves; half a name of it helps nobody
-        Some(_) => unit.trim_start().into(),
-        None => String::new(),
+    // half a name of a list helps nobody, and the curves tell it
+    match cut(quantity, size, most - width(&unit, size)) {
+        _ if names.len() > 1 => unit.trim_start().into(),
+        shorter if shorter.is_empty() => shorter,
+        shorter => format!("{shorter}{unit}"),
     }
+}
+
+/// The text cut to a width, with dots for what is missing.
+pub(crate) fn cut(text: &str, size: f64, most: f64) -> String {
+    if width(text, size) <= most {
+        return text.into();
+    }
+    let room = most - width("…", size);
+    let mut used = 0.0;
+    let fits = |c: &char| {
+        used += width(c.encode_utf8(&mut [0; 4]), size);
+        used <= room
+    };
+    let kept: String = text.chars().take_while(fits).collect();
+    if kept.is_empty() { kept } else { format!("{}…", kept.trim_end()) }
 }
 
 #[cfg(test)]
@@ -137,10 +150,12 @@ mod tests {
 
     #[test]
     fn a_long_label_keeps_its_unit() {
-        let cut = fitted("x, y, z, theta, phi in m/s", 10.0, 80.0);
-        assert!(cut.ends_with("… in m/s") && width(&cut, 10.0) <= 80.0, "{cut}");
+        let short = fitted("x, y, z, theta, phi in m/s", 10.0, 80.0);
+        assert!(short.ends_with("… in m/s") && width(&short, 10.0) <= 80.0, "{short}");
         assert_eq!(fitted("x in m", 10.0, 80.0), "x in m");
         assert_eq!(fitted("incomprehensibilities, … in N", 10.0, 90.0), "in N");
         assert_eq!(fitted("incomprehensibilities", 10.0, 3.0), "");
+        assert_eq!(fitted("incomprehensibilities in N", 10.0, 60.0), "inco… in N");
+        assert!(width(&cut("incomprehensibilities", 10.0, 50.0), 10.0) <= 50.0);
     }
 }
