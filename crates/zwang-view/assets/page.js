@@ -2,7 +2,7 @@
 addEventListener("error", e => { document.documentElement.dataset.error = e.message; });
 (() => {
 const root = document.documentElement, $ = id => document.getElementById(id);
-const data = JSON.parse($("data").textContent);
+const data = JSON.parse($("data").textContent), events = data.events.filter(([t]) => t !== null);
 const numbers = list => Float64Array.from(list, x => x === null ? NaN : x);
 const times = numbers(data.t), width = data.space ? 3 : 2, n_curves = 7;
 const things = data.things.map(thing => {
@@ -84,7 +84,7 @@ function all_places() {
     for (const thing of things) {
       if (thing.kind === "force") continue;
       const at = [k, 0], p = vector_at(thing.p, at);
-      const reach = thing.radii ? Math.max(...thing.radii.slice(0, width)) : 0;
+      const reach = thing.radii ? Math.max(0, ...thing.radii.slice(0, width)) : 0;
       for (const q of thing.to ? [p, vector_at(thing.to, at)] : [p]) {
         if (!finite(q)) continue;
         if (reach === 0) out.push(q);
@@ -482,7 +482,7 @@ function draw_base(chart) {
     c.textAlign = chart.x(t) > w - 24 ? "right" : "center";
     c.fillText(k === last.length - 1 ? "t = " + with_unit(name, data.unit.time) : name, Math.min(chart.x(t), w - 4), bottom + 12);
   });
-  for (const [t] of data.events) line(chart.x(t), 6, chart.x(t), bottom, color.axis, [3, 3]);
+  for (const [t] of events) line(chart.x(t), 6, chart.x(t), bottom, color.axis, [3, 3]);
   plot.curves.forEach((curve, k) => {
     Object.assign(c, { strokeStyle: color["c" + k % n_curves], lineWidth: 1.7, lineJoin: "round" });
     trace(c, Array.from(curve.v, (v, i) => [chart.x(plot.t[i]), chart.y(v)]));
@@ -522,7 +522,7 @@ const speeds = [0.25, 0.5, 1, 2, 4, 8], speed_names = ["¼", "½", "1", "2", "4"
 let now = instants.length ? t_start : 0, playing = false, speed = 1, clock = 0, waiting = false;
 const decimals = duration > 0 ? clamp(3 - Math.floor(Math.log10(duration)), 0, 9) : 3;
 
-const go = t => { now = clamp(t, t_start, t_end); draw_soon(); };
+const go = t => { now = clamp(Number.isFinite(t) ? t : now, t_start, t_end); draw_soon(); };
 const pause = () => { playing = false; $("play").textContent = "Play"; };
 function play() {
   if (!(duration > 0)) return;
@@ -680,8 +680,7 @@ $("with-traces").hidden = of_kind("trace").length === 0;
 $("with-forces").hidden = of_kind("force").length === 0;
 $("with-names").hidden = !has_scene;
 Object.assign($("scrub"), { min: instants.length ? t_start : 0, max: instants.length ? t_end : 1, disabled: !(duration > 0) });
-for (const [t] of data.events.slice(0, 400)) {
-  if (!(duration > 0) || t === null) break;
+for (const [t] of duration > 0 ? events.slice(0, 400) : []) {
   const mark = document.createElement("i");
   mark.style.left = 100 * clamp((t - t_start) / duration, 0, 1) + "%";
   $("marks").append(mark);

@@ -81,7 +81,7 @@ fn events(page: &Page) -> String {
     let unit = escaped(&page.scene.time_unit);
     let item = |(t, text): &(f64, String)| {
         let t = rounded(*t);
-        format!("<li><button type=\"button\" data-t=\"{t}\">t = {t:.6} {unit}</button>{}</li>\n", escaped(text))
+        format!("<li><button type=\"button\" data-t=\"{t}\">t = {t} {unit}</button>{}</li>\n", escaped(text))
     };
     let open = if page.events.len() > LONG_LIST { "" } else { " open" };
     let items: String = page.events.iter().map(item).collect();

@@ -47,7 +47,7 @@ fn written(scene: &Scene) -> String {
         )],
         scene,
         plots: &[plot],
-        events: &[(1.5, HOSTILE.into())],
+        events: &[(1.5, HOSTILE.into()), (f64::NAN, "never".into())],
         facts: &[(HOSTILE.into(), HOSTILE.into())],
     })
 }
