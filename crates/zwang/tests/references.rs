@@ -1,9 +1,9 @@
-//! The reference values of the gallery speak of what there is.
+//! The reference values of the gallery speak of what there is, and the bad runs of what must happen.
 
 mod common;
 
-use common::model_text;
 use common::reference::{Moment, Reference, ReferenceRun, parse, references};
+use common::{ROOT, checked, model_text};
 use zwang::{Overrides, read};
 
 #[test]
@@ -68,4 +68,21 @@ fn references_name_what_their_models_have() {
             assert!(run.events.iter().all(|e| (0.0..=end).contains(&e.0)), "{name}: an event outside the run");
         }
     }
+}
+
+/// Runs that must fail say in their text what happens and when; only one of them fails before it moves.
+#[test]
+fn bad_runs_begin_well_but_for_one() {
+    let mut n_runs = 0;
+    for entry in std::fs::read_dir(format!("{ROOT}/crates/zwang/tests/bad_runs")).unwrap() {
+        let path = entry.unwrap().path();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+        let (check, diagnostics) = checked(&text, &Overrides::default());
+        let told = if name == "off_start" { "# Must be refused" } else { "# Must stop at t = " };
+        assert!(text.lines().nth(1).is_some_and(|line| line.starts_with(told)), "{name} does not say what must happen");
+        assert_eq!(check.is_some(), name != "off_start", "{name}: {diagnostics:#?}");
+        n_runs += 1;
+    }
+    assert!(n_runs >= 7, "only {n_runs} bad runs");
 }
