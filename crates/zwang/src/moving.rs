@@ -110,8 +110,8 @@ impl Moving {
         self.inputs.extend(values.iter().chain(&instant.lambda));
         rates.copy_from_slice(integrands.run(&self.inputs));
         if self.has_power {
-            let C = instant.nonideal_force.iter().zip(&instant.state.qdot);
-            rates[0] += C.map(|(C, v)| C * v).sum::<f64>();
+            let parts = instant.nonideal_force.iter().zip(&instant.state.qdot);
+            rates[0] += parts.map(|(force, v)| force * v).sum::<f64>();
         }
     }
 

@@ -27,6 +27,8 @@ pub struct System {
     graph: Graph,
     /// What only a moving system needs.
     moving: Option<Moving>,
+    /// Energies before and after each event that changed something.
+    jumps: Vec<(Energies, Energies)>,
     source: Option<Source>,
     derivatives: Option<Derivatives>,
 }
@@ -128,6 +130,7 @@ impl System {
             symbols: inputs,
             graph: model.graph.clone(),
             moving: None,
+            jumps: Vec::new(),
             source: None,
             derivatives: None,
         })
@@ -158,6 +161,11 @@ impl System {
     /// The constraints whose work is integrated, after the power if there is one.
     pub fn works(&self) -> &[usize] {
         self.moving.as_ref().map_or(&[], |moving| &moving.works)
+    }
+
+    /// Takes the energies before and after each event that has changed something since the last call.
+    pub fn take_jumps(&mut self) -> Vec<(Energies, Energies)> {
+        std::mem::take(&mut self.jumps)
     }
 
     /// φ, φ̇ or ψ of every row as written: positions, then velocities.
@@ -339,9 +347,15 @@ impl Dynamics for System {
     }
 
     fn fire(&mut self, event: usize, upwards: bool, state: &mut State) -> Result<Reaction, MotionError> {
+        let before = self.energies(state)?;
         self.set(state);
         let Some(moving) = &mut self.moving else { return Ok(Reaction::Ignore) };
-        moving.fire(event, upwards, &self.inputs, state, &mut self.parameters)
+        let reaction = moving.fire(event, upwards, &self.inputs, state, &mut self.parameters)?;
+        if reaction == Reaction::Change {
+            let after = self.energies(state)?;
+            self.jumps.push((before, after));
+        }
+        Ok(reaction)
     }
 
     fn allocate_jacobian(&mut self) -> Option<Jacobian> {

@@ -760,6 +760,29 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         self.flow.evaluate()
     }
 
+    /// The instant that was looked at last.
+    pub fn instant(&self) -> &Instant {
+        &self.flow.instant
+    }
+
+    /// M q̈ − Q at that instant: the force of all constraints.
+    pub fn constraint_force(&self) -> Vec<f64> {
+        let Flow { given, instant, .. } = &self.flow;
+        let row = |i: usize| given.mass_matrix.row_times(i, &instant.qddot) - given.given_force[i];
+        (0..self.flow.n).map(row).collect()
+    }
+
+    /// G = (q̈ − a)ᵀ M (q̈ − a) at that instant; not a number where M is singular.
+    pub fn gaussian(&mut self) -> f64 {
+        if self.flow.all.problem.singular {
+            return f64::NAN;
+        }
+        let force = self.constraint_force();
+        let mut change = force.clone();
+        self.flow.all.solve_mass(&mut change);
+        force.iter().zip(&change).map(|(f, x)| f * x).sum()
+    }
+
     /// The last step with its dense output.
     pub fn last_step(&mut self) -> Result<&Step, MotionError> {
         self.make_dense()?;

@@ -13,7 +13,7 @@ pub struct EnergyAccount {
     pub start: f64,
     /// E at the end.
     pub end: f64,
-    /// Work of everything that is not conservative, to the end.
+    /// Work of everything that is not conservative, and what events added, to the end.
     pub work: f64,
     /// The largest |E(t) − E(0) − ∫power dt|.
     pub drift: f64,
@@ -46,13 +46,14 @@ pub(super) struct Accountant {
     audit: Audit,
     cyclic: Vec<usize>,
     first: Option<Energies>,
+    jumped: f64,
 }
 
 impl Accountant {
     pub(super) fn new(equations: &mut Equations) -> Accountant {
         let names = equations.rows.iter().filter(|r| r.rate.is_some()).map(|r| (r.name.clone(), 0.0));
         let audit = Audit { residuals: names.collect(), ..Audit::default() };
-        Accountant { audit, cyclic: cyclic(equations), first: None }
+        Accountant { audit, cyclic: cyclic(equations), first: None, jumped: 0.0 }
     }
 
     /// Looks at a state, `work` being what was done on the system since the start.
@@ -69,7 +70,7 @@ impl Accountant {
         let now = system.energies(state)?;
         let first = self.first.get_or_insert_with(|| now.clone());
         let energy = &mut self.audit.energy;
-        (energy.start, energy.end, energy.work) = (first.energy, now.energy, work);
+        (energy.start, energy.end, energy.work) = (first.energy - self.jumped, now.energy, work + self.jumped);
         energy.drift = energy.drift.max((now.energy - first.energy - work).abs());
         if self.audit.momenta.is_empty() {
             let start = |&k: &usize| Momentum {
@@ -89,6 +90,7 @@ impl Accountant {
     pub(super) fn jump(&mut self, before: &Energies, after: &Energies) {
         if let Some(first) = &mut self.first {
             first.energy += after.energy - before.energy;
+            self.jumped += after.energy - before.energy;
             for k in 0..first.momentum.len() {
                 first.momentum[k] += after.momentum[k] - before.momentum[k];
             }

@@ -11,14 +11,14 @@ use zwang_expr::Expr;
 use zwang_motion::{Counts, Drift, Method, Motion, MotionError, Outcome, Passage, Plan, Reaction, Settings, State};
 
 use crate::check::Check;
-use crate::diagnostic::Diagnostics;
+use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::samples::Samples;
 use crate::scene::Scene;
 use crate::system::System;
 use crate::verdict::contradiction;
 pub use account::{Audit, EnergyAccount, Extent, ExtentValues, Momentum};
 use account::Accountant;
-use gauge::{Around, Gauges};
+use gauge::Around;
 pub use record::Pictured;
 use record::{Extremes, Recorder};
 
@@ -113,6 +113,8 @@ pub struct Run {
     pub events: Vec<Happening>,
     /// Positions passed in which the constraints lose rank.
     pub passages: Vec<Passage>,
+    /// Stiffness met by an explicit method, and whether the stiff one took over.
+    pub stiffness: Option<(zwang_motion::Stiffness, bool)>,
     /// The motion at chosen times, if wished.
     pub samples: Samples,
     /// What was drawn and plotted, if wished.
@@ -133,7 +135,8 @@ pub fn simulate(
     let clock = Clock::now();
     let plan = plan(&check, wishes);
     if !check.system.prepare_motion(&mut check.equations) {
-        diagnostics.push(crate::diagnostic::Diagnostic::error("Z901", "an event or an integral contains a quantity that this version cannot compute"));
+        let message = "an event or an integral contains a quantity that this version cannot compute";
+        diagnostics.push(Diagnostic::error("Z901", message));
         return None;
     }
     let compile_seconds = clock.elapsed().as_secs_f64();
@@ -188,7 +191,226 @@ fn say(run: &Run, diagnostics: &mut Diagnostics) {
     {
         diagnostics.push(error);
     }
-    if let Some((stiffness, switched)) = &run.check.stiffness {
+    if let Some((stiffness, switched)) = &run.stiffness {
         diagnostics.push(ending::stiff(equations, stiffness, *switched));
     }
+}
+
+/// A motion and everything that is kept of it.
+struct Walk<'c> {
+    motion: Motion<'c, System>,
+    equations: &'c mut crate::equations::Equations,
+    accountant: Accountant,
+    recorder: Recorder,
+    extremes: Extremes,
+    events: Vec<Happening>,
+    n_events: usize,
+    start: f64,
+    every: f64,
+    n_rows: usize,
+}
+
+/// What is left of a walk once the motion is over.
+struct Walked {
+    ended: Ended,
+    state: State,
+    rank: usize,
+    method: Method,
+    counts: Counts,
+    audit: Audit,
+    outputs: Vec<Extent>,
+    events: Vec<Happening>,
+    passages: Vec<Passage>,
+    stiffness: Option<(zwang_motion::Stiffness, bool)>,
+    samples: Samples,
+    scene: Scene,
+    plots: Vec<Pictured>,
+}
+
+impl<'c> Walk<'c> {
+    fn new(check: &'c mut Check, wishes: &RunWishes, plan: &Plan) -> Result<Walk<'c>, MotionError> {
+        let Check { equations, system, state, .. } = check;
+        let mut events = Vec::new();
+        let mut start = state.clone();
+        fire_at_start(equations, system, &mut start, &mut events)?;
+        let works = system.works().to_vec();
+        let accountant = Accountant::new(equations);
+        let recorder = Recorder::new(equations, &works, wishes);
+        let extremes = Extremes::new(equations, &works);
+        let every = wishes.every.unwrap_or((plan.end - state.t) / ROWS);
+        let start_t = state.t;
+        let motion = Motion::new(system, &start, plan, &wishes.settings)?;
+        Ok(Walk { motion, equations, accountant, recorder, extremes, events, n_events: 0, start: start_t, every, n_rows: 0 })
+    }
+
+    fn run(mut self, goes_on: &mut dyn FnMut(f64) -> bool) -> Result<Walked, MotionError> {
+        self.look()?;
+        self.extremes.begin(&mut self.motion)?;
+        self.write_rows()?;
+        let mut interrupted = false;
+        while self.motion.advance() {
+            // what cannot be evaluated between two good states ends the looking, not the run
+            self.look()?;
+            self.extremes.look(&mut self.motion)?;
+            self.write_rows()?;
+            self.note_events();
+            if !goes_on(self.motion.t()) {
+                interrupted = true;
+                break;
+            }
+        }
+        self.write_last_row()?;
+        Ok(self.finish(interrupted))
+    }
+
+    /// Residuals, energy and momenta at the state reached.
+    fn look(&mut self) -> Result<(), MotionError> {
+        let state = self.motion.state();
+        for (before, after) in self.motion.dynamics().take_jumps() {
+            self.accountant.jump(&before, &after);
+        }
+        let work = match self.motion.dynamics().has_power() {
+            true => self.motion.integrals()[0],
+            false => 0.0,
+        };
+        self.accountant.look(self.equations, self.motion.dynamics(), &state, work)
+    }
+
+    /// Rows of the samples up to the time reached.
+    fn write_rows(&mut self) -> Result<(), MotionError> {
+        if !self.recorder.is_wanted() {
+            return Ok(());
+        }
+        loop {
+            let t = self.start + self.every * self.n_rows as f64;
+            let reached = self.motion.t();
+            if t > reached * (1.0 + 1e-15) {
+                return Ok(());
+            }
+            self.write_row(t.min(reached))?;
+            self.n_rows += 1;
+        }
+    }
+
+    /// The state reached, where no row falls on it.
+    fn write_last_row(&mut self) -> Result<(), MotionError> {
+        let last = self.start + self.every * (self.n_rows as f64 - 1.0);
+        let t = self.motion.t();
+        if self.recorder.is_wanted() && t - last > 1e-9 * self.every {
+            self.write_row(t)?;
+        }
+        Ok(())
+    }
+
+    fn write_row(&mut self, t: f64) -> Result<(), MotionError> {
+        let motion = &mut self.motion;
+        motion.at(t)?;
+        let gaussian = if self.recorder.wants_gaussian() { motion.gaussian() } else { f64::NAN };
+        let constraint_force = motion.constraint_force();
+        let works = record::works_of(motion);
+        let state = motion.instant().state.clone();
+        let system = motion.dynamics();
+        let energies = system.energies(&state)?;
+        let residuals = system.residuals(&state);
+        let parameters = system.parameters().to_vec();
+        self.recorder.write(&record::Look {
+            instant: motion.instant(),
+            around: Around { parameters: &parameters, gaussian, works: &works },
+            constraint_force: &constraint_force,
+            energies: [energies.kinetic, energies.potential, energies.energy],
+            residuals: &residuals,
+        });
+        Ok(())
+    }
+
+    /// Takes over the events of the last step.
+    fn note_events(&mut self) {
+        let new: Vec<_> = self.motion.events()[self.n_events..].to_vec();
+        self.n_events += new.len();
+        for event in new {
+            let happening = match self.motion.dynamics().when(event.event) {
+                Some(k) => Happening { t: event.t, name: self.equations.model.whens[k].name.clone(), kind: "when" },
+                None => Happening { t: event.t, name: "a formula switches".into(), kind: "switch" },
+            };
+            self.events.push(happening);
+        }
+    }
+
+    fn finish(mut self, interrupted: bool) -> Walked {
+        let ended = match self.motion.outcome() {
+            Some(Outcome::End) => Ended::Finished,
+            Some(outcome) => Ended::Stopped(outcome.clone()),
+            None if interrupted => Ended::Interrupted,
+            None => Ended::Finished,
+        };
+        let passages = self.motion.passages().to_vec();
+        for passage in &passages {
+            let names: Vec<&str> = passage.rows.iter().take(6).map(|&k| self.equations.rows[k].name.as_str()).collect();
+            self.events.push(Happening { t: passage.t, name: names.join(", "), kind: "rank-drop" });
+        }
+        self.events.sort_by(|a, b| a.t.total_cmp(&b.t));
+        let (samples, scene, plots) = self.recorder.finish();
+        let switched = self.motion.method() == Method::Stiff;
+        Walked {
+            ended,
+            state: self.motion.state(),
+            rank: self.motion.rank(),
+            method: self.motion.method(),
+            counts: self.motion.counts(),
+            audit: self.accountant.finish(),
+            outputs: self.extremes.finish(self.equations),
+            events: self.events,
+            passages,
+            stiffness: self.motion.stiffness().cloned().map(|s| (s, switched)),
+            samples,
+            scene,
+            plots,
+        }
+    }
+}
+
+impl Walked {
+    fn into_run(self, check: Check, plan: &Plan) -> Run {
+        Run {
+            check,
+            ended: self.ended,
+            state: self.state,
+            end: plan.end,
+            rank: self.rank,
+            tolerance: plan.tolerance,
+            method: self.method,
+            drift: plan.drift,
+            counts: self.counts,
+            compile_seconds: 0.0,
+            wall_seconds: 0.0,
+            audit: self.audit,
+            outputs: self.outputs,
+            events: self.events,
+            passages: self.passages,
+            stiffness: self.stiffness,
+            samples: self.samples,
+            scene: self.scene,
+            plots: self.plots,
+        }
+    }
+}
+
+/// Events whose condition holds already at the start.
+fn fire_at_start(
+    equations: &crate::equations::Equations,
+    system: &mut System,
+    state: &mut State,
+    events: &mut Vec<Happening>,
+) -> Result<(), MotionError> {
+    use zwang_motion::Dynamics;
+    let mut values = vec![0.0; system.n_events()];
+    system.fill_events(state, &mut values)?;
+    for (event, value) in values.iter().enumerate() {
+        let Some(k) = system.when(event).filter(|_| *value >= 0.0) else { continue };
+        let reaction = system.fire(event, true, state)?;
+        if reaction == Reaction::Change {
+            events.push(Happening { t: state.t, name: equations.model.whens[k].name.clone(), kind: "when" });
+        }
+    }
+    Ok(())
 }

@@ -55,10 +55,10 @@ pub fn explain(equations: &Equations, state: &State, error: &MotionError) -> Dia
     }
 }
 
-/// Z602: a method for position constraints meets another one.
+/// Z605: a method for position constraints meets another one.
 fn not_holonomic(equations: &Equations, row: usize) -> Diagnostic {
     let message = "the method `rattle` holds ideal constraints on positions only";
-    let d = Diagnostic::error("Z602", message);
+    let d = Diagnostic::error("Z605", message);
     let d = match equations.rows.get(row) {
         Some(row) => d.at(equations.model.constraints[row.constraint].span, "contains velocities or accelerations"),
         None => d.with_note("a `nonideal` law does work on the virtual displacements"),

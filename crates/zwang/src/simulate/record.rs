@@ -1,0 +1,436 @@
+//! What is written down along the motion: rows of samples, frames of the scene, curves, extremes of outputs.
+
+use zwang_expr::Expr;
+use zwang_motion::{Instant, Motion, MotionError};
+
+use super::account::{Extent, ExtentValues};
+use super::gauge::{Around, Gauges};
+use super::{RunWishes, System};
+use crate::equations::Equations;
+use crate::model::{Output, Shape};
+use crate::samples::{Column, Samples, ascii_name, unique_names};
+use crate::scene::{Frames, Scene, Thing, Vector};
+use crate::units::Dimension;
+
+/// The curves of one `plot`, sampled.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Pictured {
+    /// The curves.
+    pub curves: Vec<Column>,
+    /// What they are drawn over; t unless the user says otherwise.
+    pub versus: Column,
+}
+
+/// The motion at one instant, and what goes with it.
+pub(super) struct Look<'a> {
+    pub(super) instant: &'a Instant,
+    pub(super) around: Around<'a>,
+    /// M q̈ − Q.
+    pub(super) constraint_force: &'a [f64],
+    pub(super) energies: [f64; 3],
+    pub(super) residuals: &'a [f64],
+}
+
+/// Keeps rows and frames.
+pub(super) struct Recorder {
+    wants_samples: bool,
+    wants_pictures: bool,
+    columns: Vec<Column>,
+    factors: Vec<f64>,
+    gauges: Gauges,
+    n_outputs: usize,
+    values: Vec<f64>,
+    plots: Vec<Pictured>,
+    plot_factors: Vec<Vec<f64>>,
+    scene: Scene,
+}
+
+impl Recorder {
+    pub(super) fn new(equations: &Equations, works: &[usize], wishes: &RunWishes) -> Recorder {
+        let model = &equations.model;
+        let mut exprs: Vec<Expr> = equations.outputs.clone();
+        if wishes.pictures {
+            exprs.extend(equations.plots.iter().flatten());
+            exprs.extend(model.scene.iter().flat_map(|drawn| places(&drawn.shape)));
+        }
+        let shown = if wishes.pictures { &model.plots[..] } else { &[] };
+        let plots = shown.iter().map(|plot| pictured(&plot.curves, plot.versus.as_ref(), time_unit(equations)));
+        let factors = |outputs: &[Output], versus: Option<&Output>| {
+            outputs.iter().chain(versus).map(|o| o.unit.as_ref().map_or(1.0, |u| u.factor())).collect()
+        };
+        Recorder {
+            wants_samples: wishes.samples,
+            wants_pictures: wishes.pictures,
+            columns: if wishes.samples { columns(equations) } else { Vec::new() },
+            factors: factors(&model.outputs, None),
+            gauges: Gauges::new(equations, works, &exprs),
+            n_outputs: model.outputs.len(),
+            values: Vec::new(),
+            plots: plots.collect(),
+            plot_factors: shown.iter().map(|p| factors(&p.curves, p.versus.as_ref())).collect(),
+            scene: if wishes.pictures { empty_scene(equations) } else { Scene::default() },
+        }
+    }
+
+    pub(super) fn is_wanted(&self) -> bool {
+        self.wants_samples || self.wants_pictures
+    }
+
+    pub(super) fn wants_gaussian(&self) -> bool {
+        self.gauges.wants_gaussian()
+    }
+
+    /// Writes down one instant.
+    pub(super) fn write(&mut self, look: &Look) {
+        let mut values = std::mem::take(&mut self.values);
+        self.gauges.read(look.instant, &look.around, &mut values);
+        let t = look.instant.state.t;
+        if self.wants_samples {
+            self.write_row(look, &values[..self.n_outputs]);
+        }
+        if self.wants_pictures {
+            let mut rest = &values[self.n_outputs..];
+            for (plot, factors) in self.plots.iter_mut().zip(&self.plot_factors) {
+                let (own, after) = rest.split_at(factors.len());
+                let n = plot.curves.len();
+                for (k, curve) in plot.curves.iter_mut().enumerate() {
+                    curve.values.push(own[k] / factors[k]);
+                }
+                plot.versus.values.push(if own.len() > n { own[n] / factors[n] } else { t });
+                rest = after;
+            }
+            self.scene.times.push(t);
+            for thing in &mut self.scene.things {
+                rest = push_frame(&mut thing.shape, rest, self.scene.dimension);
+            }
+        }
+        self.values = values;
+    }
+
+    fn write_row(&mut self, look: &Look, outputs: &[f64]) {
+        let Instant { state, qddot, lambda, .. } = look.instant;
+        let outputs = outputs.iter().zip(&self.factors).map(|(x, f)| x / f);
+        let row = std::iter::once(state.t)
+            .chain(state.q.iter().copied())
+            .chain(state.qdot.iter().copied())
+            .chain(qddot.iter().copied())
+            .chain(lambda.iter().copied())
+            .chain(look.constraint_force.iter().copied())
+            .chain(look.residuals.iter().copied())
+            .chain(look.energies)
+            .chain(outputs);
+        for (column, value) in self.columns.iter_mut().zip(row) {
+            column.values.push(value);
+        }
+    }
+
+    pub(super) fn finish(self) -> (Samples, Scene, Vec<Pictured>) {
+        (Samples { columns: self.columns }, self.scene, self.plots)
+    }
+}
+
+fn unit_text(dimension: Option<Dimension>) -> String {
+    dimension.map_or(String::new(), |d| d.unit())
+}
+
+/// `s` in a model with units.
+fn time_unit(equations: &Equations) -> &'static str {
+    let has_units = equations.model.coordinates.iter().any(|c| c.dimension.is_some());
+    if has_units { "s" } else { "" }
+}
+
+fn output_unit(output: &Output) -> String {
+    output.unit.as_ref().map_or_else(|| unit_text(output.dimension), |u| u.text.clone())
+}
+
+fn pictured(curves: &[Output], versus: Option<&Output>, time_unit: &str) -> Pictured {
+    let column = |o: &Output| Column {
+        name: ascii_name(&o.name),
+        label: o.name.clone(),
+        unit: output_unit(o),
+        values: Vec::new(),
+    };
+    let time = Column { name: "t".into(), label: "t".into(), unit: time_unit.into(), values: Vec::new() };
+    Pictured { curves: curves.iter().map(column).collect(), versus: versus.map_or(time, column) }
+}
+
+/// The columns of files: t, x, x_dot, x_ddot, lambda_rod, fc_x, res_rod, T, V, E and the outputs.
+fn columns(equations: &Equations) -> Vec<Column> {
+    let model = &equations.model;
+    let time = time_unit(equations);
+    let mut columns = Vec::new();
+    let mut add = |name: String, label: String, unit: String| {
+        columns.push(Column { name: ascii_name(&name), label, unit, values: Vec::new() });
+    };
+    add("t".into(), "t".into(), time.into());
+    for (primes, suffix) in [("", ""), ("'", "/s"), ("''", "/s^2")] {
+        for c in &model.coordinates {
+            let unit = match (time, unit_text(c.dimension)) {
+                ("", unit) => unit,
+                (_, unit) if suffix.is_empty() => unit,
+                (_, unit) if unit.is_empty() => format!("1{suffix}"),
+                (_, unit) => format!("{unit}{suffix}"),
+            };
+            add(format!("{}{primes}", c.name), format!("{}{primes}", c.name), unit);
+        }
+    }
+    let energy = if time.is_empty() { "" } else { "J" };
+    for row in &equations.rows {
+        add(format!("lambda_{}", row.name), format!("λ({})", row.name), String::new());
+    }
+    for c in &model.coordinates {
+        let unit = match (energy, unit_text(c.dimension).as_str()) {
+            ("", _) => String::new(),
+            (_, "m") => "N".into(),
+            (_, "") => "N*m".into(),
+            (_, unit) => format!("J/({unit})"),
+        };
+        add(format!("fc_{}", c.name), format!("constraint force on {}", c.name), unit);
+    }
+    for row in equations.rows.iter().filter(|r| r.rate.is_some()) {
+        let dimension = model.rows().iter().find(|r| r.name == row.name).and_then(|r| r.dimension);
+        add(format!("res_{}", row.name), format!("residual({})", row.name), unit_text(dimension));
+    }
+    for name in ["T", "V", "E"] {
+        add(name.into(), name.into(), energy.into());
+    }
+    for output in &model.outputs {
+        add(output.name.clone(), output.name.clone(), output_unit(output));
+    }
+    let names: Vec<String> = columns.iter().map(|c: &Column| c.name.clone()).collect();
+    columns.iter_mut().zip(unique_names(&names)).for_each(|(column, name)| column.name = name);
+    columns
+}
+
+/// Every expression of a shape, in the order in which `push_frame` takes them.
+fn places(shape: &Shape) -> Vec<Expr> {
+    match shape {
+        Shape::Point { place, .. } | Shape::Trace { place } => place.clone(),
+        Shape::Rod { from, to } => from.iter().chain(to).copied().collect(),
+        Shape::Force { at, force } => at.iter().chain(force).copied().collect(),
+        Shape::Body { place, axes, radii } => place.iter().chain(axes.iter().flatten()).chain(radii).copied().collect(),
+    }
+}
+
+fn empty_scene(equations: &Equations) -> Scene {
+    let model = &equations.model;
+    let sizes = model.scene.iter().map(|drawn| match &drawn.shape {
+        Shape::Point { place, .. } | Shape::Trace { place } | Shape::Body { place, .. } => place.len(),
+        Shape::Rod { from, .. } => from.len(),
+        Shape::Force { at, .. } => at.len(),
+    });
+    let dimension = sizes.max().unwrap_or(2);
+    let time = time_unit(equations);
+    let thing = |drawn: &crate::model::Drawn| Thing {
+        name: drawn.name.clone(),
+        shape: match &drawn.shape {
+            Shape::Point { has_mass, .. } => Frames::Point { place: Vec::new(), has_mass: *has_mass },
+            Shape::Trace { .. } => Frames::Trace { place: Vec::new() },
+            Shape::Rod { .. } => Frames::Rod { from: Vec::new(), to: Vec::new() },
+            Shape::Force { .. } => Frames::Force { at: Vec::new(), force: Vec::new() },
+            Shape::Body { radii, .. } => {
+                Frames::Body { place: Vec::new(), axes: Vec::new(), radii: vec![f64::NAN; radii.len()] }
+            }
+        },
+    };
+    Scene {
+        times: Vec::new(),
+        dimension,
+        length_unit: if time.is_empty() { String::new() } else { "m".into() },
+        force_unit: if time.is_empty() { String::new() } else { "N".into() },
+        time_unit: time.into(),
+        things: model.scene.iter().map(thing).collect(),
+    }
+}
+
+/// Takes the numbers of one frame from the front and returns the rest.
+fn push_frame<'v>(frames: &mut Frames, values: &'v [f64], dimension: usize) -> &'v [f64] {
+    let mut values = values;
+    let mut take = || -> Vector {
+        let (own, rest) = values.split_at(dimension.min(values.len()));
+        values = rest;
+        let mut vector = [0.0; 3];
+        vector[..own.len()].copy_from_slice(own);
+        vector
+    };
+    match frames {
+        Frames::Point { place, .. } | Frames::Trace { place } => place.push(take()),
+        Frames::Rod { from, to } => {
+            from.push(take());
+            to.push(take());
+        }
+        Frames::Force { at, force } => {
+            at.push(take());
+            force.push(take());
+        }
+        Frames::Body { place, axes, radii } => {
+            place.push(take());
+            let mut turned = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+            turned.iter_mut().take(dimension).for_each(|axis| *axis = take());
+            axes.push(turned);
+            let (own, rest) = values.split_at(radii.len());
+            radii.copy_from_slice(own);
+            values = rest;
+        }
+    }
+    values
+}
+
+/// Finds the extremes of the outputs, located on the dense output.
+pub(super) struct Extremes {
+    gauges: Gauges,
+    found: Vec<Option<ExtentValues>>,
+    values: Vec<f64>,
+    /// The outputs at the five places of a step.
+    places: Vec<Vec<f64>>,
+}
+
+/// Halvings of the bracket of an extreme, before a parabola through three points gives the rest.
+const HALVINGS: usize = 12;
+
+impl Extremes {
+    pub(super) fn new(equations: &Equations, works: &[usize]) -> Extremes {
+        Extremes {
+            gauges: Gauges::new(equations, works, &equations.outputs),
+            found: vec![None; equations.outputs.len()],
+            values: Vec::new(),
+            places: vec![Vec::new(); 5],
+        }
+    }
+
+    fn read(&mut self, motion: &mut Motion<System>, t: f64) -> Result<(), MotionError> {
+        motion.at(t)?;
+        let gaussian = if self.gauges.wants_gaussian() { motion.gaussian() } else { f64::NAN };
+        let parameters = motion.dynamics().parameters().to_vec();
+        let works = works_of(motion);
+        let around = Around { parameters: &parameters, gaussian, works: &works };
+        let mut values = std::mem::take(&mut self.values);
+        self.gauges.read(motion.instant(), &around, &mut values);
+        self.values = values;
+        Ok(())
+    }
+
+    /// The value at the start.
+    pub(super) fn begin(&mut self, motion: &mut Motion<System>) -> Result<(), MotionError> {
+        if self.gauges.is_empty() {
+            return Ok(());
+        }
+        self.read(motion, motion.t())?;
+        for (found, &x) in self.found.iter_mut().zip(&self.values) {
+            *found = x.is_finite().then_some(ExtentValues { last: x, min: x, max: x });
+        }
+        Ok(())
+    }
+
+    /// Looks through the last step.
+    pub(super) fn look(&mut self, motion: &mut Motion<System>) -> Result<(), MotionError> {
+        if self.gauges.is_empty() {
+            return Ok(());
+        }
+        let (start, end) = (motion.step_start(), motion.t());
+        let at = |k: usize| if k == 4 { end } else { start + (end - start) * k as f64 / 4.0 };
+        for k in 0..5 {
+            self.read(motion, at(k))?;
+            std::mem::swap(&mut self.places[k], &mut self.values);
+        }
+        for i in 0..self.found.len() {
+            let points: Vec<f64> = self.places.iter().map(|values| values[i]).collect();
+            if points.iter().any(|x| !x.is_finite()) {
+                continue;
+            }
+            for sign in [1.0, -1.0] {
+                self.seek(motion, i, sign, &points, start, end)?;
+            }
+            if let Some(found) = &mut self.found[i] {
+                found.last = points[4];
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks for a new largest value of sign·x in the step, near the largest of the five points.
+    fn seek(
+        &mut self,
+        motion: &mut Motion<System>,
+        i: usize,
+        sign: f64,
+        points: &[f64],
+        start: f64,
+        end: f64,
+    ) -> Result<(), MotionError> {
+        let best = (0..5).max_by(|&a, &b| (sign * points[a]).total_cmp(&(sign * points[b]))).unwrap_or(4);
+        let range = points.iter().fold(0.0, |top: f64, x| top.max((x - points[best]).abs()));
+        let known = self.found[i].map_or(f64::NEG_INFINITY, |f| if sign > 0.0 { f.max } else { -f.min });
+        let top = sign * points[best];
+        let mut most = top;
+        if top + 0.2 * range > known && range > 1e-14 * points[best].abs() {
+            let quarter = (end - start) / 4.0;
+            let middle = start + quarter * best as f64;
+            most = most.max(self.climb(motion, i, sign, middle, top, quarter, (start, end))?);
+        }
+        if most > known {
+            let value = sign * most;
+            let found = self.found[i].get_or_insert(ExtentValues { last: value, min: value, max: value });
+            if sign > 0.0 {
+                found.max = value;
+            } else {
+                found.min = value;
+            }
+        }
+        Ok(())
+    }
+
+    /// Climbs from a point by steps that halve; a parabola through the last three points ends it.
+    #[allow(clippy::too_many_arguments, reason = "a bracket has a middle, a value and a width")]
+    fn climb(
+        &mut self,
+        motion: &mut Motion<System>,
+        i: usize,
+        sign: f64,
+        mut t: f64,
+        mut top: f64,
+        width: f64,
+        (start, end): (f64, f64),
+    ) -> Result<f64, MotionError> {
+        let mut width = width;
+        let mut sides = (f64::NEG_INFINITY, f64::NEG_INFINITY);
+        for _ in 0..HALVINGS {
+            width *= 0.5;
+            let mut value = |t: f64| -> Result<f64, MotionError> {
+                if t < start || t > end {
+                    return Ok(f64::NEG_INFINITY);
+                }
+                self.read(motion, t)?;
+                Ok(sign * self.values[i])
+            };
+            sides = (value(t - width)?, value(t + width)?);
+            if sides.0 > top && sides.0 >= sides.1 {
+                (t, top) = (t - width, sides.0);
+            } else if sides.1 > top {
+                (t, top) = (t + width, sides.1);
+            }
+        }
+        let bend = sides.0 + sides.1 - 2.0 * top;
+        if bend.is_finite() && bend < 0.0 && sides.0 <= top && sides.1 <= top {
+            let slope = sides.1 - sides.0;
+            top -= slope * slope / (8.0 * bend);
+        }
+        Ok(top)
+    }
+
+    pub(super) fn finish(self, equations: &Equations) -> Vec<Extent> {
+        let outputs = equations.model.outputs.iter().zip(self.found);
+        let extent = |(output, found): (&Output, Option<ExtentValues>)| {
+            let factor = output.unit.as_ref().map_or(1.0, |u| u.factor());
+            let scaled = |v: ExtentValues| ExtentValues { last: v.last / factor, min: v.min / factor, max: v.max / factor };
+            Extent { name: output.name.clone(), unit: output_unit(output), values: found.map(scaled) }
+        };
+        outputs.map(extent).collect()
+    }
+}
+
+/// The works that are integrated, where the motion stands.
+pub(super) fn works_of(motion: &mut Motion<System>) -> Vec<f64> {
+    let n_before = usize::from(motion.dynamics().has_power());
+    motion.instant().integrals[n_before..].to_vec()
+}
