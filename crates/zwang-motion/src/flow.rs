@@ -366,6 +366,14 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
         }
     }
 
+    /// Keeps the order of the pivots through the stages of a step, or lets it be chosen afresh at an accepted state.
+    pub(crate) fn keep_order(&mut self, keeps: bool) {
+        self.all.keep_order(keeps);
+        for level in [&mut self.positions, &mut self.velocities].into_iter().flatten() {
+            level.decomposition.keep_order(keeps);
+        }
+    }
+
     /// Decides all ranks afresh.
     pub(crate) fn release(&mut self) {
         self.all.release();

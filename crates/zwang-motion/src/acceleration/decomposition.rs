@@ -31,6 +31,9 @@ pub(crate) struct Decomposition {
     pub(crate) B: Vec<f64>,
     /// The rank, and the factor of each row as written, while they are held.
     held: Option<(usize, Vec<f64>)>,
+    /// The rows in the order of their pivots, and whether that order is held too.
+    order: Vec<usize>,
+    keeps_order: bool,
     e: Vec<f64>,
     pub(crate) z: Vec<f64>,
     pub(crate) x: Vec<f64>,
@@ -48,6 +51,8 @@ impl Decomposition {
             scale: Vec::new(),
             B: Vec::new(),
             held: None,
+            order: Vec::new(),
+            keeps_order: false,
             e: Vec::new(),
             z: Vec::new(),
             x: Vec::new(),
@@ -95,11 +100,20 @@ impl Decomposition {
             self.scale[i] = s;
         }
         self.B.clone_from(&self.qr.columns);
-        let stop = match &self.held {
-            Some((rank, _)) => Stop::Rank(*rank),
-            None => Stop::Tolerance(self.settings.rank_tolerance),
-        };
-        self.qr.factor(stop, small_limit);
+        match &self.held {
+            Some((rank, _)) if self.keeps_order && self.order.len() == m => {
+                for (k, &i) in self.order.iter().enumerate() {
+                    self.qr.columns[k * n..(k + 1) * n].copy_from_slice(&self.B[i * n..(i + 1) * n]);
+                }
+                self.qr.perm.copy_from_slice(&self.order);
+                self.qr.factor_in_order(*rank);
+            }
+            Some((rank, _)) => self.qr.factor(Stop::Rank(*rank), small_limit),
+            None => self.qr.factor(Stop::Tolerance(self.settings.rank_tolerance), small_limit),
+        }
+        if !self.keeps_order {
+            self.order.clone_from(&self.qr.perm);
+        }
         self.decompose_again();
     }
 
@@ -141,9 +155,15 @@ impl Decomposition {
         self.held = Some((rank, whole));
     }
 
+    /// Keeps the order of the pivots found last, or lets it be chosen afresh. Where rows are left out, which ones makes a
+    /// difference off the constraints, so that it must not change between the stages of a step.
+    pub(crate) fn keep_order(&mut self, keeps: bool) {
+        self.keeps_order = keeps;
+    }
+
     /// Decides rank and scales afresh at the next state.
     pub(crate) fn release(&mut self) {
-        self.held = None;
+        (self.held, self.keeps_order) = (None, false);
     }
 
     /// What row i as written is multiplied by.

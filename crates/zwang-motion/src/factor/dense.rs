@@ -150,6 +150,18 @@ impl Qr {
         };
     }
 
+    /// Takes the first `rank` columns in the order in which they stand, which `perm` tells.
+    pub(crate) fn factor_in_order(&mut self, rank: usize) {
+        let Qr { n_rows, n_cols, columns, tau, perm, lengths, .. } = self;
+        let size = (*n_rows).min(*n_cols);
+        let (n_rows, n_cols) = (*n_rows, *n_cols);
+        small::Columns { n_rows, n_cols, factor: columns, tau, perm, lengths }.factor_in_order(rank);
+        self.rank = rank.min(size);
+        let pivot = |k: usize| self.columns[k * (n_rows + 1)].abs();
+        let (low, high) = (0..self.rank).map(pivot).fold((f64::INFINITY, 0f64), |(l, h), x| (l.min(x), h.max(x)));
+        self.gap = Gap { kept: if high > 0.0 { low / high } else { 1.0 }, dropped: 0.0 };
+    }
+
     /// Takes `rank` columns, those of large weight first; the columns are of length one.
     pub(crate) fn factor_by_weight(&mut self, rank: usize, weight: &[f64]) {
         let Qr { n_rows, n_cols, columns, tau, perm, lengths, .. } = self;

@@ -103,6 +103,13 @@ impl Columns<'_> {
         (steps, rest.iter().fold(0.0, |top: f64, x| top.max(*x)))
     }
 
+    /// Takes the first `rank` columns in the order in which they stand.
+    pub(crate) fn factor_in_order(&mut self, rank: usize) {
+        for k in 0..self.n_rows.min(self.n_cols).min(rank) {
+            self.reflect_column(k);
+        }
+    }
+
     /// Takes `rank` columns, those of large weight first as long as what remains of them is not much less than of others.
     ///
     /// Columns are of length one; `weight` belongs to column j of the matrix as it came.
@@ -140,16 +147,9 @@ impl Columns<'_> {
             self.lengths.swap(k, p);
             self.lengths.swap(n_cols + k, n_cols + p);
         }
-        let (left, right) = self.factor.split_at_mut((k + 1) * n_rows);
-        let column = &mut left[k * n_rows + k..];
-        let tau = reflect(column);
-        self.tau[k] = tau;
-        let tail = &column[1..];
+        self.reflect_column(k);
         for j in k + 1..n_cols {
-            let other = &mut right[(j - k - 1) * n_rows + k..(j - k) * n_rows];
-            let s = (other[0] + dot(tail, &other[1..])) / tau;
-            other[0] -= s;
-            add_multiple(&mut other[1..], -s, tail);
+            let other = &self.factor[j * n_rows + k..(j + 1) * n_rows];
             // the remaining length by Pythagoras, afresh where that would cancel
             let (length, full) = (self.lengths[j], self.lengths[n_cols + j]);
             if length > 0.0 {
@@ -161,6 +161,24 @@ impl Columns<'_> {
                     self.lengths[j] = length * left.sqrt();
                 }
             }
+        }
+    }
+}
+
+impl Columns<'_> {
+    /// Reflects column k and all later ones.
+    fn reflect_column(&mut self, k: usize) {
+        let (n_rows, n_cols) = (self.n_rows, self.n_cols);
+        let (left, right) = self.factor.split_at_mut((k + 1) * n_rows);
+        let column = &mut left[k * n_rows + k..];
+        let tau = reflect(column);
+        self.tau[k] = tau;
+        let tail = &column[1..];
+        for j in k + 1..n_cols {
+            let other = &mut right[(j - k - 1) * n_rows + k..(j - k) * n_rows];
+            let s = (other[0] + dot(tail, &other[1..])) / tau;
+            other[0] -= s;
+            add_multiple(&mut other[1..], -s, tail);
         }
     }
 }

@@ -91,6 +91,10 @@ const REACH: f64 = 4.0;
 /// Rounding of the constraints, relative to the size of the coordinates.
 const NOISE: f64 = 2e-16;
 
+/// How far the motion is followed to both sides for the derivatives of B, as a part of the step: far above rounding in the
+/// second difference, near enough for a prediction.
+const PROBE: f64 = 0.02;
+
 /// Nearest distance of a stage to the crossing, as a part of the step.
 const NEAREST: f64 = 0.13;
 
@@ -130,7 +134,7 @@ impl Crossing {
         let small: Vec<usize> = (0..r).filter(|&k| k == last || values.sigma[k] < reach).collect();
         self.measure(flow, &values, last);
         let here = flow.instant.clone();
-        let delta = 1e-3 * h;
+        let delta = PROBE * h;
         let ahead = displaced(flow, &here, delta, true)?;
         let behind = displaced(flow, &here, -delta, true)?;
         let k = small.len();
@@ -236,13 +240,14 @@ impl Crossing {
         self.avoided = Some(t);
     }
 
-    /// Finds the crossing near `guess` on the dense output of a step and looks whether the branches meet there.
+    /// Finds the crossing near `guess` on the dense output of a step and how far the branches are apart there; none if no
+    /// singular value vanishes after all.
     pub(crate) fn check<D: Dynamics + ?Sized>(
         &self,
         flow: &mut Flow<D>,
         step: &Step,
         guess: f64,
-    ) -> Result<Passage, MotionError> {
+    ) -> Result<Option<Passage>, MotionError> {
         let (n, m, r) = (flow.n, flow.given.constraint_rhs.len(), flow.all.rank());
         let mut y = vec![0.0; step.y.len()];
         let (mut t, mut kappa) = (guess, self.kappa);
@@ -270,14 +275,18 @@ impl Crossing {
         }
         let B = at(flow, t)?;
         let values = svd(&B, m, n, Stop::Rank(r), flow.settings.small_limit);
-        let vanished = (0..r).filter(|&k| values.sigma[k] < 1e-5 * kappa * step.h).count().max(1);
+        // where the prediction was wrong nothing vanishes
+        let vanished = (0..r).filter(|&k| values.sigma[k] < 1e-5 * (kappa * step.h).min(self.top)).count();
+        if vanished == 0 {
+            return Ok(None);
+        }
         let rho = self.gap_between_branches(flow, &values, r - vanished)?;
         let mut rows: Vec<usize> = (0..m).collect();
         let share = |i: usize| (r - vanished..r).map(|k| values.U[k * m + i].abs()).fold(0.0, f64::max);
         rows.sort_by(|&i, &j| share(j).total_cmp(&share(i)));
         let most = rows.first().map_or(0.0, |&i| share(i));
         rows.retain(|&i| share(i) > 0.1 * most);
-        Ok(Passage { t, rank: r - vanished, of: r, rows, kappa, rho })
+        Ok(Some(Passage { t, rank: r - vanished, of: r, rows, kappa, rho }))
     }
 
     /// |U₀ᵀφ| where the flow stands, once φ = 0 is met in the directions that do not vanish; relative to the size of q.

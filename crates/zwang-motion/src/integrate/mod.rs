@@ -170,6 +170,9 @@ const GROWTH: (f64, f64) = (0.2, 6.0);
 /// What the estimate may miss: the next step is this part of the ideal one.
 const SAFETY: f64 = 0.9;
 
+/// Noise that may be accepted where a singular position is crossed, in tolerances; above it rounding would decide the branch.
+const MOST_NOISE: f64 = 1000.0;
+
 /// How much the last error counts beside the present one.
 const DAMPING: f64 = 0.3;
 
@@ -474,11 +477,16 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         rk.guarded = choice.guarded;
         rk.attempt(&mut self.flow, self.t, &self.y, h)?;
         let order = rk.tableau.order;
-        let noise = self.crossing.noise(h, rk.smallest) / self.plan.tolerance;
+        // rounding is amplified in a step that crosses a singular position, and may then exceed the tolerance
+        let noise = match choice.crossing {
+            Some(_) => self.crossing.noise(h, rk.smallest) / self.plan.tolerance,
+            None => 0.0,
+        };
+        let limit = (3.0 * noise).clamp(1.0, MOST_NOISE);
         let needs_end = rk.tableau.error.iter().any(|&(i, _)| i == n_stages);
         if !needs_end {
             let error = rk.error(h, &self.allowed);
-            if !self.judge(error, h, (3.0 * noise).max(1.0), order)? {
+            if !self.judge(error, h, limit, order)? {
                 return self.not_determined(noise, error);
             }
         }
@@ -486,7 +494,7 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         if needs_end {
             let Stepper::Explicit(rk) = &mut self.stepper else { return Ok(false) };
             let error = rk.error(h, &self.allowed);
-            if !self.judge(error, h, (3.0 * noise).max(1.0), order)? {
+            if !self.judge(error, h, limit, order)? {
                 return self.not_determined(noise, error);
             }
         }
@@ -498,7 +506,7 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
 
     /// Noise so large that rounding would decide the branch ends the motion.
     fn not_determined(&mut self, noise: f64, error: f64) -> Result<bool, MotionError> {
-        if noise > 1000.0 && error > 1.0 {
+        if noise > MOST_NOISE && error > 1.0 {
             let rows = (0..self.flow.given.constraint_rhs.len()).collect();
             self.outcome = Some(Outcome::Undetermined { t: self.t, rows });
         }
@@ -521,7 +529,11 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         let moved = moved?;
         self.counts.largest_correction = self.counts.largest_correction.max(moved.q);
         flow.take_state(&mut rk.end);
-        flow.evaluate()?;
+        // the order of the pivots is chosen here and kept through the stages of the next step
+        flow.keep_order(false);
+        let found = flow.evaluate();
+        flow.keep_order(true);
+        found?;
         let n_stages = rk.tableau.n_stages;
         flow.write_rate(rk.rate_mut(n_stages))
     }
@@ -584,7 +596,7 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         let guess = choice.crossing.map(|D| t + D).or_else(|| self.crossing.behind(h).map(|D| t + h + D));
         let (Some(guess), Some(before)) = (guess, before) else { return Ok(true) };
         rk.dense(&mut self.flow, t, &self.y, h, &mut self.step)?;
-        let passage = self.crossing.check(&mut self.flow, &self.step, guess)?;
+        let Some(passage) = self.crossing.check(&mut self.flow, &self.step, guess)? else { return Ok(true) };
         let inside = passage.t > t - 1e-9 * h && passage.t < t + h * (1.0 + 1e-9);
         if !inside || self.passages.last().is_some_and(|last| (last.t - passage.t).abs() < 1e-3 * h) {
             return Ok(true);
