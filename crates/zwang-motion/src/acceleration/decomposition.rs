@@ -153,6 +153,7 @@ impl Decomposition {
             None => (0..self.problem.m).map(|i| self.scale[i] * self.problem.row_scale[i]).collect(),
         };
         self.held = Some((rank, whole));
+        self.problem.holds_columns = true;
     }
 
     /// Keeps the order of the pivots found last, or lets it be chosen afresh. Where rows are left out, which ones makes a
@@ -163,7 +164,7 @@ impl Decomposition {
 
     /// Decides rank and scales afresh at the next state.
     pub(crate) fn release(&mut self) {
-        (self.held, self.keeps_order) = (None, false);
+        (self.held, self.keeps_order, self.problem.holds_columns) = (None, false, false);
     }
 
     /// What row i as written is multiplied by.

@@ -32,6 +32,8 @@ pub(crate) struct Problem {
     /// Whether M and Q are replaced.
     pub(crate) singular: bool,
     was_singular: bool,
+    /// Keep D as it is while M stays singular.
+    pub(crate) holds_columns: bool,
     scratch: Scratch,
 }
 
@@ -50,6 +52,7 @@ impl Problem {
             row_scale: Vec::new(),
             singular: false,
             was_singular: false,
+            holds_columns: false,
             scratch: Scratch::new(),
         }
     }
@@ -118,12 +121,8 @@ impl Problem {
     fn scale(&mut self, M: &Matrix, A: &Matrix) {
         let n = self.n;
         M.write_dense(&mut self.M);
-        for i in 0..n {
-            let d = self.M[i * (n + 1)];
-            self.col_scale[i] = if d > 0.0 { 1.0 / root_power_of_two(d) } else { 0.0 };
-        }
-        if self.col_scale.contains(&0.0) {
-            self.scale_massless(A);
+        if !(self.holds_columns && self.was_singular) {
+            self.scale_columns(M, A);
         }
         let D = &self.col_scale;
         for i in 0..n {
@@ -138,6 +137,21 @@ impl Problem {
             let s = 1.0 / power_of_two(largest(row));
             row.iter_mut().for_each(|x| *x *= s);
             self.row_scale[i] = s;
+        }
+    }
+
+    /// D from the diagonal of M, with a floor: a mass that is almost nothing beside those it is coupled with, as happens to
+    /// quaternions, must not be blown up to one.
+    fn scale_columns(&mut self, M: &Matrix, A: &Matrix) {
+        const LEAST: f64 = 1e-8;
+        let n = self.n;
+        for i in 0..n {
+            let coupled = M.row(i).0.iter().fold(0.0, |top: f64, &j| top.max(self.M[j * (n + 1)]));
+            let d = self.M[i * (n + 1)];
+            self.col_scale[i] = if d > 0.0 { 1.0 / root_power_of_two(d.max(LEAST * coupled)) } else { 0.0 };
+        }
+        if self.col_scale.contains(&0.0) {
+            self.scale_massless(A);
         }
     }
 
