@@ -1,0 +1,158 @@
+//! Which curves and which scene a run is shown by.
+
+use zwang::Run;
+use zwang::model::Model;
+use zwang::samples::Column;
+use zwang::scene::{Frames, Scene};
+use zwang::simulate::Pictured;
+
+use crate::page::{Page, PagePlot, page};
+use crate::plot::{Curve, Figure, Panel, Quantity, panels_by_unit};
+
+/// Coordinates drawn where the model asks for nothing.
+const MOST_COORDINATES: usize = 8;
+
+/// Events marked in a figure; more would hide the curves.
+const MOST_MARKS: usize = 24;
+
+/// Frames of a page; more than a second has make the file larger and the motion no smoother.
+const MOST_FRAMES: usize = 1200;
+
+/// Whether a picture of this model is drawn from the samples: where it states no `plot`.
+pub fn wants_samples(model: &Model) -> bool {
+    model.plots.is_empty()
+}
+
+/// The `plot` statements as panels; without any the outputs, else the coordinates, over time.
+pub fn figure(run: &Run) -> Figure {
+    let model = &run.check.equations.model;
+    let mut panels = Vec::new();
+    for shown in &shown(run) {
+        let over = &shown.versus;
+        let curves = shown.curves.iter().map(|c| Quantity::over(over, c)).collect();
+        let mut own = panels_by_unit(curves, &label(over));
+        for panel in &mut own {
+            let unit_is_shared = shown.curves.iter().any(|c| c.unit == over.unit && panel.curves[0].label == c.label);
+            match is_time(over) {
+                true => panel.marks = marks(run),
+                false => panel.equal_aspect = unit_is_shared && are_places(shown, panel),
+            }
+        }
+        panels.extend(own);
+    }
+    Figure { title: model.title.clone(), panels }
+}
+
+/// `t in s`.
+fn label(column: &Column) -> String {
+    if column.unit.is_empty() { column.label.clone() } else { format!("{} in {}", column.label, column.unit) }
+}
+
+fn is_time(column: &Column) -> bool {
+    column.label == "t"
+}
+
+/// Whether both axes may show places: rates without units are drawn each to its own scale.
+fn are_places(shown: &Pictured, panel: &Panel) -> bool {
+    !shown.versus.unit.is_empty()
+        || !(shown.versus.label.contains('\'') || panel.curves.iter().any(|c: &Curve| c.label.contains('\'')))
+}
+
+fn marks(run: &Run) -> Vec<(f64, String)> {
+    let word = |e: &zwang::simulate::Happening| match e.kind {
+        "rank-drop" => "rank drop".to_string(),
+        "switch" => String::new(),
+        _ => e.name.clone(),
+    };
+    run.events.iter().take(MOST_MARKS).map(|e| (e.t, word(e))).collect()
+}
+
+/// What is plotted: as the model says, else outputs, else coordinates.
+fn shown(run: &Run) -> Vec<Pictured> {
+    let model = &run.check.equations.model;
+    if !run.plots.is_empty() {
+        return run.plots.clone();
+    }
+    let columns = &run.samples.columns;
+    let Some(versus) = columns.first().cloned() else { return Vec::new() };
+    let has_values = |c: &&Column| c.values.iter().any(|x| x.is_finite());
+    let outputs = &columns[columns.len().saturating_sub(model.outputs.len())..];
+    let mut curves: Vec<Column> = outputs.iter().filter(has_values).cloned().collect();
+    if curves.is_empty() {
+        let n = model.n_coordinates().min(MOST_COORDINATES);
+        curves = columns.iter().skip(1).take(n).cloned().collect();
+    }
+    vec![Pictured { curves, versus }]
+}
+
+/// The page of a run.
+pub fn page_of(
+    run: &Run,
+    model_text: &str,
+    summary: &str,
+    equations: &[(String, Vec<String>)],
+    facts: &[(String, String)],
+) -> String {
+    let model = &run.check.equations.model;
+    let stride = run.scene.times.len().div_ceil(MOST_FRAMES).max(1);
+    let scene = thinned(&run.scene, stride);
+    let plots: Vec<PagePlot> = shown(run).iter().flat_map(|shown| page_plots(shown, &run.scene, stride)).collect();
+    let events: Vec<(f64, String)> = run.events.iter().map(|e| (e.t, told(e.kind, &e.name))).collect();
+    let title = if model.title.is_empty() { "A motion" } else { &model.title };
+    page(&Page { title, model_text, summary, equations, scene: &scene, plots: &plots, events: &events, facts })
+}
+
+/// An event in words.
+fn told(kind: &str, name: &str) -> String {
+    match kind {
+        "rank-drop" => format!("rank drops: {name}"),
+        "switch" => name.to_string(),
+        _ => format!("{kind} {name}"),
+    }
+}
+
+/// Curves over time by unit; of a path both components.
+fn page_plots(shown: &Pictured, scene: &Scene, stride: usize) -> Vec<PagePlot> {
+    let path = (!is_time(&shown.versus)).then_some(&shown.versus);
+    let mut plots: Vec<PagePlot> = Vec::new();
+    let t: Vec<f64> = kept(&scene.times, stride);
+    for column in shown.curves.iter().chain(path) {
+        let curve = (column.label.clone(), kept(&column.values, stride));
+        match plots.iter_mut().find(|p| p.unit == column.unit) {
+            Some(plot) => plot.curves.push(curve),
+            None => plots.push(PagePlot {
+                y_label: String::new(),
+                unit: column.unit.clone(),
+                t: t.clone(),
+                curves: vec![curve],
+            }),
+        }
+    }
+    for plot in &mut plots {
+        plot.y_label = plot.curves.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ");
+    }
+    plots
+}
+
+/// Every stride-th value, and the last.
+fn kept<T: Copy>(values: &[T], stride: usize) -> Vec<T> {
+    let last = values.len().saturating_sub(1);
+    values.iter().enumerate().filter(|(k, _)| k % stride == 0 || *k == last).map(|(_, v)| *v).collect()
+}
+
+fn thinned(scene: &Scene, stride: usize) -> Scene {
+    let mut thin = scene.clone();
+    if stride == 1 {
+        return thin;
+    }
+    thin.times = kept(&thin.times, stride);
+    for thing in &mut thin.things {
+        match &mut thing.shape {
+            Frames::Point { place, .. } | Frames::Trace { place } => *place = kept(place, stride),
+            Frames::Rod { from, to } => (*from, *to) = (kept(from, stride), kept(to, stride)),
+            Frames::Force { at, force } => (*at, *force) = (kept(at, stride), kept(force, stride)),
+            Frames::Body { place, axes, .. } => (*place, *axes) = (kept(place, stride), kept(axes, stride)),
+        }
+    }
+    thin
+}
