@@ -5,7 +5,7 @@ use std::time::Instant;
 use serde_json::{Value, json};
 use zwang::simulate::{Ended, plan};
 use zwang::{Check, Run, RunWishes};
-use zwang_motion::Drift;
+use zwang_motion::{Drift, Method};
 use zwang_view::{Comparison, comparison, comparison_json, run_json, run_summary};
 
 use crate::arguments::{DriftChoice, OneModel, RunModel};
@@ -26,7 +26,7 @@ pub fn run(arguments: &RunModel) -> Exit {
     check_outputs(arguments)?;
     let clock = Instant::now();
     let mut source = Source::open(&model.source, model.json)?;
-    let check = source.check(model, false)?;
+    let check = source.check(model, is_symplectic(arguments, &source))?;
     source.refuse_later(&check, model.json)?;
     let seconds_before = clock.elapsed().as_secs_f64();
     let wishes = wishes(arguments, &check)?;
@@ -37,7 +37,7 @@ pub fn run(arguments: &RunModel) -> Exit {
         return source.fail(model.json);
     };
     let others = match arguments.drift {
-        DriftChoice::Compare => compared(&source, model, &wishes, &mut watch)?,
+        DriftChoice::Compare => compared(&source, arguments, &wishes, &mut watch)?,
         _ => Vec::new(),
     };
     watch.finish();
@@ -83,6 +83,12 @@ pub fn run(arguments: &RunModel) -> Exit {
         }
     }
     Ok(code)
+}
+
+/// Whether the method needs momenta, which are compiled only for it.
+fn is_symplectic(arguments: &RunModel, source: &Source) -> bool {
+    let stated = source.reading.model.as_ref().and_then(|model| model.run.as_ref()?.method.as_ref()?.0.parse().ok());
+    arguments.method.or(stated).is_some_and(Method::is_fixed_step)
 }
 
 /// What can be wrong with the files is said before anything is computed.
@@ -147,12 +153,17 @@ fn wishes(arguments: &RunModel, check: &Check) -> Result<RunWishes, u8> {
 const BAUMGARTE: Drift = Drift::Baumgarte { rate: 0.0 };
 
 /// The same model without projection, for a comparison.
-fn compared(source: &Source, model: &OneModel, wishes: &RunWishes, watch: &mut Watch) -> Result<Vec<Comparison>, u8> {
+fn compared(
+    source: &Source,
+    arguments: &RunModel,
+    wishes: &RunWishes,
+    watch: &mut Watch,
+) -> Result<Vec<Comparison>, u8> {
     let mut runs = Vec::new();
     for drift in [BAUMGARTE, Drift::None] {
         let wishes = RunWishes { drift, samples: false, pictures: false, ..wishes.clone() };
         let mut again = source.again();
-        let check = again.check(model, false)?;
+        let check = again.check(&arguments.model, is_symplectic(arguments, &again))?;
         let moved = zwang::simulate(check, &wishes, &mut again.diagnostics, &mut |t| watch.goes_on(t));
         let failed =
             || again.diagnostics.iter().find(|d| d.is_error()).map_or("it failed".into(), |d| d.message.clone());

@@ -95,7 +95,7 @@ pub fn page_of(
 ) -> String {
     let model = &run.check.equations.model;
     let stride = run.scene.times.len().div_ceil(MOST_FRAMES).max(1);
-    let scene = thinned(&run.scene, stride);
+    let scene = named(thinned(&run.scene, stride));
     let plots: Vec<PagePlot> = shown(run).iter().flat_map(|shown| page_plots(shown, &run.scene, stride)).collect();
     let events: Vec<(f64, String)> = run.events.iter().map(|e| (e.t, told(e.kind, &e.name))).collect();
     let title = if model.title.is_empty() { "A motion" } else { &model.title };
@@ -138,6 +138,27 @@ fn page_plots(shown: &Pictured, scene: &Scene, stride: usize) -> Vec<PagePlot> {
 fn kept<T: Copy>(values: &[T], stride: usize) -> Vec<T> {
     let last = values.len().saturating_sub(1);
     values.iter().enumerate().filter(|(k, _)| k % stride == 0 || *k == last).map(|(_, v)| *v).collect()
+}
+
+/// The scene with names as short as a picture wants them: `rod` for `reaction(rod, P)`, none for `(x, y)`.
+fn named(mut scene: Scene) -> Scene {
+    for thing in &mut scene.things {
+        let name = &thing.name;
+        if let Some(inside) = name.strip_prefix("reaction(")
+            && matches!(thing.shape, Frames::Force { .. })
+        {
+            // the name of a family member holds commas of its own, in brackets
+            let mut depth = 0;
+            let end = inside.find(|c: char| {
+                depth += i32::from(c == '[') - i32::from(c == ']');
+                (c == ',' || c == ')') && depth == 0
+            });
+            thing.name = inside[..end.unwrap_or(inside.len())].to_string();
+        } else if name.starts_with('(') {
+            thing.name.clear();
+        }
+    }
+    scene
 }
 
 fn thinned(scene: &Scene, stride: usize) -> Scene {

@@ -172,15 +172,24 @@ fn flush_left(lines: &[Vec<String>]) -> String {
     out
 }
 
-/// `events: 0.7144 s rank-drop rod[1], … 12 in all`.
+/// `events: 0.7144 s rank-drop rod[1]; 0.9 s; … 12 in all`; what happens again is told by its time alone.
 fn events(run: &Run) -> String {
-    let one = |e: &zwang::simulate::Happening| match e.kind {
-        "switch" => format!("{} {}", seconds(run, e.t, 7), e.name),
-        kind => format!("{} {kind} {}", seconds(run, e.t, 7), e.name),
-    };
-    let shown: Vec<String> = run.events.iter().take(MOST_EVENTS).map(one).collect();
+    let mut shown = Vec::new();
+    let mut before = String::new();
+    for event in run.events.iter().take(MOST_EVENTS) {
+        let what = match event.kind {
+            "switch" => event.name.clone(),
+            kind => format!("{kind} {}", event.name),
+        };
+        let mut words: Vec<&str> = what.split([' ', ',']).collect();
+        words.sort_unstable();
+        let sorted = words.concat();
+        let t = seconds(run, event.t, 7);
+        shown.push(if sorted == before { t } else { format!("{t} {what}") });
+        before = sorted;
+    }
     let more = match run.events.len() {
-        n if n > MOST_EVENTS => format!(", … {n} in all"),
+        n if n > MOST_EVENTS => format!("; … {n} in all"),
         _ => String::new(),
     };
     format!("events: {}{more}", shown.join("; "))
