@@ -1,16 +1,21 @@
 //! The command line: every command with its examples.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use zwang_motion::{Method, RouteName};
+
+use crate::files::Destination;
 
 const EXAMPLES: &str = "\
 Examples:
   zwang new pendulum                          write a first model, pendulum.zw
+  zwang run pendulum.zw                       simulate it and print a summary
+  zwang run pendulum.zw -o pendulum.html      the same as a page with animation, plots and derivation
   zwang check pendulum.zw                     what the constraints say, all mistakes at once
   zwang equations pendulum.zw                 L, M, Q, A, b and the explicit equations of motion
   zwang inspect pendulum.zw --set l=2         every quantity at the start, by six routes
   zwang explain Z201                          the page behind a message";
 
-/// Constrained mechanical systems: from a model text to explicit equations of motion.
+/// Constrained mechanical systems: from a model text to explicit equations and to the motion.
 #[derive(Parser)]
 #[command(name = "zwang", version, about, before_help = EXAMPLES, max_term_width = 100)]
 pub struct Arguments {
@@ -20,11 +25,11 @@ pub struct Arguments {
 
 #[derive(Subcommand)]
 pub enum Command {
-    /// Check a model, derive its equations and report (simulation is not part of this version)
+    /// Check a model, derive its equations, simulate it and print a summary
     #[command(
-        before_help = "Examples:\n  zwang run models/pendulum.zw\n  zwang run pendulum.zw --set \"l=50 cm\" --start \"x=l\"\n  cat pendulum.zw | zwang run - --json"
+        before_help = "Examples:\n  zwang run models/pendulum.zw\n  zwang run pendulum.zw --set \"l=50 cm\" --to 20 -o pendulum.csv -o pendulum.html\n  zwang run pendulum.zw --drift compare\n  cat pendulum.zw | zwang run - --json | jq .energy"
     )]
-    Run(OneModel),
+    Run(RunModel),
     /// Say all that can be said without integrating: kinds, rank, redundancy, start
     #[command(
         before_help = "Examples:\n  zwang check pendulum.zw\n  zwang check pendulum.zw --json\n  zwang check pendulum.zw --start \"x=0.6, y=0.8\""
@@ -41,16 +46,19 @@ pub enum Command {
         #[arg(long, value_enum, default_value = "text")]
         format: Format,
     },
-    /// Show every quantity at the start, by every route
+    /// Show every quantity at the start or at a later time, by every route
     #[command(
-        before_help = "Examples:\n  zwang inspect pendulum.zw\n  zwang inspect pendulum.zw --start \"x=0.6, y=-0.8, x'=1.6, y'=1.2\"\n  zwang inspect pendulum.zw --json | jq .lambda"
+        before_help = "Examples:\n  zwang inspect pendulum.zw\n  zwang inspect pendulum.zw --at 2.5\n  zwang inspect pendulum.zw --start \"x=0.6, y=-0.8, x'=1.6, y'=1.2\"\n  zwang inspect pendulum.zw --json | jq .lambda"
     )]
     Inspect {
         #[command(flatten)]
         model: OneModel,
-        /// Time to look at; before there is motion only the start, 0
-        #[arg(long, value_name = "T")]
+        /// Time to look at, such as 2.5 or "50 ms"; the model is simulated up to there
+        #[arg(long, value_name = "TIME", value_parser = time_or_zero, allow_negative_numbers = true)]
         at: Option<f64>,
+        /// Error allowed per step on the way there, relative
+        #[arg(long, value_name = "NUMBER", value_parser = tolerance, allow_negative_numbers = true)]
+        tolerance: Option<f64>,
     },
     /// Explain a message code
     #[command(before_help = "Examples:\n  zwang explain Z201\n  zwang explain            list all codes")]
@@ -83,10 +91,10 @@ pub struct ModelSource {
     /// The model file, or - for standard input
     pub model: String,
     /// Change a parameter or a constant: l=2, "l=50 cm", n=5
-    #[arg(long, value_name = "NAME=VALUE")]
+    #[arg(long, value_name = "NAME=VALUE", help_heading = MODEL)]
     pub set: Vec<String>,
     /// Change entries of the start: "x=1, x'=0" or der(x)=0
-    #[arg(long, value_name = "ENTRIES")]
+    #[arg(long, value_name = "ENTRIES", help_heading = MODEL)]
     pub start: Vec<String>,
 }
 
@@ -96,18 +104,116 @@ pub struct OneModel {
     #[command(flatten)]
     pub source: ModelSource,
     /// Take the nearest consistent start instead of refusing one that is off
-    #[arg(long)]
+    #[arg(long, help_heading = MODEL)]
     pub fix_start: bool,
-    /// Directions of the constraints smaller than this, relative to the largest, do not count in the rank
-    #[arg(long, value_name = "NUMBER")]
+    /// Smallest direction of the constraints that counts in the rank, relative
+    #[arg(long, value_name = "NUMBER", help_heading = INTEGRATION)]
     pub rank_tolerance: Option<f64>,
-    /// The route whose answer is shown: generalized-inverse, any-inverse, multipliers, least-constraint,
-    /// quasi-velocities or two-form
-    #[arg(long, value_name = "NAME", default_value = "generalized-inverse")]
-    pub route: zwang_motion::RouteName,
+    /// Way to the acceleration
+    ///
+    /// generalized-inverse, any-inverse, multipliers, least-constraint, quasi-velocities or two-form.
+    #[arg(long, value_name = "NAME", default_value = "generalized-inverse", help_heading = INTEGRATION)]
+    pub route: RouteName,
     /// Print one JSON object
-    #[arg(long)]
+    #[arg(long, help_heading = OUTPUT)]
     pub json: bool,
+}
+
+/// A model, how to move it and what to write.
+#[derive(Args)]
+pub struct RunModel {
+    #[command(flatten)]
+    pub model: OneModel,
+    /// When to end: 20, "500 ms"; as the model says, else 10
+    #[arg(long, value_name = "TIME", help_heading = INTEGRATION, value_parser = time, allow_negative_numbers = true)]
+    pub to: Option<f64>,
+    /// Error allowed per step, relative; as the model says, else 1e-9
+    #[arg(long, value_name = "NUMBER", help_heading = INTEGRATION, value_parser = tolerance, allow_negative_numbers = true)]
+    pub tolerance: Option<f64>,
+    /// auto, order8, order5, stiff, rattle or rattle4
+    ///
+    /// auto takes order8 or order5 by the tolerance, and stiff where the motion turns out to be so; rattle and rattle4
+    /// are symplectic, with a fixed --step, for long runs of systems with constraints on positions.
+    #[arg(long, value_name = "NAME", help_heading = INTEGRATION)]
+    pub method: Option<Method>,
+    /// Step of rattle and rattle4, longest step of the others: 0.01, "10 ms"
+    #[arg(long, value_name = "TIME", help_heading = INTEGRATION, value_parser = time, allow_negative_numbers = true)]
+    pub step: Option<f64>,
+    /// What keeps it on the constraints; compare runs all three
+    #[arg(long, value_enum, value_name = "NAME", default_value = "project", help_heading = INTEGRATION)]
+    pub drift: DriftChoice,
+    /// Write a file by its extension, or CSV to - ; may be repeated
+    ///
+    /// .csv .parquet .npz .json: the motion as numbers; .svg .png: the plots; .html: a page with animation, plots,
+    /// derivation and audit; .tex: the equations; .md: a report.
+    #[arg(short, long = "output", value_name = "FILE", help_heading = OUTPUT)]
+    pub output: Vec<Destination>,
+    /// Time between two rows: 0.01, "10 ms"; a thousandth of the run
+    #[arg(long, value_name = "TIME", help_heading = OUTPUT, value_parser = time, allow_negative_numbers = true)]
+    pub every: Option<f64>,
+    /// Draw the plots in the terminal
+    #[arg(long, help_heading = OUTPUT)]
+    pub plot: bool,
+    /// Call the columns of a CSV `x [m]` instead of `x`
+    #[arg(long, help_heading = OUTPUT)]
+    pub units_in_header: bool,
+}
+
+/// What keeps the system on the constraints.
+#[derive(Copy, Clone, PartialEq, Eq, ValueEnum)]
+pub enum DriftChoice {
+    /// Put every accepted state on them
+    Project,
+    /// Let errors die out as a damped oscillator does
+    Baumgarte,
+    /// Nothing
+    None,
+    /// All three, side by side
+    Compare,
+}
+
+const MODEL: &str = "Model";
+const INTEGRATION: &str = "Integration";
+const OUTPUT: &str = "Output";
+
+/// A time of more than zero: a number, or a number with a unit of time.
+fn time(text: &str) -> Result<f64, String> {
+    match time_or_zero(text) {
+        Ok(0.0) => Err("it must be more than 0, such as 10 or \"50 ms\"".into()),
+        other => other,
+    }
+}
+
+/// The same, or zero.
+fn time_or_zero(text: &str) -> Result<f64, String> {
+    let text = text.trim();
+    let is_unit = |(k, c): (usize, char)| {
+        // the e of 1e-3 belongs to the number
+        let is_exponent =
+            matches!(c, 'e' | 'E') && text[k + 1..].starts_with(|c: char| c.is_ascii_digit() || "+-".contains(c));
+        c.is_whitespace() || (c.is_alphabetic() || c == 'µ' || c == 'μ') && !is_exponent
+    };
+    let split = text.char_indices().find(|&at| is_unit(at)).map_or(text.len(), |(k, _)| k);
+    let (number, unit) = (&text[..split], text[split..].trim());
+    let wanted = "type a time of at least 0, such as 10, 0.5 or \"50 ms\"";
+    let value: f64 = number.parse().map_err(|_| wanted.to_string())?;
+    let factor = match unit {
+        "" => 1.0,
+        name => match zwang::units::find(name) {
+            Some(unit) if unit.dimension.same(zwang::units::Dimension::SECOND) => unit.factor(),
+            _ => return Err(format!("`{name}` is not a unit of time; {wanted}")),
+        },
+    };
+    let value = value * factor;
+    if value.is_finite() && value >= 0.0 { Ok(value) } else { Err(wanted.into()) }
+}
+
+/// A tolerance that means something in double precision.
+fn tolerance(text: &str) -> Result<f64, String> {
+    match text.trim().parse::<f64>() {
+        Ok(value) if (1e-14..=0.1).contains(&value) => Ok(value),
+        _ => Err("type a number from 1e-14 to 0.1, such as 1e-9".into()),
+    }
 }
 
 /// How equations are written.

@@ -37,7 +37,7 @@ function nice(x) {
 function text_of(x, digits = 4) {
   if (!Number.isFinite(x)) return "–";
   const size = Math.abs(x);
-  const text = size !== 0 && (size >= 1e6 || size < 1e-4) ? x.toExponential(digits - 1)
+  const text = size !== 0 && (size >= 1e6 || size < 1e-4) ? x.toExponential(digits - 1).replace(/\.?0+e/, "e")
     : String(Number(x.toPrecision(digits)));
   return text.replaceAll("-", "−");
 }
@@ -105,15 +105,40 @@ function extent_of(places) {
   });
 }
 const places = has_scene ? all_places() : [], extent = extent_of(places);
-const size = Math.max(...extent.map(([low, high]) => high - low)) || 1;
+const whole_size = Math.max(...extent.map(([low, high]) => high - low)) || 1;
 const middle = extent.map(([low, high]) => (low + high) / 2);
 const near_places = places.filter(p => p.every((x, i) => x >= extent[i][0] && x <= extent[i][1]));
-const ground = extent[2][0] >= -0.02 * size ? Math.min(0, extent[2][0]) : extent[2][0] - 0.08 * size;
+const ground = extent[2][0] >= -0.02 * whole_size ? Math.min(0, extent[2][0]) : extent[2][0] - 0.08 * whole_size;
+
+/** What moves together is followed where its way is long: its middle at an instant, and how far it reaches from there. */
+const solid = things.filter(thing => thing.kind === "body" || thing.kind === "rod" || thing.kind === "point" && thing.mass);
+function middle_at(at) {
+  const places = solid.flatMap(thing => [vector_at(thing.p, at), ...(thing.to ? [vector_at(thing.to, at)] : [])]).filter(finite);
+  return places.length ? places.reduce((sum, p) => add(sum, p, 1 / places.length), [0, 0, 0]) : middle;
+}
+function reach_at(at) {
+  const m = middle_at(at);
+  return Math.max(0, ...solid.flatMap(thing => [thing.p, thing.to].filter(list => list).map(list => vector_at(list, at)).filter(finite)
+    .map(p => Math.hypot(...add(p, m, -1)) + Math.max(0, ...(thing.radii || [])))));
+}
+let reach = 0;
+if (has_scene && solid.length) {
+  for (let k = 0; k < times.length; k += Math.max(1, Math.ceil(times.length / 100))) reach = Math.max(reach, reach_at([k, 0]));
+}
+const can_follow = reach > 0 && 5 * reach < whole_size;
+$("follow").checked = 16 * reach < whole_size;
+let size = whole_size, focus = middle;
+function look_at(t) {
+  const follows = can_follow && !printing && $("follow").checked;
+  size = follows ? 5 * reach : whole_size;
+  focus = follows ? middle_at(place_in(times, t)) : middle;
+}
 
 /** Length of an arrow per unit of force: the largest usual force takes a quarter of the picture. */
 const all_forces = of_kind("force").flatMap(thing => Array.from(times, (_, k) => Math.hypot(...vector_at(thing.f, [k, 0]))))
   .filter(f => f > 0 && f < Infinity).sort((a, b) => a - b);
-const force_scale = all_forces.length ? 0.27 * size / all_forces[Math.floor(0.98 * (all_forces.length - 1))] : 0;
+const usual_force = all_forces.length ? all_forces[Math.floor(0.98 * (all_forces.length - 1))] : 0;
+const force_scale = () => usual_force ? 0.27 * size / usual_force : 0;
 
 // ---- the camera
 
@@ -127,12 +152,12 @@ function turn() {
   const right = [-Math.sin(a), Math.cos(a), 0];
   const forward = [-Math.cos(a) * Math.cos(e), -Math.sin(a) * Math.cos(e), -Math.sin(e)];
   const up = cross(right, forward), distance = 3.2 * size;
-  basis = { right, forward, up, distance, eye: add(middle, forward, -distance),
+  basis = { right, forward, up, distance, eye: add(focus, forward, -distance),
     light: unit(add(add(add([0, 0, 0.5], forward, -1), up, 0.5), right, -0.6)) };
 }
 /** Screen x, y, depth and pixels per unit of length there. */
 function project(p) {
-  const d = add(p, middle, -1);
+  const d = add(p, focus, -1);
   if (!data.space) {
     return [view.w / 2 + camera.x + d[0] * camera.scale, view.h / 2 + camera.y - d[1] * camera.scale, 0, camera.scale];
   }
@@ -143,9 +168,12 @@ function project(p) {
 }
 function fit() {
   Object.assign(camera, { scale: 1, x: 0, y: 0, touched: false });
+  look_at(now);
   turn();
+  const corners = [-1, 1].flatMap(x => [-1, 1].flatMap(y => [-1, 1].map(z => add(focus, [x, y, z], 0.36 * size))));
+  const shown = size < whole_size ? corners : near_places;
   let box = [Infinity, Infinity, -Infinity, -Infinity];
-  for (const p of near_places.length ? near_places : [middle]) {
+  for (const p of shown.length ? shown : [focus]) {
     const q = project(p);
     if (q) box = [Math.min(box[0], q[0]), Math.min(box[1], q[1]), Math.max(box[2], q[0]), Math.max(box[3], q[1])];
   }
@@ -211,16 +239,16 @@ function arrow(a, b, style, line_width) {
 
 function grid_flat() {
   const step = nice(90 / camera.scale), small = step / 5, scale = camera.scale;
-  const x0 = middle[0] - (view.w / 2 + camera.x) / scale, x1 = x0 + view.w / scale;
-  const y1 = middle[1] + (view.h / 2 + camera.y) / scale, y0 = y1 - view.h / scale;
+  const x0 = focus[0] - (view.w / 2 + camera.x) / scale, x1 = x0 + view.w / scale;
+  const y1 = focus[1] + (view.h / 2 + camera.y) / scale, y0 = y1 - view.h / scale;
   const line = (k, ends) => stroke(ends, k ? color.grid : color.axis, k ? 1 : 1.2, k % 5 === 0 ? 1 : 0.45);
   for (let k = Math.ceil(x0 / small), x; k * small <= x1; k++) line(k, [[x = project([k * small, 0, 0])[0], 0], [x, view.h]]);
   for (let k = Math.ceil(y0 / small), y; k * small <= y1; k++) line(k, [[0, y = project([0, k * small, 0])[1]], [view.w, y]]);
 }
 function grid_ground() {
-  const step = nice(size / 4), around = 0.35 * size;
-  const [low, high] = [0, 1].map(side => [0, 1].map(i => side
-    ? Math.ceil((extent[i][1] + around) / step) : Math.floor((extent[i][0] - around) / step)));
+  const step = nice(size / 4), around = 0.35 * size, near = size < whole_size;
+  const edge = (i, side) => near ? focus[i] + (side ? 1 : -1) * 1.6 * size : extent[i][side] + (side ? around : -around);
+  const [low, high] = [0, 1].map(side => [0, 1].map(i => side ? Math.ceil(edge(i, 1) / step) : Math.floor(edge(i, 0) / step)));
   const corner = (i, j) => project([i * step, j * step, ground]);
   fill([corner(low[0], low[1]), corner(high[0], low[1]), corner(high[0], high[1]), corner(low[0], high[1])], color.grid, 0.35);
   for (let i = low[0]; i <= high[0]; i++) stroke([corner(i, low[1]), corner(i, high[1])], i ? color.line : color.axis, i ? 1 : 1.4);
@@ -228,13 +256,14 @@ function grid_ground() {
   return step;
 }
 
-const n_rods = of_kind("rod").length, thing_width = n_rods > 25 ? 3 : 5, points_are_few = of_kind("point").length <= 16;
+const n_rods = of_kind("rod").length, thing_width = n_rods > 25 ? 3 : 5, n_points = of_kind("point").length,
+  points_are_few = n_points <= 16, point_size = n_points <= 12 ? 7.5 : n_points <= 40 ? 5 : 3.5;
 const round = Array.from({ length: 40 }, (_, k) => [Math.cos(k * Math.PI / 20), Math.sin(k * Math.PI / 20)]);
 const on_ground = p => project([p[0], p[1], ground]);
 function draw_point(thing, p) {
   const q = project(p);
   if (!q) return;
-  const r = thing.mass ? clamp(7.5 * (data.space ? q[3] / camera.scale : 1), 4, 12) : 3.2;
+  const r = thing.mass ? clamp(point_size * (data.space ? q[3] / camera.scale : 1), 4, 12) : 3.2;
   const s = data.space && p[2] >= ground && on_ground(p), flat = Math.max(0.15, Math.sin(camera.elevation));
   if (s) fill(round.map(([x, y]) => [s[0] + r * x, s[1] + r * flat * y]), color.shadow);
   piece(q[2] - 1e-3 * size, () => thing.mass ? disc(q[0], q[1], r, color.accent, color.bg, 1.8)
@@ -329,7 +358,7 @@ function draw_trace(thing, place, style) {
   }
 }
 function draw_force(thing, p, f) {
-  const a = project(p), b = project(add(p, f, force_scale));
+  const a = project(p), b = project(add(p, f, force_scale()));
   if (!a || !b) return;
   piece(Math.min(a[2], b[2]) - 2e-3 * size - (data.space ? 0 : 1), () => arrow(a, b, color.force, 2.6));
   spots.push({ q: b, p: f, name: thing.name, label: of_kind("force").length <= 6 && Math.hypot(b[0] - a[0], b[1] - a[1]) > 24,
@@ -361,7 +390,7 @@ function draw_legend(step) {
   if (data.space) {
     write("grid " + with_unit(text_of(step), length), x, y, color.muted);
     const at = [view.w - 40, view.h - 40];
-    unit_vectors.forEach((e, i) => {
+    data.axes.forEach((e, i) => {
       const [dx, dy] = [24 * dot(e, basis.right), -24 * dot(e, basis.up)];
       stroke([at, [at[0] + dx, at[1] + dy]], color[axis_colors[i]], 2);
       write("xyz"[i], at[0] + 1.35 * dx, at[1] + 1.35 * dy, color.muted, "center", 11);
@@ -373,8 +402,8 @@ function draw_legend(step) {
     write(with_unit(text_of(bar), length), x + px + 8, y, color.muted);
     x += px + 80;
   }
-  if (!force_scale || !$("forces").checked) return;
-  const k = force_scale * camera.scale, force = nice(90 / k), px = force * k;
+  if (!usual_force || !$("forces").checked) return;
+  const k = force_scale() * camera.scale, force = nice(90 / k), px = force * k;
   arrow([x, y], [x + px, y], color.force, 2.6);
   write("= " + with_unit(text_of(force), data.unit.force), x + px + 8, y, color.muted);
 }
@@ -394,6 +423,7 @@ function draw_ghosts() {
 }
 function draw_scene() {
   if (!has_scene) return;
+  look_at(now);
   turn();
   ctx.setTransform(view.dpr, 0, 0, view.dpr, 0, 0);
   Object.assign(ctx, { globalAlpha: 1, fillStyle: color.bg });
@@ -627,7 +657,7 @@ function show_tip(e) {
   const near = spots.map(s => [Math.hypot(s.q[0] - x, s.q[1] - y) - s.r, s]).sort((a, b) => a[0] - b[0])[0];
   tip.hidden = !near || near[0] > 12;
   if (tip.hidden) return;
-  const s = near[1], values = s.p.slice(0, width).map(v => text_of(v)).join(", ");
+  const s = near[1], values = data.axes.slice(0, width).map(e => text_of(dot(s.p, e))).join(", ");
   const shown = s.force ? with_unit(text_of(Math.hypot(...s.p)), data.unit.force) + "  " : "";
   tip.textContent = `${s.name}  ${shown}(${values})` + (s.force ? "" : with_unit("", data.unit.length));
   tip.style.left = clamp(x + 12, 0, Math.max(0, view.w - tip.offsetWidth - 4)) + "px";
@@ -639,6 +669,7 @@ $("back").addEventListener("click", () => step_by(-1));
 $("forward").addEventListener("click", () => step_by(1));
 $("scrub").addEventListener("input", () => { pause(); go(Number($("scrub").value)); });
 for (const id of ["traces", "forces", "names"]) $(id).addEventListener("change", draw_soon);
+$("follow").addEventListener("change", () => { fit(); draw_soon(); });
 speeds.forEach((s, k) => $("speed").append(new Option(speed_names[k] + "×", s, s === 1, s === 1)));
 $("speed").addEventListener("change", () => set_speed(speeds.indexOf(Number($("speed").value))));
 for (const button of document.querySelectorAll("#events button")) {
@@ -679,6 +710,7 @@ $("show").hidden = !has_scene && plots.length === 0;
 $("with-traces").hidden = of_kind("trace").length === 0;
 $("with-forces").hidden = of_kind("force").length === 0;
 $("with-names").hidden = !has_scene;
+$("with-follow").hidden = !can_follow;
 Object.assign($("scrub"), { min: instants.length ? t_start : 0, max: instants.length ? t_end : 1, disabled: !(duration > 0) });
 for (const [t] of duration > 0 ? events.slice(0, 400) : []) {
   const mark = document.createElement("i");

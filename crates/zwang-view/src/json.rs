@@ -3,8 +3,9 @@
 use serde_json::{Map, Value, json};
 use zwang::diagnostic::Diagnostics;
 use zwang::model::Model;
+use zwang::simulate::Extent;
 use zwang::syntax::line_and_column;
-use zwang::{Check, Inspection, Reading};
+use zwang::{Check, Inspection, Reading, Run, Samples};
 use zwang_motion::Matrix;
 
 /// Every message with its place.
@@ -131,26 +132,71 @@ pub fn inspect_json(reading: &Reading, diagnostics: &Diagnostics, inspection: &I
     })
 }
 
-/// `zwang run --json` while there is no motion: the derived start.
-pub fn run_json(reading: &Reading, diagnostics: &Diagnostics, check: &Check) -> Value {
+/// `zwang run --json`: the end of the motion and how well it was kept.
+///
+/// `seconds_before` is what reading and checking the model took.
+pub fn run_json(reading: &Reading, diagnostics: &Diagnostics, run: &Run, seconds_before: f64) -> Map<String, Value> {
+    let check = &run.check;
     let model = &check.equations.model;
     let by_name = |values: &[f64]| -> Map<String, Value> {
         model.coordinates.iter().zip(values).map(|(c, v)| (c.name.clone(), json!(v))).collect()
     };
-    let notes = diagnostics.iter().map(|d| json!({ "code": d.code, "message": d.message }));
-    json!({
+    let output = |o: &Extent| {
+        let value = match &o.values {
+            Some(v) => json!({ "last": v.last, "min": v.min, "max": v.max, "unit": o.unit }),
+            None => json!({ "last": null, "min": null, "max": null, "unit": o.unit }),
+        };
+        (o.name.clone(), value)
+    };
+    let named = |pairs: &[(String, f64)]| -> Map<String, Value> {
+        pairs.iter().map(|(name, value)| (name.clone(), json!(value))).collect()
+    };
+    let passage = |p: &zwang_motion::Passage| {
+        let rows: Vec<&str> = p.rows.iter().map(|&k| check.equations.rows[k].name.as_str()).collect();
+        json!({ "t": p.t, "rank": p.rank, "of": p.of, "constraints": rows, "kappa": p.kappa, "rho": p.rho })
+    };
+    let momentum = |m: &zwang::simulate::Momentum| (m.name.clone(), json!({ "start": m.start, "drift": m.drift }));
+    let energy = &run.audit.energy;
+    let counts = &run.counts;
+    let value = json!({
         "model": model.title,
         "coordinates": names(model),
-        "degrees_of_freedom": check.degrees_of_freedom(),
-        "rank": check.rank,
-        "outcome": "derived",
-        "t": check.state.t,
-        "q": by_name(&check.state.q),
-        "qdot": by_name(&check.state.qdot),
-        "qddot": by_name(&check.snapshot.found.qddot),
-        "notes": notes.collect::<Vec<_>>(),
+        "degrees_of_freedom": run.state.q.len() - run.rank,
+        "rank": run.rank,
+        "outcome": run.ended.as_str(),
+        "t": run.state.t,
+        "q": by_name(&run.state.q),
+        "qdot": by_name(&run.state.qdot),
+        "outputs": run.outputs.iter().map(output).collect::<Map<_, _>>(),
+        "steps": counts.steps,
+        "rejected": counts.rejected,
+        "evaluations": counts.evaluations,
+        "factorizations": counts.factorizations,
+        "wall_seconds": run.wall_seconds,
+        "compile_seconds": seconds_before + run.compile_seconds,
+        "method": run.method.as_str(),
+        "tolerance": run.tolerance,
+        "drift_control": run.drift.as_str(),
+        "correction": counts.largest_correction,
+        "residual": named(&run.audit.residuals),
+        "energy": { "start": energy.start, "end": energy.end, "work": energy.work, "drift": energy.drift },
+        "momentum": run.audit.momenta.iter().map(momentum).collect::<Map<_, _>>(),
+        "events": run.events.iter().map(|e| json!({ "t": e.t, "name": e.name, "kind": e.kind })).collect::<Vec<_>>(),
+        "passages": run.passages.iter().map(passage).collect::<Vec<_>>(),
+        "notes": diagnostics.iter().map(|d| json!({ "code": d.code, "message": d.message })).collect::<Vec<_>>(),
         "diagnostics": diagnostics_json(reading, diagnostics),
-    })
+    });
+    match value {
+        Value::Object(object) => object,
+        _ => Map::new(),
+    }
+}
+
+/// The samples for a `.json` file: `{name: [values]}` and `{name: unit}`.
+pub fn samples_json(samples: &Samples) -> (Value, Value) {
+    let values: Map<String, Value> = samples.columns.iter().map(|c| (c.name.clone(), json!(c.values))).collect();
+    let units: Map<String, Value> = samples.columns.iter().map(|c| (c.name.clone(), json!(c.unit))).collect();
+    (Value::Object(values), Value::Object(units))
 }
 
 fn names(model: &Model) -> Value {

@@ -15,30 +15,30 @@ mod document;
 mod formula;
 mod json;
 mod message;
-mod page;
 mod npz;
+mod page;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod picture;
 mod plot;
 #[cfg(feature = "png")]
 mod png;
+mod report;
 mod sketch;
 mod table;
 
-<<<<<<< HEAD
 pub use csv::csv;
-pub use document::{equations_latex, equations_text};
-=======
 pub use document::{equations_latex, equations_sections, equations_text};
->>>>>>> page
-pub use json::{check_json, diagnostics_json, inspect_json, run_json};
+pub use json::{check_json, diagnostics_json, inspect_json, run_json, samples_json};
 pub use message::{Paint, messages};
-pub use page::{Page, PagePlot, page};
 pub use npz::npz;
+pub use page::{Page, PagePlot, page};
 #[cfg(feature = "parquet")]
 pub use parquet::parquet;
+pub use picture::{figure, page_of, wants_samples};
 pub use plot::{Curve, Figure, Panel, Quantity, panels_by_unit, svg};
 #[cfg(feature = "png")]
 pub use png::png;
+pub use report::{Comparison, comparison, comparison_json, facts, report, run_summary};
 pub use sketch::sketch;
 pub use table::{check_table, inspect_table, summary};

@@ -27,6 +27,8 @@ pub struct Page<'a> {
     pub equations: &'a [(String, Vec<String>)],
     /// What moves.
     pub scene: &'a Scene,
+    /// The model's axes x, y, z as vectors of the scene.
+    pub axes: [Vector; 3],
     /// Curves over time.
     pub plots: &'a [PagePlot],
     /// When something happened, and what.
@@ -198,6 +200,7 @@ fn data(page: &Page) -> String {
     };
     let value = json!({
         "space": space,
+        "axes": page.axes,
         "unit": { "length": scene.length_unit, "force": scene.force_unit, "time": scene.time_unit },
         "t": numbers(&scene.times),
         "things": things,

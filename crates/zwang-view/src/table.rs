@@ -21,7 +21,7 @@ pub fn summary(file: &str, check: &Check) -> String {
     out
 }
 
-fn count(n: usize, one: &str, many: &str) -> String {
+pub(crate) fn count(n: usize, one: &str, many: &str) -> String {
     format!("{n} {}", if n == 1 { one } else { many })
 }
 
@@ -222,7 +222,7 @@ fn short(x: f64, largest: f64) -> String {
 }
 
 /// Columns of equal width, the first flush left.
-fn aligned(lines: &[Vec<String>]) -> String {
+pub(crate) fn aligned(lines: &[Vec<String>]) -> String {
     let n = lines.iter().map(Vec::len).max().unwrap_or(0);
     let wide = |k: usize| lines.iter().filter_map(|l| l.get(k)).map(|s| s.chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..n).map(wide).collect();

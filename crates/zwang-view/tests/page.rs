@@ -6,6 +6,8 @@ use zwang_view::{Page, PagePlot, page};
 
 const HOSTILE: &str = "</script><b>bold</b><!-- & \u{2028} \"quoted\" 'single'";
 
+const AXES: [[f64; 3]; 3] = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+
 fn scene(dimension: usize) -> Scene {
     let gone = [f64::NAN; 3];
     let place = vec![[0.0; 3], [1.0 / 3.0, 1.0, 0.0], gone];
@@ -46,6 +48,7 @@ fn written(scene: &Scene) -> String {
             vec![latex(r"\ddot{x} &= \frac{a}{b}"), latex(r"\text{</script><b>}"), latex(HOSTILE)],
         )],
         scene,
+        axes: AXES,
         plots: &[plot],
         events: &[(1.5, HOSTILE.into()), (f64::NAN, "never".into())],
         facts: &[(HOSTILE.into(), HOSTILE.into())],
@@ -60,6 +63,7 @@ fn nothing() -> String {
         summary: "",
         equations: &[],
         scene: &scene,
+        axes: AXES,
         plots: &[],
         events: &[],
         facts: &[],
@@ -113,6 +117,7 @@ fn formulas_of_models_are_typeset() {
             summary: "",
             equations: &equations,
             scene: &scene,
+            axes: AXES,
             plots: &[],
             events: &[],
             facts: &[],

@@ -82,6 +82,18 @@ impl Check {
     pub fn degrees_of_freedom(&self) -> usize {
         self.state.q.len() - self.rank
     }
+
+    /// Looks at another state, such as the end of a run: every quantity there, and the rank.
+    pub fn move_to(&mut self, state: State, settings: &Settings) -> Result<(), Diagnostic> {
+        let mut way = route(self.route, settings);
+        if let Err(error) = self.snapshot.take(&mut self.system, &state, &mut *way, settings) {
+            return Err(contradiction::explain(&self.equations, &state, &error));
+        }
+        self.rank = self.snapshot.found.rank;
+        self.regular = !self.snapshot.found.singular_mass;
+        self.state = state;
+        Ok(())
+    }
 }
 
 /// Derives the equations, finds the start and looks at the constraints there; none if there are errors.

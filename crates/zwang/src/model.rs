@@ -315,6 +315,8 @@ pub struct Model {
     pub derived: FxHashMap<Expr, Derived>,
     /// What later versions will compute.
     pub later: Vec<Later>,
+    /// The field of `gravity`, for pictures; empty if there is none.
+    pub gravity: Vec<Expr>,
     /// The first energy statement, for messages about mass.
     pub energy_span: Option<Span>,
     /// The values of the parameters, in SI.

@@ -177,6 +177,13 @@ impl System {
         values
     }
 
+    /// φ̇ of every row on positions.
+    pub fn position_rates(&mut self, state: &State) -> Vec<f64> {
+        self.set(state);
+        let Some(moving) = &mut self.moving else { return Vec::new() };
+        moving.velocities.run(&self.inputs)[..moving.n_positions].to_vec()
+    }
+
     /// How many instructions give M, Q, A, b.
     pub fn n_instructions(&self) -> usize {
         self.given.n_instructions()

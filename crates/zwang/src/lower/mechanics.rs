@@ -21,6 +21,7 @@ impl Lower<'_> {
     /// Everything that adds to L or to the applied forces.
     pub(super) fn mechanics(&mut self) {
         let gravity = self.gravity();
+        self.model.gravity = gravity.iter().flat_map(|(field, _)| field).map(|g| g.expr).collect();
         for statement in &self.tree.statements {
             let _ = match &statement.kind {
                 StatementKind::Particle { target, at, properties } => {

@@ -162,6 +162,7 @@ impl<'a> Lower<'a> {
             scene: Vec::new(),
             derived: FxHashMap::default(),
             later: Vec::new(),
+            gravity: Vec::new(),
             energy_span: None,
             parameter_values: Vec::new(),
         };

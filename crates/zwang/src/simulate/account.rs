@@ -35,6 +35,8 @@ pub struct Momentum {
 pub struct Audit {
     /// The largest |lhs − rhs| of every row, as written.
     pub residuals: Vec<(String, f64)>,
+    /// The largest |φ̇| of a row on positions.
+    pub rate: f64,
     /// E against work.
     pub energy: EnergyAccount,
     /// Momenta of coordinates that occur nowhere and are driven by nothing.
@@ -67,6 +69,7 @@ impl Accountant {
         for ((_, most), now) in self.audit.residuals.iter_mut().zip(system.residuals(state)) {
             *most = most.max(now.abs());
         }
+        self.audit.rate = system.position_rates(state).iter().fold(self.audit.rate, |most, x| most.max(x.abs()));
         let now = system.energies(state)?;
         let first = self.first.get_or_insert_with(|| now.clone());
         let energy = &mut self.audit.energy;

@@ -1,0 +1,282 @@
+//! Which curves and which scene a run is shown by.
+
+use zwang::Run;
+use zwang::model::Model;
+use zwang::samples::Column;
+use zwang::scene::{Frames, Scene, Vector};
+use zwang::simulate::Pictured;
+
+use crate::page::{Page, PagePlot, page};
+use crate::plot::{Curve, Figure, Panel, Quantity, panels_by_unit};
+
+/// Coordinates drawn where the model asks for nothing.
+const MOST_COORDINATES: usize = 8;
+
+/// Events marked in a figure; more would hide the curves.
+const MOST_MARKS: usize = 24;
+
+/// Frames of a page; more than a second has make the file larger and the motion no smoother.
+const MOST_FRAMES: usize = 1200;
+
+/// Whether a picture of this model is drawn from the samples: where it states no `plot`.
+pub fn wants_samples(model: &Model) -> bool {
+    model.plots.is_empty()
+}
+
+/// The `plot` statements as panels; without any the outputs, else the coordinates, over time.
+pub fn figure(run: &Run) -> Figure {
+    let model = &run.check.equations.model;
+    let mut panels = Vec::new();
+    for shown in &shown(run) {
+        let over = &shown.versus;
+        let curves = shown.curves.iter().map(|c| Quantity::over(over, c)).collect();
+        let mut own = panels_by_unit(curves, &label(over));
+        for panel in &mut own {
+            let unit_is_shared = shown.curves.iter().any(|c| c.unit == over.unit && panel.curves[0].label == c.label);
+            match is_time(over) {
+                true => panel.marks = marks(run),
+                false => panel.equal_aspect = unit_is_shared && are_places(shown, panel),
+            }
+        }
+        panels.extend(own);
+    }
+    Figure { title: model.title.clone(), panels }
+}
+
+/// `t in s`.
+fn label(column: &Column) -> String {
+    if column.unit.is_empty() { column.label.clone() } else { format!("{} in {}", column.label, column.unit) }
+}
+
+fn is_time(column: &Column) -> bool {
+    column.label == "t"
+}
+
+/// Whether both axes may show places: rates without units are drawn each to its own scale.
+fn are_places(shown: &Pictured, panel: &Panel) -> bool {
+    !shown.versus.unit.is_empty()
+        || !(shown.versus.label.contains('\'') || panel.curves.iter().any(|c: &Curve| c.label.contains('\'')))
+}
+
+fn marks(run: &Run) -> Vec<(f64, String)> {
+    let word = |e: &zwang::simulate::Happening| match e.kind {
+        "rank-drop" => "rank drop".to_string(),
+        "switch" => String::new(),
+        _ => e.name.clone(),
+    };
+    run.events.iter().take(MOST_MARKS).map(|e| (e.t, word(e))).collect()
+}
+
+/// What is plotted: as the model says, else outputs, else coordinates.
+fn shown(run: &Run) -> Vec<Pictured> {
+    let model = &run.check.equations.model;
+    if !run.plots.is_empty() {
+        return run.plots.clone();
+    }
+    let columns = &run.samples.columns;
+    let Some(versus) = columns.first().cloned() else { return Vec::new() };
+    let has_values = |c: &&Column| c.values.iter().any(|x| x.is_finite());
+    let outputs = &columns[columns.len().saturating_sub(model.outputs.len())..];
+    let mut curves: Vec<Column> = outputs.iter().filter(has_values).cloned().collect();
+    if curves.is_empty() {
+        let n = model.n_coordinates().min(MOST_COORDINATES);
+        curves = columns.iter().skip(1).take(n).cloned().collect();
+    }
+    vec![Pictured { curves, versus }]
+}
+
+/// The page of a run.
+pub fn page_of(
+    run: &Run,
+    model_text: &str,
+    summary: &str,
+    equations: &[(String, Vec<String>)],
+    facts: &[(String, String)],
+) -> String {
+    let model = &run.check.equations.model;
+    let stride = run.scene.times.len().div_ceil(MOST_FRAMES).max(1);
+    let axes = upright(model, run.scene.dimension);
+    let scene = turned(named(thinned(&run.scene, stride)), &axes);
+    let plots: Vec<PagePlot> = shown(run).iter().flat_map(|shown| page_plots(shown, &run.scene, stride)).collect();
+    let events: Vec<(f64, String)> = run.events.iter().map(|e| (e.t, told(e.kind, &e.name))).collect();
+    let title = if model.title.is_empty() { "A motion" } else { &model.title };
+    page(&Page { title, model_text, summary, equations, scene: &scene, axes, plots: &plots, events: &events, facts })
+}
+
+/// An event in words.
+fn told(kind: &str, name: &str) -> String {
+    match kind {
+        "rank-drop" => format!("rank drops: {name}"),
+        "switch" => name.to_string(),
+        _ => format!("{kind} {name}"),
+    }
+}
+
+/// Curves over time by unit; of a path both components.
+fn page_plots(shown: &Pictured, scene: &Scene, stride: usize) -> Vec<PagePlot> {
+    let path = (!is_time(&shown.versus)).then_some(&shown.versus);
+    let mut plots: Vec<PagePlot> = Vec::new();
+    let t: Vec<f64> = kept(&scene.times, stride);
+    for column in shown.curves.iter().chain(path) {
+        let curve = (column.label.clone(), kept(&column.values, stride));
+        match plots.iter_mut().find(|p| p.unit == column.unit) {
+            Some(plot) => plot.curves.push(curve),
+            None => plots.push(PagePlot {
+                y_label: String::new(),
+                unit: column.unit.clone(),
+                t: t.clone(),
+                curves: vec![curve],
+            }),
+        }
+    }
+    for plot in &mut plots {
+        plot.y_label = plot.curves.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ");
+    }
+    plots
+}
+
+/// Every stride-th value, and the last.
+fn kept<T: Copy>(values: &[T], stride: usize) -> Vec<T> {
+    let last = values.len().saturating_sub(1);
+    values.iter().enumerate().filter(|(k, _)| k % stride == 0 || *k == last).map(|(_, v)| *v).collect()
+}
+
+/// The axes of the model as the picture shows them: what gravity pulls goes down.
+///
+/// In space they are turned, so that they stay right-handed; in the plane y may point down and x to the right.
+fn upright(model: &Model, dimension: usize) -> [Vector; 3] {
+    const STRAIGHT: [Vector; 3] = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+    let gravity = model.constants(&model.gravity);
+    let size = gravity.iter().fold(0.0, |m: f64, g| m.max(g.abs()));
+    let Some(axis) = gravity.iter().position(|g| g.abs() == size && size > 0.0) else { return STRAIGHT };
+    if gravity.len() != dimension || gravity.iter().filter(|g| g.abs() > 1e-9 * size).count() != 1 {
+        return STRAIGHT;
+    }
+    let [right, up, toward] = STRAIGHT;
+    let opposite = |v: Vector| v.map(|x| -x + 0.0);
+    // space: x to the right, y away, z up
+    match (dimension, axis, gravity[axis] < 0.0) {
+        (3, 1, true) => [right, toward, opposite(up)],
+        (3, 1, false) => [right, opposite(toward), up],
+        (3, 2, false) => [right, opposite(up), opposite(toward)],
+        (3, 0, true) => [toward, right, up],
+        (3, 0, false) => [opposite(toward), right, opposite(up)],
+        (2, 1, false) => [right, opposite(up), toward],
+        (2, 0, true) => [up, opposite(right), toward],
+        (2, 0, false) => [opposite(up), right, toward],
+        _ => STRAIGHT,
+    }
+}
+
+/// The scene with every vector Σ vᵢ eᵢ, eᵢ being `axes`.
+fn turned(mut scene: Scene, axes: &[Vector; 3]) -> Scene {
+    let one = |v: &mut Vector| {
+        let old = *v;
+        for k in 0..3 {
+            // a missing value stays missing, and 0 times it must not spread
+            v[k] = (0..3).filter(|&i| axes[i][k] != 0.0).map(|i| axes[i][k] * old[i]).sum::<f64>() + 0.0;
+        }
+    };
+    for thing in &mut scene.things {
+        match &mut thing.shape {
+            Frames::Point { place, .. } | Frames::Trace { place } => place.iter_mut().for_each(one),
+            Frames::Rod { from, to } => from.iter_mut().chain(to).for_each(one),
+            Frames::Force { at, force } => at.iter_mut().chain(force).for_each(one),
+            Frames::Body { place, axes, .. } => place.iter_mut().chain(axes.iter_mut().flatten()).for_each(one),
+        }
+    }
+    scene
+}
+
+/// The scene with names as short as a picture wants them: `rod` for `reaction(rod, P)`, none for `(x, y)`.
+fn named(mut scene: Scene) -> Scene {
+    for thing in &mut scene.things {
+        let name = &thing.name;
+        if let Some(inside) = name.strip_prefix("reaction(")
+            && matches!(thing.shape, Frames::Force { .. })
+        {
+            // the name of a family member holds commas of its own, in brackets
+            let mut depth = 0;
+            let end = inside.find(|c: char| {
+                depth += i32::from(c == '[') - i32::from(c == ']');
+                (c == ',' || c == ')') && depth == 0
+            });
+            thing.name = inside[..end.unwrap_or(inside.len())].to_string();
+        } else if name.starts_with('(') {
+            thing.name.clear();
+        }
+    }
+    scene
+}
+
+fn thinned(scene: &Scene, stride: usize) -> Scene {
+    let mut thin = scene.clone();
+    if stride == 1 {
+        return thin;
+    }
+    thin.times = kept(&thin.times, stride);
+    for thing in &mut thin.things {
+        match &mut thing.shape {
+            Frames::Point { place, .. } | Frames::Trace { place } => *place = kept(place, stride),
+            Frames::Rod { from, to } => (*from, *to) = (kept(from, stride), kept(to, stride)),
+            Frames::Force { at, force } => (*at, *force) = (kept(at, stride), kept(force, stride)),
+            Frames::Body { place, axes, .. } => (*place, *axes) = (kept(place, stride), kept(axes, stride)),
+        }
+    }
+    thin
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use zwang::scene::Thing;
+
+    /// The picture's axes of a model with this field of gravity.
+    fn axes(gravity: &str) -> [Vector; 3] {
+        let n = gravity.split(',').count();
+        let place = ["x", "y", "z"][..n].join(", ");
+        let text = format!("coordinates {place}\nparticle P at ({place}) with mass 1\ngravity ({gravity})");
+        upright(&zwang::read(&text, &Default::default()).model.unwrap(), n)
+    }
+
+    #[test]
+    fn what_falls_falls_down() {
+        for (gravity, n) in [
+            ("0, 0, -9.81", 3),
+            ("0, 0, 9.81", 3),
+            ("0, -9.81, 0", 3),
+            ("0, 9.81, 0", 3),
+            ("9.81, 0, 0", 3),
+            ("-9.81, 0, 0", 3),
+            ("0, -9.81", 2),
+            ("0, 9.81", 2),
+            ("9.81, 0", 2),
+            ("-9.81, 0", 2),
+        ] {
+            let g: Vec<f64> = gravity.split(", ").map(|x| x.parse().unwrap()).collect();
+            let [a, b, c] = axes(gravity);
+            let shown: Vec<f64> = (0..3).map(|k| a[k] * g[0] + b[k] * g[1] + c[k] * g.get(2).unwrap_or(&0.0)).collect();
+            assert_eq!(shown[n - 1], -9.81, "{gravity}");
+            let cross = [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
+            assert!(n == 2 || cross.iter().zip(c).all(|(x, y)| *x == y), "{gravity} is mirrored");
+        }
+    }
+
+    #[test]
+    fn names_are_short() {
+        let force =
+            |name: &str| Thing { name: name.into(), shape: Frames::Force { at: Vec::new(), force: Vec::new() } };
+        let point = |name: &str| Thing { name: name.into(), shape: Frames::Trace { place: Vec::new() } };
+        let things =
+            vec![force("reaction(rod, P)"), force("reaction(rod[1, 2], P[1])"), point("(x, y)"), point("P[1]")];
+        let scene = named(Scene { things, ..Scene::default() });
+        let names: Vec<&str> = scene.things.iter().map(|t| t.name.as_str()).collect();
+        assert_eq!(names, ["rod", "rod[1, 2]", "", "P[1]"]);
+    }
+
+    #[test]
+    fn thinning_keeps_the_ends() {
+        assert_eq!(kept(&[0, 1, 2, 3, 4, 5], 2), [0, 2, 4, 5]);
+        assert_eq!(kept(&[0, 1, 2], 1), [0, 1, 2]);
+    }
+}

@@ -1,0 +1,343 @@
+//! What a run is told in: the summary for people, the table of the audit, the report, the comparison of drifts.
+
+use serde_json::{Map, Value, json};
+use zwang::Run;
+use zwang::quantity::{number, rounded};
+use zwang::simulate::{Ended, ExtentValues};
+
+use crate::table::{aligned, count, summary};
+
+/// Coordinates, outputs and events shown in a summary.
+const MOST_VALUES: usize = 6;
+const MOST_OUTPUTS: usize = 12;
+const MOST_EVENTS: usize = 6;
+
+/// What a run came to: size and kind of the problem, cost, how well the physics was kept, end, outputs, events.
+pub fn run_summary(file: &str, run: &Run) -> String {
+    let mut out = summary(file, &run.check);
+    out.push_str(&format!("  {}\n  {}\n  {}\n", cost(run), kept(run), end(run)));
+    let mut lines: Vec<Vec<String>> = run.outputs.iter().take(MOST_OUTPUTS).map(output_line).collect();
+    if run.outputs.len() > MOST_OUTPUTS {
+        lines.push(vec![format!("… {} outputs in all", run.outputs.len())]);
+    }
+    out.push_str(&flush_left(&lines));
+    if !run.events.is_empty() {
+        out.push_str(&format!("  {}\n", events(run)));
+    }
+    out
+}
+
+/// Whether the model states units, and with them seconds and joules.
+fn has_units(run: &Run) -> bool {
+    run.check.equations.model.coordinates.iter().any(|c| c.dimension.is_some())
+}
+
+fn with(number: String, unit: &str) -> String {
+    if unit.is_empty() { number } else { format!("{number} {unit}") }
+}
+
+fn seconds(run: &Run, t: f64, n_digits: usize) -> String {
+    with(rounded(t, n_digits), if has_units(run) { "s" } else { "" })
+}
+
+fn joules(run: &Run, text: String) -> String {
+    with(text, if has_units(run) { "J" } else { "" })
+}
+
+/// A small number such as an error: two digits, and plainly 0.
+fn small(x: f64) -> String {
+    if x == 0.0 { "0".into() } else { format!("{x:.1e}") }
+}
+
+/// The time a computer took, as people say it.
+fn took(seconds: f64) -> String {
+    match seconds {
+        s if s < 1e-3 => format!("{} µs", rounded(s * 1e6, 2)),
+        s if s < 1.0 => format!("{} ms", rounded(s * 1e3, 2)),
+        s if s < 120.0 => format!("{} s", rounded(s, 3)),
+        s => format!("{} min", rounded(s / 60.0, 3)),
+    }
+}
+
+/// `20 s simulated in 41 ms by order8 at 1e-9, 604 steps, 49 rejected`.
+fn cost(run: &Run) -> String {
+    let reached = match run.ended {
+        Ended::Finished => seconds(run, run.state.t, 7),
+        _ => format!("{} of {}", seconds(run, run.state.t, 7), seconds(run, run.end, 7)),
+    };
+    let steps = count(run.counts.steps, "step", "steps");
+    let rejected = match run.counts.rejected {
+        0 => String::new(),
+        n => format!(", {n} rejected"),
+    };
+    let drift = match run.drift {
+        zwang_motion::Drift::Project => String::new(),
+        other => format!(", drift {}", other.as_str()),
+    };
+    let wall = took(run.wall_seconds);
+    format!("{reached} simulated in {wall} by {}{drift}, {steps}{rejected}", method(run))
+}
+
+/// The method with what decides its accuracy.
+fn method(run: &Run) -> String {
+    if run.method.is_fixed_step() {
+        let mean = run.state.t / run.counts.steps.max(1) as f64;
+        format!("{} with steps of {}", run.method, seconds(run, mean, 3))
+    } else {
+        format!("{} at {:e}", run.method, run.tolerance)
+    }
+}
+
+/// `energy error 2.0e-8 J, largest residual 2.2e-16 m^2 (again), corrected by at most 8.2e-11`.
+fn kept(run: &Run) -> String {
+    let energy = &run.audit.energy;
+    let mut parts = vec![format!("energy error {}", joules(run, small(energy.drift)))];
+    if has_work(run) {
+        parts[0].push_str(&format!(" (work done {})", joules(run, rounded(energy.work, 4))));
+    }
+    if let Some((name, value)) = largest_residual(run) {
+        let unit = residual_unit(run, name);
+        parts.push(format!("largest residual {} ({name})", with(small(value), &unit)));
+    }
+    if run.counts.largest_correction > 0.0 {
+        parts.push(format!("corrected by at most {}", small(run.counts.largest_correction)));
+    }
+    parts.join(", ")
+}
+
+/// Whether work was done that can be told from errors.
+fn has_work(run: &Run) -> bool {
+    let energy = &run.audit.energy;
+    energy.work.abs() > energy.drift
+}
+
+fn largest_residual(run: &Run) -> Option<(&str, f64)> {
+    let residuals = run.audit.residuals.iter().map(|(name, value)| (name.as_str(), *value));
+    residuals.max_by(|a, b| a.1.total_cmp(&b.1))
+}
+
+fn residual_unit(run: &Run, name: &str) -> String {
+    let model = &run.check.equations.model;
+    let row = model.rows().into_iter().find(|r| r.name == name);
+    row.and_then(|r| r.dimension).map_or(String::new(), |d| d.unit())
+}
+
+/// `end: x[1] = 0.7 m, …`.
+fn end(run: &Run) -> String {
+    let model = &run.check.equations.model;
+    let value = |(c, q): (&zwang::model::Coordinate, &f64)| {
+        let unit = c.dimension.map_or(String::new(), |d| d.unit());
+        format!("{} = {}", c.name, with(rounded(*q, 7), &unit))
+    };
+    let shown: Vec<String> = model.coordinates.iter().zip(&run.state.q).take(MOST_VALUES).map(value).collect();
+    let more = if run.state.q.len() > MOST_VALUES { ", …" } else { "" };
+    let word = match run.ended {
+        Ended::Finished => "end".to_string(),
+        _ => format!("stopped at t = {}", seconds(run, run.state.t, 9)),
+    };
+    format!("{word}: {}{more}", shown.join(", "))
+}
+
+/// `tension:`, `last 28.29 N,`, `least 0 N,`, `largest 29.43 N`.
+fn output_line(output: &zwang::simulate::Extent) -> Vec<String> {
+    let name = format!("{}:", output.name);
+    match output.values {
+        Some(values) => {
+            let size = values.min.abs().max(values.max.abs());
+            let text = |x: f64| with(rounded(if x.abs() <= 1e-15 * size { 0.0 } else { x }, 6), &output.unit);
+            let ExtentValues { last, min, max } = values;
+            vec![
+                name,
+                format!("last {},", text(last)),
+                format!("least {},", text(min)),
+                format!("largest {}", text(max)),
+            ]
+        }
+        None => vec![name, "not known".into()],
+    }
+}
+
+/// Columns flush left, two spaces before each line and one between.
+fn flush_left(lines: &[Vec<String>]) -> String {
+    let wide = |k: usize| lines.iter().filter_map(|l| l.get(k)).map(|s| s.chars().count()).max().unwrap_or(0);
+    let mut out = String::new();
+    for line in lines {
+        let cells: Vec<String> = line
+            .iter()
+            .enumerate()
+            .map(|(k, cell)| format!("{cell}{}", " ".repeat(wide(k) - cell.chars().count())))
+            .collect();
+        out.push_str(&format!("  {}\n", cells.join(" ").trim_end()));
+    }
+    out
+}
+
+/// `events: 0.7144 s rank-drop rod[1]; 0.9 s; … 12 in all`; what happens again is told by its time alone.
+fn events(run: &Run) -> String {
+    let mut shown = Vec::new();
+    let mut before = String::new();
+    for event in run.events.iter().take(MOST_EVENTS) {
+        let what = match event.kind {
+            "switch" => event.name.clone(),
+            kind => format!("{kind} {}", event.name),
+        };
+        let mut words: Vec<&str> = what.split([' ', ',']).collect();
+        words.sort_unstable();
+        let sorted = words.concat();
+        let t = seconds(run, event.t, 7);
+        shown.push(if sorted == before { t } else { format!("{t} {what}") });
+        before = sorted;
+    }
+    let more = match run.events.len() {
+        n if n > MOST_EVENTS => format!("; … {n} in all"),
+        _ => String::new(),
+    };
+    format!("events: {}{more}", shown.join("; "))
+}
+
+/// Rows of a residual table; a chain of thousands of links is told by its largest.
+const MOST_RESIDUALS: usize = 24;
+
+/// How well the physics was kept: names and values of a table.
+pub fn facts(run: &Run) -> Vec<(String, String)> {
+    let mut rows: Vec<(String, String)> = Vec::new();
+    let mut add = |name: &str, value: String| rows.push((name.to_string(), value));
+    let energy = &run.audit.energy;
+    add("Energy at the start", joules(run, number(energy.start)));
+    add("Energy at the end", joules(run, number(energy.end)));
+    if has_work(run) {
+        add("Work done on the system", joules(run, number(energy.work)));
+    }
+    add("Largest energy error", joules(run, small(energy.drift)));
+    for momentum in &run.audit.momenta {
+        let name = format!("Momentum of {}, conserved", momentum.name);
+        add(&name, format!("{}, changed by at most {}", rounded(momentum.start, 7), small(momentum.drift)));
+    }
+    let mut residuals: Vec<&(String, f64)> = run.audit.residuals.iter().collect();
+    let n = residuals.len();
+    if n > MOST_RESIDUALS {
+        residuals.sort_by(|a, b| b.1.total_cmp(&a.1));
+        residuals.truncate(MOST_RESIDUALS / 2);
+        add("Constraint rows", format!("{n}, the largest residuals below"));
+    }
+    for (name, value) in residuals {
+        add(&format!("Largest residual of {name}"), with(small(*value), &residual_unit(run, name)));
+    }
+    add("Rank of the constraints", format!("{} of {}", run.rank, run.check.equations.rows.len()));
+    add("Method", method(run));
+    add("Against drift", run.drift.as_str().to_string());
+    if run.counts.largest_correction > 0.0 {
+        add("Largest correction by projection", format!("{} of the size of q", small(run.counts.largest_correction)));
+    }
+    add("Steps", format!("{}, {} rejected", run.counts.steps, run.counts.rejected));
+    add("Evaluations of M, Q, A, b", run.counts.evaluations.to_string());
+    add("Decompositions of A", run.counts.factorizations.to_string());
+    add("Time of the computation", took(run.wall_seconds));
+    add("Outcome", run.ended.as_str().to_string());
+    add("Written by", format!("zwang {}", env!("CARGO_PKG_VERSION")));
+    rows
+}
+
+/// The report as Markdown: model, equations, summary, audit.
+pub fn report(run: &Run, model_text: &str, summary: &str, equations: &[(String, Vec<String>)]) -> String {
+    let model = &run.check.equations.model;
+    let title = if model.title.is_empty() { "A motion" } else { &model.title };
+    let mut out = format!("# {}\n\n", title.replace('\n', " "));
+    let fence = fence(model_text);
+    out.push_str(&format!("{fence}zw\n{}\n{fence}\n\n## Equations\n", model_text.trim_end()));
+    for (heading, lines) in equations {
+        out.push_str(&format!("\n### {heading}\n"));
+        for line in lines {
+            out.push_str(&format!("\n$$\n\\begin{{aligned}}\n{line}\n\\end{{aligned}}\n$$\n"));
+        }
+    }
+    out.push_str(&format!("\n## Summary\n\n```text\n{}\n```\n", summary.trim_end()));
+    out.push_str("\n## Audit\n\n| quantity | value |\n|---|---|\n");
+    for (name, value) in facts(run) {
+        out.push_str(&format!("| {} | {} |\n", cell(&name), cell(&value)));
+    }
+    out
+}
+
+/// Backticks that the text itself does not hold.
+fn fence(text: &str) -> String {
+    let mut fence = "```".to_string();
+    while text.contains(&fence) {
+        fence.push('`');
+    }
+    fence
+}
+
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|").replace('\n', " ")
+}
+
+/// One run of a comparison of what is done against drift; without a run, why there is none.
+pub struct Comparison {
+    /// `project`, `baumgarte` or `none`.
+    pub name: &'static str,
+    /// The run, or why it failed.
+    pub run: Result<Box<Run>, String>,
+}
+
+/// The runs side by side.
+pub fn comparison(runs: &[Comparison]) -> String {
+    let head = ["drift", "steps", "evaluations", "time", "largest |φ|, |ψ|", "largest |φ'|", "energy error", "outcome"];
+    let mut lines = vec![head.map(String::from).to_vec()];
+    for Comparison { name, run } in runs {
+        let line = match run {
+            Err(message) => vec![name.to_string(), format!("failed: {message}")],
+            Ok(run) => {
+                let outcome = match run.ended {
+                    Ended::Finished => "finished".to_string(),
+                    _ => format!("{} at {}", run.ended.as_str(), seconds(run, run.state.t, 4)),
+                };
+                vec![
+                    name.to_string(),
+                    run.counts.steps.to_string(),
+                    run.counts.evaluations.to_string(),
+                    took(run.wall_seconds),
+                    small(largest_residual(run).map_or(0.0, |(_, value)| value)),
+                    small(run.audit.rate),
+                    joules(run, small(run.audit.energy.drift)),
+                    outcome,
+                ]
+            }
+        };
+        lines.push(line);
+    }
+    // a failure is told behind the columns, not inside one
+    let (whole, failed): (Vec<_>, Vec<_>) = lines.into_iter().partition(|line| line.len() == head.len());
+    let mut out = aligned(&whole);
+    for line in failed {
+        out.push_str(&format!("  {}\n", line.join("  ")));
+    }
+    out
+}
+
+/// The same for programs.
+pub fn comparison_json(runs: &[Comparison]) -> Value {
+    let one = |Comparison { name, run }: &Comparison| match run {
+        Err(message) => json!({
+            "name": name, "steps": null, "rejected": null, "evaluations": null, "wall_seconds": null, "residual": null,
+            "residual_rate": null, "energy_drift": null, "t": null, "outcome": "failed", "message": message,
+        }),
+        Ok(run) => {
+            let residuals: Map<String, Value> =
+                run.audit.residuals.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
+            json!({
+                "name": name,
+                "steps": run.counts.steps,
+                "rejected": run.counts.rejected,
+                "evaluations": run.counts.evaluations,
+                "wall_seconds": run.wall_seconds,
+                "residual": residuals,
+                "residual_rate": run.audit.rate,
+                "energy_drift": run.audit.energy.drift,
+                "t": run.state.t,
+                "outcome": run.ended.as_str(),
+            })
+        }
+    };
+    runs.iter().map(one).collect()
+}
