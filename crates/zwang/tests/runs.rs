@@ -22,15 +22,16 @@ fn worst(name: &str, run: &Run, moment: &Moment, tolerance: f64) -> (f64, String
     let mut worst = (0.0, String::new());
     for (quantity, value, own) in &moment.values {
         let coordinate = |c: &str| model.coordinates.iter().position(|x| x.name == c);
-        let found = match (coordinate(quantity), quantity.strip_suffix('\'').and_then(coordinate)) {
-            (Some(k), _) => run.state.q[k],
-            (None, Some(k)) => run.state.qdot[k],
+        let (found, size) = match (coordinate(quantity), quantity.strip_suffix('\'').and_then(coordinate)) {
+            (Some(k), _) => (run.state.q[k], run.sizes.0[k]),
+            (None, Some(k)) => (run.state.qdot[k], run.sizes.1[k]),
             _ => {
                 let output = run.outputs.iter().find(|o| o.name == *quantity);
-                output.and_then(|o| o.values).unwrap_or_else(|| panic!("{name}: {quantity}")).last
+                let values = output.and_then(|o| o.values).unwrap_or_else(|| panic!("{name}: {quantity}"));
+                (values.last, values.max.abs().max(values.min.abs()))
             }
         };
-        let error = ((found - value).abs() - own).max(0.0) / value.abs().max(1.0) / tolerance;
+        let error = ((found - value).abs() - own).max(0.0) / size.max(1.0) / tolerance;
         if !(error <= worst.0) {
             worst = (error, format!("{quantity} = {found}, not {value}"));
         }

@@ -6,7 +6,7 @@
 
 use super::{step::Step, tableau::Gap};
 use crate::{
-    Dynamics, MotionError,
+    Dynamics, Instant, MotionError,
     factor::{
         dense::{Qr, Stop, Svd, svd},
         dot, norm, small,
@@ -150,6 +150,7 @@ impl Crossing {
         }
         let sigma: Vec<f64> = small.iter().map(|&i| values.sigma[i]).collect();
         self.roots = roots(&sigma, &K1, &K2);
+        self.verify(flow, &here, h)?;
         let nearest = self.roots.iter().fold(f64::INFINITY, |d: f64, root| d.min(root.distance()));
         self.kappa = self.sigma / nearest;
         self.by_velocity = false;
@@ -162,6 +163,22 @@ impl Crossing {
             self.by_velocity = still < 1e-3 * along;
         }
         flow.instant = here;
+        Ok(())
+    }
+
+    /// Drops roots at which nothing vanishes: a quadratic says little about a matrix that turns fast.
+    fn verify<D: Dynamics + ?Sized>(&mut self, flow: &mut Flow<D>, here: &Instant, h: f64) -> Result<(), MotionError> {
+        /// What must be left of the smallest singular value at most, at the place predicted.
+        const LEFT: f64 = 0.3;
+        let (n, m, r) = (flow.n, flow.given.constraint_rhs.len(), flow.all.rank());
+        while let Some(D) = self.ahead(2.0 * self.longest(h)) {
+            let B = displaced(flow, here, D, true)?;
+            let left = svd(&B, m, n, Stop::Rank(r), flow.settings.small_limit).sigma[r - 1];
+            if left < LEFT * self.sigma {
+                return Ok(());
+            }
+            self.roots.retain(|root| !(root.is_real() && root.re == D));
+        }
         Ok(())
     }
 
@@ -197,10 +214,10 @@ impl Crossing {
         real.map(|root| root.re).reduce(f64::min)
     }
 
-    /// The step to take where the error control wants h and allows `tolerance`.
+    /// The step to take where the error control wants h and allows `tolerance`; `is_first` if none was rejected from here.
     ///
     /// A crossing must fall into the gap of the stages, or so near to the start that only the rate already known lies there.
-    pub(crate) fn choose(&self, t: f64, h: f64, gap: Gap, tolerance: f64) -> Choice {
+    pub(crate) fn choose(&self, t: f64, h: f64, gap: Gap, tolerance: f64, is_first: bool) -> Choice {
         let longest = self.longest(h);
         let guarded = self.roots.iter().any(|root| root.distance() < REACH * longest);
         let plain = Choice { h, guarded, crossing: None, ends: false };
@@ -212,8 +229,9 @@ impl Crossing {
         if self.by_velocity {
             return Choice { h: h.min(0.5 * D), ends: self.sigma < 1e-6 * self.top, ..plain };
         }
-        // noise wants a larger step
-        let mut h = h * (self.noise(h, NEAREST * self.kappa * h) / tolerance).clamp(1.0, 1e4).powf(0.1);
+        // noise wants a larger step, unless that was tried
+        let noise = if is_first { self.noise(h, NEAREST * self.kappa * h) / tolerance } else { 1.0 };
+        let mut h = h * noise.clamp(1.0, 1e4).powf(0.1);
         let c = D / h;
         if !(c < 0.02 || (gap.from..=gap.to).contains(&c) || c >= 1.0 + gap.from) {
             h = if c > gap.to { D - gap.middle * h } else { D / gap.middle };
@@ -332,7 +350,7 @@ fn bilinear(B: &[f64], u: &[f64], w: &[f64]) -> f64 {
 /// B at the state moved along the motion for the time s, to second order; the velocity too if `with_velocity`.
 fn displaced<D: Dynamics + ?Sized>(
     flow: &mut Flow<D>,
-    here: &crate::Instant,
+    here: &Instant,
     s: f64,
     with_velocity: bool,
 ) -> Result<Vec<f64>, MotionError> {

@@ -170,6 +170,9 @@ const GROWTH: (f64, f64) = (0.2, 6.0);
 /// What the estimate may miss: the next step is this part of the ideal one.
 const SAFETY: f64 = 0.9;
 
+/// Attempts at one step: each failure makes it shorter, so that far fewer lead to the shortest.
+const MOST_ATTEMPTS: usize = 200;
+
 /// Noise that may be accepted where a singular position is crossed, in tolerances; above it rounding would decide the branch.
 const MOST_NOISE: f64 = 1000.0;
 
@@ -402,15 +405,15 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         if let (true, Stepper::Explicit(rk)) = (std::mem::take(&mut self.goes_on), &mut self.stepper) {
             rk.go_on();
         }
-        loop {
-            let choice = self.choose();
+        for attempt in 0.. {
+            let choice = self.choose(attempt == 0);
             if choice.ends {
                 let rows = (0..self.flow.given.constraint_rhs.len()).collect();
                 return Err(Outcome::Undetermined { t: self.t, rows });
             }
             let shortest = SHORTEST * self.t.abs().max(self.plan.end - self.t0);
-            if !(choice.h > shortest) {
-                return Err(self.too_small(choice.h));
+            if !(choice.h > shortest) || attempt > MOST_ATTEMPTS {
+                break;
             }
             match self.attempt(choice) {
                 Ok(true) => return self.accept(choice),
@@ -425,17 +428,18 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
                 return Err(outcome);
             }
         }
+        Err(self.too_small(self.h))
     }
 
     /// Length and kind of the next step.
-    fn choose(&self) -> Choice {
+    fn choose(&self, is_first: bool) -> Choice {
         let left = self.plan.end - self.t;
         let h = self.h.min(self.plan.step.unwrap_or(f64::INFINITY));
         let plain = |h: f64| Choice { h, guarded: false, crossing: None, ends: false };
         let Stepper::Explicit(rk) = &self.stepper else {
             return plain(if self.method.is_fixed_step() { self.h.min(left) } else { shorten(h, left) });
         };
-        let choice = self.crossing.choose(self.t, h, rk.tableau.gap, self.plan.tolerance);
+        let choice = self.crossing.choose(self.t, h, rk.tableau.gap, self.plan.tolerance, is_first);
         // near a singular position the end is taken from the dense output, never by a short step
         if choice.guarded { choice } else { Choice { h: shorten(choice.h, left), ..choice } }
     }
@@ -835,6 +839,11 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
     /// The method at work.
     pub fn method(&self) -> Method {
         self.method
+    }
+
+    /// The sizes of q and of q̇ so far, against which errors are measured.
+    pub fn sizes(&self) -> (&[f64], &[f64]) {
+        (&self.flow.q_size, &self.flow.v_size)
     }
 
     /// Rank of A along the motion.

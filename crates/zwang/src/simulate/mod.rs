@@ -91,6 +91,8 @@ pub struct Run {
     pub state: State,
     /// When it should have ended.
     pub end: f64,
+    /// The sizes of q and of q̇, against which errors were measured.
+    pub sizes: (Vec<f64>, Vec<f64>),
     /// Rank along the motion.
     pub rank: usize,
     /// The tolerance.
@@ -214,6 +216,7 @@ struct Walk<'c> {
 struct Walked {
     ended: Ended,
     state: State,
+    sizes: (Vec<f64>, Vec<f64>),
     rank: usize,
     method: Method,
     counts: Counts,
@@ -354,6 +357,7 @@ impl<'c> Walk<'c> {
         Walked {
             ended,
             state: self.motion.state(),
+            sizes: (self.motion.sizes().0.to_vec(), self.motion.sizes().1.to_vec()),
             rank: self.motion.rank(),
             method: self.motion.method(),
             counts: self.motion.counts(),
@@ -376,6 +380,7 @@ impl Walked {
             ended: self.ended,
             state: self.state,
             end: plan.end,
+            sizes: self.sizes,
             rank: self.rank,
             tolerance: plan.tolerance,
             method: self.method,
