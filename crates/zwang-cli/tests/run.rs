@@ -82,11 +82,10 @@ fn every_writer_writes() {
     assert_eq!(header[11..], ["T", "V", "E", "tension"].map(String::from));
     assert_eq!(columns[0].len(), 1001);
     assert_eq!((columns[0][0], columns[0][1000]), (0.0, 10.0));
-    for row in 0..1001 {
-        let (x, y) = (columns[1][row], columns[2][row]);
-        assert!((x * x + y * y - 1.0).abs() < 1e-8, "row {row} is off the rod");
-        // the tension is 3 m g cos of the angle below the horizontal
-        assert!((columns[14][row] + 3.0 * 9.81 * y).abs() < 1e-6, "row {row}");
+    for ((x, y), tension) in columns[1].iter().zip(&columns[2]).zip(&columns[14]) {
+        assert!((x * x + y * y - 1.0).abs() < 1e-8, "({x}, {y}) is off the rod");
+        // 3 m g times the depth below the pivot
+        assert!((tension + 3.0 * 9.81 * y).abs() < 1e-6, "{tension} at ({x}, {y})");
     }
 
     let value = json(&folder.read("p.json"));
