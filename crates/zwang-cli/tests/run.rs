@@ -260,6 +260,15 @@ fn drifts_are_compared() {
 }
 
 #[test]
+fn what_the_command_line_changes_is_on_record() {
+    let folder = Folder::new("record");
+    let path = folder.path("x.md");
+    let output = zwang(&["run", "models/pendulum.zw", "--set", "l=50 cm", "--to", "1", "-o", &path, "--json"]);
+    assert_eq!(json(&output.stdout)["overrides"]["set"][0], "l=50 cm");
+    assert!(folder.text("x.md").contains("# changed on the command line: --set 'l=50 cm'\n```"));
+}
+
+#[test]
 fn methods_and_the_sketch() {
     let output = zwang(&["run", "models/pendulum.zw", "--method", "rattle", "--step", "10 ms", "--to", "2", "--plot"]);
     let out = text(&output.stdout);
