@@ -116,11 +116,8 @@ fn check_outputs(arguments: &RunModel) -> Result<(), u8> {
 }
 
 fn is_compiled(kind: Kind) -> bool {
-    match kind {
-        Kind::Parquet => cfg!(feature = "parquet"),
-        Kind::Png => cfg!(feature = "png"),
-        _ => true,
-    }
+    let optional = [(Kind::Parquet, cfg!(feature = "parquet")), (Kind::Png, cfg!(feature = "png"))];
+    optional.iter().all(|(other, is_there)| *other != kind || *is_there)
 }
 
 fn wishes(arguments: &RunModel, check: &Check) -> Result<RunWishes, u8> {
