@@ -106,7 +106,7 @@ pub struct OneModel {
     /// Take the nearest consistent start instead of refusing one that is off
     #[arg(long, help_heading = MODEL)]
     pub fix_start: bool,
-    /// Smallest direction of the constraints that counts in the rank, relative
+    /// Smallest direction that counts in the rank, relative
     #[arg(long, value_name = "NUMBER", help_heading = INTEGRATION)]
     pub rank_tolerance: Option<f64>,
     /// Way to the acceleration
@@ -136,11 +136,11 @@ pub struct RunModel {
     /// are symplectic, with a fixed --step, for long runs of systems with constraints on positions.
     #[arg(long, value_name = "NAME", help_heading = INTEGRATION)]
     pub method: Option<Method>,
-    /// Step of rattle and rattle4, longest step of the others: 0.01, "10 ms"
+    /// Step of rattle and rattle4, longest step of others: "10 ms"
     #[arg(long, value_name = "TIME", help_heading = INTEGRATION, value_parser = time, allow_negative_numbers = true)]
     pub step: Option<f64>,
-    /// What keeps it on the constraints; compare runs all three
-    #[arg(long, value_enum, value_name = "NAME", default_value = "project", help_heading = INTEGRATION)]
+    /// On the constraints by: project, baumgarte, none, or compare all
+    #[arg(long, value_enum, hide_possible_values = true, value_name = "NAME", default_value = "project", help_heading = INTEGRATION)]
     pub drift: DriftChoice,
     /// Write a file by its extension, or CSV to - ; may be repeated
     ///

@@ -12,6 +12,14 @@ mod watch;
 use clap::Parser;
 
 fn main() -> std::process::ExitCode {
+    // an internal error is told in words; RUST_BACKTRACE asks for more
+    if std::env::var_os("RUST_BACKTRACE").is_none() {
+        std::panic::set_hook(Box::new(|panic| {
+            shell::complain(&format!(
+                "internal error: {panic}\nthis is a mistake in zwang; please report it with the model\n"
+            ));
+        }));
+    }
     let arguments = match arguments::Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => {

@@ -44,6 +44,8 @@ pub fn run(arguments: &RunModel) -> Exit {
 
     let summary = run_summary(&source.file, &run);
     let mut record = run_json(&source.reading, &source.diagnostics, &run, seconds_before);
+    record.insert("overrides".into(), source.overrides_json());
+    record.insert("version".into(), json!(env!("CARGO_PKG_VERSION")));
     let written = write_all(arguments, &source, &mut run, &summary, &Value::Object(record.clone()));
     let code = exit_code(&run, &written);
     if !model.json {
@@ -114,11 +116,8 @@ fn check_outputs(arguments: &RunModel) -> Result<(), u8> {
 }
 
 fn is_compiled(kind: Kind) -> bool {
-    match kind {
-        Kind::Parquet => cfg!(feature = "parquet"),
-        Kind::Png => cfg!(feature = "png"),
-        _ => true,
-    }
+    let optional = [(Kind::Parquet, cfg!(feature = "parquet")), (Kind::Png, cfg!(feature = "png"))];
+    optional.iter().all(|(other, is_there)| *other != kind || *is_there)
 }
 
 fn wishes(arguments: &RunModel, check: &Check) -> Result<RunWishes, u8> {
@@ -237,12 +236,12 @@ fn bytes(
         Kind::Html => {
             let equations = zwang_view::equations_sections(&mut run.check.equations);
             let facts = zwang_view::facts(run);
-            zwang_view::page_of(run, source.text(), summary, &equations, &facts)
+            zwang_view::page_of(run, &source.told_text(), summary, &equations, &facts)
         }
         Kind::Tex => zwang_view::equations_latex(&mut run.check.equations),
         Kind::Markdown => {
             let equations = zwang_view::equations_sections(&mut run.check.equations);
-            zwang_view::report(run, source.text(), summary, &equations)
+            zwang_view::report(run, &source.told_text(), summary, &equations)
         }
         #[cfg(not(all(feature = "parquet", feature = "png")))]
         _ => return Err("this zwang was built without it".into()),

@@ -8,7 +8,7 @@ use zwang_motion::Settings;
 use zwang_view::{Paint, check_json, messages};
 
 use crate::arguments::{ModelSource, OneModel};
-use crate::shell::{MODEL_ERRORS, USAGE, complain, print_json, usage_as};
+use crate::shell::{MODEL_ERRORS, USAGE, complain, print_json, quoted, usage_as};
 
 /// A model that was read, with the name to show in messages.
 pub struct Source {
@@ -68,6 +68,29 @@ impl Source {
     /// The model as the user wrote it, without what the command line changes.
     pub fn text(&self) -> &str {
         &self.reading.text[..self.reading.file_length]
+    }
+
+    /// The same with a last line that says what the command line changes, for pages and reports.
+    pub fn told_text(&self) -> String {
+        let text = self.text();
+        let options = [("--set", &self.overrides.set), ("--start", &self.overrides.start)];
+        let changes: Vec<String> = options
+            .iter()
+            .flat_map(|(name, values)| values.iter().map(move |v| format!("{name} {}", quoted(v))))
+            .collect();
+        match changes.is_empty() {
+            true => text.to_string(),
+            false => format!(
+                "{}\n\n# changed on the command line: {}\n",
+                text.trim_end(),
+                changes.join(" ").replace('\n', " ")
+            ),
+        }
+    }
+
+    /// What the command line changes.
+    pub fn overrides_json(&self) -> serde_json::Value {
+        serde_json::json!({ "set": self.overrides.set, "start": self.overrides.start })
     }
 
     /// The same model once more.

@@ -47,12 +47,12 @@ impl Watch {
             self.shown = Instant::now();
             let began = self.began;
             let bar = self.bar.get_or_insert_with(|| bar(began));
+            bar.set_position((t / self.end * TICKS as f64) as u64);
             bar.set_message(format!(
                 "t = {} of {}",
                 zwang::quantity::rounded(t, 4),
                 zwang::quantity::rounded(self.end, 4)
             ));
-            bar.set_position((t / self.end * TICKS as f64) as u64);
         }
         !self.stop.load(Ordering::Relaxed)
     }

@@ -159,7 +159,7 @@ fn what_is_not_computed_yet_is_refused_by_run_and_noted_by_check() {
         assert!(text(&output.stderr).contains("not yet"), "{}", text(&output.stderr));
     }
     // a sweep is only noted
-    assert_eq!(zwang(&["run", "models/chain.zw"]).status.code(), Some(0));
+    assert_eq!(zwang(&["run", "models/chain.zw", "--set", "n=4"]).status.code(), Some(0));
 }
 
 #[test]
@@ -180,7 +180,7 @@ fn templates_run_and_are_never_overwritten() {
     let list = text(&here(&["new", "--list"]).stdout);
     for template in list.lines().filter_map(|l| l.split_whitespace().next()) {
         assert_eq!(here(&["new", template]).status.code(), Some(0), "{template}");
-        assert_eq!(here(&["run", &format!("{template}.zw")]).status.code(), Some(0), "{template}");
+        assert_eq!(here(&["run", &format!("{template}.zw"), "--to", "0.5"]).status.code(), Some(0), "{template}");
         assert_eq!(here(&["new", template]).status.code(), Some(2), "{template} was overwritten");
     }
     std::fs::remove_dir_all(&folder).unwrap();

@@ -82,11 +82,10 @@ fn every_writer_writes() {
     assert_eq!(header[11..], ["T", "V", "E", "tension"].map(String::from));
     assert_eq!(columns[0].len(), 1001);
     assert_eq!((columns[0][0], columns[0][1000]), (0.0, 10.0));
-    for row in 0..1001 {
-        let (x, y) = (columns[1][row], columns[2][row]);
-        assert!((x * x + y * y - 1.0).abs() < 1e-8, "row {row} is off the rod");
-        // the tension is 3 m g cos of the angle below the horizontal
-        assert!((columns[14][row] + 3.0 * 9.81 * y).abs() < 1e-6, "row {row}");
+    for ((x, y), tension) in columns[1].iter().zip(&columns[2]).zip(&columns[14]) {
+        assert!((x * x + y * y - 1.0).abs() < 1e-8, "({x}, {y}) is off the rod");
+        // 3 m g times the depth below the pivot
+        assert!((tension + 3.0 * 9.81 * y).abs() < 1e-6, "{tension} at ({x}, {y})");
     }
 
     let value = json(&folder.read("p.json"));
@@ -258,6 +257,15 @@ fn drifts_are_compared() {
     assert_eq!(value["outcome"], "finished");
     let out = text(&zwang(&["run", "models/pendulum.zw", "--drift", "compare"]).stdout);
     assert!(out.contains("baumgarte") && out.contains("energy error"), "{out}");
+}
+
+#[test]
+fn what_the_command_line_changes_is_on_record() {
+    let folder = Folder::new("record");
+    let path = folder.path("x.md");
+    let output = zwang(&["run", "models/pendulum.zw", "--set", "l=50 cm", "--to", "1", "-o", &path, "--json"]);
+    assert_eq!(json(&output.stdout)["overrides"]["set"][0], "l=50 cm");
+    assert!(folder.text("x.md").contains("# changed on the command line: --set 'l=50 cm'\n```"));
 }
 
 #[test]

@@ -361,8 +361,10 @@ function draw_force(thing, p, f) {
   const a = project(p), b = project(add(p, f, force_scale()));
   if (!a || !b) return;
   piece(Math.min(a[2], b[2]) - 2e-3 * size - (data.space ? 0 : 1), () => arrow(a, b, color.force, 2.6));
-  spots.push({ q: b, p: f, name: thing.name, label: of_kind("force").length <= 6 && Math.hypot(b[0] - a[0], b[1] - a[1]) > 24,
-    force: true, r: 2 });
+  // the name stands beside the arrow, where no rod along it hides it
+  const long = Math.hypot(b[0] - a[0], b[1] - a[1]), right = b[1] > a[1] ? -1 : 1;
+  const side = [right * (a[1] - b[1]) / long, right * (b[0] - a[0]) / long];
+  spots.push({ q: b, p: f, name: thing.name, label: of_kind("force").length <= 6 && long > 24, force: true, side, r: 2 });
 }
 function draw_things(t, ghost) {
   const place = place_in(times, t);
@@ -432,7 +434,9 @@ function draw_scene() {
   if (printing && duration > 0) draw_ghosts();
   draw_things(now, false);
   for (const s of $("names").checked ? spots : []) {
-    if (s.label && s.name) write(s.name, s.q[0] + s.r + 6, s.q[1] - s.r - 4, s.force ? color.force : color.ink);
+    if (!s.label || !s.name) continue;
+    if (s.side) write(s.name, s.q[0] + 11 * s.side[0], s.q[1] + 11 * s.side[1], color.force);
+    else write(s.name, s.q[0] + s.r + 6, s.q[1] - s.r - 4, color.ink);
   }
   draw_legend(step);
 }

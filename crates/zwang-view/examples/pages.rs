@@ -5,6 +5,9 @@ use zwang::equations::Equations;
 use zwang::scene::{Frames, Scene, Thing, Vector};
 use zwang_view::{Page, PagePlot, equations_sections, page};
 
+/// The picture shows the axes as they are.
+const AXES: [[f64; 3]; 3] = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+
 fn main() -> std::io::Result<()> {
     let folder = std::env::args().nth(1).unwrap_or_else(|| "/tmp/pages".into());
     std::fs::create_dir_all(&folder)?;
@@ -167,6 +170,7 @@ fn double_pendulum() -> String {
         summary: "Double pendulum in Cartesian coordinates: 4 coordinates, 2 constraints, 2 degrees of freedom\n12 s in 1482 steps, largest residual 4.4e-15, energy kept to 7.1e-13\n",
         equations: &equations,
         scene: &scene,
+        axes: AXES,
         plots: &plots,
         events: &[(1.234567, "rod1 is horizontal".into()), (7.5, "rod2 is slack".into())],
         facts: &facts(),
@@ -230,6 +234,7 @@ fn rolling_disk() -> String {
         summary: "Rolling disk: 5 coordinates, 2 constraints, 3 degrees of freedom\n",
         equations: &equations_of(include_str!("../../../models/rolling_disk.zw")),
         scene: &scene,
+        axes: AXES,
         plots: &plots,
         events: &[],
         facts: &facts(),
@@ -268,6 +273,7 @@ fn chain() -> String {
         summary: "",
         equations: &[],
         scene: &scene,
+        axes: AXES,
         plots: &plots,
         events: &events,
         facts: &[],
@@ -296,6 +302,7 @@ fn bodies() -> String {
         summary: "half a second, shown in ten",
         equations: &[],
         scene: &scene,
+        axes: AXES,
         plots: &[],
         events: &[],
         facts: &[],
@@ -309,6 +316,7 @@ fn empty() -> String {
         summary: "nothing to see",
         equations: &[],
         scene: &Scene::default(),
+        axes: AXES,
         plots: &[],
         events: &[],
         facts: &[],

@@ -1,5 +1,7 @@
 //! LaTeX formulas as MathML, which browsers typeset without help.
 
+use std::borrow::Cow;
+
 use pulldown_latex::config::DisplayMode;
 use pulldown_latex::{Parser, RenderConfig, Storage, push_mathml};
 
@@ -28,6 +30,18 @@ pub(crate) fn escaped(text: &str) -> String {
         }
     }
     out
+}
+
+/// Longer lines than this nobody reads, and browsers take seconds for them.
+const LONGEST_LINE: usize = 10_000;
+
+/// The line, or what to type for one that is too long to be read.
+pub(crate) fn readable(latex: &str) -> Cow<'_, str> {
+    if latex.len() <= LONGEST_LINE {
+        return Cow::Borrowed(latex);
+    }
+    let left = latex.split_once('&').map_or("", |(left, _)| left);
+    Cow::Owned(format!("{left}&= \\text{{too long to be read here; the command zwang equations prints it}}"))
 }
 
 /// One line of an `align` as cells of a grid: what stands left of the first `&`, and the rest broken where it is long.

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 use zwang::scene::{Frames, Scene, Vector};
 
-use crate::formula::{escaped, line};
+use crate::formula::{escaped, line, readable};
 
 const HTML: &str = include_str!("../assets/page.html");
 const CSS: &str = include_str!("../assets/page.css");
@@ -11,6 +11,9 @@ const JS: &str = include_str!("../assets/page.js");
 
 /// Sections of formulas longer than this are folded.
 const LONG_SECTION: usize = 16;
+
+/// Sections with more LaTeX than this are folded too.
+const MUCH_LATEX: usize = 15_000;
 
 /// Lists of events longer than this are folded.
 const LONG_LIST: usize = 6;
@@ -99,10 +102,13 @@ fn equations(sections: &[(String, Vec<String>)]) -> String {
     }
     let section = |(heading, lines): &(String, Vec<String>)| {
         let heading = escaped(heading);
+        let lines: Vec<_> = lines.iter().map(|latex| readable(latex)).collect();
         let formulas: String = lines.iter().map(|latex| line(latex)).collect();
         let formulas = format!("<div class=\"formulas\">\n{formulas}</div>");
-        if lines.len() > LONG_SECTION {
-            format!("<details><summary><h3>{heading} ({} lines)</h3></summary>{formulas}</details>\n", lines.len())
+        if lines.len() > LONG_SECTION || lines.iter().map(|l| l.len()).sum::<usize>() > MUCH_LATEX {
+            let n = lines.len();
+            let count = if n == 1 { "1 line".to_string() } else { format!("{n} lines") };
+            format!("<details><summary><h3>{heading} ({count})</h3></summary>{formulas}</details>\n")
         } else {
             format!("<h3>{heading}</h3>{formulas}\n")
         }

@@ -7,7 +7,7 @@ use zwang::scene::{Frames, Scene, Vector};
 use zwang::simulate::Pictured;
 
 use crate::page::{Page, PagePlot, page};
-use crate::plot::{Curve, Figure, Panel, Quantity, panels_by_unit};
+use crate::plot::{Curve, Figure, Panel, Quantity, panels_by_unit, typeset};
 
 /// Coordinates drawn where the model asks for nothing.
 const MOST_COORDINATES: usize = 8;
@@ -118,12 +118,12 @@ fn page_plots(shown: &Pictured, scene: &Scene, stride: usize) -> Vec<PagePlot> {
     let mut plots: Vec<PagePlot> = Vec::new();
     let t: Vec<f64> = kept(&scene.times, stride);
     for column in shown.curves.iter().chain(path) {
-        let curve = (column.label.clone(), kept(&column.values, stride));
-        match plots.iter_mut().find(|p| p.unit == column.unit) {
+        let curve = (typeset(&column.label), kept(&column.values, stride));
+        match plots.iter_mut().find(|p| p.unit == typeset(&column.unit)) {
             Some(plot) => plot.curves.push(curve),
             None => plots.push(PagePlot {
                 y_label: String::new(),
-                unit: column.unit.clone(),
+                unit: typeset(&column.unit),
                 t: t.clone(),
                 curves: vec![curve],
             }),

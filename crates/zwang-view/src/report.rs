@@ -4,7 +4,9 @@ use serde_json::{Map, Value, json};
 use zwang::Run;
 use zwang::quantity::{number, rounded};
 use zwang::simulate::{Ended, ExtentValues};
+use zwang_motion::Dynamics;
 
+use crate::formula::readable;
 use crate::table::{aligned, count, summary};
 
 /// Coordinates, outputs and events shown in a summary.
@@ -247,7 +249,7 @@ pub fn report(run: &Run, model_text: &str, summary: &str, equations: &[(String, 
     out.push_str(&format!("{fence}zw\n{}\n{fence}\n\n## Equations\n", model_text.trim_end()));
     for (heading, lines) in equations {
         out.push_str(&format!("\n### {heading}\n"));
-        for line in lines {
+        for line in lines.iter().map(|line| readable(line)) {
             out.push_str(&format!("\n$$\n\\begin{{aligned}}\n{line}\n\\end{{aligned}}\n$$\n"));
         }
     }
@@ -298,7 +300,7 @@ pub fn comparison(runs: &[Comparison]) -> String {
                     run.counts.evaluations.to_string(),
                     took(run.wall_seconds),
                     small(largest_residual(run).map_or(0.0, |(_, value)| value)),
-                    small(run.audit.rate),
+                    if run.check.system.n_position_rows() > 0 { small(run.audit.rate) } else { "-".into() },
                     joules(run, small(run.audit.energy.drift)),
                     outcome,
                 ]
