@@ -1,8 +1,8 @@
 //! The motion as a flow: the rate of the state at a held rank, and the way back onto the constraints.
 
 use crate::{
-    Drift, Dynamics, Given, Instant, Jacobian, Legendre, Matrix, MotionError, Route, RouteName, Settings, Solution, State,
-    acceleration::decomposition::Decomposition, dependence::contradiction, route,
+    Drift, Dynamics, Given, Instant, Jacobian, Legendre, Matrix, MotionError, Route, RouteName, Settings, Solution,
+    State, acceleration::decomposition::Decomposition, dependence::contradiction, route,
 };
 
 /// y = (q, q̇, w) ↦ ẏ = (q̇, q̈, ẇ), where w are the integrals the system asks for.
@@ -88,9 +88,8 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
         let (positions, velocities) = (level(h), if hs == h { None } else { level(hs) });
         // without a check for contradictions: those are looked for at accepted states
         let settings = settings.clone();
-        let way = (route_name != RouteName::GeneralizedInverse).then(|| {
-            route(route_name, &Settings { contradiction_tolerance: f64::INFINITY, ..settings.clone() })
-        });
+        let way = (route_name != RouteName::GeneralizedInverse)
+            .then(|| route(route_name, &Settings { contradiction_tolerance: f64::INFINITY, ..settings.clone() }));
         Flow {
             drift,
             n,

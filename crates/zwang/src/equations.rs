@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use rustc_hash::FxHashMap;
 use zwang_expr::{Expr, Graph};
 
-use crate::verdict::vanishes;
 use crate::model::{Coordinate, Derived, Level, Load, Model, Plot, Row, When};
+use crate::verdict::vanishes;
 
 /// A vector of which only the entries that are not zero are kept: index and entry.
 pub type SparseRow = Vec<(usize, Expr)>;
@@ -213,8 +213,7 @@ impl Equations {
         let mut of_constraint = vec![Expr::ZERO; constraints.len()];
         let mut works = !self.nonideal_force.is_empty();
         for row in &self.rows {
-            let parts: Vec<Expr> =
-                row.coefficients.iter().map(|&(j, e)| graph.mul(e, coordinates[j].qdot)).collect();
+            let parts: Vec<Expr> = row.coefficients.iter().map(|&(j, e)| graph.mul(e, coordinates[j].qdot)).collect();
             let motion = graph.sum(&parts);
             // on the constraint the rate is zero, so A q̇ is what the rate lacks to be homogeneous in the velocities
             let mut motion = row.rate.map_or(motion, |rate| graph.sub(motion, rate));

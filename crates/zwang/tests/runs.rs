@@ -43,23 +43,44 @@ fn worst(name: &str, run: &Run, moment: &Moment, tolerance: f64) -> (f64, String
 fn table() {
     let only = std::env::var("ONLY").unwrap_or_default();
     for (name, reference) in references() {
-        if !name.contains(&only) || name.as_str() < std::env::var("FROM").unwrap_or_default().as_str() { continue; }
-        for (k, run) in reference.runs.iter().enumerate() { if run.overrides.iter().any(|o| o == "N=40") { continue; }
+        if !name.contains(&only) || name.as_str() < std::env::var("FROM").unwrap_or_default().as_str() {
+            continue;
+        }
+        for (k, run) in reference.runs.iter().enumerate() {
+            if run.overrides.iter().any(|o| o == "N=40") {
+                continue;
+            }
             let mut line = format!("{name} {k}:");
             for tolerance in [1e-6, 1e-9, 1e-12] {
                 let clock = std::time::Instant::now();
                 let mut most = (0.0, String::new());
                 let mut last = None;
                 for moment in &run.moments {
-                    if moment.t == 0.0 { continue; }
+                    if moment.t == 0.0 {
+                        continue;
+                    }
                     let done = run_to(&name, run, Some(moment.t), tolerance);
                     let w = worst(&name, &done, moment, tolerance);
-                    if !(w.0 <= most.0) { most = w; }
+                    if !(w.0 <= most.0) {
+                        most = w;
+                    }
                     last = Some(done);
                 }
                 if let Some(run_done) = last {
-                let res = run_done.audit.residuals.iter().fold(0.0f64, |a, b| a.max(b.1));
-                line += &format!("  [{:.0e}] err {:.1}tol {} E {:.0e}/{:?} res {:.0e} {}st {}ev {} {:?}", tolerance, most.0, if most.0 > 100.0 { most.1.clone() } else { String::new() }, run_done.audit.energy.drift, run.energy_drift, res, run_done.counts.steps, run_done.events.len(), if run_done.ended == Ended::Finished { "" } else { run_done.ended.as_str() }, clock.elapsed());
+                    let res = run_done.audit.residuals.iter().fold(0.0f64, |a, b| a.max(b.1));
+                    line += &format!(
+                        "  [{:.0e}] err {:.1}tol {} E {:.0e}/{:?} res {:.0e} {}st {}ev {} {:?}",
+                        tolerance,
+                        most.0,
+                        if most.0 > 100.0 { most.1.clone() } else { String::new() },
+                        run_done.audit.energy.drift,
+                        run.energy_drift,
+                        res,
+                        run_done.counts.steps,
+                        run_done.events.len(),
+                        if run_done.ended == Ended::Finished { "" } else { run_done.ended.as_str() },
+                        clock.elapsed()
+                    );
                 }
             }
             println!("{line}");

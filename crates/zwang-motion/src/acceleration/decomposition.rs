@@ -173,7 +173,14 @@ impl Decomposition {
     }
 
     /// The x with (x − M⁻¹f)ᵀ M (x − M⁻¹f) least and A x = g; an empty f is zero.
-    pub(crate) fn solve(&mut self, A: &Matrix, f: &[f64], extra: &[f64], g: &[f64], x: &mut [f64]) -> Result<(), MotionError> {
+    pub(crate) fn solve(
+        &mut self,
+        A: &Matrix,
+        f: &[f64],
+        extra: &[f64],
+        g: &[f64],
+        x: &mut [f64],
+    ) -> Result<(), MotionError> {
         if let Some(large) = &mut self.large {
             large.solve_for(A, f, extra, g, x);
         } else {

@@ -383,7 +383,12 @@ fn roots(sigma: &[f64], K1: &[f64], K2: &[f64]) -> Vec<Root> {
         let square = z.re * z.re + z.im * z.im;
         Root { re: z.re / square, im: -z.im / square }
     };
-    values.into_iter().filter(|z| z.re != 0.0 || z.im != 0.0).map(inverse).filter(|root| root.distance().is_finite()).collect()
+    values
+        .into_iter()
+        .filter(|z| z.re != 0.0 || z.im != 0.0)
+        .map(inverse)
+        .filter(|root| root.distance().is_finite())
+        .collect()
 }
 
 /// How many directions that vanish at the start do so only there: the rank that holds away from it.
@@ -415,7 +420,7 @@ pub(crate) fn generic_rank<D: Dynamics + ?Sized>(flow: &mut Flow<D>) -> Result<S
             }
         }
         let kappa = svd(&block, rows, cols, Stop::Rank(rows.min(cols)), limit);
-            kappa.sigma.iter().filter(|k| **k > 1e-5 * whole && **k > 1e-10).count()
+        kappa.sigma.iter().filter(|k| **k > 1e-5 * whole && **k > 1e-10).count()
     };
     let mut found = 0;
     if pace > 0.0 {

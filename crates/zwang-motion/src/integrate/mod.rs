@@ -14,8 +14,8 @@ use crate::{
 };
 pub use crossing::Passage;
 use crossing::{Choice, Crossing, generic_rank};
-use event::Watch;
 pub use event::Event;
+use event::Watch;
 use rattle::Rattle;
 use runge_kutta::RungeKutta;
 pub use step::Step;
@@ -357,9 +357,8 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
     fn first_step(&mut self, rate: &[f64]) -> Result<f64, MotionError> {
         let n2 = 2 * self.flow.n;
         let whole = self.plan.end - self.t;
-        let size = |x: &[f64], allowed: &[f64]| {
-            x.iter().zip(allowed).fold(0.0, |top: f64, (x, a)| top.max((x / a).abs()))
-        };
+        let size =
+            |x: &[f64], allowed: &[f64]| x.iter().zip(allowed).fold(0.0, |top: f64, (x, a)| top.max((x / a).abs()));
         let (d0, d1) = (size(&self.y[..n2], &self.allowed), size(&rate[..n2], &self.allowed));
         let h0 = if d0 < 1e-5 || d1 < 1e-5 { 1e-6 * whole } else { 0.01 * d0 / d1 }.min(whole);
         let y1: Vec<f64> = self.y.iter().zip(rate).map(|(y, f)| y + h0 * f).collect();
@@ -625,7 +624,8 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         }
         let (miss, _) = self.flow.miss().map_err(Outcome::Failed)?;
         if miss > 100.0 * self.plan.tolerance.max(1e-12) {
-            let error = crate::dependence::contradiction(&self.flow.given, &self.flow.instant.qddot, &self.flow.settings);
+            let error =
+                crate::dependence::contradiction(&self.flow.given, &self.flow.instant.qddot, &self.flow.settings);
             return Err(Outcome::Contradiction(error));
         }
         Ok(())

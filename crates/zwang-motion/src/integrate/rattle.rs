@@ -112,12 +112,7 @@ impl Rattle {
         Ok(())
     }
 
-    fn kick_at<D: Dynamics + ?Sized>(
-        &mut self,
-        flow: &mut Flow<D>,
-        t: f64,
-        at_end: bool,
-    ) -> Result<(), MotionError> {
+    fn kick_at<D: Dynamics + ?Sized>(&mut self, flow: &mut Flow<D>, t: f64, at_end: bool) -> Result<(), MotionError> {
         let state = &mut flow.instant.state;
         state.t = t;
         state.q.copy_from_slice(&self.q);

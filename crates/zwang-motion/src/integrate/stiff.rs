@@ -334,8 +334,8 @@ impl Collocation {
             // what is missing at the inner nodes is θ²(1 − θ)²(F₃ + θF₄)
             let missing = |i: usize| {
                 let theta = C[i];
-                let cubic = step.y[k]
-                    + theta * (step.F[k] + (1.0 - theta) * (step.F[size + k] + theta * step.F[2 * size + k]));
+                let cubic =
+                    step.y[k] + theta * (step.F[k] + (1.0 - theta) * (step.F[size + k] + theta * step.F[2 * size + k]));
                 (nodes[i][k] - cubic) / (theta * theta * (1.0 - theta) * (1.0 - theta))
             };
             let (first, second) = (missing(0), missing(1));

@@ -48,7 +48,8 @@ fn undetermined(equations: &Equations, t: f64, rows: &[usize]) -> Diagnostic {
         1 => format!("constraint {} loses its grip", names[0]),
         _ => format!("constraints {} become dependent", joined(&names)),
     };
-    let mut d = Diagnostic::error("Z603", format!("{what} at t = {}, and the motion beyond is not determined", number(t)));
+    let mut d =
+        Diagnostic::error("Z603", format!("{what} at t = {}, and the motion beyond is not determined", number(t)));
     if let Some(&row) = rows.first() {
         d = d.at(equations.model.constraints[equations.rows[row].constraint].span, "its derivatives vanish there");
     }
@@ -74,7 +75,9 @@ fn too_small(
     ));
     let d = match cause {
         Some(MotionError::NotFinite { what }) => d.with_note(format!("{what} is not finite")),
-        Some(MotionError::NotConverged { .. }) => d.with_note("no state on the constraints was found near the next step"),
+        Some(MotionError::NotConverged { .. }) => {
+            d.with_note("no state on the constraints was found near the next step")
+        }
         Some(other) => d.with_note(other.to_string()),
         None => d,
     };

@@ -16,8 +16,8 @@ use crate::samples::Samples;
 use crate::scene::Scene;
 use crate::system::System;
 use crate::verdict::contradiction;
-pub use account::{Audit, EnergyAccount, Extent, ExtentValues, Momentum};
 use account::Accountant;
+pub use account::{Audit, EnergyAccount, Extent, ExtentValues, Momentum};
 use gauge::Around;
 pub use record::Pictured;
 use record::{Extremes, Recorder};
@@ -243,7 +243,18 @@ impl<'c> Walk<'c> {
         let every = wishes.every.unwrap_or((plan.end - state.t) / ROWS);
         let start_t = state.t;
         let motion = Motion::new(system, &start, plan, &wishes.settings)?;
-        Ok(Walk { motion, equations, accountant, recorder, extremes, events, n_events: 0, start: start_t, every, n_rows: 0 })
+        Ok(Walk {
+            motion,
+            equations,
+            accountant,
+            recorder,
+            extremes,
+            events,
+            n_events: 0,
+            start: start_t,
+            every,
+            n_rows: 0,
+        })
     }
 
     fn run(mut self, goes_on: &mut dyn FnMut(f64) -> bool) -> Result<Walked, MotionError> {

@@ -422,7 +422,8 @@ impl Extremes {
         let outputs = equations.model.outputs.iter().zip(self.found);
         let extent = |(output, found): (&Output, Option<ExtentValues>)| {
             let factor = output.unit.as_ref().map_or(1.0, |u| u.factor());
-            let scaled = |v: ExtentValues| ExtentValues { last: v.last / factor, min: v.min / factor, max: v.max / factor };
+            let scaled =
+                |v: ExtentValues| ExtentValues { last: v.last / factor, min: v.min / factor, max: v.max / factor };
             Extent { name: output.name.clone(), unit: output_unit(output), values: found.map(scaled) }
         };
         outputs.map(extent).collect()
