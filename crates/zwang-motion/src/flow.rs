@@ -63,13 +63,6 @@ impl Level {
     }
 }
 
-/// How far a projection moved the state, relative to the sizes of q and q̇.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Moved {
-    pub(crate) q: f64,
-    pub(crate) v: f64,
-}
-
 /// Two corrections in a row may not shrink by less than this: then the point is not clearly nearer to this branch than to
 /// another (Kantorovich).
 const CONTRACTION: f64 = 0.25;
@@ -234,18 +227,19 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
 
     /// Puts q on φ = 0 and q̇ on φ̇ = 0, ψ = 0 with the smallest change in the mass metric, by chord Newton steps.
     ///
-    /// `fresh` decomposes here first; otherwise the decomposition of a state close by serves.
-    pub(crate) fn project(&mut self, fresh: bool) -> Result<Moved, MotionError> {
+    /// `fresh` decomposes here first; otherwise the decomposition of a state close by serves. Returns how far q moved, relative
+    /// to its size.
+    pub(crate) fn project(&mut self, fresh: bool) -> Result<f64, MotionError> {
         if self.hs == 0 || self.drift != Drift::Project {
-            return Ok(Moved::default());
+            return Ok(0.0);
         }
         if fresh {
             self.factor()?;
         }
         self.factor_levels()?;
-        let q = self.chord(true)?;
-        let v = self.chord(false)?;
-        Ok(Moved { q, v })
+        let moved = self.chord(true)?;
+        self.chord(false)?;
+        Ok(moved)
     }
 
     /// Puts q̇ on φ̇ = 0, ψ = 0 with the decomposition at hand.
@@ -405,8 +399,20 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
         Ok((most, worst))
     }
 
+    /// Whether the user chose another route than the default one.
+    pub(crate) fn has_route(&self) -> bool {
+        self.way.is_some()
+    }
+
     /// What contradicts what here, if A q̈ = b cannot be met; q̈ has been found.
     pub(crate) fn contradiction(&mut self) -> Option<MotionError> {
+        if self.way.is_some() {
+            let Given { mass_matrix: M, given_force: Q, constraint_matrix: A, constraint_rhs: b } = &self.given;
+            let solved = self.all.factor(M, A).and_then(|()| self.all.solve(A, Q, &[], b, &mut self.delta));
+            if let Err(error) = solved {
+                return Some(error);
+            }
+        }
         let met = self.all.meets_rows(&self.given, &self.instant.qddot);
         if met { None } else { Some(contradiction(&self.given, &self.instant.qddot, &self.settings)) }
     }

@@ -225,9 +225,36 @@ impl Equations {
             works |= motion != Expr::ZERO;
             terms.push(power);
         }
+        let nonideal = self.nonideal_power();
+        let graph = &mut self.model.graph;
         let applied = graph.sum(&terms[..terms.len() - self.rows.len()]);
         let whole = (works || applied != Expr::ZERO).then(|| graph.sum(&terms));
-        Power { whole, of_constraint }
+        Power { whole, of_constraint, nonideal }
+    }
+
+    /// The power of the nonideal laws, each given to the constraint whose reaction alone it contains.
+    fn nonideal_power(&mut self) -> Vec<Expr> {
+        let Model { graph, coordinates, constraints, nonideal, .. } = &mut self.model;
+        let mut powers = vec![Expr::ZERO; constraints.len()];
+        for load in nonideal.iter() {
+            let (parts, rates): (Vec<Expr>, Vec<Expr>) = match load {
+                Load::Coordinate(k, force) => (vec![*force], vec![coordinates[*k].qdot]),
+                Load::Torque(omega, parts) => (parts.clone(), omega.clone()),
+                Load::Point(place, parts) => {
+                    let rate = |e: &Expr| graph.rate(*e).unwrap_or(Expr::ZERO);
+                    (parts.clone(), place.iter().map(rate).collect())
+                }
+            };
+            let used = graph.symbols_of(&parts);
+            let mut owners = (0..constraints.len()).filter(|&k| constraints[k].rows.iter().any(|r| used.contains(&r.lambda)));
+            if let (Some(owner), None) = (owners.next(), owners.next()) {
+                for (&force, &rate) in parts.iter().zip(&rates) {
+                    let power = graph.mul(force, rate);
+                    powers[owner] = graph.add(powers[owner], power);
+                }
+            }
+        }
+        powers
     }
 
     /// The Legendre data: derivatives of p and of E, found independently of M and Q.
@@ -267,6 +294,8 @@ pub(crate) struct Power {
     pub(crate) whole: Option<Expr>,
     /// λᵀA q̇ of each constraint.
     pub(crate) of_constraint: Vec<Expr>,
+    /// What the nonideal laws of each constraint do, with the multipliers of the ideal part.
+    pub(crate) nonideal: Vec<Expr>,
 }
 
 /// What a symbol of the state is.

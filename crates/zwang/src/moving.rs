@@ -23,6 +23,8 @@ pub(crate) struct Moving {
     /// Power of everything that changes the energy, unless nothing does; then the powers whose work is asked for.
     integrands: Option<Compiled>,
     pub(crate) has_power: bool,
+    /// The powers of the nonideal laws whose work is asked for, with λ of the ideal part.
+    nonideal: Option<Compiled>,
     /// The constraints whose work is integrated.
     pub(crate) works: Vec<usize>,
     /// The conditions of `when`, then the switches of the formulas.
@@ -61,6 +63,8 @@ impl Moving {
         };
         let mut integrands: Vec<Expr> = power.whole.into_iter().collect();
         integrands.extend(works.iter().map(|&k| power.of_constraint[k]));
+        let has_nonideal = works.iter().any(|&k| power.nonideal[k] != Expr::ZERO);
+        let nonideal: Vec<Expr> = works.iter().filter(|_| has_nonideal).map(|&k| power.nonideal[k]).collect();
         let lambdas = equations.rows.iter().map(|r| r.lambda);
         let with_lambda: Vec<Expr> = inputs.iter().copied().chain(lambdas).collect();
 
@@ -87,6 +91,7 @@ impl Moving {
             units: units(&equations.model),
             integrands: some(&with_lambda, &integrands)?,
             has_power: power.whole.is_some(),
+            nonideal: some(&with_lambda, &nonideal)?,
             works,
             n_events: events.len(),
             events: some(&inputs, &events)?,
@@ -112,6 +117,12 @@ impl Moving {
         if self.has_power {
             let parts = instant.nonideal_force.iter().zip(&instant.state.qdot);
             rates[0] += parts.map(|(force, v)| force * v).sum::<f64>();
+        }
+        if let Some(nonideal) = &mut self.nonideal {
+            self.inputs.truncate(values.len());
+            self.inputs.extend(&instant.lambda_ideal);
+            let works = &mut rates[usize::from(self.has_power)..];
+            works.iter_mut().zip(nonideal.run(&self.inputs)).for_each(|(rate, power)| *rate += power);
         }
     }
 

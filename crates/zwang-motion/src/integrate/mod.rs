@@ -149,6 +149,8 @@ pub struct Motion<'d, D: Dynamics + ?Sized> {
     grows: bool,
     /// The rate at the end of the last step is that at the start of the next.
     goes_on: bool,
+    /// The motion has started afresh within this step.
+    restarted: bool,
     n_stiff: usize,
     n_not_stiff: usize,
     cause: Option<MotionError>,
@@ -157,6 +159,10 @@ pub struct Motion<'d, D: Dynamics + ?Sized> {
     events: Vec<Event>,
     stiffness: Option<Stiffness>,
     rank: usize,
+    /// The rank at the start, where the motion starts in a position in which the constraints lose rank.
+    singular_start: Option<usize>,
+    /// Where steps of one length began, and how many have been taken since.
+    fixed: (f64, usize),
     outcome: Option<Outcome>,
     spare: Vec<f64>,
 }
@@ -169,6 +175,19 @@ const GROWTH: (f64, f64) = (0.2, 6.0);
 
 /// What the estimate may miss: the next step is this part of the ideal one.
 const SAFETY: f64 = 0.9;
+
+/// What the estimate of the stiff method is multiplied by.
+const KIND: f64 = 4.0;
+
+/// How often the first step out of a singular position is halved.
+const MOST_HALVINGS: usize = 12;
+
+/// The part of the tolerance that one step may spend: errors of many steps add up.
+const SHARE: f64 = 0.1;
+
+/// A step counts as stiff where neighbouring solutions part at this rate at least, times the step, and this much faster than
+/// the solution itself changes.
+const STIFF: (f64, f64) = (0.3, 100.0);
 
 /// Attempts at one step: each failure makes it shorter, so that far fewer lead to the shortest.
 const MOST_ATTEMPTS: usize = 200;
@@ -209,6 +228,7 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
             last_error: 1.0,
             grows: true,
             goes_on: false,
+            restarted: false,
             n_stiff: 0,
             n_not_stiff: 0,
             cause: None,
@@ -217,6 +237,8 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
             events: Vec::new(),
             stiffness: None,
             rank: 0,
+            singular_start: None,
+            fixed: (start.t, 0),
             outcome: None,
             spare: vec![0.0; size],
             y,
@@ -249,6 +271,9 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         flow.release();
         flow.place(self.t, &self.y);
         flow.evaluate()?;
+        if flow.has_route() {
+            flow.factor()?;
+        }
         self.measure();
         let found = generic_rank(&mut self.flow)?;
         self.flow.factor_levels()?;
@@ -258,11 +283,14 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
             let rows = (0..self.flow.given.constraint_rhs.len()).collect();
             self.outcome = Some(Outcome::Undetermined { t: self.t, rows });
         }
+        self.singular_start = found.singular.then_some(self.flow.all.rank());
         self.flow.place(self.t, &self.y);
-        self.flow.project(true)?;
-        self.flow.evaluate()?;
-        if let Some(error) = self.flow.contradiction() {
-            return Err(error);
+        if !found.singular {
+            self.flow.project(true)?;
+            self.flow.evaluate()?;
+            if let Some(error) = self.flow.contradiction() {
+                return Err(error);
+            }
         }
         self.crossing.reset();
         self.watch.begin(&mut self.flow)
@@ -282,6 +310,9 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
 
     /// Evaluates the rate here and chooses a first step.
     fn restart(&mut self) -> Result<(), MotionError> {
+        if self.singular_start.is_some() {
+            return Ok(());
+        }
         let size = self.y.len();
         let mut rate = std::mem::take(&mut self.spare);
         rate.resize(size, 0.0);
@@ -295,6 +326,7 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
             // steps of one length that end at the end
             let whole = self.plan.end - self.t;
             self.h = whole / (whole / self.h - 1e-9).ceil().max(1.0);
+            self.fixed = (self.t, 0);
         }
         if matches!(self.stepper, Stepper::Explicit(_)) {
             self.flow.place(self.t, &self.y);
@@ -348,8 +380,8 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         let slowest = 1e-3 * if fastest > 0.0 { fastest } else { 1.0 };
         for i in 0..n {
             v_size[i] = q_size[i] * pace(i).max(slowest);
-            self.allowed[i] = self.plan.tolerance * q_size[i];
-            self.allowed[n + i] = self.plan.tolerance * v_size[i];
+            self.allowed[i] = SHARE * self.plan.tolerance * q_size[i];
+            self.allowed[n + i] = SHARE * self.plan.tolerance * v_size[i];
         }
     }
 
@@ -371,7 +403,8 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         let d2 = size(&change[..n2], &self.allowed) / h0;
         if self.method.is_fixed_step() {
             // a three-hundredth of the shortest period
-            let pace = (d1 * self.plan.tolerance).max((d2 * self.plan.tolerance).sqrt());
+            let unit = SHARE * self.plan.tolerance;
+            let pace = (d1 * unit).max((d2 * unit).sqrt());
             return Ok(if pace > 0.0 { (0.02 / pace).min(whole) } else { 1e-3 * whole });
         }
         let order = if self.method == Method::Order8 { 8.0 } else { 5.0 };
@@ -390,13 +423,78 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
             self.outcome = Some(Outcome::End);
             return false;
         }
-        match self.take_step() {
+        let taken = match self.singular_start.is_some() {
+            true => self.leave_singular_start(),
+            false => self.take_step(),
+        };
+        match taken {
             Ok(()) => true,
             Err(outcome) => {
                 self.outcome = Some(outcome);
                 false
             }
         }
+    }
+
+    /// The first step out of a position in which the constraints lose rank, where the motion cannot be evaluated: collocation has
+    /// no node there. One step is compared with two of half its length.
+    fn leave_singular_start(&mut self) -> Result<(), Outcome> {
+        let n = self.flow.n;
+        let pace = (0..n).map(|i| self.y[n + i].abs() / self.flow.q_size[i]).fold(0.0, f64::max);
+        let mut h = (0.05 / pace).min(self.plan.end - self.t);
+        let mut whole = Collocation::new(&mut self.flow).map_err(Outcome::Failed)?;
+        let mut half = Collocation::new(&mut self.flow).map_err(Outcome::Failed)?;
+        (whole.by_iteration, half.by_iteration) = (true, true);
+        let mut best = (f64::INFINITY, h);
+        for _ in 0..MOST_HALVINGS {
+            match self.try_both(&mut whole, &mut half, h) {
+                Ok(error) if error < best.0 => best = (error, h),
+                // rounding grows when the step shrinks
+                Ok(error) if error > 4.0 * best.0 => break,
+                Ok(_) => {}
+                Err(error) => self.cause = Some(error),
+            }
+            if best.0 <= 1.0 {
+                break;
+            }
+            self.counts.rejected += 1;
+            h *= 0.5;
+        }
+        if best.0 <= MOST_NOISE {
+            self.counts.noise = best.0;
+            self.try_both(&mut whole, &mut half, best.1).map_err(Outcome::Failed)?;
+            return self.accept_first(whole, best.1).map_err(Outcome::Failed);
+        }
+        let rows = (0..self.flow.given.constraint_rhs.len()).collect();
+        Err(Outcome::Undetermined { t: self.t, rows })
+    }
+
+    /// The error of one step of length h, from two of half its length.
+    fn try_both(&mut self, whole: &mut Collocation, half: &mut Collocation, h: f64) -> Result<f64, MotionError> {
+        let (t, y) = (self.t, self.y.clone());
+        whole.restart();
+        whole.attempt(&mut self.flow, t, &y, h, &self.allowed)?;
+        half.restart();
+        half.attempt(&mut self.flow, t, &y, 0.5 * h, &self.allowed)?;
+        let middle = half.end.clone();
+        half.attempt(&mut self.flow, t + 0.5 * h, &middle, 0.5 * h, &self.allowed)?;
+        // the two differ by 31 times the error of the better one, for order 5
+        let parts = self.allowed.iter().enumerate().map(|(i, a)| ((whole.end[i] - half.end[i]) / a).abs());
+        Ok(parts.fold(0.0, f64::max))
+    }
+
+    fn accept_first(&mut self, mut whole: Collocation, h: f64) -> Result<(), MotionError> {
+        let (t, r) = (self.t, self.singular_start.take().unwrap_or(0));
+        let rows = (0..self.flow.given.constraint_rhs.len()).collect();
+        self.passages.push(Passage { t, rank: r, of: self.rank, rows, kappa: f64::NAN, rho: 0.0 });
+        (self.step.start, self.step.end, self.step.h) = (t, t + h, h);
+        self.step.y.copy_from_slice(&self.y);
+        whole.dense(h, &mut self.step);
+        self.has_dense = true;
+        self.counts.steps += 1;
+        self.y.copy_from_slice(&whole.end);
+        self.t = t + h;
+        self.restart()
     }
 
     fn take_step(&mut self) -> Result<(), Outcome> {
@@ -464,7 +562,8 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         match &mut self.stepper {
             Stepper::Explicit(_) => self.attempt_explicit(choice),
             Stepper::Stiff(collocation) => {
-                let error = collocation.attempt(&mut self.flow, self.t, &self.y, h, &self.allowed)?;
+                // the estimate is filtered so that stiff parts do not frighten it, and so is a little kind
+                let error = KIND * collocation.attempt(&mut self.flow, self.t, &self.y, h, &self.allowed)?;
                 self.judge(error, h, 1.0, 4)
             }
             Stepper::Fixed(rattle) => {
@@ -523,14 +622,14 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         let t = self.t + choice.h;
         flow.place(t, &rk.end);
         // the decomposition of the last stage is close enough, unless a singular position is near
-        let mut moved = if choice.guarded { Err(MotionError::NoLegendre) } else { flow.project(false) };
+        let mut moved = if choice.guarded || flow.has_route() { Err(MotionError::NoLegendre) } else { flow.project(false) };
         if moved.is_err() {
             flow.place(t, &rk.end);
             self.counts.projections += 1;
             moved = flow.project(true);
         }
         let moved = moved?;
-        self.counts.largest_correction = self.counts.largest_correction.max(moved.q);
+        self.counts.largest_correction = self.counts.largest_correction.max(moved);
         flow.take_state(&mut rk.end);
         // the order of the pivots is chosen here and kept through the stages of the next step
         flow.keep_order(false);
@@ -580,6 +679,11 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         self.counts.steps += 1;
         self.counts.guarded += usize::from(choice.guarded);
         self.t = t + h;
+        if self.method.is_fixed_step() {
+            // counted, so that rounding does not add up
+            self.fixed.1 += 1;
+            self.t = (self.fixed.0 + self.fixed.1 as f64 * self.h).min(self.plan.end);
+        }
         let end = match &mut self.stepper {
             Stepper::Explicit(rk) => &rk.end,
             Stepper::Stiff(collocation) => &collocation.end,
@@ -587,6 +691,7 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         };
         self.y.copy_from_slice(end);
         self.watch_stiffness().map_err(Outcome::Failed)?;
+        self.watch_solver().map_err(Outcome::Failed)?;
         self.finish_step().map_err(Outcome::Failed)
     }
 
@@ -631,19 +736,37 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         Ok(())
     }
 
+    /// Leaves sparse algebra where a pivot becomes small: S = B Bᵀ squares, and singular positions are passed with B itself.
+    fn watch_solver(&mut self) -> Result<(), MotionError> {
+        /// A pivot of B below this, relative to the largest, is too small to be squared without a look.
+        const SMALL: f64 = 0.05;
+        /// A dense decomposition of more coordinates than this takes longer than anybody waits.
+        const LARGEST: usize = 1000;
+        let flow = &mut self.flow;
+        if !flow.all.is_large() || flow.n > LARGEST || flow.all.gap().kept > SMALL {
+            return Ok(());
+        }
+        self.make_dense()?;
+        self.flow.all = Decomposition::new(&self.flow.settings);
+        self.begin()?;
+        self.restart()?;
+        self.restarted = true;
+        Ok(())
+    }
+
     /// Counts steps that stability limits and not accuracy, after Hairer.
     fn watch_stiffness(&mut self) -> Result<(), MotionError> {
         let Stepper::Explicit(rk) = &self.stepper else { return Ok(()) };
         if rk.guarded || self.stiffness.is_some() {
             return Ok(());
         }
-        let (spread, which) = rk.spread(self.step.h, &self.allowed);
-        if spread > rk.tableau.stability {
+        let spread = rk.spread(self.step.h, &self.allowed);
+        if spread.neighbours > STIFF.0 && spread.neighbours > STIFF.1 * spread.own {
             self.n_not_stiff = 0;
             self.n_stiff += 1;
             if self.n_stiff == 15 {
-                let coordinate = which % self.flow.n.max(1);
-                self.stiffness = Some(Stiffness { t: self.t, coordinate, time_constant: self.step.h / spread });
+                let (t, time_constant) = (self.t, self.step.h / spread.neighbours);
+                self.stiffness = Some(Stiffness { t, coordinate: spread.coordinate, time_constant });
             }
         } else if self.n_stiff > 0 {
             self.n_not_stiff += 1;
@@ -668,7 +791,7 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
             self.make_dense()?;
             return self.use_method(Method::Stiff);
         }
-        if jumped {
+        if jumped || std::mem::take(&mut self.restarted) {
             return Ok(());
         }
         self.goes_on = true;
@@ -758,8 +881,23 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
     }
 
     fn evaluate_at(&mut self, t: f64) -> Result<(), MotionError> {
+        // what is only looked at is no cost of the motion
+        let (n_evaluations, n_factorizations) = (self.flow.n_evaluations, self.flow.n_factorizations);
+        let done = self.look_at(t);
+        (self.flow.n_evaluations, self.flow.n_factorizations) = (n_evaluations, n_factorizations);
+        done
+    }
+
+    fn look_at(&mut self, t: f64) -> Result<(), MotionError> {
         if t == self.t {
             self.flow.place(t, &self.y);
+            // in a singular position the directions that vanish there are left out
+            if let Some(rank) = self.singular_start {
+                self.flow.all.hold(rank);
+                let done = self.flow.evaluate();
+                self.flow.all.hold(self.rank);
+                return done;
+            }
             return self.flow.evaluate();
         }
         self.make_dense()?;
@@ -767,12 +905,11 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         y.resize(self.y.len(), 0.0);
         self.step.values(t, &mut y);
         self.flow.place(t, &y);
-        self.spare = y;
         // a sample in the neighbourhood of a singular position stays as interpolated
-        let raw = self.flow.instant.state.clone();
         if self.flow.project(true).is_err() {
-            self.flow.instant.state = raw;
+            self.flow.place(t, &y);
         }
+        self.spare = y;
         self.flow.evaluate()
     }
 

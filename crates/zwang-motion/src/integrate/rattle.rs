@@ -32,6 +32,9 @@ pub(crate) struct Rattle {
 /// The implicit equations are solved when a round changes q by less than this, relative to its size.
 const CONVERGED: f64 = 4e-16;
 
+/// Rounds that no longer gain have come to rounding, which the division by h amplifies.
+const STALLED: f64 = 1e-10;
+
 const ROUNDS: usize = 60;
 
 impl Rattle {
@@ -170,7 +173,7 @@ impl Rattle {
                 self.q[i] = q;
             }
             change = change.max(self.hold(flow, t + h, h)?);
-            if change <= CONVERGED || (change >= 0.5 * last && change < 1e-13) {
+            if change <= CONVERGED || (change >= 0.5 * last && change < STALLED) {
                 return Ok(());
             }
             if !change.is_finite() {
@@ -207,12 +210,14 @@ impl Rattle {
             self.half[i] += 0.5 * h * self.kick[i];
         }
         flow.factor()?;
+        let mut last = f64::INFINITY;
         for _ in 0..ROUNDS {
             let change = self.velocity(flow, true);
             self.kick_at(flow, t, true)?;
-            if change <= CONVERGED * 8.0 {
+            if change <= CONVERGED * 8.0 || (change >= 0.5 * last && change < STALLED) {
                 break;
             }
+            last = change;
         }
         self.v.copy_from_slice(&self.v1);
         flow.instant.state.t = t;

@@ -19,6 +19,13 @@ pub(crate) struct RungeKutta {
     has_dense: bool,
 }
 
+/// See [`RungeKutta::spread`].
+pub(crate) struct Spread {
+    pub(crate) neighbours: f64,
+    pub(crate) own: f64,
+    pub(crate) coordinate: usize,
+}
+
 impl RungeKutta {
     pub(crate) fn new(tableau: &'static Tableau, n_values: usize) -> RungeKutta {
         RungeKutta {
@@ -118,21 +125,26 @@ impl RungeKutta {
         weights.iter().map(|&(stage, w)| w * self.k[stage * size + i]).sum()
     }
 
-    /// h times the largest rate at which neighbouring solutions part, from the last stage and the end of the step, which differ
-    /// little; and the component that differs most. After Hairer's test for stiffness.
-    pub(crate) fn spread(&self, h: f64, allowed: &[f64]) -> (f64, usize) {
-        let last = self.rate(self.tableau.n_stages - 1);
-        let end = self.rate(self.tableau.n_stages);
-        let (mut above, mut below, mut most, mut which) = (0.0, 0.0, 0.0, 0);
+    /// How fast neighbouring solutions part, how fast the solution itself changes, both times h, and the component in which
+    /// neighbours part most.
+    ///
+    /// The last stage and the end of the step are two points close by (Hairer's test for stiffness). A motion is stiff where it
+    /// changes slowly and its neighbours do not, yet steps cannot be much longer than those need.
+    pub(crate) fn spread(&self, h: f64, allowed: &[f64]) -> Spread {
+        let (first, last, end) = (self.rate(0), self.rate(self.tableau.n_stages - 1), self.rate(self.tableau.n_stages));
+        let (mut apart, mut near, mut most, mut coordinate) = (0.0, 0.0, 0.0, 0);
+        let (mut change, mut whole) = (0.0, 0.0);
         for i in 0..allowed.len() {
             let (f, y) = ((end[i] - last[i]) / allowed[i], (self.end[i] - self.stage[i]) / allowed[i]);
-            above += f * f;
-            below += y * y;
+            (apart, near) = (apart + f * f, near + y * y);
             if f.abs() > most {
-                (most, which) = (f.abs(), i);
+                (most, coordinate) = (f.abs(), i % (allowed.len() / 2));
             }
+            let (own, size) = ((end[i] - first[i]) / allowed[i], first[i] / allowed[i]);
+            (change, whole) = (change + own * own, whole + size * size);
         }
-        if below > 0.0 { (h * f64::sqrt(above / below), which) } else { (0.0, which) }
+        let ratio = |x: f64, y: f64| if y > 0.0 { f64::sqrt(x / y) } else { 0.0 };
+        Spread { neighbours: h * ratio(apart, near), own: ratio(change, whole), coordinate }
     }
 
     /// Fills the dense output of the step from (t, y) of length h to `self.end`.

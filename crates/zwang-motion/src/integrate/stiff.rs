@@ -107,9 +107,6 @@ impl Collocation {
         self.guess(h);
         self.iterate(flow, t, y, h, allowed)?;
         let error = if self.by_iteration { 0.0 } else { self.estimate(flow, t, y, h, allowed)? };
-        if error > 1.0 {
-            return Ok(error);
-        }
         // the last node is the end of the step
         self.place(y, h, 2);
         self.end[..2 * n].copy_from_slice(&self.y[..2 * n]);
@@ -318,7 +315,7 @@ impl Collocation {
         step.F.resize(5 * size, 0.0);
         for i in 0..size {
             let change = self.end[i] - step.y[i];
-            let f0 = if self.knows_start || i < n { self.start_rate_at(step, i) } else { self.K[i - n] };
+            let f0 = self.start_rate_at(step, i);
             step.F[i] = change;
             step.F[size + i] = h * f0 - change;
             step.F[2 * size + i] = 2.0 * change - h * (f0 + self.end_rate[i]);
@@ -346,7 +343,17 @@ impl Collocation {
     }
 
     fn start_rate_at(&self, step: &Step, i: usize) -> f64 {
-        if i < self.n { step.y[self.n + i] } else { self.start_rate[i] }
+        let n = self.n;
+        match i {
+            _ if i < n => step.y[n + i],
+            _ if self.knows_start => self.start_rate[i],
+            // continued from the nodes, where the start itself cannot be evaluated
+            _ if i < 2 * n => {
+                let weight = |j: usize| (0..3).filter(|k| *k != j).fold(1.0, |x, k| x * C[k] / (C[k] - C[j]));
+                (0..3).map(|j| weight(j) * self.K[j * n + i - n]).sum()
+            }
+            _ => self.end_rate[i],
+        }
     }
 }
 

@@ -32,8 +32,6 @@ pub(crate) struct Tableau {
     pub(crate) coarse: Sparse,
     /// Weights of F₃, F₄, ….
     pub(crate) dense: &'static [Sparse],
-    /// h λ at which the method becomes unstable, roughly.
-    pub(crate) stability: f64,
     /// The middle of the widest gap between the nodes, and the gap as far as no stage comes near it.
     pub(crate) gap: Gap,
 }
@@ -251,7 +249,6 @@ pub(crate) static ORDER_8: Tableau = Tableau {
             (15, -149.72683625798564),
         ],
     ],
-    stability: 6.1,
     gap: Gap { from: 0.38, middle: 0.467, to: 0.55 },
 };
 
@@ -306,6 +303,5 @@ pub(crate) static ORDER_5: Tableau = Tableau {
         (5, -1.7672812570757455),
         (6, 2.382468931778144),
     ]],
-    stability: 3.25,
     gap: Gap { from: 0.4, middle: 0.55, to: 0.7 },
 };

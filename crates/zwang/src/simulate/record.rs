@@ -285,8 +285,8 @@ pub(super) struct Extremes {
     places: Vec<Vec<f64>>,
 }
 
-/// Halvings of the bracket of an extreme, before a parabola through three points gives the rest.
-const HALVINGS: usize = 12;
+/// Halvings of the bracket of an extreme: a quadratic top is then met to rounding.
+const HALVINGS: usize = 16;
 
 impl Extremes {
     pub(super) fn new(equations: &Equations, works: &[usize]) -> Extremes {
@@ -380,7 +380,7 @@ impl Extremes {
         Ok(())
     }
 
-    /// Climbs from a point by steps that halve; a parabola through the last three points ends it.
+    /// Climbs from a point by steps that halve.
     #[allow(clippy::too_many_arguments, reason = "a bracket has a middle, a value and a width")]
     fn climb(
         &mut self,
@@ -393,7 +393,6 @@ impl Extremes {
         (start, end): (f64, f64),
     ) -> Result<f64, MotionError> {
         let mut width = width;
-        let mut sides = (f64::NEG_INFINITY, f64::NEG_INFINITY);
         for _ in 0..HALVINGS {
             width *= 0.5;
             let mut value = |t: f64| -> Result<f64, MotionError> {
@@ -403,17 +402,12 @@ impl Extremes {
                 self.read(motion, t)?;
                 Ok(sign * self.values[i])
             };
-            sides = (value(t - width)?, value(t + width)?);
+            let sides = (value(t - width)?, value(t + width)?);
             if sides.0 > top && sides.0 >= sides.1 {
                 (t, top) = (t - width, sides.0);
             } else if sides.1 > top {
                 (t, top) = (t + width, sides.1);
             }
-        }
-        let bend = sides.0 + sides.1 - 2.0 * top;
-        if bend.is_finite() && bend < 0.0 && sides.0 <= top && sides.1 <= top {
-            let slope = sides.1 - sides.0;
-            top -= slope * slope / (8.0 * bend);
         }
         Ok(top)
     }
