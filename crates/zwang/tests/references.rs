@@ -20,6 +20,7 @@ fn a_reference_reads_as_written() {
         ],
         energy_drift: Some(1e-9),
         events: vec![(0.5, "rank-drop".into())],
+        amplified: vec![],
     };
     assert_eq!(parse(text), Ok(Reference { runs: vec![first, ReferenceRun::default()] }));
 }

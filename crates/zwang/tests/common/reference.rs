@@ -9,6 +9,7 @@
 //! tip.x = 0.5                                 an output, in its own unit
 //! error x 2e-7                                how far the value of `x` above may itself be off; without it, rounding
 //! energy drift <= 1e-9                        bound on |E(t) - E(0) - ∫ power dt| in SI, for a run with tolerance 1e-11
+//! amplified acc 4e5                           by how much the error of `acc` exceeds that of the motion, with the reason in a comment
 //! event 0.714355529 rank-drop                 every event of the run, in order of time
 //! ```
 
@@ -34,8 +35,10 @@ pub struct ReferenceRun {
     pub moments: Vec<Moment>,
     /// Bound on the drift of the energy.
     pub energy_drift: Option<f64>,
-    /// Time and kind of every event, in order; none given means none known.
+    /// Time and kind of every event, in order.
     pub events: Vec<(f64, String)>,
+    /// Quantities whose error is larger than that of the motion by a factor, such as accelerations of a fast mode.
+    pub amplified: Vec<(String, f64)>,
 }
 
 /// Known values at one time.
@@ -92,6 +95,10 @@ fn add_line(reference: &mut Reference, line: &str) -> Result<(), String> {
         "energy" => {
             let bound = rest.strip_prefix("drift <=").ok_or("of the energy only `drift <=` can be said")?;
             run.energy_drift = Some(number(bound)?);
+        }
+        "amplified" => {
+            let (name, factor) = rest.rsplit_once(' ').ok_or("an amplification has a name and a factor")?;
+            run.amplified.push((name.trim().to_string(), number(factor)?));
         }
         "error" => {
             let (name, size) = rest.rsplit_once(' ').ok_or("an error has a name and a size")?;
