@@ -10,7 +10,7 @@ macro_rules! page {
 }
 
 /// All pages, in the order of their codes.
-pub const PAGES: [Page; 40] = [
+pub const PAGES: [Page; 45] = [
     page!("Z001"),
     page!("Z002"),
     page!("Z003"),
@@ -48,6 +48,11 @@ pub const PAGES: [Page; 40] = [
     page!("Z404"),
     page!("Z501"),
     page!("Z502"),
+    page!("Z601"),
+    page!("Z602"),
+    page!("Z603"),
+    page!("Z604"),
+    page!("Z605"),
     page!("Z701"),
     page!("Z801"),
     page!("Z901"),
