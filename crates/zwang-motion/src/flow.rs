@@ -29,6 +29,7 @@ pub(crate) struct Flow<'d, D: Dynamics + ?Sized> {
     residual: Vec<f64>,
     rhs: Vec<f64>,
     delta: Vec<f64>,
+    columns: Vec<f64>,
     /// Sizes of q and q̇, against which changes are measured.
     pub(crate) q_size: Vec<f64>,
     pub(crate) v_size: Vec<f64>,
@@ -106,6 +107,7 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
             residual: vec![0.0; m],
             rhs: vec![0.0; m],
             delta: vec![0.0; n],
+            columns: Vec::new(),
             q_size: vec![1.0; n],
             v_size: vec![1.0; n],
             wants_lambda: dynamics.n_integrals() > 0,
@@ -266,18 +268,20 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
         self.dynamics.fill_jacobian(&self.instant, jacobian)?;
         let Jacobian { force_by_q, force_by_qdot, rows_by_q, rows_by_qdot } = jacobian;
         let A = &self.given.constraint_matrix;
-        let mut column = vec![0.0; n];
+        let m = A.n_rows;
+        // room for the derivatives by columns, and for one right-hand side
+        let Flow { all, columns, rhs, delta, .. } = self;
+        columns.resize((n + m) * n + n, 0.0);
         for (force, rows, out) in [(force_by_q, rows_by_q, by_q), (force_by_qdot, rows_by_qdot, by_qdot)] {
-            let (force, rows) = (force.transpose(), rows.transpose());
+            let (f, rest) = columns.split_at_mut(n);
+            let (forces, rates) = rest.split_at_mut(n * n);
+            force.write_dense(forces);
+            rows.write_dense(&mut rates[..m * n]);
             for j in 0..n {
-                let mut f = vec![0.0; n];
-                let mut g = vec![0.0; self.rhs.len()];
-                let (at, value) = force.row(j);
-                at.iter().zip(value).for_each(|(&i, x)| f[i] = *x);
-                let (at, value) = rows.row(j);
-                at.iter().zip(value).for_each(|(&i, x)| g[i] = *x);
-                self.all.solve(A, &f, &[], &g, &mut column)?;
-                (0..n).for_each(|i| out[i * n + j] = column[i]);
+                (0..n).for_each(|i| f[i] = forces[i * n + j]);
+                (0..m).for_each(|i| rhs[i] = rates[i * n + j]);
+                all.solve(A, f, &[], rhs, delta)?;
+                (0..n).for_each(|i| out[i * n + j] = delta[i]);
             }
         }
         Ok(())

@@ -22,7 +22,8 @@ pub(crate) struct Found {
 
 /// The signs of the watched quantities at the start of the step.
 pub(crate) struct Watch {
-    positive: Vec<bool>,
+    /// None for one that is zero where the watch began.
+    positive: Vec<Option<bool>>,
     values: Vec<f64>,
     y: Vec<f64>,
 }
@@ -32,7 +33,7 @@ const LOOKS: usize = 8;
 
 impl Watch {
     pub(crate) fn new(n_events: usize) -> Watch {
-        Watch { positive: vec![false; n_events], values: vec![0.0; n_events], y: Vec::new() }
+        Watch { positive: vec![None; n_events], values: vec![0.0; n_events], y: Vec::new() }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -45,13 +46,13 @@ impl Watch {
             return Ok(());
         }
         flow.dynamics.fill_events(&flow.instant.state, &mut self.values)?;
-        self.positive.iter_mut().zip(&self.values).for_each(|(sign, x)| *sign = *x >= 0.0);
+        self.positive.iter_mut().zip(&self.values).for_each(|(sign, x)| *sign = (*x != 0.0).then_some(*x > 0.0));
         Ok(())
     }
 
     /// These quantities have changed their sign.
     pub(crate) fn passed(&mut self, which: &[(usize, bool)]) {
-        which.iter().for_each(|&(event, upwards)| self.positive[event] = upwards);
+        which.iter().for_each(|&(event, upwards)| self.positive[event] = Some(upwards));
     }
 
     fn at<D: Dynamics + ?Sized>(&mut self, flow: &mut Flow<D>, step: &Step, t: f64) -> Result<(), MotionError> {
@@ -62,7 +63,14 @@ impl Watch {
     }
 
     fn changed(&self) -> bool {
-        self.values.iter().zip(&self.positive).any(|(x, sign)| (*x >= 0.0) != *sign)
+        self.values.iter().zip(&self.positive).any(|(x, sign)| has_changed(*x, *sign))
+    }
+
+    /// Gives those that were zero the sign they have now.
+    fn settle(&mut self) {
+        for (sign, x) in self.positive.iter_mut().zip(&self.values).filter(|(sign, x)| sign.is_none() && **x != 0.0) {
+            *sign = Some(*x > 0.0);
+        }
     }
 
     /// The first change of sign in the step, to rounding: by bisection, which asks nothing of the quantity but its sign.
@@ -76,6 +84,7 @@ impl Watch {
         for k in 1..=LOOKS {
             let t = if k == LOOKS { step.end } else { step.start + whole * k as f64 / LOOKS as f64 };
             self.at(flow, step, t)?;
+            self.settle();
             if self.changed() {
                 high = t;
                 break;
@@ -99,7 +108,12 @@ impl Watch {
         }
         self.at(flow, step, high)?;
         let signs = self.values.iter().zip(&self.positive).enumerate();
-        let which = signs.filter(|(_, (x, sign))| (**x >= 0.0) != **sign).map(|(k, (x, _))| (k, *x >= 0.0)).collect();
+        let which = signs.filter(|(_, (x, sign))| has_changed(**x, **sign)).map(|(k, (x, _))| (k, *x >= 0.0)).collect();
         Ok(Some(Found { t: high, which }))
     }
+}
+
+/// Whether a quantity has another sign than it had; zero counts as positive.
+fn has_changed(x: f64, positive: Option<bool>) -> bool {
+    positive.is_some_and(|positive| (x >= 0.0) != positive)
 }

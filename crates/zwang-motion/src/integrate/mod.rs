@@ -192,8 +192,9 @@ const STIFF: (f64, f64) = (0.3, 100.0);
 /// Attempts at one step: each failure makes it shorter, so that far fewer lead to the shortest.
 const MOST_ATTEMPTS: usize = 200;
 
-/// Noise that may be accepted where a singular position is crossed, in tolerances; above it rounding would decide the branch.
-const MOST_NOISE: f64 = 1000.0;
+/// Noise that may be accepted where a singular position is crossed, in shares of a step; above it rounding would decide the
+/// branch.
+const MOST_NOISE: f64 = 1000.0 / SHARE;
 
 /// How much the last error counts beside the present one.
 const DAMPING: f64 = 0.3;
@@ -461,7 +462,7 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
             h *= 0.5;
         }
         if best.0 <= MOST_NOISE {
-            self.counts.noise = best.0;
+            self.counts.noise = SHARE * best.0;
             self.try_both(&mut whole, &mut half, best.1).map_err(Outcome::Failed)?;
             return self.accept_first(whole, best.1).map_err(Outcome::Failed);
         }
@@ -536,7 +537,7 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         let Stepper::Explicit(rk) = &self.stepper else {
             return plain(if self.method.is_fixed_step() { self.h.min(left) } else { shorten(h, left) });
         };
-        let choice = self.crossing.choose(self.t, h, rk.tableau.gap, self.plan.tolerance, is_first);
+        let choice = self.crossing.choose(self.t, h, rk.tableau.gap, SHARE * self.plan.tolerance, is_first);
         // near a singular position the end is taken from the dense output, never by a short step
         if choice.guarded { choice } else { Choice { h: shorten(choice.h, left), ..choice } }
     }
@@ -581,7 +582,7 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         let order = rk.tableau.order;
         // rounding is amplified in a step that crosses a singular position, and may then exceed the tolerance
         let noise = match choice.crossing {
-            Some(_) => self.crossing.noise(h, rk.smallest) / self.plan.tolerance,
+            Some(_) => self.crossing.noise(h, rk.smallest) / (SHARE * self.plan.tolerance),
             None => 0.0,
         };
         let limit = (3.0 * noise).clamp(1.0, MOST_NOISE);
@@ -601,7 +602,7 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
             }
         }
         if choice.guarded {
-            self.counts.noise = self.counts.noise.max(noise);
+            self.counts.noise = self.counts.noise.max(SHARE * noise);
         }
         Ok(true)
     }
@@ -816,6 +817,7 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         self.y.copy_from_slice(&y);
         self.spare = y;
         (self.t, self.step.end) = (t, t);
+        self.passages.retain(|passage| passage.t <= t);
         Ok(())
     }
 

@@ -16,6 +16,7 @@ pub(crate) struct Rattle {
     parts: Vec<f64>,
     legendre: Legendre,
     q: Vec<f64>,
+    q0: Vec<f64>,
     v: Vec<f64>,
     p: Vec<f64>,
     half: Vec<f64>,
@@ -26,6 +27,7 @@ pub(crate) struct Rattle {
     phi: Vec<f64>,
     rhs: Vec<f64>,
     delta: Vec<f64>,
+    rate: Vec<f64>,
     pub(crate) end: Vec<f64>,
 }
 
@@ -46,7 +48,7 @@ impl Rattle {
             return Err(MotionError::NotHolonomic { row: flow.h });
         }
         if flow.all.problem.singular {
-            return Err(MotionError::MassNotPositive { direction: vec![0.0; n], value: 0.0 });
+            return Err(MotionError::MassSingular);
         }
         let parts = match method {
             Method::Rattle4 => {
@@ -61,6 +63,7 @@ impl Rattle {
             parts,
             legendre,
             q: zeros(n),
+            q0: zeros(n),
             v: zeros(n),
             p: zeros(n),
             half: zeros(n),
@@ -71,6 +74,7 @@ impl Rattle {
             phi: zeros(m),
             rhs: zeros(m),
             delta: zeros(n),
+            rate: zeros(size),
             end: zeros(size),
         })
     }
@@ -112,6 +116,29 @@ impl Rattle {
         self.end.copy_from_slice(y);
         self.end[..n].copy_from_slice(&self.q);
         self.end[n..2 * n].copy_from_slice(&self.v);
+        self.integrate(flow, t, y, h)
+    }
+
+    /// The integrals by the trapezoidal rule, which has the order of one part of the step.
+    fn integrate<D: Dynamics + ?Sized>(
+        &mut self,
+        flow: &mut Flow<D>,
+        t: f64,
+        y: &[f64],
+        h: f64,
+    ) -> Result<(), MotionError> {
+        let n2 = 2 * self.n;
+        if y.len() == n2 {
+            return Ok(());
+        }
+        flow.rate(t, y, false, &mut self.rate)?;
+        for k in n2..y.len() {
+            self.end[k] = y[k] + 0.5 * h * self.rate[k];
+        }
+        flow.rate(t + h, &self.end, false, &mut self.rate)?;
+        for k in n2..y.len() {
+            self.end[k] += 0.5 * h * self.rate[k];
+        }
         Ok(())
     }
 
@@ -148,27 +175,27 @@ impl Rattle {
     /// p½ and q₁ with φ(q₁) = 0.
     fn kick_and_drift<D: Dynamics + ?Sized>(&mut self, flow: &mut Flow<D>, t: f64, h: f64) -> Result<(), MotionError> {
         let n = self.n;
-        let q0 = self.q.clone();
+        self.q0.copy_from_slice(&self.q);
         self.held.fill(0.0);
         self.v0.copy_from_slice(&self.v);
         self.v1.copy_from_slice(&self.v);
         for i in 0..n {
-            self.q[i] = q0[i] + h * self.v[i];
+            self.q[i] = self.q0[i] + h * self.v[i];
         }
         let mut last = f64::INFINITY;
         for _ in 0..ROUNDS {
             // p½ = p₀ + h/2 (∂L/∂q + F) + the part that holds the constraints
-            let q1 = std::mem::replace(&mut self.q, q0.clone());
+            std::mem::swap(&mut self.q, &mut self.q0);
             self.kick_at(flow, t, false)?;
             for i in 0..n {
                 self.half[i] = self.p[i] + 0.5 * h * self.kick[i] + self.held[i];
             }
             let mut change = self.velocity(flow, false);
-            self.q = q1;
+            std::mem::swap(&mut self.q, &mut self.q0);
             self.kick_at(flow, t + h, true)?;
             change = change.max(self.velocity(flow, true));
             for i in 0..n {
-                let q = q0[i] + 0.5 * h * (self.v0[i] + self.v1[i]);
+                let q = self.q0[i] + 0.5 * h * (self.v0[i] + self.v1[i]);
                 change = change.max((q - self.q[i]).abs() / flow.q_size[i]);
                 self.q[i] = q;
             }

@@ -29,6 +29,7 @@ pub(crate) struct Collocation {
     start_rate: Vec<f64>,
     end_rate: Vec<f64>,
     error: Vec<f64>,
+    filtered: Vec<f64>,
     knows_start: bool,
     pub(crate) end: Vec<f64>,
     /// Stages are taken on the constraints and Newton's matrix is the identity: for a start in a singular position.
@@ -80,6 +81,7 @@ impl Collocation {
             start_rate: zeros(size),
             end_rate: zeros(size),
             error: zeros(2 * n),
+            filtered: zeros(2 * n),
             knows_start: false,
             end: zeros(size),
             by_iteration: false,
@@ -271,7 +273,8 @@ impl Collocation {
             self.place(y, h, i);
             (0..2 * n).for_each(|k| sum[k] += weight / h * (self.y[k] - y[k]));
         }
-        let mut x: Vec<f64> = (0..2 * n).map(|k| sum[k] + self.start_rate[k]).collect();
+        let mut x = std::mem::take(&mut self.filtered);
+        (0..2 * n).for_each(|k| x[k] = sum[k] + self.start_rate[k]);
         self.filter_error(h, &mut x);
         let size = |x: &[f64]| x.iter().zip(allowed).fold(0.0, |top: f64, (x, a)| top.max((x / a).abs()));
         let mut error = size(&x);
@@ -287,7 +290,7 @@ impl Collocation {
                 error = size(&x);
             }
         }
-        self.error = sum;
+        (self.error, self.filtered) = (sum, x);
         Ok(error)
     }
 

@@ -16,8 +16,6 @@ type Sparse = &'static [(usize, f64)];
 pub(crate) struct Tableau {
     /// Order of the step.
     pub(crate) order: i32,
-    /// Order of the dense output.
-    pub(crate) dense_order: i32,
     /// Stages of the step.
     pub(crate) n_stages: usize,
     /// Nodes, also those of the dense output.
@@ -47,7 +45,6 @@ pub(crate) struct Gap {
 /// Dormand and Prince of order 8 with estimates of order 5 and 3, Hairer's DOP853.
 pub(crate) static ORDER_8: Tableau = Tableau {
     order: 8,
-    dense_order: 7,
     n_stages: 12,
     c: &[
         0.0,
@@ -255,7 +252,6 @@ pub(crate) static ORDER_8: Tableau = Tableau {
 /// Dormand and Prince of order 5 with an estimate of order 4, Hairer's DOPRI5.
 pub(crate) static ORDER_5: Tableau = Tableau {
     order: 5,
-    dense_order: 4,
     n_stages: 6,
     c: &[0.0, 0.2, 0.3, 0.8, 0.8888888888888888, 1.0, 1.0],
     a: &[
