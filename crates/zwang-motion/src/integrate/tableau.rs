@@ -301,3 +301,205 @@ pub(crate) static ORDER_5: Tableau = Tableau {
     ]],
     gap: Gap { from: 0.4, middle: 0.55, to: 0.7 },
 };
+
+#[cfg(test)]
+mod tests {
+    use super::super::step::Step;
+    use super::*;
+
+    /// Stage by stage: the sum of a row with the values of the stages, and the same with every term made positive.
+    type Stages = Vec<(f64, f64)>;
+
+    /// A rooted tree: the trees that grow from its root.
+    #[derive(Clone, Debug)]
+    struct Tree(Vec<Tree>);
+
+    impl Tree {
+        /// Number of nodes.
+        fn order(&self) -> i32 {
+            1 + self.0.iter().map(Tree::order).sum::<i32>()
+        }
+
+        /// γ, the product of the orders of all subtrees: Σ bᵢΦᵢ = 1/γ is the condition of the tree.
+        fn density(&self) -> f64 {
+            f64::from(self.order()) * self.0.iter().map(Tree::density).product::<f64>()
+        }
+
+        /// Φ: at each stage the product over the branches of Σ aᵢⱼΦⱼ.
+        fn weights(&self, tableau: &Tableau) -> Stages {
+            let one = vec![(1.0, 1.0); tableau.a.len()];
+            self.0.iter().fold(one, |product, branch| {
+                let inner = branch.weights(tableau);
+                let row = |i: usize| sum(tableau.a[i], &inner);
+                product.iter().enumerate().map(|(i, x)| (x.0 * row(i).0, x.1 * row(i).1)).collect()
+            })
+        }
+    }
+
+    fn sum(weights: &[(usize, f64)], stages: &Stages) -> (f64, f64) {
+        let add = |s: (f64, f64), (i, w): &(usize, f64)| (s.0 + w * stages[*i].0, s.1 + w.abs() * stages[*i].1);
+        weights.iter().fold((0.0, 0.0), add)
+    }
+
+    /// Coefficients and sums are rounded: a few units in the last place of every term.
+    fn rounding(size: f64) -> f64 {
+        8.0 * f64::EPSILON * size.max(1.0)
+    }
+
+    fn leaf() -> Tree {
+        Tree(vec![])
+    }
+
+    fn bush(n: usize) -> Tree {
+        Tree(vec![leaf(); n])
+    }
+
+    fn stalk(tree: Tree) -> Tree {
+        Tree(vec![tree])
+    }
+
+    /// The 17 rooted trees with up to five nodes, after Hairer, Nørsett and Wanner, table II.2.1.
+    fn trees() -> Vec<Tree> {
+        let trees = vec![
+            leaf(),
+            bush(1),
+            bush(2),
+            stalk(bush(1)),
+            bush(3),
+            Tree(vec![leaf(), bush(1)]),
+            stalk(bush(2)),
+            stalk(stalk(bush(1))),
+            bush(4),
+            Tree(vec![leaf(), leaf(), bush(1)]),
+            Tree(vec![leaf(), bush(2)]),
+            Tree(vec![leaf(), stalk(bush(1))]),
+            Tree(vec![bush(1), bush(1)]),
+            stalk(bush(3)),
+            stalk(Tree(vec![leaf(), bush(1)])),
+            stalk(stalk(bush(2))),
+            stalk(stalk(stalk(bush(1)))),
+        ];
+        let densities: Vec<f64> = trees.iter().map(Tree::density).collect();
+        let printed = [1, 2, 3, 6, 4, 8, 12, 24, 5, 10, 15, 30, 20, 20, 40, 60, 120];
+        assert_eq!(densities, printed.map(f64::from));
+        trees
+    }
+
+    fn check(found: (f64, f64), wanted: f64, what: &str) {
+        let off = (found.0 - wanted).abs();
+        assert!(off <= rounding(found.1), "{what}: {} instead of {wanted}, off by {off:.1e}", found.0);
+    }
+
+    const BOTH: [&Tableau; 2] = [&ORDER_8, &ORDER_5];
+
+    #[test]
+    fn rows_sum_to_the_nodes_and_the_end_is_the_last_one() {
+        for tableau in BOTH {
+            let ones = vec![(1.0, 1.0); tableau.a.len()];
+            assert_eq!(tableau.c.len(), tableau.a.len());
+            for (i, row) in tableau.a.iter().enumerate() {
+                check(sum(row, &ones), tableau.c[i], "row sum");
+                assert!(row.iter().all(|(j, _)| *j < i), "stage {i} is explicit");
+            }
+            assert_eq!(tableau.a[tableau.n_stages], tableau.b);
+            assert_eq!(tableau.c[tableau.n_stages], 1.0);
+        }
+    }
+
+    #[test]
+    fn every_tree_up_to_order_five_is_met() {
+        for tableau in BOTH {
+            for tree in trees() {
+                let what = format!("order {}, {tree:?}", tableau.order);
+                check(sum(tableau.b, &tree.weights(tableau)), 1.0 / tree.density(), &what);
+            }
+        }
+    }
+
+    /// Σ bᵢcᵢᵏ = 1/(k + 1) up to the order and not beyond.
+    #[test]
+    fn quadrature_has_the_order_of_the_method() {
+        for tableau in BOTH {
+            let quadrature = |k: i32| {
+                let powers = tableau.c.iter().map(|c| (c.powi(k), c.powi(k))).collect();
+                (sum(tableau.b, &powers), 1.0 / f64::from(k + 1))
+            };
+            for k in 0..tableau.order {
+                let (found, wanted) = quadrature(k);
+                check(found, wanted, &format!("order {}, c^{k}", tableau.order));
+            }
+            let (found, wanted) = quadrature(tableau.order);
+            assert!((found.0 - wanted).abs() > 1e-7, "order {} is higher than said", tableau.order);
+        }
+    }
+
+    /// The difference of two methods vanishes up to the order of the lower one, and not beyond.
+    fn check_estimate(tableau: &Tableau, weights: &[(usize, f64)], order: i32) {
+        for tree in trees().iter().filter(|t| t.order() <= order) {
+            check(sum(weights, &tree.weights(tableau)), 0.0, &format!("estimate of order {order}, {tree:?}"));
+        }
+        let powers = tableau.c.iter().map(|c| (c.powi(order), c.powi(order))).collect();
+        let beyond = sum(weights, &powers).0.abs();
+        assert!(beyond > 1e-4, "an estimate of order {order} must see c^{order}: {beyond:.1e}");
+    }
+
+    #[test]
+    fn error_weights_sum_to_zero_and_have_their_order() {
+        check_estimate(&ORDER_8, ORDER_8.error, 5);
+        check_estimate(&ORDER_8, ORDER_8.coarse, 3);
+        check_estimate(&ORDER_5, ORDER_5.error, 4);
+        assert!(ORDER_5.coarse.is_empty());
+    }
+
+    /// The widest gap between the nodes of the stages, and no node, dense ones included, in what is said to be free.
+    #[test]
+    fn no_stage_lies_in_the_gap() {
+        for tableau in BOTH {
+            let Gap { from, middle, to } = tableau.gap;
+            let mut c: Vec<f64> = tableau.c[..tableau.n_stages].to_vec();
+            c.sort_by(f64::total_cmp);
+            let widest = c.windows(2).max_by(|x, y| (x[1] - x[0]).total_cmp(&(y[1] - y[0]))).unwrap();
+            assert!((middle - 0.5 * (widest[0] + widest[1])).abs() < 1e-3, "{middle} in {widest:?}");
+            assert!(from < middle && middle < to && widest[0] < from && to < widest[1]);
+            assert!(tableau.c.iter().all(|&c| c < from || c > to), "order {}", tableau.order);
+        }
+    }
+
+    /// bᵢ(θ), the weights of the dense output at θ: what it makes of rates that are 1 at stage i and 0 elsewhere.
+    fn dense_weights(tableau: &Tableau, theta: f64) -> Vec<(usize, f64)> {
+        let (size, end) = (tableau.a.len(), tableau.n_stages);
+        let mut F = vec![0.0; (3 + tableau.dense.len()) * size];
+        for &(i, b) in tableau.b {
+            (F[i], F[size + i], F[2 * size + i]) = (b, -b, 2.0 * b);
+        }
+        F[size] += 1.0;
+        F[2 * size] -= 1.0;
+        F[2 * size + end] -= 1.0;
+        for (k, weights) in tableau.dense.iter().enumerate() {
+            weights.iter().for_each(|&(i, d)| F[(3 + k) * size + i] = d);
+        }
+        let step = Step { start: 0.0, end: 1.0, h: 1.0, n: 0, y: vec![0.0; size], F };
+        let mut values = vec![0.0; size];
+        step.values(theta, &mut values);
+        values.into_iter().enumerate().collect()
+    }
+
+    /// Σ bᵢ(θ)Φᵢ = θʳ/γ for every tree of order r, and Σ bᵢ(θ)cᵢᵏ = θᵏ⁺¹/(k + 1) for polynomials, up to the order it claims.
+    #[test]
+    fn dense_output_has_its_order_everywhere() {
+        for tableau in BOTH {
+            for theta in [0.0, 0.1, 0.37, 0.5, 0.81, 1.0] {
+                let b = dense_weights(tableau, theta);
+                for tree in trees().iter().filter(|t| t.order() <= tableau.dense_order) {
+                    let wanted = theta.powi(tree.order()) / tree.density();
+                    check(sum(&b, &tree.weights(tableau)), wanted, &format!("dense at {theta}, {tree:?}"));
+                }
+                for k in 0..tableau.dense_order {
+                    let powers = tableau.c.iter().map(|c| (c.powi(k), c.powi(k))).collect();
+                    let wanted = theta.powi(k + 1) / f64::from(k + 1);
+                    check(sum(&b, &powers), wanted, &format!("dense at {theta}, c^{k}"));
+                }
+            }
+        }
+    }
+}
