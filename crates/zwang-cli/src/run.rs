@@ -193,7 +193,7 @@ pub fn moved_to(
     match check.move_to(run.state, &settings) {
         Ok(()) => Ok(check),
         Err(diagnostic) => {
-            source.diagnostics.push(diagnostic);
+            source.diagnostics.push(*diagnostic);
             source.fail(model.json)
         }
     }

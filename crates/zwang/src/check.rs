@@ -84,10 +84,10 @@ impl Check {
     }
 
     /// Looks at another state, such as the end of a run: every quantity there, and the rank.
-    pub fn move_to(&mut self, state: State, settings: &Settings) -> Result<(), Diagnostic> {
+    pub fn move_to(&mut self, state: State, settings: &Settings) -> Result<(), Box<Diagnostic>> {
         let mut way = route(self.route, settings);
         if let Err(error) = self.snapshot.take(&mut self.system, &state, &mut *way, settings) {
-            return Err(contradiction::explain(&self.equations, &state, &error));
+            return Err(Box::new(contradiction::explain(&self.equations, &state, &error)));
         }
         self.rank = self.snapshot.found.rank;
         self.regular = !self.snapshot.found.singular_mass;

@@ -246,7 +246,8 @@ impl Equations {
                 }
             };
             let used = graph.symbols_of(&parts);
-            let mut owners = (0..constraints.len()).filter(|&k| constraints[k].rows.iter().any(|r| used.contains(&r.lambda)));
+            let mut owners =
+                (0..constraints.len()).filter(|&k| constraints[k].rows.iter().any(|r| used.contains(&r.lambda)));
             if let (Some(owner), None) = (owners.next(), owners.next()) {
                 for (&force, &rate) in parts.iter().zip(&rates) {
                     let power = graph.mul(force, rate);

@@ -43,7 +43,7 @@ fn meets(name: &str, run: &Run, known: &ReferenceRun, moment: &Moment, tolerance
         let (found, size) = quantity(run, what).unwrap_or_else(|| panic!("{name}: {what}"));
         let amplified = known.amplified.iter().find(|(n, _)| n == what).map_or(1.0, |(_, factor)| *factor);
         let error = ((found - value).abs() - own).max(0.0) / (size * tolerance);
-        if !(error <= GROWTH * amplified) {
+        if error.is_nan() || error > GROWTH * amplified {
             misses.push(format!("{name} at t = {}: {what} = {found}, not {value}: {error:.0} tolerances", moment.t));
         }
     }
@@ -88,7 +88,10 @@ fn events_meet(name: &str, run: &Run, known: &ReferenceRun, tolerance: f64, miss
     let expected: Vec<&(f64, String)> = known.events.iter().filter(|(t, _)| *t < run.state.t).collect();
     let found: Vec<(f64, &str)> = run.events.iter().map(|e| (e.t, e.kind)).collect();
     let is_met = expected.len() == found.len()
-        && expected.iter().zip(&found).all(|(e, f)| e.1 == f.1 && (e.0 - f.0).abs() <= GROWTH * tolerance * run.state.t);
+        && expected
+            .iter()
+            .zip(&found)
+            .all(|(e, f)| e.1 == f.1 && (e.0 - f.0).abs() <= GROWTH * tolerance * run.state.t);
     if !is_met {
         misses.push(format!("{name}: events {found:?}, not {expected:?}"));
     }

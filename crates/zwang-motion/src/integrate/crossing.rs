@@ -54,6 +54,8 @@ impl Root {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Choice {
     pub(crate) h: f64,
+    /// The step the error control allows.
+    pub(crate) full: f64,
     /// Stages on the constraints.
     pub(crate) guarded: bool,
     /// The predicted crossing inside the step, measured from its start.
@@ -77,6 +79,8 @@ pub(crate) struct Crossing {
     /// Whether A vanishes with the velocities and not with the position, so that no branch is the natural one.
     by_velocity: bool,
     last_B: Vec<f64>,
+    /// The smallest pivot of the decomposition.
+    pivot: f64,
     /// ‖Ḃ‖ over the last step.
     pace: f64,
     recent: [f64; 5],
@@ -182,18 +186,22 @@ impl Crossing {
         Ok(())
     }
 
-    /// Whether no singular value can vanish within reach, by Weyl's inequality: none changes faster than ‖Ḃ‖.
+    /// Whether no singular value can vanish within reach: the smallest pivot is not small and does not fall fast enough.
     fn is_far(&mut self, qr: &Qr, B: &[f64], h: f64) -> bool {
-        /// A pivot of QR may exceed the singular value it stands for by this factor, in all but contrived matrices.
-        const PIVOT: f64 = 5.0;
-        if self.last_B.len() != B.len() || qr.rank == 0 {
+        /// The fall of the smallest pivot over the last step, taken this many times, must not reach zero.
+        const FALL: f64 = 3.0;
+        /// Below this part of the largest so far a pivot is looked at in any case.
+        const SMALL: f64 = 0.02;
+        let pivot = qr.t(qr.rank - 1, qr.rank - 1).abs();
+        let before = std::mem::replace(&mut self.pivot, pivot);
+        self.top = self.top.max(qr.t(0, 0).abs());
+        if self.last_B.len() != B.len() {
             self.pace = f64::INFINITY;
             return false;
         }
         let change: f64 = B.iter().zip(&self.last_B).map(|(x, y)| (x - y) * (x - y)).sum::<f64>().sqrt();
         self.pace = change / h;
-        let last = qr.t(qr.rank - 1, qr.rank - 1).abs();
-        last > PIVOT * 2.0 * REACH * self.longest(h) * self.pace
+        pivot > SMALL * self.top && pivot > FALL * REACH * self.longest(h) * (pivot - before).abs() / h
     }
 
     fn measure<D: Dynamics + ?Sized>(&mut self, flow: &Flow<D>, values: &Svd, last: usize) {
@@ -220,7 +228,7 @@ impl Crossing {
     pub(crate) fn choose(&self, t: f64, h: f64, gap: Gap, tolerance: f64, is_first: bool) -> Choice {
         let longest = self.longest(h);
         let guarded = self.roots.iter().any(|root| root.distance() < REACH * longest);
-        let plain = Choice { h, guarded, crossing: None, ends: false };
+        let plain = Choice { h, full: h, guarded, crossing: None, ends: false };
         if let Some(avoided) = self.avoided.filter(|at| t < at + REACH * longest) {
             let room = self.ahead(REACH * longest).map_or(h, |d| h.min(0.5 * d));
             return Choice { h: if t < avoided { room } else { h }, ..plain };
@@ -474,4 +482,21 @@ fn complement(X: &[f64], r: usize, n: usize) -> Vec<f64> {
         qr.apply(x);
     }
     out
+}
+
+/// The rows that take most part in a singular value that has almost vanished where the flow stands; none if none has.
+pub(crate) fn dying_rows<D: Dynamics + ?Sized>(flow: &Flow<D>) -> Vec<usize> {
+    /// A singular value below this, relative to the largest, is about to vanish.
+    const DYING: f64 = 1e-3;
+    let (n, m, r) = (flow.n, flow.given.constraint_rhs.len(), flow.all.rank());
+    if r == 0 || flow.all.B.len() != n * m {
+        return Vec::new();
+    }
+    let values = svd(&flow.all.B, m, n, Stop::Rank(r), flow.settings.small_limit);
+    if values.sigma[r - 1] > DYING * values.sigma[0].max(1.0) {
+        return Vec::new();
+    }
+    let share = |i: usize| values.U[(r - 1) * m + i].abs();
+    let most = (0..m).map(share).fold(0.0, f64::max);
+    (0..m).filter(|&i| share(i) > 0.1 * most).collect()
 }

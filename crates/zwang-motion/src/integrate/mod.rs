@@ -72,6 +72,8 @@ pub enum Outcome {
         h: f64,
         /// The coordinate that changes fastest, relative to its size.
         coordinate: usize,
+        /// The rows that are about to become dependent, if some are.
+        rows: Vec<usize>,
         /// What went wrong at the last attempt, if something did.
         cause: Option<MotionError>,
     },
@@ -533,7 +535,7 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
     fn choose(&self, is_first: bool) -> Choice {
         let left = self.plan.end - self.t;
         let h = self.h.min(self.plan.step.unwrap_or(f64::INFINITY));
-        let plain = |h: f64| Choice { h, guarded: false, crossing: None, ends: false };
+        let plain = |h: f64| Choice { h, full: h, guarded: false, crossing: None, ends: false };
         let Stepper::Explicit(rk) = &self.stepper else {
             return plain(if self.method.is_fixed_step() { self.h.min(left) } else { shorten(h, left) });
         };
@@ -554,7 +556,8 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         if let Some(error @ MotionError::Contradiction { .. }) = &self.cause {
             return Outcome::Contradiction(error.clone());
         }
-        Outcome::StepTooSmall { h, coordinate, cause: self.cause.take() }
+        let rows = if self.flow.all.is_large() { Vec::new() } else { crossing::dying_rows(&self.flow) };
+        Outcome::StepTooSmall { h, coordinate, rows, cause: self.cause.take() }
     }
 
     /// Tries a step; true if its error is allowed and it ends on the constraints. Sets the next step to try.
@@ -623,7 +626,8 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         let t = self.t + choice.h;
         flow.place(t, &rk.end);
         // the decomposition of the last stage is close enough, unless a singular position is near
-        let mut moved = if choice.guarded || flow.has_route() { Err(MotionError::NoLegendre) } else { flow.project(false) };
+        let mut moved =
+            if choice.guarded || flow.has_route() { Err(MotionError::NoLegendre) } else { flow.project(false) };
         if moved.is_err() {
             flow.place(t, &rk.end);
             self.counts.projections += 1;
@@ -679,6 +683,10 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         }
         self.counts.steps += 1;
         self.counts.guarded += usize::from(choice.guarded);
+        // a step that only led up to a singular position is followed by a full one
+        if choice.guarded && choice.h < choice.full {
+            self.h = self.h.max(choice.full);
+        }
         self.t = t + h;
         if self.method.is_fixed_step() {
             // counted, so that rounding does not add up

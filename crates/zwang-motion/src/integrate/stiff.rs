@@ -242,7 +242,7 @@ impl Collocation {
             let size = (0..3 * n).map(change).fold(0.0, f64::max);
             let ratio = size / last;
             let floor = if self.by_iteration { 1e-4 } else { CONVERGED };
-            if size <= floor || (ratio < 1.0 && ratio / (1.0 - ratio) * size <= floor) {
+            if size <= floor || (last.is_finite() && ratio < 1.0 && ratio / (1.0 - ratio) * size <= floor) {
                 return Ok(());
             }
             // rounding: further iterations do not gain

@@ -16,7 +16,9 @@ pub(super) fn ending(equations: &Equations, state: &State, outcome: &Outcome) ->
         Outcome::Contradiction(error) => contradiction::explain(equations, state, error),
         Outcome::Failed(error) => contradiction::explain(equations, state, error),
         Outcome::Undetermined { t, rows } => undetermined(equations, *t, rows),
-        Outcome::StepTooSmall { h, coordinate, cause } => too_small(equations, state, *h, *coordinate, cause.as_ref()),
+        Outcome::StepTooSmall { h, coordinate, rows, cause } => {
+            too_small(equations, state, *h, *coordinate, cause.as_ref()).about(equations, rows)
+        }
     };
     Some(d.with_note(at))
 }
@@ -82,6 +84,25 @@ fn too_small(
         None => d,
     };
     d.help("look for a force or a coordinate that grows without bound there: a singularity of the coordinates, a collision, a constraint that ends")
+}
+
+impl Diagnostic {
+    /// The same message with the constraints that are about to become dependent.
+    fn about(self, equations: &Equations, rows: &[usize]) -> Diagnostic {
+        let mut d = self;
+        let mut spans = Vec::new();
+        for &row in rows.iter().take(6) {
+            let span = equations.model.constraints[equations.rows[row].constraint].span;
+            if !spans.contains(&span) {
+                d = if spans.is_empty() { d.at(span, "about to end") } else { d.and_at(span, "about to end") };
+                spans.push(span);
+            }
+        }
+        match names_of(equations, rows) {
+            names if names.is_empty() => d,
+            names => d.with_note(format!("{} are about to become dependent: their motion ends here", joined(&names))),
+        }
+    }
 }
 
 /// Z601: the motion is stiff.

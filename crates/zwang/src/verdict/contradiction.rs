@@ -4,7 +4,7 @@ use zwang_motion::{MotionError, State};
 
 use crate::diagnostic::Diagnostic;
 use crate::equations::Equations;
-use crate::quantity::number;
+use crate::quantity::{number, rounded};
 use crate::start::joined;
 
 /// What an acceleration that could not be found means for the model.
@@ -17,8 +17,8 @@ pub fn explain(equations: &Equations, state: &State, error: &MotionError) -> Dia
             let names: Vec<String> = rows.iter().take(6).map(|k| format!("`{}`", equations.rows[*k].name)).collect();
             let size = residual.iter().fold(0.0_f64, |m, r| m.max(r.abs()));
             let message = match names.len() {
-                1 => format!("constraint {} cannot hold at t = {}: it asks 0 = {}", names[0], state.t, number(*gap)),
-                _ => format!("constraints {} contradict each other at t = {}", joined(&names), state.t),
+                1 => format!("constraint {} cannot hold at t = {}: it asks 0 = {}", names[0], rounded(state.t, 9), number(*gap)),
+                _ => format!("constraints {} contradict each other at t = {}", joined(&names), rounded(state.t, 9)),
             };
             let mut d = Diagnostic::error("Z301", message);
             let mut shown = Vec::new();

@@ -2,7 +2,7 @@
 
 use zwang_motion::{Dependence, Dynamics, Given, Settings, State, dependence};
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::equations::Equations;
 use crate::model::Level;
 use crate::quantity::rounded;
@@ -95,6 +95,13 @@ pub fn redundancy_notes(equations: &Equations, redundant: &[Redundant], rank: us
         let mut shared: Vec<String> = r.depends_on.iter().map(|(n, _)| format!("`{n}`")).collect();
         shared.truncate(6);
         shared.push(format!("`{}`", r.row));
+        if let Some(name) = law_on_a_share(equations, r) {
+            let mut d = d
+                .with_note(format!("a nonideal law uses the reaction of `{name}`, which is only a share of the whole"));
+            d.severity = Severity::Warning;
+            d.label = "changes the share that the law sees".into();
+            return d.help("drop the repeated constraint, so that the law sees the whole reaction");
+        }
         d.with_note("the motion and the total constraint force are unique").with_note(format!(
             "the split between {} is not: the multipliers shown are the smallest possible",
             crate::start::joined(&shared)
@@ -120,4 +127,15 @@ pub fn vanishing_notes(equations: &Equations, here: &Dependence) -> Vec<Diagnost
         .help(format!("start from other {what}, or write the constraint so that it does not vanish"))
     };
     here.vanished.iter().take(8).map(warning).collect()
+}
+
+/// The constraint row among those that repeat each other whose multiplier a nonideal law contains.
+fn law_on_a_share<'e>(equations: &'e Equations, redundant: &Redundant) -> Option<&'e str> {
+    if equations.nonideal_force.is_empty() {
+        return None;
+    }
+    let used = equations.model.graph.symbols_of(&equations.nonideal_force);
+    let shares = |name: &str| name == redundant.row || redundant.depends_on.iter().any(|(n, _)| n == name);
+    let row = equations.rows.iter().find(|row| shares(&row.name) && used.contains(&row.lambda))?;
+    Some(&row.name)
 }
