@@ -150,6 +150,12 @@ pub trait Dynamics {
         None
     }
 
+    /// The least size of a coordinate that is a pure number: 1 for angles.
+    fn natural_size(&self, start: &State) -> f64 {
+        let _ = start;
+        1.0
+    }
+
     /// How many quantities are integrated along the motion beside q and q̇, such as work.
     fn n_integrals(&self) -> usize {
         0
@@ -176,6 +182,17 @@ pub trait Dynamics {
     #[allow(unused_variables)]
     fn fire(&mut self, event: usize, upwards: bool, state: &mut State) -> Result<Reaction, MotionError> {
         Ok(Reaction::Ignore)
+    }
+
+    /// The state from which the motion goes on after an event: velocities may have been put back on the constraints.
+    #[allow(unused_variables)]
+    fn landed(&mut self, state: &State) -> Result<(), MotionError> {
+        Ok(())
+    }
+
+    /// Whether L is quadratic in the velocities, as RATTLE needs it.
+    fn is_natural(&self) -> bool {
+        true
     }
 
     /// A `Jacobian` with the right sizes and patterns, if the system can differentiate itself.

@@ -40,6 +40,8 @@ pub enum MotionError {
     },
     /// The method needs a mass matrix that is regular by itself.
     MassSingular,
+    /// The method needs a Lagrangian that is quadratic in the velocities.
+    NotQuadratic,
     /// An iteration ended before it reached its tolerance.
     NotConverged {
         /// What was left.
@@ -67,6 +69,7 @@ impl fmt::Display for MotionError {
             MotionError::NoLegendre => write!(f, "the two-form route needs a Lagrangian, and the system offers none"),
             MotionError::NotHolonomic { row } => write!(f, "row {row} is not an ideal constraint on positions"),
             MotionError::MassSingular => write!(f, "the mass matrix is singular, which this method does not allow"),
+            MotionError::NotQuadratic => write!(f, "the Lagrangian is not quadratic in the velocities"),
             MotionError::NotConverged { residual } => {
                 write!(f, "the iteration ended with a residual of {residual:.3e}")
             }

@@ -403,6 +403,18 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
         Ok((most, worst))
     }
 
+    /// The position row that is off by more than a part of its size, if one is.
+    pub(crate) fn row_off(&mut self, most: f64) -> Result<Option<usize>, MotionError> {
+        let residual = &mut self.residual[..self.h];
+        self.dynamics.fill_positions(&self.instant.state, residual)?;
+        let off = |i: &usize| {
+            let (col, value) = self.given.constraint_matrix.row(*i);
+            let size: f64 = col.iter().zip(value).map(|(&j, a)| a.abs() * self.q_size[j]).sum();
+            size > 0.0 && residual[*i].abs() > most * size
+        };
+        Ok((0..self.h).find(off))
+    }
+
     /// Whether the user chose another route than the default one.
     pub(crate) fn has_route(&self) -> bool {
         self.way.is_some()

@@ -174,6 +174,7 @@ fn double_pendulum() -> String {
         plots: &plots,
         events: &[(1.234567, "rod1 is horizontal".into()), (7.5, "rod2 is slack".into())],
         facts: &facts(),
+        paths: &[],
     })
 }
 
@@ -238,6 +239,7 @@ fn rolling_disk() -> String {
         plots: &plots,
         events: &[],
         facts: &facts(),
+        paths: &[],
     })
 }
 
@@ -277,6 +279,7 @@ fn chain() -> String {
         plots: &plots,
         events: &events,
         facts: &[],
+        paths: &[],
     })
 }
 
@@ -306,6 +309,7 @@ fn bodies() -> String {
         plots: &[],
         events: &[],
         facts: &[],
+        paths: &[],
     })
 }
 
@@ -320,5 +324,6 @@ fn empty() -> String {
         plots: &[],
         events: &[],
         facts: &[],
+        paths: &[],
     })
 }

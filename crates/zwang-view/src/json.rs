@@ -143,7 +143,9 @@ pub fn run_json(reading: &Reading, diagnostics: &Diagnostics, run: &Run, seconds
     };
     let output = |o: &Extent| {
         let value = match &o.values {
-            Some(v) => json!({ "last": v.last, "min": v.min, "max": v.max, "unit": o.unit }),
+            Some(v) => {
+                json!({ "last": v.last, "min": v.min, "max": v.max, "unit": o.unit, "undefined_at_times": o.undefined })
+            }
             None => json!({ "last": null, "min": null, "max": null, "unit": o.unit }),
         };
         (o.name.clone(), value)

@@ -38,6 +38,8 @@ pub struct Page<'a> {
     pub events: &'a [(f64, String)],
     /// How well the physics was kept: rows of a table.
     pub facts: &'a [(String, String)],
+    /// Drawings of one quantity over another, as SVG.
+    pub paths: &'a [String],
 }
 
 /// Curves over time that share a vertical axis.
@@ -59,6 +61,7 @@ pub fn page(page: &Page) -> String {
         ("title", escaped(page.title)),
         ("css", CSS.to_string()),
         ("events", events(page)),
+        ("paths", paths(page.paths)),
         ("equations", equations(page.equations)),
         ("model", model(page.model_text)),
         ("summary", summary(page.summary)),
@@ -77,6 +80,15 @@ pub fn page(page: &Page) -> String {
         rest = after;
     }
     out + rest
+}
+
+/// The drawings side by side; they are SVG of our own making, with all text in them escaped.
+fn paths(drawings: &[String]) -> String {
+    if drawings.is_empty() {
+        return String::new();
+    }
+    let figure = |svg: &String| format!("<figure class=\"path\">{svg}</figure>\n");
+    format!("<section id=\"paths\">\n{}</section>\n", drawings.iter().map(figure).collect::<String>())
 }
 
 fn events(page: &Page) -> String {

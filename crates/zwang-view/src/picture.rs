@@ -7,7 +7,7 @@ use zwang::scene::{Frames, Scene, Vector};
 use zwang::simulate::Pictured;
 
 use crate::page::{Page, PagePlot, page};
-use crate::plot::{Curve, Figure, Panel, Quantity, panels_by_unit, typeset};
+use crate::plot::{Curve, Figure, Panel, Quantity, panels_by_unit, svg, typeset};
 
 /// Coordinates drawn where the model asks for nothing.
 const MOST_COORDINATES: usize = 8;
@@ -28,19 +28,30 @@ pub fn figure(run: &Run) -> Figure {
     let model = &run.check.equations.model;
     let mut panels = Vec::new();
     for shown in &shown(run) {
-        let over = &shown.versus;
-        let curves = shown.curves.iter().map(|c| Quantity::over(over, c)).collect();
-        let mut own = panels_by_unit(curves, &label(over));
-        for panel in &mut own {
-            let unit_is_shared = shown.curves.iter().any(|c| c.unit == over.unit && panel.curves[0].label == c.label);
-            match is_time(over) {
-                true => panel.marks = marks(run),
-                false => panel.equal_aspect = unit_is_shared && are_places(shown, panel),
-            }
+        let mut own = panels_of(shown);
+        if is_time(&shown.versus) {
+            own.iter_mut().for_each(|panel| panel.marks = marks(run));
         }
         panels.extend(own);
     }
     Figure { title: model.title.clone(), panels }
+}
+
+/// The curves of one `plot`, by unit.
+fn panels_of(shown: &Pictured) -> Vec<Panel> {
+    let over = &shown.versus;
+    let curves = shown.curves.iter().map(|c| Quantity::over(over, c)).collect();
+    let mut panels = panels_by_unit(curves, &label(over));
+    for panel in panels.iter_mut().filter(|_| !is_time(over)) {
+        let unit_is_shared = shown.curves.iter().any(|c| c.unit == over.unit && panel.curves[0].label == c.label);
+        panel.equal_aspect = unit_is_shared && are_places(shown, panel);
+    }
+    panels
+}
+
+/// One quantity over another, without a title.
+fn path_figure(shown: &Pictured) -> Figure {
+    Figure { title: String::new(), panels: panels_of(shown) }
 }
 
 /// `t in s`.
@@ -97,10 +108,26 @@ pub fn page_of(
     let stride = run.scene.times.len().div_ceil(MOST_FRAMES).max(1);
     let axes = upright(model, run.scene.dimension);
     let scene = turned(named(thinned(&run.scene, stride)), &axes);
-    let plots: Vec<PagePlot> = shown(run).iter().flat_map(|shown| page_plots(shown, &run.scene, stride)).collect();
+    let plots: Vec<PagePlot> = shown(run)
+        .iter()
+        .filter(|s| is_time(&s.versus))
+        .flat_map(|shown| page_plots(shown, &run.scene, stride))
+        .collect();
     let events: Vec<(f64, String)> = run.events.iter().map(|e| (e.t, told(e.kind, &e.name))).collect();
     let title = if model.title.is_empty() { "A motion" } else { &model.title };
-    page(&Page { title, model_text, summary, equations, scene: &scene, axes, plots: &plots, events: &events, facts })
+    let paths: Vec<String> = shown(run).iter().filter(|s| !is_time(&s.versus)).map(|s| svg(&path_figure(s))).collect();
+    page(&Page {
+        title,
+        model_text,
+        summary,
+        equations,
+        scene: &scene,
+        axes,
+        plots: &plots,
+        events: &events,
+        facts,
+        paths: &paths,
+    })
 }
 
 /// An event in words.
@@ -112,12 +139,11 @@ fn told(kind: &str, name: &str) -> String {
     }
 }
 
-/// Curves over time by unit; of a path both components.
+/// Curves over time by unit.
 fn page_plots(shown: &Pictured, scene: &Scene, stride: usize) -> Vec<PagePlot> {
-    let path = (!is_time(&shown.versus)).then_some(&shown.versus);
     let mut plots: Vec<PagePlot> = Vec::new();
     let t: Vec<f64> = kept(&scene.times, stride);
-    for column in shown.curves.iter().chain(path) {
+    for column in &shown.curves {
         let curve = (typeset(&column.label), kept(&column.values, stride));
         match plots.iter_mut().find(|p| p.unit == typeset(&column.unit)) {
             Some(plot) => plot.curves.push(curve),

@@ -150,9 +150,9 @@ fn output_line(output: &zwang::simulate::Extent) -> Vec<String> {
             let ExtentValues { last, min, max } = values;
             vec![
                 name,
-                format!("last {},", text(last)),
+                format!("last {},", if last.is_finite() { text(last) } else { "undefined".into() }),
                 format!("least {},", text(min)),
-                format!("largest {}", text(max)),
+                format!("largest {}{}", text(max), if output.undefined { ", undefined at times" } else { "" }),
             ]
         }
         None => vec![name, "not known".into()],

@@ -52,6 +52,7 @@ fn written(scene: &Scene) -> String {
         plots: &[plot],
         events: &[(1.5, HOSTILE.into()), (f64::NAN, "never".into())],
         facts: &[(HOSTILE.into(), HOSTILE.into())],
+        paths: &[],
     })
 }
 
@@ -67,6 +68,7 @@ fn nothing() -> String {
         plots: &[],
         events: &[],
         facts: &[],
+        paths: &[],
     })
 }
 
@@ -121,6 +123,7 @@ fn formulas_of_models_are_typeset() {
             plots: &[],
             events: &[],
             facts: &[],
+            paths: &[],
         });
         assert!(page.contains("<mfrac>") && !page.contains("<code>"), "{name}");
     }

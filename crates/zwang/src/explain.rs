@@ -10,7 +10,7 @@ macro_rules! page {
 }
 
 /// All pages, in the order of their codes.
-pub const PAGES: [Page; 45] = [
+pub const PAGES: [Page; 48] = [
     page!("Z001"),
     page!("Z002"),
     page!("Z003"),
@@ -53,6 +53,9 @@ pub const PAGES: [Page; 45] = [
     page!("Z603"),
     page!("Z604"),
     page!("Z605"),
+    page!("Z606"),
+    page!("Z607"),
+    page!("Z608"),
     page!("Z701"),
     page!("Z801"),
     page!("Z901"),

@@ -15,11 +15,15 @@ use crate::units::Dimension;
 pub(crate) struct Moving {
     pub(crate) n_positions: usize,
     pub(crate) n_velocities: usize,
+    /// Whether M does not depend on the velocities.
+    pub(crate) is_natural: bool,
     /// φ; then φ̇ and ψ.
     pub(crate) positions: Compiled,
     pub(crate) velocities: Compiled,
     /// The unit of each coordinate, numbered; none for pure numbers.
     pub(crate) units: Vec<Option<usize>>,
+    /// Whether the model uses units at all.
+    pub(crate) has_units: bool,
     /// Power of everything that changes the energy, unless nothing does; then the powers whose work is asked for.
     integrands: Option<Compiled>,
     pub(crate) has_power: bool,
@@ -86,9 +90,11 @@ impl Moving {
         Some(Moving {
             n_positions,
             n_velocities,
+            is_natural: is_natural(equations),
             positions: Compiled::new(graph, &inputs, &positions)?,
             velocities: Compiled::new(graph, &inputs, &velocities)?,
             units: units(&equations.model),
+            has_units: equations.model.coordinates.iter().any(|c| c.dimension.is_some()),
             integrands: some(&with_lambda, &integrands)?,
             has_power: power.whole.is_some(),
             nonideal: some(&with_lambda, &nonideal)?,
@@ -177,6 +183,12 @@ impl Moving {
             }
         }
     }
+}
+
+fn is_natural(equations: &Equations) -> bool {
+    let masses: Vec<Expr> = equations.mass_matrix.iter().flatten().map(|(_, e)| *e).collect();
+    let symbols = equations.model.graph.symbols_of(&masses);
+    !equations.model.coordinates.iter().any(|c| symbols.contains(&c.qdot))
 }
 
 fn work_of(derived: &Derived) -> Option<usize> {

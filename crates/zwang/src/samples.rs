@@ -2,6 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use unicode_normalization::UnicodeNormalization;
+
 use crate::syntax::name;
 
 /// A quantity along the motion.
@@ -40,7 +42,9 @@ impl Samples {
 ///
 /// Every other character becomes an underscore. The name is never empty and never starts with a digit.
 pub fn ascii_name(written: &str) -> String {
-    let spelled = name::ascii(&spelled_primes(written));
+    // a letter with an accent or a dot is spelled without
+    let plain: String = written.nfd().filter(|c| !('\u{300}'..='\u{36f}').contains(c)).collect();
+    let spelled = name::ascii(&spelled_primes(&plain));
     let parts: Vec<&str> = spelled.split('_').filter(|part| !part.is_empty()).collect();
     match parts.join("_") {
         empty if empty.is_empty() => "unnamed".into(),

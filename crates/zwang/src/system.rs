@@ -29,6 +29,8 @@ pub struct System {
     moving: Option<Moving>,
     /// Energies before and after each event that changed something.
     jumps: Vec<(Energies, Energies)>,
+    /// Energies before the event under way.
+    before: Option<Energies>,
     source: Option<Source>,
     derivatives: Option<Derivatives>,
 }
@@ -131,6 +133,7 @@ impl System {
             graph: model.graph.clone(),
             moving: None,
             jumps: Vec::new(),
+            before: None,
             source: None,
             derivatives: None,
         })
@@ -323,6 +326,15 @@ impl Dynamics for System {
         self.moving.as_ref().and_then(|moving| moving.units[coordinate])
     }
 
+    /// 1 for angles; in a model without units nothing is known to be an angle, and the start tells the size.
+    fn natural_size(&self, start: &State) -> f64 {
+        let has_units = self.moving.as_ref().is_some_and(|moving| moving.has_units);
+        match start.q.iter().fold(0.0, |top: f64, q| top.max(q.abs())) {
+            size if size > 0.0 && !has_units => size,
+            _ => 1.0,
+        }
+    }
+
     fn n_integrals(&self) -> usize {
         self.moving.as_ref().map_or(0, Moving::n_integrals)
     }
@@ -354,15 +366,24 @@ impl Dynamics for System {
     }
 
     fn fire(&mut self, event: usize, upwards: bool, state: &mut State) -> Result<Reaction, MotionError> {
-        let before = self.energies(state)?;
+        if self.before.is_none() {
+            self.before = Some(self.energies(state)?);
+        }
         self.set(state);
         let Some(moving) = &mut self.moving else { return Ok(Reaction::Ignore) };
-        let reaction = moving.fire(event, upwards, &self.inputs, state, &mut self.parameters)?;
-        if reaction == Reaction::Change {
+        moving.fire(event, upwards, &self.inputs, state, &mut self.parameters)
+    }
+
+    fn landed(&mut self, state: &State) -> Result<(), MotionError> {
+        if let Some(before) = self.before.take() {
             let after = self.energies(state)?;
             self.jumps.push((before, after));
         }
-        Ok(reaction)
+        Ok(())
+    }
+
+    fn is_natural(&self) -> bool {
+        self.moving.as_ref().is_none_or(|moving| moving.is_natural)
     }
 
     fn allocate_jacobian(&mut self) -> Option<Jacobian> {

@@ -108,12 +108,12 @@ impl Watch {
         }
         self.at(flow, step, high)?;
         let signs = self.values.iter().zip(&self.positive).enumerate();
-        let which = signs.filter(|(_, (x, sign))| has_changed(**x, **sign)).map(|(k, (x, _))| (k, *x >= 0.0)).collect();
+        let which = signs.filter(|(_, (x, sign))| has_changed(**x, **sign)).map(|(k, (x, _))| (k, *x > 0.0)).collect();
         Ok(Some(Found { t: high, which }))
     }
 }
 
-/// Whether a quantity has another sign than it had; zero counts as positive.
+/// Whether a quantity has the other sign than it had. Zero has none, so that a step never starts on the edge itself.
 fn has_changed(x: f64, positive: Option<bool>) -> bool {
-    positive.is_some_and(|positive| (x >= 0.0) != positive)
+    positive.is_some_and(|positive| if positive { x < 0.0 } else { x > 0.0 })
 }

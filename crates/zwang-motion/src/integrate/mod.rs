@@ -15,7 +15,7 @@ use crate::{
 pub use crossing::Passage;
 use crossing::{Choice, Crossing, generic_rank};
 pub use event::Event;
-use event::Watch;
+use event::{Found, Watch};
 use rattle::Rattle;
 use runge_kutta::RungeKutta;
 pub use step::Step;
@@ -76,6 +76,23 @@ pub enum Outcome {
         rows: Vec<usize>,
         /// What went wrong at the last attempt, if something did.
         cause: Option<MotionError>,
+    },
+    /// The implicit equations of a fixed-step method have no solution near: its step is too long.
+    StepTooLong {
+        /// The step.
+        h: f64,
+    },
+    /// A formula switches back and forth without end: the motion slides along the place where it switches.
+    Sliding {
+        /// Which of the watched quantities.
+        event: usize,
+    },
+    /// An event changed a parameter so that a position constraint is no longer met.
+    JumpedOff {
+        /// The event.
+        event: usize,
+        /// The row.
+        row: usize,
     },
     /// The equations cannot be evaluated or solved.
     Failed(MotionError),
@@ -144,6 +161,10 @@ pub struct Motion<'d, D: Dynamics + ?Sized> {
     /// The unit of each coordinate, and the largest q and q̇ of each unit so far; the last belongs to pure numbers.
     units: Vec<Option<usize>>,
     of_unit: Vec<(f64, f64)>,
+    /// The least size of a pure number.
+    natural_size: f64,
+    /// The largest velocity of each unit ever.
+    fastest: Vec<f64>,
     step: Step,
     has_dense: bool,
     /// The error of the last accepted step, and whether the next may be longer.
@@ -151,6 +172,11 @@ pub struct Motion<'d, D: Dynamics + ?Sized> {
     grows: bool,
     /// The rate at the end of the last step is that at the start of the next.
     goes_on: bool,
+    /// Events at the end of the last step, which fire when the motion goes on.
+    pending: Option<Found>,
+    /// When switches of formulas began to be counted, and how many there have been since.
+    first_switch: f64,
+    n_switches: usize,
     /// The motion has started afresh within this step.
     restarted: bool,
     n_stiff: usize,
@@ -177,6 +203,10 @@ const GROWTH: (f64, f64) = (0.2, 6.0);
 
 /// What the estimate may miss: the next step is this part of the ideal one.
 const SAFETY: f64 = 0.9;
+
+/// The size of velocities fades by this factor in a step: to half in fifty; and never below this part of the largest ever.
+const FORGETTING: f64 = 0.986;
+const LEAST_MEMORY: f64 = 1e-4;
 
 /// What the estimate of the stiff method is multiplied by.
 const KIND: f64 = 4.0;
@@ -225,12 +255,17 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
             h: 0.0,
             allowed: vec![plan.tolerance; 2 * flow.n],
             of_unit: vec![(0.0, 0.0); units.iter().flatten().max().map_or(0, |k| k + 1) + 1],
+            fastest: vec![0.0; units.iter().flatten().max().map_or(0, |k| k + 1) + 1],
+            natural_size: flow.dynamics.natural_size(start),
             units,
             step: Step { start: start.t, end: start.t, h: 0.0, n: flow.n, y: y.clone(), F: Vec::new() },
             has_dense: true,
             last_error: 1.0,
             grows: true,
             goes_on: false,
+            pending: None,
+            first_switch: start.t,
+            n_switches: 0,
             restarted: false,
             n_stiff: 0,
             n_not_stiff: 0,
@@ -277,7 +312,7 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         if flow.has_route() {
             flow.factor()?;
         }
-        self.measure();
+        self.measure(true);
         let found = generic_rank(&mut self.flow)?;
         self.flow.factor_levels()?;
         self.rank = found.rank;
@@ -290,6 +325,9 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         self.flow.place(self.t, &self.y);
         if !found.singular {
             self.flow.project(true)?;
+            let mut y = std::mem::take(&mut self.y);
+            self.flow.take_state(&mut y);
+            self.y = y;
             self.flow.evaluate()?;
             if let Some(error) = self.flow.contradiction() {
                 return Err(error);
@@ -320,7 +358,7 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         let mut rate = std::mem::take(&mut self.spare);
         rate.resize(size, 0.0);
         self.flow.rate(self.t, &self.y, false, &mut rate)?;
-        self.measure();
+        self.measure(true);
         self.h = match self.plan.step {
             Some(h) if self.method.is_fixed_step() => h,
             _ => self.first_step(&rate)?,
@@ -347,17 +385,22 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
 
     /// Sizes of q and q̇ by which errors are measured: the largest of its unit so far.
     ///
-    /// For pure numbers such as angles 1 is a natural size, and each has its own; their velocities share one. What is at rest
-    /// takes √(size of q · |q̈|), or the pace of the others.
-    fn measure(&mut self) {
+    /// Pure numbers such as angles have a natural size, and each its own; their velocities share one. What is at rest
+    /// takes √(size of q · |q̈|) where the motion starts `afresh`, or the pace of the others.
+    fn measure(&mut self, afresh: bool) {
         let first = self.counts.steps == 0 && self.t == self.t0;
         let n = self.flow.n;
         let Flow { instant, q_size, v_size, .. } = &mut self.flow;
         if first {
             q_size.fill(0.0);
             self.of_unit.fill((0.0, 0.0));
+            self.fastest.fill(0.0);
         }
         let of_unit = &mut self.of_unit;
+        // a fast beginning is forgotten, but not a place of rest between two swings
+        for ((_, v), ever) in of_unit.iter_mut().zip(&self.fastest) {
+            *v = (*v * FORGETTING).max(LEAST_MEMORY * ever);
+        }
         // the last place is that of the pure numbers
         let pure = of_unit.len() - 1;
         for i in 0..n {
@@ -365,14 +408,17 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
             *q = q.max(instant.state.q[i].abs());
             *v = v.max(instant.state.qdot[i].abs());
         }
+        for ((_, v), ever) in of_unit.iter().zip(&mut self.fastest) {
+            *ever = ever.max(*v);
+        }
         for i in 0..n {
             q_size[i] = match self.units[i] {
                 Some(unit) if of_unit[unit].0 > 0.0 => of_unit[unit].0,
                 Some(_) => 1.0,
-                None => q_size[i].max(instant.state.q[i].abs()).max(1.0),
+                None => q_size[i].max(instant.state.q[i].abs()).max(self.natural_size),
             };
         }
-        if first {
+        if afresh {
             for i in 0..n {
                 let (_, v) = &mut of_unit[self.units[i].unwrap_or(pure)];
                 *v = v.max((q_size[i] * instant.qddot[i].abs()).sqrt());
@@ -419,6 +465,12 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
     /// Takes one step; false once the motion has ended.
     pub fn advance(&mut self) -> bool {
         if self.outcome.is_some() {
+            return false;
+        }
+        if let Some(found) = self.pending.take()
+            && let Err(outcome) = self.fire(found)
+        {
+            self.outcome = Some(outcome);
             return false;
         }
         let end = self.plan.end;
@@ -511,13 +563,14 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
                 let rows = (0..self.flow.given.constraint_rhs.len()).collect();
                 return Err(Outcome::Undetermined { t: self.t, rows });
             }
-            let shortest = SHORTEST * self.t.abs().max(self.plan.end - self.t0);
+            let shortest = 8.0 * f64::EPSILON * self.t.abs();
             if !(choice.h > shortest) || attempt > MOST_ATTEMPTS {
                 break;
             }
             match self.attempt(choice) {
                 Ok(true) => return self.accept(choice),
                 Ok(false) => self.counts.rejected += 1,
+                Err(_) if self.method.is_fixed_step() => return Err(Outcome::StepTooLong { h: choice.h }),
                 Err(error) => {
                     self.counts.rejected += 1;
                     self.h = 0.25 * choice.h;
@@ -528,7 +581,35 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
                 return Err(outcome);
             }
         }
-        Err(self.too_small(self.h))
+        match self.hop() {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(self.too_small(self.h)),
+            Err(error) => Err(Outcome::Failed(error)),
+        }
+    }
+
+    /// Steps over a switch of a formula that no step can cross within the tolerance: a few roundings of the time further.
+    fn hop(&mut self) -> Result<bool, MotionError> {
+        if self.watch.is_empty() {
+            return Ok(false);
+        }
+        let (t, size) = (self.t, self.y.len());
+        let h = 64.0 * f64::EPSILON * t.abs();
+        self.spare.resize(size, 0.0);
+        let mut rate = std::mem::take(&mut self.spare);
+        let done = self.flow.rate(t, &self.y, false, &mut rate);
+        (self.step.start, self.step.end, self.step.h) = (t, t + h, h);
+        self.step.y.copy_from_slice(&self.y);
+        self.step.F.clear();
+        self.step.F.extend(rate.iter().map(|f| h * f));
+        self.has_dense = true;
+        self.spare = rate;
+        done?;
+        let Some(found) = self.watch.first(&mut self.flow, &self.step)? else { return Ok(false) };
+        self.counts.steps += 1;
+        self.cut(found.t)?;
+        self.pending = Some(found);
+        Ok(true)
     }
 
     /// Length and kind of the next step.
@@ -791,7 +872,7 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         if self.t > self.plan.end {
             self.cut(self.plan.end)?;
         }
-        let jumped = self.handle_events()?;
+        let jumped = self.find_events()?;
         let switches = self.stiffness.is_some()
             && self.plan.method == Method::Auto
             && matches!(self.stepper, Stepper::Explicit(_))
@@ -810,7 +891,7 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
 
     fn measure_here(&mut self) {
         self.flow.place(self.t, &self.y);
-        self.measure();
+        self.measure(false);
     }
 
     /// Ends the step at an earlier time, from the dense output.
@@ -829,37 +910,79 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         Ok(())
     }
 
-    /// Locates and fires the events of the step; true if the motion starts afresh.
-    fn handle_events(&mut self) -> Result<bool, MotionError> {
+    /// Locates the first events of the step and ends it there; they fire when the motion goes on.
+    fn find_events(&mut self) -> Result<bool, MotionError> {
         if self.watch.is_empty() {
             return Ok(false);
         }
         self.make_dense()?;
         let Some(found) = self.watch.first(&mut self.flow, &self.step)? else { return Ok(false) };
         self.cut(found.t)?;
+        self.pending = Some(found);
+        Ok(true)
+    }
+
+    /// Does what the events at the end of the last step say, and starts afresh.
+    fn fire(&mut self, found: Found) -> Result<(), Outcome> {
+        self.make_dense().map_err(Outcome::Failed)?;
+        self.flow.place(self.t, &self.y);
         let mut state = self.flow.instant.state.clone();
-        let mut restart = false;
+        let mut reactions = Vec::new();
         for &(event, upwards) in &found.which {
-            let reaction = self.flow.dynamics.fire(event, upwards, &mut state)?;
+            let reaction = self.flow.dynamics.fire(event, upwards, &mut state).map_err(Outcome::Failed)?;
             if reaction != Reaction::Ignore {
                 self.events.push(Event { t: found.t, event, upwards });
-                restart = true;
             }
+            reactions.push(reaction);
+        }
+        if reactions.contains(&Reaction::Switch) {
+            self.count_switches(found.t, found.which[0].0)?;
         }
         let n = self.flow.n;
         self.y[n..2 * n].copy_from_slice(&state.qdot);
-        if restart {
-            self.make_dense()?;
-            self.flow.place(self.t, &self.y);
-            self.flow.project(true)?;
-            let mut y = std::mem::take(&mut self.y);
-            self.flow.take_state(&mut y);
-            self.y = y;
-            self.begin()?;
+        if reactions.contains(&Reaction::Change) {
+            self.land_after(found.which[0].0)?;
+        }
+        if reactions.iter().any(|r| *r != Reaction::Ignore) {
+            self.begin().map_err(Outcome::Failed)?;
         }
         self.watch.passed(&found.which);
-        self.restart()?;
-        Ok(true)
+        self.restart().map_err(Outcome::Failed)
+    }
+
+    /// Puts the velocities back on the constraints after a jump; positions must not have left them.
+    fn land_after(&mut self, event: usize) -> Result<(), Outcome> {
+        /// How far off, relative to the size of its row, a jump may leave a position constraint.
+        const OFF: f64 = 1e-6;
+        let flow = &mut self.flow;
+        flow.place(self.t, &self.y);
+        flow.factor().map_err(Outcome::Failed)?;
+        if let Some(row) = flow.row_off(OFF).map_err(Outcome::Failed)? {
+            return Err(Outcome::JumpedOff { event, row });
+        }
+        flow.project(true).map_err(Outcome::Failed)?;
+        let mut y = std::mem::take(&mut self.y);
+        flow.take_state(&mut y);
+        self.y = y;
+        let state = flow.instant.state.clone();
+        flow.dynamics.landed(&state).map_err(Outcome::Failed)
+    }
+
+    /// Switches that follow each other without end are a sliding motion, which the formulas do not determine.
+    fn count_switches(&mut self, t: f64, event: usize) -> Result<(), Outcome> {
+        /// So many switches within this part of the run.
+        const MOST: usize = 1000;
+        const CLOSE: f64 = 1e-2;
+        if self.n_switches == 0 {
+            self.first_switch = t;
+        }
+        self.n_switches += 1;
+        if self.n_switches < MOST {
+            return Ok(());
+        }
+        self.n_switches = 0;
+        let close = t - self.first_switch < CLOSE * (self.plan.end - self.t0);
+        if close { Err(Outcome::Sliding { event }) } else { Ok(()) }
     }
 
     fn make_dense(&mut self) -> Result<(), MotionError> {

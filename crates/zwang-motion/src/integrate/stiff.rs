@@ -245,6 +245,10 @@ impl Collocation {
             if size <= floor || (last.is_finite() && ratio < 1.0 && ratio / (1.0 - ratio) * size <= floor) {
                 return Ok(());
             }
+            // without Newton's matrix the comparison of two steps tells whether this is good enough
+            if self.by_iteration && last.is_finite() && ratio > 0.5 && size <= 100.0 {
+                return Ok(());
+            }
             // rounding: further iterations do not gain
             if ratio > 0.5 && size <= 1.0 && size < 1e3 * f64::EPSILON / allowed[n].max(f64::MIN_POSITIVE) {
                 return Ok(());

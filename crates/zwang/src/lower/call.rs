@@ -199,9 +199,9 @@ impl Lower<'_> {
         let (key, shown) = match &formula.kind {
             FormulaKind::Member(of, name, None) => match self.body_key(of)? {
                 Some(key) => (format!("{key}.{}", name.text), format!("{key}.{}", name.text)),
-                None => (String::new(), "this".to_string()),
+                None => (String::new(), self.written(formula.span)),
             },
-            _ => self.key_of(formula)?.unwrap_or((String::new(), "this".to_string())),
+            _ => self.key_of(formula)?.unwrap_or((String::new(), self.written(formula.span))),
         };
         if let Some(label) = self.labels.get(&key) {
             return Ok(*label);

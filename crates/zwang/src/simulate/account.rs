@@ -131,12 +131,14 @@ pub struct Extent {
     pub unit: String,
     /// Value at the end, least and largest value of the continuous quantity, in that unit; none where it cannot be known.
     pub values: Option<ExtentValues>,
+    /// Whether it could not be computed at some time, such as a logarithm of a negative number.
+    pub undefined: bool,
 }
 
 /// The numbers of an [`Extent`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ExtentValues {
-    /// At the end.
+    /// At the end; not a number where it cannot be computed there.
     pub last: f64,
     /// The least value.
     pub min: f64,

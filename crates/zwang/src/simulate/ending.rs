@@ -1,6 +1,8 @@
 //! What is said about how a motion went and why it ended.
 
-use zwang_motion::{MotionError, Outcome, Passage, State, Stiffness};
+use zwang_motion::{Drift, MotionError, Outcome, Passage, State, Stiffness};
+
+use super::Run;
 
 use crate::diagnostic::Diagnostic;
 use crate::equations::Equations;
@@ -15,6 +17,14 @@ pub(super) fn ending(equations: &Equations, state: &State, outcome: &Outcome) ->
         Outcome::End => return None,
         Outcome::Contradiction(error) => contradiction::explain(equations, state, error),
         Outcome::Failed(error) => contradiction::explain(equations, state, error),
+        Outcome::StepTooLong { h } => Diagnostic::error(
+            "Z604",
+            format!("a step of {} is too long for this method at t = {}", number(*h), rounded(state.t, 9)),
+        )
+        .with_note("the equations of the step have no solution near by")
+        .help("give a shorter one with --step, or leave `method` out"),
+        Outcome::Sliding { event } => sliding(equations, state, *event),
+        Outcome::JumpedOff { event, row } => jumped_off(equations, *event, *row),
         Outcome::Undetermined { t, rows } => undetermined(equations, *t, rows),
         Outcome::StepTooSmall { h, coordinate, rows, cause } => {
             too_small(equations, state, *h, *coordinate, cause.as_ref()).about(equations, rows)
@@ -84,6 +94,48 @@ fn too_small(
         None => d,
     };
     d.help("look for a force or a coordinate that grows without bound there: a singularity of the coordinates, a collision, a constraint that ends")
+}
+
+/// Z608: the constraints are not kept.
+pub(super) fn left(equations: &Equations, run: &Run) -> Option<Diagnostic> {
+    /// Relative to the size of the coordinates, more than any eye would forgive.
+    const VISIBLE: f64 = 1e-3;
+    let size = run.sizes.0.iter().fold(0.0, |top: f64, q| top.max(*q));
+    let (row, most) = run.audit.residuals.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+    if run.drift == Drift::Project || *most <= VISIBLE * size.max(f64::MIN_POSITIVE) {
+        return None;
+    }
+    let constraint = equations.rows.iter().find(|r| r.name == *row)?.constraint;
+    let message =
+        format!("constraint `{row}` is left by up to {}: this is not the motion of the model", rounded(*most, 3));
+    let d = Diagnostic::warning("Z608", message).at(equations.model.constraints[constraint].span, "not kept");
+    Some(d.help("run with --drift project, the default"))
+}
+
+/// Z606: a formula switches back and forth without end.
+fn sliding(equations: &Equations, state: &State, event: usize) -> Diagnostic {
+    let message = format!("a formula switches back and forth without end at t = {}", rounded(state.t, 9));
+    let d = Diagnostic::error("Z606", message)
+        .with_note("the motion slides along the place where it switches, and the formula does not say how");
+    let d = match equations.model.whens.get(event) {
+        Some(when) => d.at(when.span, "fires again and again"),
+        None => d,
+    };
+    d.help("make the change gradual, as in tanh(x'/0.001) for sign(x'); dry friction that sticks is `with friction`")
+}
+
+/// Z607: an event moves a position constraint away from the state.
+fn jumped_off(equations: &Equations, event: usize, row: usize) -> Diagnostic {
+    let name = &equations.rows[row].name;
+    let when = equations.model.whens.get(event);
+    let what = when.map_or("an event".to_string(), |when| format!("the event `{}`", when.name));
+    let d = Diagnostic::error("Z607", format!("{what} takes the system off constraint `{name}`"))
+        .at(equations.model.constraints[equations.rows[row].constraint].span, "no longer met after it");
+    let d = match when {
+        Some(when) => d.and_at(when.span, "changes what the constraint asks"),
+        None => d,
+    };
+    d.help("let the parameter change over time by a formula of t, so that the system can follow")
 }
 
 impl Diagnostic {

@@ -76,6 +76,9 @@ impl Ended {
             Ended::Stopped(Outcome::Contradiction(_)) => "contradiction",
             Ended::Stopped(Outcome::Undetermined { .. }) => "undetermined",
             Ended::Stopped(Outcome::StepTooSmall { .. }) => "step-too-small",
+            Ended::Stopped(Outcome::StepTooLong { .. }) => "step-too-long",
+            Ended::Stopped(Outcome::Sliding { .. }) => "sliding",
+            Ended::Stopped(Outcome::JumpedOff { .. }) => "off-constraint",
             Ended::Stopped(_) => "failed",
         }
     }
@@ -188,6 +191,9 @@ fn say(run: &Run, diagnostics: &mut Diagnostics) {
     if let Some(note) = ending::passed(equations, &run.passages) {
         diagnostics.push(note);
     }
+    if let Some(warning) = ending::left(equations, run) {
+        diagnostics.push(warning);
+    }
     if let Ended::Stopped(outcome) = &run.ended
         && let Some(error) = ending::ending(equations, &run.state, outcome)
     {
@@ -273,6 +279,7 @@ impl<'c> Walk<'c> {
                 break;
             }
         }
+        self.note_events();
         self.write_last_row()?;
         Ok(self.finish(interrupted))
     }

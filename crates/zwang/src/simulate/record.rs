@@ -197,8 +197,12 @@ fn columns(equations: &Equations) -> Vec<Column> {
     for output in &model.outputs {
         add(output.name.clone(), output.name.clone(), output_unit(output));
     }
-    let names: Vec<String> = columns.iter().map(|c: &Column| c.name.clone()).collect();
-    columns.iter_mut().zip(unique_names(&names)).for_each(|(column, name)| column.name = name);
+    // the user's own names come first, so that they stay as they are
+    let mut names: Vec<String> = columns.iter().map(|c: &Column| c.name.clone()).collect();
+    names.rotate_right(model.outputs.len());
+    let mut unique = unique_names(&names);
+    unique.rotate_left(model.outputs.len());
+    columns.iter_mut().zip(unique).for_each(|(column, name)| column.name = name);
     columns
 }
 
@@ -280,6 +284,8 @@ fn push_frame<'v>(frames: &mut Frames, values: &'v [f64], dimension: usize) -> &
 pub(super) struct Extremes {
     gauges: Gauges,
     found: Vec<Option<ExtentValues>>,
+    /// Whether an output could not be computed somewhere.
+    undefined: Vec<bool>,
     values: Vec<f64>,
     /// The outputs at the five places of a step.
     places: Vec<Vec<f64>>,
@@ -293,6 +299,7 @@ impl Extremes {
         Extremes {
             gauges: Gauges::new(equations, works, &equations.outputs),
             found: vec![None; equations.outputs.len()],
+            undefined: vec![false; equations.outputs.len()],
             values: Vec::new(),
             places: vec![Vec::new(); 5],
         }
@@ -335,12 +342,12 @@ impl Extremes {
         }
         for i in 0..self.found.len() {
             let points: Vec<f64> = self.places.iter().map(|values| values[i]).collect();
-            if points.iter().any(|x| !x.is_finite()) {
-                continue;
+            if points.iter().any(|x| x.is_finite()) {
+                for sign in [1.0, -1.0] {
+                    self.seek(motion, i, sign, &points, start, end)?;
+                }
             }
-            for sign in [1.0, -1.0] {
-                self.seek(motion, i, sign, &points, start, end)?;
-            }
+            self.undefined[i] |= points.iter().any(|x| !x.is_finite());
             if let Some(found) = &mut self.found[i] {
                 found.last = points[4];
             }
@@ -358,8 +365,10 @@ impl Extremes {
         start: f64,
         end: f64,
     ) -> Result<(), MotionError> {
-        let best = (0..5).max_by(|&a, &b| (sign * points[a]).total_cmp(&(sign * points[b]))).unwrap_or(4);
-        let range = points.iter().fold(0.0, |top: f64, x| top.max((x - points[best]).abs()));
+        let value = |k: usize| if points[k].is_finite() { sign * points[k] } else { f64::NEG_INFINITY };
+        let best = (0..5).max_by(|&a, &b| value(a).total_cmp(&value(b))).unwrap_or(4);
+        let finite = points.iter().filter(|x| x.is_finite());
+        let range = finite.fold(0.0, |top: f64, x| top.max((x - points[best]).abs()));
         let known = self.found[i].map_or(f64::NEG_INFINITY, |f| if sign > 0.0 { f.max } else { -f.min });
         let top = sign * points[best];
         let mut most = top;
@@ -400,7 +409,8 @@ impl Extremes {
                     return Ok(f64::NEG_INFINITY);
                 }
                 self.read(motion, t)?;
-                Ok(sign * self.values[i])
+                let value = sign * self.values[i];
+                Ok(if value.is_finite() { value } else { f64::NEG_INFINITY })
             };
             let sides = (value(t - width)?, value(t + width)?);
             if sides.0 > top && sides.0 >= sides.1 {
@@ -413,12 +423,12 @@ impl Extremes {
     }
 
     pub(super) fn finish(self, equations: &Equations) -> Vec<Extent> {
-        let outputs = equations.model.outputs.iter().zip(self.found);
-        let extent = |(output, found): (&Output, Option<ExtentValues>)| {
+        let outputs = equations.model.outputs.iter().zip(self.found).zip(self.undefined);
+        let extent = |((output, found), undefined): ((&Output, Option<ExtentValues>), bool)| {
             let factor = output.unit.as_ref().map_or(1.0, |u| u.factor());
             let scaled =
                 |v: ExtentValues| ExtentValues { last: v.last / factor, min: v.min / factor, max: v.max / factor };
-            Extent { name: output.name.clone(), unit: output_unit(output), values: found.map(scaled) }
+            Extent { name: output.name.clone(), unit: output_unit(output), values: found.map(scaled), undefined }
         };
         outputs.map(extent).collect()
     }

@@ -50,6 +50,14 @@ pub fn explain(equations: &Equations, state: &State, error: &MotionError) -> Dia
             Diagnostic::error("Z301", format!("the acceleration could not be found to full accuracy: {} remains", number(*residual)))
                 .help("the constraints may nearly depend on each other; `zwang check` lists them")
         }
+        MotionError::NotQuadratic => {
+            let d = Diagnostic::error("Z605", "the method `rattle` needs a Lagrangian quadratic in the velocities");
+            let d = match model.energy_span {
+                Some(span) => d.at(span, "its masses depend on the velocities"),
+                None => d,
+            };
+            d.help("leave `method` out, or use `order8`")
+        }
         MotionError::MassSingular => Diagnostic::error("Z605", "the method `rattle` needs a regular mass matrix")
             .with_note("here it is singular, and the constraints make up for it")
             .help("leave `method` out, or use `order8`"),
