@@ -2,11 +2,16 @@
 
 mod crossing;
 mod event;
+mod jump;
+mod look;
 mod rattle;
 mod runge_kutta;
+mod singular;
 mod step;
+mod step_size;
 mod stiff;
 mod tableau;
+mod watch;
 
 use crate::{
     Drift, Dynamics, Instant, Method, MotionError, Reaction, RouteName, Settings, State,
@@ -128,6 +133,8 @@ pub struct Stiffness {
     pub coordinate: usize,
     /// Its time constant.
     pub time_constant: f64,
+    /// Whether the stiff method was tried and given up, because it needed shorter steps: the fast motion is really there.
+    pub given_up: bool,
 }
 
 enum Stepper {
@@ -181,6 +188,8 @@ pub struct Motion<'d, D: Dynamics + ?Sized> {
     restarted: bool,
     n_stiff: usize,
     n_not_stiff: usize,
+    /// The step of the explicit method when stiffness was noticed.
+    explicit_step: f64,
     cause: Option<MotionError>,
     counts: Counts,
     passages: Vec<Passage>,
@@ -269,6 +278,7 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
             restarted: false,
             n_stiff: 0,
             n_not_stiff: 0,
+            explicit_step: 0.0,
             cause: None,
             counts: Counts::default(),
             passages: Vec::new(),
@@ -383,85 +393,6 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         Ok(())
     }
 
-    /// Sizes of q and q̇ by which errors are measured: the largest of its unit so far.
-    ///
-    /// Pure numbers such as angles have a natural size, and each its own; their velocities share one. What is at rest
-    /// takes √(size of q · |q̈|) where the motion starts `afresh`, or the pace of the others.
-    fn measure(&mut self, afresh: bool) {
-        let first = self.counts.steps == 0 && self.t == self.t0;
-        let n = self.flow.n;
-        let Flow { instant, q_size, v_size, .. } = &mut self.flow;
-        if first {
-            q_size.fill(0.0);
-            self.of_unit.fill((0.0, 0.0));
-            self.fastest.fill(0.0);
-        }
-        let of_unit = &mut self.of_unit;
-        // a fast beginning is forgotten, but not a place of rest between two swings
-        for ((_, v), ever) in of_unit.iter_mut().zip(&self.fastest) {
-            *v = (*v * FORGETTING).max(LEAST_MEMORY * ever);
-        }
-        // the last place is that of the pure numbers
-        let pure = of_unit.len() - 1;
-        for i in 0..n {
-            let (q, v) = &mut of_unit[self.units[i].unwrap_or(pure)];
-            *q = q.max(instant.state.q[i].abs());
-            *v = v.max(instant.state.qdot[i].abs());
-        }
-        for ((_, v), ever) in of_unit.iter().zip(&mut self.fastest) {
-            *ever = ever.max(*v);
-        }
-        for i in 0..n {
-            q_size[i] = match self.units[i] {
-                Some(unit) if of_unit[unit].0 > 0.0 => of_unit[unit].0,
-                Some(_) => 1.0,
-                None => q_size[i].max(instant.state.q[i].abs()).max(self.natural_size),
-            };
-        }
-        if afresh {
-            for i in 0..n {
-                let (_, v) = &mut of_unit[self.units[i].unwrap_or(pure)];
-                *v = v.max((q_size[i] * instant.qddot[i].abs()).sqrt());
-            }
-        }
-        let pace = |i: usize| of_unit[self.units[i].unwrap_or(pure)].1 / q_size[i];
-        let fastest = (0..n).map(pace).fold(0.0, f64::max);
-        let slowest = 1e-3 * if fastest > 0.0 { fastest } else { 1.0 };
-        for i in 0..n {
-            v_size[i] = q_size[i] * pace(i).max(slowest);
-            self.allowed[i] = SHARE * self.plan.tolerance * q_size[i];
-            self.allowed[n + i] = SHARE * self.plan.tolerance * v_size[i];
-        }
-    }
-
-    /// A first step after Hairer, Nørsett and Wanner, II.4: from the sizes of y, ẏ and ÿ.
-    fn first_step(&mut self, rate: &[f64]) -> Result<f64, MotionError> {
-        let n2 = 2 * self.flow.n;
-        let whole = self.plan.end - self.t;
-        let size =
-            |x: &[f64], allowed: &[f64]| x.iter().zip(allowed).fold(0.0, |top: f64, (x, a)| top.max((x / a).abs()));
-        let (d0, d1) = (size(&self.y[..n2], &self.allowed), size(&rate[..n2], &self.allowed));
-        let h0 = if d0 < 1e-5 || d1 < 1e-5 { 1e-6 * whole } else { 0.01 * d0 / d1 }.min(whole);
-        let y1: Vec<f64> = self.y.iter().zip(rate).map(|(y, f)| y + h0 * f).collect();
-        let mut f1 = vec![0.0; rate.len()];
-        // where the system cannot be evaluated a little ahead, a tiny step finds out more
-        if self.flow.rate(self.t + h0, &y1, false, &mut f1).is_err() {
-            return Ok(1e-3 * h0);
-        }
-        let change: Vec<f64> = f1.iter().zip(rate).map(|(x, y)| x - y).collect();
-        let d2 = size(&change[..n2], &self.allowed) / h0;
-        if self.method.is_fixed_step() {
-            // a three-hundredth of the shortest period
-            let unit = SHARE * self.plan.tolerance;
-            let pace = (d1 * unit).max((d2 * unit).sqrt());
-            return Ok(if pace > 0.0 { (0.02 / pace).min(whole) } else { 1e-3 * whole });
-        }
-        let order = if self.method == Method::Order8 { 8.0 } else { 5.0 };
-        let scale = d1.max(d2);
-        let h1 = if scale <= 1e-15 { f64::max(1e-6 * whole, 1e-3 * h0) } else { (0.01 / scale).powf(1.0 / order) };
-        Ok((100.0 * h0).min(h1).min(whole))
-    }
-
     /// Takes one step; false once the motion has ended.
     pub fn advance(&mut self) -> bool {
         if self.outcome.is_some() {
@@ -489,67 +420,6 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
                 false
             }
         }
-    }
-
-    /// The first step out of a position in which the constraints lose rank, where the motion cannot be evaluated: collocation has
-    /// no node there. One step is compared with two of half its length.
-    fn leave_singular_start(&mut self) -> Result<(), Outcome> {
-        let n = self.flow.n;
-        let pace = (0..n).map(|i| self.y[n + i].abs() / self.flow.q_size[i]).fold(0.0, f64::max);
-        let mut h = (0.05 / pace).min(self.plan.end - self.t);
-        let mut whole = Collocation::new(&mut self.flow).map_err(Outcome::Failed)?;
-        let mut half = Collocation::new(&mut self.flow).map_err(Outcome::Failed)?;
-        (whole.by_iteration, half.by_iteration) = (true, true);
-        let mut best = (f64::INFINITY, h);
-        for _ in 0..MOST_HALVINGS {
-            match self.try_both(&mut whole, &mut half, h) {
-                Ok(error) if error < best.0 => best = (error, h),
-                // rounding grows when the step shrinks
-                Ok(error) if error > 4.0 * best.0 => break,
-                Ok(_) => {}
-                Err(error) => self.cause = Some(error),
-            }
-            if best.0 <= 1.0 {
-                break;
-            }
-            self.counts.rejected += 1;
-            h *= 0.5;
-        }
-        if best.0 <= MOST_NOISE {
-            self.counts.noise = SHARE * best.0;
-            self.try_both(&mut whole, &mut half, best.1).map_err(Outcome::Failed)?;
-            return self.accept_first(whole, best.1).map_err(Outcome::Failed);
-        }
-        let rows = (0..self.flow.given.constraint_rhs.len()).collect();
-        Err(Outcome::Undetermined { t: self.t, rows })
-    }
-
-    /// The error of one step of length h, from two of half its length.
-    fn try_both(&mut self, whole: &mut Collocation, half: &mut Collocation, h: f64) -> Result<f64, MotionError> {
-        let (t, y) = (self.t, self.y.clone());
-        whole.restart();
-        whole.attempt(&mut self.flow, t, &y, h, &self.allowed)?;
-        half.restart();
-        half.attempt(&mut self.flow, t, &y, 0.5 * h, &self.allowed)?;
-        let middle = half.end.clone();
-        half.attempt(&mut self.flow, t + 0.5 * h, &middle, 0.5 * h, &self.allowed)?;
-        // the two differ by 31 times the error of the better one, for order 5
-        let parts = self.allowed.iter().enumerate().map(|(i, a)| ((whole.end[i] - half.end[i]) / a).abs());
-        Ok(parts.fold(0.0, f64::max))
-    }
-
-    fn accept_first(&mut self, mut whole: Collocation, h: f64) -> Result<(), MotionError> {
-        let (t, r) = (self.t, self.singular_start.take().unwrap_or(0));
-        let rows = (0..self.flow.given.constraint_rhs.len()).collect();
-        self.passages.push(Passage { t, rank: r, of: self.rank, rows, kappa: f64::NAN, rho: 0.0 });
-        (self.step.start, self.step.end, self.step.h) = (t, t + h, h);
-        self.step.y.copy_from_slice(&self.y);
-        whole.dense(h, &mut self.step);
-        self.has_dense = true;
-        self.counts.steps += 1;
-        self.y.copy_from_slice(&whole.end);
-        self.t = t + h;
-        self.restart()
     }
 
     fn take_step(&mut self) -> Result<(), Outcome> {
@@ -586,30 +456,6 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
             Ok(false) => Err(self.too_small(self.h)),
             Err(error) => Err(Outcome::Failed(error)),
         }
-    }
-
-    /// Steps over a switch of a formula that no step can cross within the tolerance: a few roundings of the time further.
-    fn hop(&mut self) -> Result<bool, MotionError> {
-        if self.watch.is_empty() {
-            return Ok(false);
-        }
-        let (t, size) = (self.t, self.y.len());
-        let h = 64.0 * f64::EPSILON * t.abs();
-        self.spare.resize(size, 0.0);
-        let mut rate = std::mem::take(&mut self.spare);
-        let done = self.flow.rate(t, &self.y, false, &mut rate);
-        (self.step.start, self.step.end, self.step.h) = (t, t + h, h);
-        self.step.y.copy_from_slice(&self.y);
-        self.step.F.clear();
-        self.step.F.extend(rate.iter().map(|f| h * f));
-        self.has_dense = true;
-        self.spare = rate;
-        done?;
-        let Some(found) = self.watch.first(&mut self.flow, &self.step)? else { return Ok(false) };
-        self.counts.steps += 1;
-        self.cut(found.t)?;
-        self.pending = Some(found);
-        Ok(true)
     }
 
     /// Length and kind of the next step.
@@ -726,28 +572,6 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         flow.write_rate(rk.rate_mut(n_stages))
     }
 
-    /// Whether an error, as a multiple of what is allowed, is accepted; sets the next step.
-    fn judge(&mut self, error: f64, h: f64, limit: f64, order: i32) -> Result<bool, MotionError> {
-        if !error.is_finite() {
-            return Err(MotionError::NotFinite { what: "the error estimate".into() });
-        }
-        let accepted = error <= limit;
-        let error = error.max(1e-10);
-        // a part of the last error damps the to and fro of step sizes (Gustafsson)
-        let exponent = 1.0 / f64::from(order);
-        let damped = error.powf(-exponent + 0.75 * DAMPING * exponent) * self.last_error.powf(DAMPING * exponent);
-        let factor = (SAFETY * damped).clamp(GROWTH.0, GROWTH.1);
-        self.h = if !accepted {
-            self.grows = false;
-            h * (SAFETY * error.powf(-exponent)).clamp(GROWTH.0, SAFETY)
-        } else {
-            self.last_error = error.clamp(1e-4, 1.0);
-            // after a rejection the step does not grow at once
-            h * if std::mem::replace(&mut self.grows, true) && error <= 1.0 { factor } else { factor.min(1.0) }
-        };
-        Ok(accepted)
-    }
-
     /// Makes the attempted step the motion's, after a look at crossings, contradictions, stiffness and events.
     fn accept(&mut self, choice: Choice) -> Result<(), Outcome> {
         let (t, h) = (self.t, choice.h);
@@ -785,100 +609,19 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         self.finish_step().map_err(Outcome::Failed)
     }
 
-    /// False if the step crossed a position where the branches do not meet. The flow stands at the end of the step.
-    fn look_for_crossing(&mut self, choice: Choice) -> Result<bool, MotionError> {
-        let (t, h) = (self.t, choice.h);
-        let Stepper::Explicit(rk) = &mut self.stepper else { return Ok(true) };
-        let before = choice.guarded.then(|| self.crossing.clone());
-        self.crossing.look(&mut self.flow, h)?;
-        let guess = choice.crossing.map(|D| t + D).or_else(|| self.crossing.behind(h).map(|D| t + h + D));
-        let (Some(guess), Some(before)) = (guess, before) else { return Ok(true) };
-        rk.dense(&mut self.flow, t, &self.y, h, &mut self.step)?;
-        let Some(passage) = self.crossing.check(&mut self.flow, &self.step, guess)? else { return Ok(true) };
-        let inside = passage.t > t - 1e-9 * h && passage.t < t + h * (1.0 + 1e-9);
-        if !inside || self.passages.last().is_some_and(|last| (last.t - passage.t).abs() < 1e-3 * h) {
-            return Ok(true);
-        }
-        if self.crossing.meets(&passage, self.plan.tolerance) {
-            self.passages.push(passage);
-            return Ok(true);
-        }
-        self.crossing = before;
-        self.crossing.avoid(passage.t);
-        self.h = 0.25 * h;
-        Ok(false)
-    }
-
-    /// Ends the motion where the constraints can no longer be met; raises the rank where rows have become independent.
-    fn watch_constraints(&mut self) -> Result<(), Outcome> {
-        if self.plan.drift != Drift::Project || self.flow.given.constraint_rhs.is_empty() {
-            return Ok(());
-        }
-        if let Some(error) = self.flow.contradiction() {
-            return Err(Outcome::Contradiction(error));
-        }
-        let (miss, _) = self.flow.miss().map_err(Outcome::Failed)?;
-        if miss > 100.0 * self.plan.tolerance.max(1e-12) {
-            let error =
-                crate::dependence::contradiction(&self.flow.given, &self.flow.instant.qddot, &self.flow.settings);
-            return Err(Outcome::Contradiction(error));
-        }
-        Ok(())
-    }
-
-    /// Leaves sparse algebra where a pivot becomes small: S = B Bᵀ squares, and singular positions are passed with B itself.
-    fn watch_solver(&mut self) -> Result<(), MotionError> {
-        /// A pivot of B below this, relative to the largest, is too small to be squared without a look.
-        const SMALL: f64 = 0.05;
-        /// A dense decomposition of more coordinates than this takes longer than anybody waits.
-        const LARGEST: usize = 1000;
-        let flow = &mut self.flow;
-        if !flow.all.is_large() || flow.n > LARGEST || flow.all.gap().kept > SMALL {
-            return Ok(());
-        }
-        self.make_dense()?;
-        self.flow.all = Decomposition::new(&self.flow.settings);
-        self.begin()?;
-        self.restart()?;
-        self.restarted = true;
-        Ok(())
-    }
-
-    /// Counts steps that stability limits and not accuracy, after Hairer.
-    fn watch_stiffness(&mut self) -> Result<(), MotionError> {
-        let Stepper::Explicit(rk) = &self.stepper else { return Ok(()) };
-        if rk.guarded || self.stiffness.is_some() {
-            return Ok(());
-        }
-        let spread = rk.spread(self.step.h, &self.allowed);
-        if spread.neighbours > STIFF.0 && spread.neighbours > STIFF.1 * spread.own {
-            self.n_not_stiff = 0;
-            self.n_stiff += 1;
-            if self.n_stiff == 15 {
-                let (t, time_constant) = (self.t, self.step.h / spread.neighbours);
-                self.stiffness = Some(Stiffness { t, coordinate: spread.coordinate, time_constant });
-            }
-        } else if self.n_stiff > 0 {
-            self.n_not_stiff += 1;
-            if self.n_not_stiff == 6 {
-                self.n_stiff = 0;
-            }
-        }
-        Ok(())
-    }
-
     /// Events in the step, the end of the run inside it, and the way into the next step.
     fn finish_step(&mut self) -> Result<(), MotionError> {
         if self.t > self.plan.end {
             self.cut(self.plan.end)?;
         }
         let jumped = self.find_events()?;
-        let switches = self.stiffness.is_some()
+        let switches = self.stiffness.as_ref().is_some_and(|stiffness| !stiffness.given_up)
             && self.plan.method == Method::Auto
             && matches!(self.stepper, Stepper::Explicit(_))
             && self.flow.dynamics.allocate_jacobian().is_some();
         if switches {
             self.make_dense()?;
+            self.n_stiff = 0;
             return self.use_method(Method::Stiff);
         }
         if jumped || std::mem::take(&mut self.restarted) {
@@ -910,81 +653,6 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         Ok(())
     }
 
-    /// Locates the first events of the step and ends it there; they fire when the motion goes on.
-    fn find_events(&mut self) -> Result<bool, MotionError> {
-        if self.watch.is_empty() {
-            return Ok(false);
-        }
-        self.make_dense()?;
-        let Some(found) = self.watch.first(&mut self.flow, &self.step)? else { return Ok(false) };
-        self.cut(found.t)?;
-        self.pending = Some(found);
-        Ok(true)
-    }
-
-    /// Does what the events at the end of the last step say, and starts afresh.
-    fn fire(&mut self, found: Found) -> Result<(), Outcome> {
-        self.make_dense().map_err(Outcome::Failed)?;
-        self.flow.place(self.t, &self.y);
-        let mut state = self.flow.instant.state.clone();
-        let mut reactions = Vec::new();
-        for &(event, upwards) in &found.which {
-            let reaction = self.flow.dynamics.fire(event, upwards, &mut state).map_err(Outcome::Failed)?;
-            if reaction != Reaction::Ignore {
-                self.events.push(Event { t: found.t, event, upwards });
-            }
-            reactions.push(reaction);
-        }
-        if reactions.contains(&Reaction::Switch) {
-            self.count_switches(found.t, found.which[0].0)?;
-        }
-        let n = self.flow.n;
-        self.y[n..2 * n].copy_from_slice(&state.qdot);
-        if reactions.contains(&Reaction::Change) {
-            self.land_after(found.which[0].0)?;
-        }
-        if reactions.iter().any(|r| *r != Reaction::Ignore) {
-            self.begin().map_err(Outcome::Failed)?;
-        }
-        self.watch.passed(&found.which);
-        self.restart().map_err(Outcome::Failed)
-    }
-
-    /// Puts the velocities back on the constraints after a jump; positions must not have left them.
-    fn land_after(&mut self, event: usize) -> Result<(), Outcome> {
-        /// How far off, relative to the size of its row, a jump may leave a position constraint.
-        const OFF: f64 = 1e-6;
-        let flow = &mut self.flow;
-        flow.place(self.t, &self.y);
-        flow.factor().map_err(Outcome::Failed)?;
-        if let Some(row) = flow.row_off(OFF).map_err(Outcome::Failed)? {
-            return Err(Outcome::JumpedOff { event, row });
-        }
-        flow.project(true).map_err(Outcome::Failed)?;
-        let mut y = std::mem::take(&mut self.y);
-        flow.take_state(&mut y);
-        self.y = y;
-        let state = flow.instant.state.clone();
-        flow.dynamics.landed(&state).map_err(Outcome::Failed)
-    }
-
-    /// Switches that follow each other without end are a sliding motion, which the formulas do not determine.
-    fn count_switches(&mut self, t: f64, event: usize) -> Result<(), Outcome> {
-        /// So many switches within this part of the run.
-        const MOST: usize = 1000;
-        const CLOSE: f64 = 1e-2;
-        if self.n_switches == 0 {
-            self.first_switch = t;
-        }
-        self.n_switches += 1;
-        if self.n_switches < MOST {
-            return Ok(());
-        }
-        self.n_switches = 0;
-        let close = t - self.first_switch < CLOSE * (self.plan.end - self.t0);
-        if close { Err(Outcome::Sliding { event }) } else { Ok(()) }
-    }
-
     fn make_dense(&mut self) -> Result<(), MotionError> {
         if self.has_dense {
             return Ok(());
@@ -1002,144 +670,6 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         }
         self.has_dense = true;
         Ok(())
-    }
-
-    /// The motion at a time in the last step: the state on the constraints, q̈ and λ there.
-    pub fn at(&mut self, t: f64) -> Result<&Instant, MotionError> {
-        let wants = std::mem::replace(&mut self.flow.wants_lambda, true);
-        let done = self.evaluate_at(t);
-        self.flow.wants_lambda = wants;
-        done?;
-        Ok(&self.flow.instant)
-    }
-
-    fn evaluate_at(&mut self, t: f64) -> Result<(), MotionError> {
-        // what is only looked at is no cost of the motion
-        let (n_evaluations, n_factorizations) = (self.flow.n_evaluations, self.flow.n_factorizations);
-        let done = self.look_at(t);
-        (self.flow.n_evaluations, self.flow.n_factorizations) = (n_evaluations, n_factorizations);
-        done
-    }
-
-    fn look_at(&mut self, t: f64) -> Result<(), MotionError> {
-        if t == self.t {
-            self.flow.place(t, &self.y);
-            // in a singular position the directions that vanish there are left out
-            if let Some(rank) = self.singular_start {
-                self.flow.all.hold(rank);
-                let done = self.flow.evaluate();
-                self.flow.all.hold(self.rank);
-                return done;
-            }
-            return self.flow.evaluate();
-        }
-        self.make_dense()?;
-        let mut y = std::mem::take(&mut self.spare);
-        y.resize(self.y.len(), 0.0);
-        self.step.values(t, &mut y);
-        self.flow.place(t, &y);
-        // a sample in the neighbourhood of a singular position stays as interpolated
-        if self.flow.project(true).is_err() {
-            self.flow.place(t, &y);
-        }
-        self.spare = y;
-        self.flow.evaluate()
-    }
-
-    /// The instant that was looked at last.
-    pub fn instant(&self) -> &Instant {
-        &self.flow.instant
-    }
-
-    /// M q̈ − Q at that instant: the force of all constraints.
-    pub fn constraint_force(&self) -> Vec<f64> {
-        let Flow { given, instant, .. } = &self.flow;
-        let row = |i: usize| given.mass_matrix.row_times(i, &instant.qddot) - given.given_force[i];
-        (0..self.flow.n).map(row).collect()
-    }
-
-    /// G = (q̈ − a)ᵀ M (q̈ − a) at that instant; not a number where M is singular.
-    pub fn gaussian(&mut self) -> f64 {
-        if self.flow.all.problem.singular {
-            return f64::NAN;
-        }
-        let force = self.constraint_force();
-        let mut change = force.clone();
-        self.flow.all.solve_mass(&mut change);
-        force.iter().zip(&change).map(|(f, x)| f * x).sum()
-    }
-
-    /// The last step with its dense output.
-    pub fn last_step(&mut self) -> Result<&Step, MotionError> {
-        self.make_dense()?;
-        Ok(&self.step)
-    }
-
-    /// The time reached.
-    pub fn t(&self) -> f64 {
-        self.t
-    }
-
-    /// Where the last step began.
-    pub fn step_start(&self) -> f64 {
-        self.step.start
-    }
-
-    /// The system that moves.
-    pub fn dynamics(&mut self) -> &mut D {
-        self.flow.dynamics
-    }
-
-    /// The state reached.
-    pub fn state(&self) -> State {
-        let n = self.flow.n;
-        State { t: self.t, q: self.y[..n].to_vec(), qdot: self.y[n..2 * n].to_vec() }
-    }
-
-    /// The quantities integrated along the motion.
-    pub fn integrals(&self) -> &[f64] {
-        &self.y[2 * self.flow.n..]
-    }
-
-    /// Why the motion ended; none while it goes on.
-    pub fn outcome(&self) -> Option<&Outcome> {
-        self.outcome.as_ref()
-    }
-
-    /// The method at work.
-    pub fn method(&self) -> Method {
-        self.method
-    }
-
-    /// The sizes of q and of q̇ so far, against which errors are measured.
-    pub fn sizes(&self) -> (&[f64], &[f64]) {
-        (&self.flow.q_size, &self.flow.v_size)
-    }
-
-    /// Rank of A along the motion.
-    pub fn rank(&self) -> usize {
-        self.rank
-    }
-
-    /// What the run has cost so far.
-    pub fn counts(&self) -> Counts {
-        let Flow { n_evaluations, n_factorizations, .. } = self.flow;
-        Counts { evaluations: n_evaluations, factorizations: n_factorizations, ..self.counts.clone() }
-    }
-
-    /// Positions passed at which the constraints lose rank.
-    pub fn passages(&self) -> &[Passage] {
-        &self.passages
-    }
-
-    /// Events that changed something.
-    pub fn events(&self) -> &[Event] {
-        &self.events
-    }
-
-    /// Whether and where the motion is stiff for an explicit method.
-    pub fn stiffness(&self) -> Option<&Stiffness> {
-        self.stiffness.as_ref()
     }
 }
 

@@ -168,6 +168,10 @@ pub(super) fn stiff(equations: &Equations, stiffness: &Stiffness, switched: bool
     if switched {
         return Diagnostic::note("Z601", message).with_note("the method `stiff` took over there");
     }
+    if stiffness.given_up {
+        return Diagnostic::note("Z601", message)
+            .with_note("the method `stiff` was tried and needed shorter steps: the fast motion is really there");
+    }
     Diagnostic::warning("Z601", message).help("type --method stiff, or `run … with method stiff`")
 }
 

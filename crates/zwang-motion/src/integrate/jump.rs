@@ -1,0 +1,104 @@
+//! Events: the step ends there, something changes, and the motion starts afresh.
+
+use super::*;
+
+impl<D: Dynamics + ?Sized> Motion<'_, D> {
+    /// Locates the first events of the step and ends it there; they fire when the motion goes on.
+    pub(super) fn find_events(&mut self) -> Result<bool, MotionError> {
+        if self.watch.is_empty() {
+            return Ok(false);
+        }
+        self.make_dense()?;
+        let Some(found) = self.watch.first(&mut self.flow, &self.step)? else { return Ok(false) };
+        self.cut(found.t)?;
+        self.pending = Some(found);
+        Ok(true)
+    }
+
+    /// Does what the events at the end of the last step say, and starts afresh.
+    pub(super) fn fire(&mut self, found: Found) -> Result<(), Outcome> {
+        self.make_dense().map_err(Outcome::Failed)?;
+        self.flow.place(self.t, &self.y);
+        let mut state = self.flow.instant.state.clone();
+        let mut reactions = Vec::new();
+        for &(event, upwards) in &found.which {
+            let reaction = self.flow.dynamics.fire(event, upwards, &mut state).map_err(Outcome::Failed)?;
+            if reaction != Reaction::Ignore {
+                self.events.push(Event { t: found.t, event, upwards });
+            }
+            reactions.push(reaction);
+        }
+        if reactions.contains(&Reaction::Switch) {
+            self.count_switches(found.t, found.which[0].0)?;
+        }
+        let n = self.flow.n;
+        self.y[n..2 * n].copy_from_slice(&state.qdot);
+        if reactions.contains(&Reaction::Change) {
+            self.land_after(found.which[0].0)?;
+        }
+        if reactions.iter().any(|r| *r != Reaction::Ignore) {
+            self.begin().map_err(Outcome::Failed)?;
+        }
+        self.watch.passed(&found.which);
+        self.restart().map_err(Outcome::Failed)
+    }
+
+    /// Puts the velocities back on the constraints after a jump; positions must not have left them.
+    pub(super) fn land_after(&mut self, event: usize) -> Result<(), Outcome> {
+        /// How far off, relative to the size of its row, a jump may leave a position constraint.
+        const OFF: f64 = 1e-6;
+        let flow = &mut self.flow;
+        flow.place(self.t, &self.y);
+        flow.factor().map_err(Outcome::Failed)?;
+        if let Some(row) = flow.row_off(OFF).map_err(Outcome::Failed)? {
+            return Err(Outcome::JumpedOff { event, row });
+        }
+        flow.project(true).map_err(Outcome::Failed)?;
+        let mut y = std::mem::take(&mut self.y);
+        flow.take_state(&mut y);
+        self.y = y;
+        let state = flow.instant.state.clone();
+        flow.dynamics.landed(&state).map_err(Outcome::Failed)
+    }
+
+    /// Switches that follow each other without end are a sliding motion, which the formulas do not determine.
+    pub(super) fn count_switches(&mut self, t: f64, event: usize) -> Result<(), Outcome> {
+        /// So many switches within this part of the run.
+        const MOST: usize = 1000;
+        const CLOSE: f64 = 1e-2;
+        if self.n_switches == 0 {
+            self.first_switch = t;
+        }
+        self.n_switches += 1;
+        if self.n_switches < MOST {
+            return Ok(());
+        }
+        self.n_switches = 0;
+        let close = t - self.first_switch < CLOSE * (self.plan.end - self.t0);
+        if close { Err(Outcome::Sliding { event }) } else { Ok(()) }
+    }
+
+    /// Steps over a switch of a formula that no step can cross within the tolerance: a few roundings of the time further.
+    pub(super) fn hop(&mut self) -> Result<bool, MotionError> {
+        if self.watch.is_empty() {
+            return Ok(false);
+        }
+        let (t, size) = (self.t, self.y.len());
+        let h = 64.0 * f64::EPSILON * t.abs();
+        self.spare.resize(size, 0.0);
+        let mut rate = std::mem::take(&mut self.spare);
+        let done = self.flow.rate(t, &self.y, false, &mut rate);
+        (self.step.start, self.step.end, self.step.h) = (t, t + h, h);
+        self.step.y.copy_from_slice(&self.y);
+        self.step.F.clear();
+        self.step.F.extend(rate.iter().map(|f| h * f));
+        self.has_dense = true;
+        self.spare = rate;
+        done?;
+        let Some(found) = self.watch.first(&mut self.flow, &self.step)? else { return Ok(false) };
+        self.counts.steps += 1;
+        self.cut(found.t)?;
+        self.pending = Some(found);
+        Ok(true)
+    }
+}

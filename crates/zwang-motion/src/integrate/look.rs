@@ -1,0 +1,143 @@
+//! What a motion tells of itself.
+
+use super::*;
+
+impl<D: Dynamics + ?Sized> Motion<'_, D> {
+    /// The motion at a time in the last step: the state on the constraints, q̈ and λ there.
+    pub fn at(&mut self, t: f64) -> Result<&Instant, MotionError> {
+        let wants = std::mem::replace(&mut self.flow.wants_lambda, true);
+        let done = self.evaluate_at(t);
+        self.flow.wants_lambda = wants;
+        done?;
+        Ok(&self.flow.instant)
+    }
+
+    fn evaluate_at(&mut self, t: f64) -> Result<(), MotionError> {
+        // what is only looked at is no cost of the motion
+        let (n_evaluations, n_factorizations) = (self.flow.n_evaluations, self.flow.n_factorizations);
+        let done = self.look_at(t);
+        (self.flow.n_evaluations, self.flow.n_factorizations) = (n_evaluations, n_factorizations);
+        done
+    }
+
+    fn look_at(&mut self, t: f64) -> Result<(), MotionError> {
+        if t == self.t {
+            self.flow.place(t, &self.y);
+            // in a singular position the directions that vanish there are left out
+            if let Some(rank) = self.singular_start {
+                self.flow.all.hold(rank);
+                let done = self.flow.evaluate();
+                self.flow.all.hold(self.rank);
+                return done;
+            }
+            return self.flow.evaluate();
+        }
+        self.make_dense()?;
+        let mut y = std::mem::take(&mut self.spare);
+        y.resize(self.y.len(), 0.0);
+        self.step.values(t, &mut y);
+        self.flow.place(t, &y);
+        // a sample in the neighbourhood of a singular position stays as interpolated
+        if self.flow.project(true).is_err() {
+            self.flow.place(t, &y);
+        }
+        self.spare = y;
+        self.flow.evaluate()
+    }
+
+    /// The instant that was looked at last.
+    pub fn instant(&self) -> &Instant {
+        &self.flow.instant
+    }
+
+    /// M q̈ − Q at that instant: the force of all constraints.
+    pub fn constraint_force(&self) -> Vec<f64> {
+        let Flow { given, instant, .. } = &self.flow;
+        let row = |i: usize| given.mass_matrix.row_times(i, &instant.qddot) - given.given_force[i];
+        (0..self.flow.n).map(row).collect()
+    }
+
+    /// G = (q̈ − a)ᵀ M (q̈ − a) at that instant; not a number where M is singular.
+    pub fn gaussian(&mut self) -> f64 {
+        if self.flow.all.problem.singular {
+            return f64::NAN;
+        }
+        let force = self.constraint_force();
+        let mut change = force.clone();
+        self.flow.all.solve_mass(&mut change);
+        force.iter().zip(&change).map(|(f, x)| f * x).sum()
+    }
+
+    /// The last step with its dense output.
+    pub fn last_step(&mut self) -> Result<&Step, MotionError> {
+        self.make_dense()?;
+        Ok(&self.step)
+    }
+
+    /// The time reached.
+    pub fn t(&self) -> f64 {
+        self.t
+    }
+
+    /// Where the last step began.
+    pub fn step_start(&self) -> f64 {
+        self.step.start
+    }
+
+    /// The system that moves.
+    pub fn dynamics(&mut self) -> &mut D {
+        self.flow.dynamics
+    }
+
+    /// The state reached.
+    pub fn state(&self) -> State {
+        let n = self.flow.n;
+        State { t: self.t, q: self.y[..n].to_vec(), qdot: self.y[n..2 * n].to_vec() }
+    }
+
+    /// The quantities integrated along the motion.
+    pub fn integrals(&self) -> &[f64] {
+        &self.y[2 * self.flow.n..]
+    }
+
+    /// Why the motion ended; none while it goes on.
+    pub fn outcome(&self) -> Option<&Outcome> {
+        self.outcome.as_ref()
+    }
+
+    /// The method at work.
+    pub fn method(&self) -> Method {
+        self.method
+    }
+
+    /// The sizes of q and of q̇ so far, against which errors are measured.
+    pub fn sizes(&self) -> (&[f64], &[f64]) {
+        (&self.flow.q_size, &self.flow.v_size)
+    }
+
+    /// Rank of A along the motion.
+    pub fn rank(&self) -> usize {
+        self.rank
+    }
+
+    /// What the run has cost so far.
+    pub fn counts(&self) -> Counts {
+        let Flow { n_evaluations, n_factorizations, .. } = self.flow;
+        Counts { evaluations: n_evaluations, factorizations: n_factorizations, ..self.counts.clone() }
+    }
+
+    /// Positions passed at which the constraints lose rank.
+    pub fn passages(&self) -> &[Passage] {
+        &self.passages
+    }
+
+    /// Events that changed something.
+    pub fn events(&self) -> &[Event] {
+        &self.events
+    }
+
+    /// Whether and where the motion is stiff for an explicit method.
+    pub fn stiffness(&self) -> Option<&Stiffness> {
+        self.stiffness.as_ref()
+    }
+}

@@ -1,0 +1,85 @@
+//! What is looked at after every step: constraints, stiffness, the algebra in use.
+
+use super::*;
+
+impl<D: Dynamics + ?Sized> Motion<'_, D> {
+    /// Ends the motion where the constraints can no longer be met; raises the rank where rows have become independent.
+    pub(super) fn watch_constraints(&mut self) -> Result<(), Outcome> {
+        if self.plan.drift != Drift::Project || self.flow.given.constraint_rhs.is_empty() {
+            return Ok(());
+        }
+        if let Some(error) = self.flow.contradiction() {
+            return Err(Outcome::Contradiction(error));
+        }
+        let (miss, _) = self.flow.miss().map_err(Outcome::Failed)?;
+        if miss > 100.0 * self.plan.tolerance.max(1e-12) {
+            let error =
+                crate::dependence::contradiction(&self.flow.given, &self.flow.instant.qddot, &self.flow.settings);
+            return Err(Outcome::Contradiction(error));
+        }
+        Ok(())
+    }
+
+    /// Leaves sparse algebra where a pivot becomes small: S = B Bᵀ squares, and singular positions are passed with B itself.
+    pub(super) fn watch_solver(&mut self) -> Result<(), MotionError> {
+        /// A pivot of B below this, relative to the largest, is too small to be squared without a look.
+        const SMALL: f64 = 0.05;
+        /// A dense decomposition of more coordinates than this takes longer than anybody waits.
+        const LARGEST: usize = 1000;
+        let flow = &mut self.flow;
+        if !flow.all.is_large() || flow.n > LARGEST || flow.all.gap().kept > SMALL {
+            return Ok(());
+        }
+        self.make_dense()?;
+        self.flow.all = Decomposition::new(&self.flow.settings);
+        self.begin()?;
+        self.restart()?;
+        self.restarted = true;
+        Ok(())
+    }
+
+    /// Counts steps that stability limits and not accuracy, after Hairer.
+    pub(super) fn watch_stiffness(&mut self) -> Result<(), MotionError> {
+        let Stepper::Explicit(rk) = &self.stepper else { return self.watch_stiff_method() };
+        if rk.guarded || self.stiffness.is_some() {
+            return Ok(());
+        }
+        let spread = rk.spread(self.step.h, &self.allowed);
+        if spread.neighbours > STIFF.0 && spread.neighbours > STIFF.1 * spread.own {
+            self.n_not_stiff = 0;
+            self.n_stiff += 1;
+            if self.n_stiff == 15 {
+                let (t, time_constant) = (self.t, self.step.h / spread.neighbours);
+                self.stiffness = Some(Stiffness { t, coordinate: spread.coordinate, time_constant, given_up: false });
+                self.explicit_step = self.step.h;
+            }
+        } else if self.n_stiff > 0 {
+            self.n_not_stiff += 1;
+            if self.n_not_stiff == 6 {
+                self.n_stiff = 0;
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives the stiff method up where it needs shorter steps than the explicit one did.
+    pub(super) fn watch_stiff_method(&mut self) -> Result<(), MotionError> {
+        /// After so many steps they should not be shorter than this part.
+        const TRIAL: usize = 60;
+        const SHORTER: f64 = 0.5;
+        let tried = matches!(self.stepper, Stepper::Stiff(_)) && self.plan.method == Method::Auto;
+        let Some(stiffness) = self.stiffness.as_mut().filter(|s| tried && !s.given_up) else { return Ok(()) };
+        self.n_stiff += 1;
+        if self.n_stiff != TRIAL {
+            return Ok(());
+        }
+        if self.step.h > SHORTER * self.explicit_step {
+            return Ok(());
+        }
+        stiffness.given_up = true;
+        self.make_dense()?;
+        self.use_method(Method::Order8)?;
+        self.restarted = true;
+        Ok(())
+    }
+}
