@@ -28,7 +28,7 @@ fn blocks(text: &str, tag: &str) -> Vec<(String, String)> {
 
 #[test]
 fn models_in_the_documents_pass_check() {
-    for path in ["README.md", "docs/language.md", "docs/theory.md"] {
+    for path in ["README.md", "docs/language.md", "docs/theory.md", "docs/motion.md"] {
         for (_, model) in blocks(&document(path), "zw") {
             let (check, diagnostics) = checked(&model, &Overrides::default());
             assert!(check.is_some(), "{path}:\n{model}\n{diagnostics:#?}");
@@ -149,9 +149,15 @@ fn the_notation_of_the_theory_is_that_of_the_code() {
 /// Links between the documents lead somewhere.
 #[test]
 fn links_lead_somewhere() {
-    for path in
-        ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "docs/language.md", "docs/theory.md", "models/README.md"]
-    {
+    for path in [
+        "README.md",
+        "ARCHITECTURE.md",
+        "CHANGELOG.md",
+        "docs/language.md",
+        "docs/theory.md",
+        "docs/motion.md",
+        "models/README.md",
+    ] {
         let text = document(path);
         let folder = std::path::Path::new(ROOT).join(path).parent().unwrap().to_path_buf();
         for piece in text.split("](").skip(1) {
