@@ -1,4 +1,4 @@
-//! The acceleration of a constrained mechanical system.
+//! The acceleration and the motion of a constrained mechanical system.
 //!
 //! Given M, Q, A, b at a state, find the q̈ that is closest to the free motion among those the constraints allow:
 //!
@@ -6,7 +6,8 @@
 //!
 //! A may have any rank and M may be singular where A makes up for it. Six [routes](route) find the same q̈ by algebra of their
 //! own; [`Snapshot`] gathers every quantity at a state; [`dependence()`] says which rows repeat others, and
-//! [`project`] puts values on the constraints.
+//! [`project`] puts values on the constraints. A [`Motion`] moves the system along them step by step, and a
+//! [`Trajectory`] keeps the steps.
 //!
 //! ```
 #![doc = include_str!("../tests/example/pendulum.rs")]
@@ -29,6 +30,7 @@ pub mod matrix;
 pub mod method;
 pub mod settings;
 pub mod snapshot;
+pub mod trajectory;
 
 pub use acceleration::{Gap, Route, RouteName, Solution, route};
 pub use consistency::{Projection, Residual, project};
@@ -40,3 +42,4 @@ pub use matrix::Matrix;
 pub use method::{Drift, Method};
 pub use settings::Settings;
 pub use snapshot::{Found, Geometry, Snapshot, geometry};
+pub use trajectory::Trajectory;

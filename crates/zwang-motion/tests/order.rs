@@ -385,3 +385,24 @@ fn the_middle_of_steps_is_as_good_as_their_ends() {
         }
     }
 }
+
+/// What the dense output may add to the error of the steps, in tolerances.
+const BETWEEN: f64 = 100.0;
+
+#[test]
+fn a_trajectory_knows_every_instant() {
+    for known in all() {
+        let plan = Plan { end: 3.0, tolerance: 1e-9, ..Plan::default() };
+        let mut mechanism = known.mechanism.clone();
+        let mut motion = Motion::new(&mut mechanism, &(known.truth)(0.0), &plan, &Settings::default()).unwrap();
+        let trajectory = Trajectory::follow(&mut motion).unwrap();
+        assert_eq!(trajectory.span(), Some((0.0, 3.0)));
+        assert_eq!(trajectory.state(-0.1), None);
+        assert_eq!(trajectory.state(3.1), None);
+        for k in 0..=100 {
+            let state = trajectory.state(0.03 * f64::from(k)).unwrap();
+            let error = distance(&known, &state);
+            assert!(error <= BETWEEN * plan.tolerance, "{} at t = {}: {error:e}", known.name, state.t);
+        }
+    }
+}
