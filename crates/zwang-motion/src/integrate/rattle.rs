@@ -1,6 +1,6 @@
 //! RATTLE: a symplectic, time-symmetric method with a fixed step for systems with position constraints.
 
-use super::step::Step;
+use super::step::{Step, join};
 use crate::{Dynamics, Legendre, Method, MotionError, flow::Flow};
 
 /// The partitioned Lobatto method of order 2 on (q, p) (Jay 1996), which for constant M is RATTLE of Andersen:
@@ -271,13 +271,7 @@ impl Rattle {
         let (mut f0, mut f1) = (vec![0.0; size], vec![0.0; size]);
         flow.rate(step.start, &step.y, false, &mut f0)?;
         flow.rate(step.start + h, &self.end, false, &mut f1)?;
-        step.F.resize(3 * size, 0.0);
-        for i in 0..size {
-            let change = self.end[i] - step.y[i];
-            step.F[i] = change;
-            step.F[size + i] = h * f0[i] - change;
-            step.F[2 * size + i] = 2.0 * change - h * (f0[i] + f1[i]);
-        }
+        join(&mut step.F, h, (&step.y, &f0), (&self.end, &f1), 0);
         Ok(())
     }
 }

@@ -1,6 +1,9 @@
 //! The stages of an explicit Runge-Kutta step, its error estimate and its dense output.
 
-use super::{step::Step, tableau::Tableau};
+use super::{
+    step::{Step, join},
+    tableau::Tableau,
+};
 use crate::{Dynamics, MotionError, flow::Flow};
 
 /// One step of an explicit method: where it stands, its stages, what it found.
@@ -163,14 +166,8 @@ impl RungeKutta {
             }
             self.has_dense = true;
         }
-        step.F.resize((3 + self.tableau.dense.len()) * size, 0.0);
         let (f0, f1) = (self.rate(0), self.rate(n_stages));
-        for i in 0..size {
-            let change = self.end[i] - y[i];
-            step.F[i] = change;
-            step.F[size + i] = h * f0[i] - change;
-            step.F[2 * size + i] = 2.0 * change - h * (f0[i] + f1[i]);
-        }
+        join(&mut step.F, h, (y, f0), (&self.end, f1), self.tableau.dense.len());
         for (k, weights) in self.tableau.dense.iter().enumerate() {
             for i in 0..size {
                 step.F[(3 + k) * size + i] = h * self.sum(weights, i);

@@ -41,3 +41,15 @@ impl Step {
         State { t, q: values[..self.n].to_vec(), qdot: values[self.n..2 * self.n].to_vec() }
     }
 }
+
+/// Makes F the cubic through both ends with their rates, (value, rate) each, with room for `n_more` parts beyond it.
+pub(crate) fn join(F: &mut Vec<f64>, h: f64, start: (&[f64], &[f64]), end: (&[f64], &[f64]), n_more: usize) {
+    let size = start.0.len();
+    F.resize((3 + n_more) * size, 0.0);
+    for i in 0..size {
+        let change = end.0[i] - start.0[i];
+        F[i] = change;
+        F[size + i] = h * start.1[i] - change;
+        F[2 * size + i] = 2.0 * change - h * (start.1[i] + end.1[i]);
+    }
+}

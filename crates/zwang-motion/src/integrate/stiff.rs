@@ -1,6 +1,6 @@
 //! Radau's collocation of order 5 for stiff systems, on q̈ = f(t, q, q̇) directly.
 
-use super::step::Step;
+use super::step::{Step, join};
 use crate::{Dynamics, Jacobian, MotionError, flow::Flow};
 
 /// Radau IIA with three stages (Hairer and Wanner, Solving Ordinary Differential Equations II, IV.8).
@@ -318,15 +318,9 @@ impl Collocation {
     /// The polynomial through both ends with their rates, and through the inner nodes.
     pub(crate) fn dense(&mut self, h: f64, step: &mut Step) {
         let (n, size) = (self.n, self.end.len());
+        let f0: Vec<f64> = (0..size).map(|i| self.start_rate_at(step, i)).collect();
         step.F.clear();
-        step.F.resize(5 * size, 0.0);
-        for i in 0..size {
-            let change = self.end[i] - step.y[i];
-            let f0 = self.start_rate_at(step, i);
-            step.F[i] = change;
-            step.F[size + i] = h * f0 - change;
-            step.F[2 * size + i] = 2.0 * change - h * (f0 + self.end_rate[i]);
-        }
+        join(&mut step.F, h, (&step.y, &f0), (&self.end, &self.end_rate), 2);
         let y = step.y.clone();
         let nodes: Vec<Vec<f64>> = (0..2)
             .map(|i| {
