@@ -164,7 +164,8 @@ impl Decomposition {
 
     /// Decides rank and scales afresh at the next state.
     pub(crate) fn release(&mut self) {
-        (self.held, self.keeps_order, self.problem.holds_columns) = (None, false, false);
+        (self.held, self.keeps_order) = (None, false);
+        (self.problem.holds_columns, self.problem.was_singular) = (false, false);
     }
 
     /// What row i as written is multiplied by.

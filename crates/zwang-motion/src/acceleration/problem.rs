@@ -31,8 +31,8 @@ pub(crate) struct Problem {
     pub(crate) row_scale: Vec<f64>,
     /// Whether M and Q are replaced.
     pub(crate) singular: bool,
-    was_singular: bool,
-    /// Keep D as it is while M stays singular.
+    pub(crate) was_singular: bool,
+    /// Keep D as it is while M stays singular, and what is known of that.
     pub(crate) holds_columns: bool,
     scratch: Scratch,
 }
@@ -92,7 +92,10 @@ impl Problem {
             self.singular = false;
         }
         self.replace_singular(M, A, settings)?;
-        self.was_singular = self.singular;
+        // a stage that went astray must not decide for the states after it
+        if !self.holds_columns {
+            self.was_singular = self.singular;
+        }
         Ok(())
     }
 
