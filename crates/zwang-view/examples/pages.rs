@@ -1,4 +1,4 @@
-//! Pages of made-up motions, to look at: `cargo run -p zwang-view --example pages -- /tmp/pages`.
+//! Pages of made-up motions, to look at: `cargo run -p zwang-view --example pages -- target/pages`.
 
 use std::f64::consts::PI;
 use zwang::equations::Equations;
@@ -9,7 +9,7 @@ use zwang_view::{Page, PagePlot, equations_sections, page};
 const AXES: [[f64; 3]; 3] = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
 
 fn main() -> std::io::Result<()> {
-    let folder = std::env::args().nth(1).unwrap_or_else(|| "/tmp/pages".into());
+    let folder = std::env::args().nth(1).unwrap_or_else(|| "target/pages".into());
     std::fs::create_dir_all(&folder)?;
     for (name, text) in [
         ("double_pendulum", double_pendulum()),
