@@ -33,6 +33,8 @@ pub enum MotionError {
     },
     /// The two-form route needs the Legendre data and the system offers none.
     NoLegendre,
+    /// The stiff method needs derivatives, and the system offers none.
+    NoJacobian,
     /// The method needs position constraints without work, and this row is something else.
     NotHolonomic {
         /// Which row.
@@ -67,6 +69,7 @@ impl fmt::Display for MotionError {
                 write!(f, " has no acceleration in it and yet must be {gap:.3e}")
             }
             MotionError::NoLegendre => write!(f, "the two-form route needs a Lagrangian, and the system offers none"),
+            MotionError::NoJacobian => write!(f, "the stiff method needs derivatives, and the system offers none"),
             MotionError::NotHolonomic { row } => write!(f, "row {row} is not an ideal constraint on positions"),
             MotionError::MassSingular => write!(f, "the mass matrix is singular, which this method does not allow"),
             MotionError::NotQuadratic => write!(f, "the Lagrangian is not quadratic in the velocities"),

@@ -264,7 +264,7 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
         by_qdot: &mut [f64],
     ) -> Result<(), MotionError> {
         let n = self.n;
-        let Some(jacobian) = jacobian else { return Err(MotionError::NoLegendre) };
+        let Some(jacobian) = jacobian else { return Err(MotionError::NoJacobian) };
         self.dynamics.fill_jacobian(&self.instant, jacobian)?;
         let Jacobian { force_by_q, force_by_qdot, rows_by_q, rows_by_qdot } = jacobian;
         let A = &self.given.constraint_matrix;
@@ -379,9 +379,9 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
         }
     }
 
-    /// The largest |φ| or |φ̇|, |ψ| here as a part of the size of its row, and which row it is.
-    pub(crate) fn miss(&mut self) -> Result<(f64, usize), MotionError> {
-        let (mut most, mut worst) = (0.0, 0);
+    /// The largest |φ| or |φ̇|, |ψ| here as a part of the size of its row.
+    pub(crate) fn miss(&mut self) -> Result<f64, MotionError> {
+        let mut most = 0f64;
         for on_positions in [true, false] {
             let n_rows = if on_positions { self.h } else { self.hs };
             let residual = &mut self.residual[..n_rows];
@@ -395,12 +395,12 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
             for (i, r) in residual.iter().enumerate() {
                 let (col, value) = self.given.constraint_matrix.row(i);
                 let size: f64 = col.iter().zip(value).map(|(&j, a)| a.abs() * sizes[j]).sum();
-                if size > 0.0 && r.abs() / size > most {
-                    (most, worst) = (r.abs() / size, i);
+                if size > 0.0 {
+                    most = most.max(r.abs() / size);
                 }
             }
         }
-        Ok((most, worst))
+        Ok(most)
     }
 
     /// The position row that is off by more than a part of its size, if one is.

@@ -115,7 +115,7 @@ impl Crossing {
     /// Looks ahead from an accepted state at which the flow stands, decomposed; the last step was of length h.
     ///
     /// In the block of small singular values, Σ = diag σ, with K₁ and K₂ the first and second derivative of UᵀBV along the motion,
-    /// the distances in time are the roots of det(Σ + D K₁ + ½D²K₂) = 0. A bound on ‖Ḃ‖ makes it cheap where nothing is near.
+    /// the distances in time are the roots of det(Σ + D K₁ + ½D²K₂) = 0. A look at the smallest pivot makes it cheap where nothing is near.
     pub(crate) fn look<D: Dynamics + ?Sized>(&mut self, flow: &mut Flow<D>, h: f64) -> Result<(), MotionError> {
         self.recent[self.n_recent % 5] = h;
         self.n_recent += 1;

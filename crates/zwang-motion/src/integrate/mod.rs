@@ -294,14 +294,14 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
             plan: plan.clone(),
             method,
         };
-        motion.choose_solver()?;
+        motion.choose_solver();
         motion.begin()?;
         motion.use_method(method)?;
         Ok(motion)
     }
 
     /// Decides between dense and sparse algebra, once, at the start.
-    fn choose_solver(&mut self) -> Result<(), MotionError> {
+    fn choose_solver(&mut self) {
         let flow = &mut self.flow;
         flow.place(self.t, &self.y);
         if flow.n > flow.settings.sparse_limit {
@@ -310,7 +310,6 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
                 flow.all = Decomposition::new(&flow.settings);
             }
         }
-        Ok(())
     }
 
     /// Sizes, rank and scales at the start or after a jump.
@@ -552,14 +551,15 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         let t = self.t + choice.h;
         flow.place(t, &rk.end);
         // the decomposition of the last stage is close enough, unless a singular position is near
-        let mut moved =
-            if choice.guarded || flow.has_route() { Err(MotionError::NoLegendre) } else { flow.project(false) };
-        if moved.is_err() {
-            flow.place(t, &rk.end);
-            self.counts.projections += 1;
-            moved = flow.project(true);
-        }
-        let moved = moved?;
+        let cheap = if choice.guarded || flow.has_route() { None } else { flow.project(false).ok() };
+        let moved = match cheap {
+            Some(moved) => moved,
+            None => {
+                flow.place(t, &rk.end);
+                self.counts.projections += 1;
+                flow.project(true)?
+            }
+        };
         self.counts.largest_correction = self.counts.largest_correction.max(moved);
         flow.take_state(&mut rk.end);
         // the order of the pivots is chosen here and kept through the stages of the next step

@@ -3,7 +3,7 @@
 use super::*;
 
 impl<D: Dynamics + ?Sized> Motion<'_, D> {
-    /// Ends the motion where the constraints can no longer be met; raises the rank where rows have become independent.
+    /// Ends the motion where the constraints can no longer be met. The rank stays as it was decided where the motion began.
     pub(super) fn watch_constraints(&mut self) -> Result<(), Outcome> {
         if self.plan.drift != Drift::Project || self.flow.given.constraint_rhs.is_empty() {
             return Ok(());
@@ -11,7 +11,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         if let Some(error) = self.flow.contradiction() {
             return Err(Outcome::Contradiction(error));
         }
-        let (miss, _) = self.flow.miss().map_err(Outcome::Failed)?;
+        let miss = self.flow.miss().map_err(Outcome::Failed)?;
         if miss > 100.0 * self.plan.tolerance.max(1e-12) {
             let error =
                 crate::dependence::contradiction(&self.flow.given, &self.flow.instant.qddot, &self.flow.settings);
@@ -38,7 +38,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         Ok(())
     }
 
-    /// Counts steps that stability limits and not accuracy, after Hairer.
+    /// Counts steps in which neighbouring motions part much faster than the motion itself changes.
     pub(super) fn watch_stiffness(&mut self) -> Result<(), MotionError> {
         let Stepper::Explicit(rk) = &self.stepper else { return self.watch_stiff_method() };
         if rk.guarded || self.stiffness.is_some() {

@@ -62,7 +62,7 @@ pub fn explain(equations: &Equations, state: &State, error: &MotionError) -> Dia
             .with_note("here it is singular, and the constraints make up for it")
             .help("leave `method` out, or use `order8`"),
         MotionError::NotHolonomic { row } => not_holonomic(equations, *row),
-        MotionError::NoLegendre => Diagnostic::error("Z404", error.to_string()),
+        MotionError::NoLegendre | MotionError::NoJacobian => Diagnostic::error("Z404", error.to_string()),
     }
 }
 
