@@ -44,6 +44,8 @@ mod scratch;
 mod simplify;
 mod substitute;
 mod terms;
+pub mod trig;
+mod wide;
 
 pub use differentiate::NoRate;
 pub use graph::Graph;
