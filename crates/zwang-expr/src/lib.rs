@@ -45,6 +45,8 @@ mod scratch;
 mod simplify;
 mod substitute;
 mod terms;
+pub mod trig;
+mod wide;
 
 pub use assemble::{Assembler, Register};
 pub use differentiate::NoRate;

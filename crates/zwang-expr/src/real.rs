@@ -2,13 +2,14 @@
 
 use crate::graph::Graph;
 use crate::node::{Comparison, Expr, Function, Function2, Node};
+use crate::trig;
 
 /// f(x).
 #[inline]
 pub fn apply(f: Function, x: f64) -> f64 {
     match f {
-        Function::Sin => x.sin(),
-        Function::Cos => x.cos(),
+        Function::Sin => trig::sin_cos(x).0,
+        Function::Cos => trig::sin_cos(x).1,
         Function::Tan => x.tan(),
         Function::Asin => x.asin(),
         Function::Acos => x.acos(),
