@@ -6,7 +6,7 @@ use zwang_expr::{Function, Operation, Program};
 const CHUNK: usize = 2_000;
 
 /// Functions are not split below this.
-const WHOLE: usize = 6_000;
+const WHOLE: usize = 20_000;
 
 /// One thing to be done.
 #[derive(Copy, Clone, Debug, PartialEq)]

@@ -16,8 +16,11 @@ use crate::moving::Source;
 const LEAST_MASS: f64 = 1e-6;
 
 /// A pivot of S below this part of its diagonal entry is in doubt. S squares: a direction of the rows is then 1/20 of
-/// the others, singular positions may be near, and rounding would cost three digits.
-const LEAST_ROW: f64 = 2.5e-3;
+/// the others, and rounding would cost three digits. A straight chain of n links has one of about 1/n, so many rows are
+/// allowed smaller ones.
+fn least_row(n_rows: usize) -> f64 {
+    2.5e-3 * f64::min(1.0, 40.0 / n_rows.max(1) as f64)
+}
 
 /// Longer programs are not made: sparse algebra is as fast, and code would take seconds to make.
 const LONGEST: usize = 60_000;
@@ -86,7 +89,7 @@ pub(crate) fn explicit(source: &Source, kept: &[usize], has_lambda: bool) -> Opt
     let force = program.values(source.force.iter().copied())?;
     let rhs = program.values(kept.iter().map(|&r| source.rhs[r]))?;
     let S = program.gram(&rows, n);
-    let S = program.factor(S, LEAST_ROW)?;
+    let S = program.factor(S, least_row(kept.len()))?;
 
     let solve = |program: &mut Elimination, force: &[Register]| {
         let loads = (0..n).map(|i| (place[i], force[i])).collect();
