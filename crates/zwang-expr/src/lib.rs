@@ -42,6 +42,7 @@ mod print;
 mod program;
 pub mod real;
 mod scratch;
+mod shorten;
 mod simplify;
 mod substitute;
 mod terms;

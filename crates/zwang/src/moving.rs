@@ -284,6 +284,7 @@ impl Derivatives {
 }
 
 /// The expressions the derivatives are made of.
+#[derive(Clone)]
 pub(crate) struct Source {
     pub(crate) graph: Graph,
     pub(crate) inputs: Vec<Expr>,
@@ -299,6 +300,25 @@ pub(crate) struct Source {
 }
 
 impl Source {
+    /// The same in expressions that take less work while the parameters stay; derivatives are better taken before.
+    pub(crate) fn shortened(&self) -> Source {
+        let mut graph = self.graph.clone();
+        let n = self.q.len();
+        let held: FxHashSet<Expr> = self.inputs[2 * n + 1..].iter().copied().collect();
+        let matrices = self.mass.iter().chain(&self.rows).flatten().map(|(_, e)| *e);
+        let vectors = self.force.iter().chain(&self.rhs).chain(&self.nonideal).copied();
+        let all: Vec<Expr> = matrices.chain(vectors).collect();
+        let mut short = graph.shortened(&all, |s| held.contains(&s)).into_iter();
+        let mut next = || short.next().unwrap_or(Expr::ZERO);
+        let mut matrix = |rows: &[SparseRow]| -> Vec<SparseRow> {
+            rows.iter().map(|row| row.iter().map(|(j, _)| (*j, next())).collect()).collect()
+        };
+        let (mass, rows) = (matrix(&self.mass), matrix(&self.rows));
+        let mut vector = |exprs: &[Expr]| -> Vec<Expr> { exprs.iter().map(|_| next()).collect() };
+        let (force, rhs, nonideal) = (vector(&self.force), vector(&self.rhs), vector(&self.nonideal));
+        Source { graph, mass, force, nonideal, rows, rhs, ..self.clone() }
+    }
+
     pub(crate) fn new(equations: &Equations) -> Source {
         let model = &equations.model;
         Source {

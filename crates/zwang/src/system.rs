@@ -173,7 +173,7 @@ impl System {
         if has_lambda && rows.len() < source.rows.len() {
             return None;
         }
-        let (program, layout) = explicit(source, rows, has_lambda)?;
+        let (program, layout) = explicit(&source.shortened(), rows, has_lambda)?;
         let held = 2 * self.n + 1..self.inputs.len();
         Some((Compiled::from_program(program, held, self.coding), layout))
     }
