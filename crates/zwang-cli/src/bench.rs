@@ -7,6 +7,7 @@ use zwang::simulate::{move_bare, plan};
 use zwang::system::System;
 use zwang::{Check, Coding, RunWishes};
 
+use zwang_expr::Batch;
 use zwang_motion::{Dynamics, Motion, MotionError, Plan, Settings};
 
 use crate::arguments::{BenchModel, CodeChoice};
@@ -107,7 +108,11 @@ fn measure(
         simulated: plan.end - check.state.t,
         evaluations: 0,
         steps: 0,
-        solver: if code > 0 { format!("{}, {code} instructions", solver.as_str()) } else { solver.as_str().to_string() },
+        solver: if code > 0 {
+            format!("{}, {code} instructions", solver.as_str())
+        } else {
+            solver.as_str().to_string()
+        },
         qddot,
         end: None,
     };
@@ -170,8 +175,17 @@ fn fresh(check: &mut Check, coding: Coding) {
 
 /// Nanoseconds per state where many accelerations are found together, at states close to each other.
 fn batch(program: &zwang_expr::Program, inputs: &[f64]) -> f64 {
-    let _ = (program, inputs, STATES);
-    f64::NAN
+    let mut batch = Batch::new(program);
+    let mut all: Vec<f64> = Vec::with_capacity(inputs.len() * STATES);
+    for x in inputs {
+        all.extend((0..STATES).map(|k| x * (1.0 + 1e-9 * k as f64)));
+    }
+    let mut outputs = vec![0.0; program.n_outputs() * STATES];
+    let call = || {
+        batch.run(STATES, &all, &mut outputs);
+        true
+    };
+    1e9 * seconds_of(call) / STATES as f64
 }
 
 /// Seconds of one call, measured over many.

@@ -56,12 +56,7 @@ struct Shortener<'g> {
 }
 
 impl<'g> Shortener<'g> {
-    fn new(
-        graph: &'g mut Graph,
-        order: &[Expr],
-        roots: &[Expr],
-        is_held: impl Fn(Expr) -> bool,
-    ) -> Shortener<'g> {
+    fn new(graph: &'g mut Graph, order: &[Expr], roots: &[Expr], is_held: impl Fn(Expr) -> bool) -> Shortener<'g> {
         let (mut uses, mut held) = (FxHashMap::default(), FxHashMap::default());
         roots.iter().for_each(|&e| *uses.entry(e).or_insert(0) += 1);
         for &e in order {
@@ -209,9 +204,7 @@ impl<'g> Shortener<'g> {
                     Some(k) => stack.push((u, k)),
                     None => factors.push((x, n)),
                 },
-                Node::Number(id) => {
-                    coefficient = self.graph.number_at(id).pow(&n).and_then(|c| c.mul(&coefficient))?
-                }
+                Node::Number(id) => coefficient = self.graph.number_at(id).pow(&n).and_then(|c| c.mul(&coefficient))?,
                 _ => factors.push((x, n)),
             }
         }
@@ -264,10 +257,8 @@ fn common(terms: &[Term]) -> Term {
     let first = &terms[0];
     let mut factors = Vec::new();
     for (base, n) in &first.factors {
-        let exponents: Option<Vec<&Number>> = terms
-            .iter()
-            .map(|term| term.factors.iter().find(|(other, _)| other == base).map(|(_, n)| n))
-            .collect();
+        let exponents: Option<Vec<&Number>> =
+            terms.iter().map(|term| term.factors.iter().find(|(other, _)| other == base).map(|(_, n)| n)).collect();
         let Some(exponents) = exponents else { continue };
         if exponents.iter().all(|m| m.is_negative() == n.is_negative()) {
             let least = exponents.into_iter().min_by_key(|m| m.abs().to_i64().unwrap_or(i64::MAX)).unwrap_or(n);

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use zwang_expr::{Expr, Graph, Program};
 use zwang_machine::{Effort, MachineCode};
-use zwang_motion::MotionError;
+use zwang_motion::{MotionError, State};
 
 use crate::quantity::number;
 
@@ -116,6 +116,22 @@ impl Compiled {
         let n_late = inputs.len() - self.held.len();
         self.inputs[..start].copy_from_slice(&inputs[..start]);
         self.inputs[start..n_late].copy_from_slice(&inputs[end..]);
+        self.run_loaded()
+    }
+
+    /// The values at a state, for programs of t, q, q̇ and parameters.
+    pub(crate) fn run_at(&mut self, state: &State, parameters: &[f64]) -> &[f64] {
+        if !same_bits(&self.parameters, parameters) {
+            self.hold(parameters);
+        }
+        let n = state.q.len();
+        self.inputs[0] = state.t;
+        self.inputs[1..=n].copy_from_slice(&state.q);
+        self.inputs[n + 1..=2 * n].copy_from_slice(&state.qdot);
+        self.run_loaded()
+    }
+
+    fn run_loaded(&mut self) -> &[f64] {
         self.n_calls += 1;
         if self.n_calls >= self.next_look {
             self.look_for_code();

@@ -81,8 +81,7 @@ pub(crate) fn explicit(source: &Source, kept: &[usize], has_lambda: bool) -> Opt
         let registers = program.values(source.rows[r].iter().map(|(_, e)| *e))?;
         let entries = source.rows[r].iter().map(|(j, _)| place[*j]).zip(registers);
         let y = program.forward(&columns, &place, entries.collect());
-        let z: BTreeMap<usize, Register> =
-            y.iter().map(|(&p, &y)| (p, program.assembler.mul(y, inverse[p]))).collect();
+        let z: BTreeMap<usize, Register> = y.iter().map(|(&p, &y)| (p, program.assembler.mul(y, inverse[p]))).collect();
         rows.push((y, z));
         program.check_length()?;
     }

@@ -350,9 +350,8 @@ impl Dynamics for System {
     }
 
     fn accelerate(&mut self, instant: &mut Instant) -> bool {
-        self.set(&instant.state);
         let Some((_, Some((program, layout)))) = &mut self.explicit else { return false };
-        let values = program.run(&self.inputs);
+        let values = program.run_at(&instant.state, &self.parameters);
         // a doubt may be NaN
         let is_sure = values[0] > 0.0 && values.iter().all(|x| x.is_finite());
         if is_sure {
