@@ -143,24 +143,18 @@ fn compilation(check: &mut Check, plan: &Plan, settings: &Settings) -> Result<f6
     Motion::new(&mut check.system, &check.state, plan, settings)?;
     rows.extend(check.system.explicit_rows().unwrap_or(&[]));
     let has_explicit = check.system.explicit_program().is_some();
-    let mut instant = zwang_motion::Instant {
-        state: check.state.clone(),
-        qddot: vec![0.0; check.state.q.len()],
-        lambda_ideal: vec![0.0; check.system.n_rows()],
-        lambda: vec![0.0; check.system.n_rows()],
-        nonideal_force: vec![0.0; check.state.q.len()],
-        integrals: Vec::new(),
-    };
+    let mut y = [check.state.q.as_slice(), &check.state.qdot].concat();
+    y.resize(y.len() + check.system.n_integrals(), 0.0);
+    let mut rate = y.clone();
     let mut given = check.system.allocate();
     Ok(median(repeated(|| {
         seconds_once(|| {
-            if !has_explicit {
-                let system = System::compile(&mut check.equations, false, Coding::AtOnce);
-                return system.is_some_and(|mut system| system.fill(&instant.state, &mut given).is_ok());
-            }
             let Some(mut system) = System::compile(&mut check.equations, false, Coding::AtOnce) else { return false };
-            system.set_source(&check.equations);
-            system.specialize(&rows) && system.accelerate(&mut instant)
+            if !has_explicit {
+                return system.fill(&check.state, &mut given).is_ok();
+            }
+            system.prepare_motion(&mut check.equations);
+            system.specialize(&rows) && system.accelerate(check.state.t, &y, &mut rate).is_some()
         })
     })))
 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use zwang_expr::{Expr, Graph, Program};
 use zwang_machine::{Effort, MachineCode};
-use zwang_motion::{MotionError, State};
+use zwang_motion::MotionError;
 
 use crate::quantity::number;
 
@@ -119,15 +119,13 @@ impl Compiled {
         self.run_loaded()
     }
 
-    /// The values at a state, for programs of t, q, q̇ and parameters.
-    pub(crate) fn run_at(&mut self, state: &State, parameters: &[f64]) -> &[f64] {
+    /// The values at t and (q, q̇), for programs of those and of parameters.
+    pub(crate) fn run_at(&mut self, t: f64, y: &[f64], parameters: &[f64]) -> &[f64] {
         if !same_bits(&self.parameters, parameters) {
             self.hold(parameters);
         }
-        let n = state.q.len();
-        self.inputs[0] = state.t;
-        self.inputs[1..=n].copy_from_slice(&state.q);
-        self.inputs[n + 1..=2 * n].copy_from_slice(&state.qdot);
+        self.inputs[0] = t;
+        self.inputs[1..=y.len()].copy_from_slice(y);
         self.run_loaded()
     }
 
