@@ -178,9 +178,9 @@ impl Crossing {
     /// those for pivots that were looked for.
     pub(crate) fn is_clear(&mut self, pivot: f64, h: f64) -> bool {
         /// Below this a look is taken in any case.
-        const SMALL: f64 = 0.2;
+        const SMALL: f64 = 0.07;
         /// The fall over the last step, taken this many times, must not reach zero.
-        const FALL: f64 = 6.0;
+        const FALL: f64 = 3.0;
         let least = pivot.max(0.0).sqrt();
         let before = self.least.replace(least);
         let fall = before.map_or(f64::INFINITY, |before| (least - before).abs());
