@@ -58,7 +58,11 @@ impl Schedule {
         let levels = schedule.group(program, first);
         let items = schedule.order(program, first, &levels);
         let size = if items.len() <= WHOLE { WHOLE } else { CHUNK };
-        schedule.chunks = items.chunks(size.max(1)).map(<[Item]>::to_vec).collect();
+        schedule.chunks = items.chunks(size).map(<[Item]>::to_vec).collect();
+        if schedule.chunks.is_empty() {
+            // outputs may be inputs or constants
+            schedule.chunks.push(Vec::new());
+        }
         schedule.place_crossing(program, first);
         schedule
     }
