@@ -76,12 +76,11 @@ pub(crate) fn acceleration(source: &Source, kept: &[usize]) -> Option<Program> {
 }
 
 /// The program from t, q, q̇ and parameters to the least pivots and to the smallest change, in the mass metric, that
-/// takes the residuals of the first rows away to first order: x = −M⁻¹Aᵀ(A M⁻¹Aᵀ)⁻¹ residuals.
-pub(crate) fn correction(source: &Source, residuals: &[Expr]) -> Option<Program> {
+/// takes the residuals of these rows away to first order: x = −M⁻¹Aᵀ(A M⁻¹Aᵀ)⁻¹ residuals.
+pub(crate) fn correction(source: &Source, rows: &[usize], residuals: &[Expr]) -> Option<Program> {
     let mut program = Elimination::new(source);
-    let rows: Vec<usize> = (0..residuals.len()).collect();
-    let factored = program.factored(source, &rows)?;
-    let residuals = program.values(residuals)?;
+    let factored = program.factored(source, rows)?;
+    let residuals = program.values(&rows.iter().map(|&r| residuals[r]).collect::<Vec<_>>())?;
     let rhs: Vec<Register> = residuals.into_iter().map(|r| program.assembler.neg(r)).collect();
     let x = program.solve(&factored, &[], &rhs).x;
     program.finish(x)

@@ -190,9 +190,11 @@ impl System {
         let held = 2 * self.n + 1..self.inputs.len();
         let compile = |program| Compiled::from_program(program, held.clone(), self.coding);
         explicit.acceleration = acceleration(&source, rows).map(compile);
-        if explicit.acceleration.is_some() && rows.len() == source.rows.len() {
-            explicit.positions = correction(&source, &source.positions).map(compile);
-            explicit.velocities = correction(&source, &source.velocities).map(compile);
+        if explicit.acceleration.is_some() {
+            let first = |n_rows: usize| &rows[..rows.partition_point(|&r| r < n_rows)];
+            let (positions, velocities) = (&source.positions, &source.velocities);
+            explicit.positions = correction(&source, first(positions.len()), positions).map(compile);
+            explicit.velocities = correction(&source, first(velocities.len()), velocities).map(compile);
         }
         explicit
     }

@@ -586,7 +586,7 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         let flow = &mut self.flow;
         let t = self.t + choice.h;
         flow.place(t, &rk.end);
-        let is_quick = flow.is_explicit && flow.is_whole && !choice.guarded;
+        let is_quick = flow.is_explicit && !choice.guarded;
         // the decomposition of the last stage is close enough, unless there is none or a singular position is near
         let has_near = !(flow.is_explicit || choice.guarded || flow.has_route());
         let cheap = if is_quick || has_near { flow.project(false).ok() } else { None };
