@@ -415,9 +415,12 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
             self.fixed = (self.t, 0);
         }
         if matches!(self.stepper, Stepper::Explicit(_)) {
-            self.flow.place(self.t, &self.y);
-            self.flow.evaluate()?;
-            self.crossing.look(&mut self.flow, self.h)?;
+            let pivot = self.flow.rate_quickly(self.t, &self.y, &mut rate)?;
+            if !pivot.is_some_and(|pivot| self.crossing.is_clear(pivot, self.h)) {
+                self.flow.place(self.t, &self.y);
+                self.flow.evaluate()?;
+                self.crossing.look(&mut self.flow, self.h)?;
+            }
         }
         match &mut self.stepper {
             Stepper::Explicit(rk) => rk.rate_mut(0).copy_from_slice(&rate),
