@@ -191,11 +191,23 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
         let rows = match rank == m {
             true => Some((0..m).collect()),
             // rows on positions first: others may follow from them, but do not imply them
-            false => self.all.independent_rows(|i| if i < self.h { 1e6 } else if i < self.hs { 1e3 } else { 1.0 }),
+            false => self.all.independent_rows(|i| {
+                if i < self.h {
+                    1e6
+                } else if i < self.hs {
+                    1e3
+                } else {
+                    1.0
+                }
+            }),
         };
         (self.n_asked, self.n_doubts) = (0, 0);
         self.is_whole = rank == m;
-        self.is_explicit = usable && rows.is_some_and(|rows: Vec<usize>| self.dynamics.specialize(&rows));
+        self.is_explicit = usable
+            && rows.is_some_and(|rows: Vec<usize>| {
+                let scales: Vec<f64> = rows.iter().map(|&i| self.all.row_scale(i)).collect();
+                self.dynamics.specialize(&rows, &scales)
+            });
     }
 
     /// Whether every row is met by an acceleration, relative to the sizes that enter it; M, Q, A, b are those of the state.

@@ -186,6 +186,9 @@ impl Decomposition {
 
     /// What row i as written is multiplied by.
     pub(crate) fn row_scale(&self, i: usize) -> f64 {
+        if self.large.is_some() {
+            return 1.0;
+        }
         self.scale[i] * self.problem.row_scale[i]
     }
 
