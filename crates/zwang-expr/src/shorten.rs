@@ -109,7 +109,7 @@ impl<'g> Shortener<'g> {
             _ if self.absorbed.contains(&e) || self.graph.constant_value(e).is_some() => return,
             Node::Add(..) => self.sum(e),
             Node::Mul(..) | Node::Pow(..) => {
-                let term = self.term(e, false);
+                let term = self.term(e, Number::ONE);
                 match term {
                     Some(term) => self.product(&term),
                     None => self.same(node),
@@ -141,7 +141,7 @@ impl<'g> Shortener<'g> {
         let node = self.graph.node(e);
         let summands = self.summands(e);
         let terms: Option<Vec<Term>> = match summands.len() <= MAX_TERMS {
-            true => summands.iter().map(|&(x, negative)| self.term(self.new_of(x), negative)).collect(),
+            true => summands.into_iter().map(|(x, coefficient)| self.term(self.new_of(x), coefficient)).collect(),
             false => None,
         };
         let Some(terms) = terms else { return self.same(node) };
@@ -159,7 +159,7 @@ impl<'g> Shortener<'g> {
             false => {
                 let mut whole = common;
                 // a sum may have become a product or a number
-                match self.term(inner, false) {
+                match self.term(inner, Number::ONE) {
                     Some(rest) => {
                         whole.coefficient = whole.coefficient.mul(&rest.coefficient).unwrap_or(Number::ONE);
                         whole.factors = joined([whole.factors, rest.factors].concat());
@@ -174,23 +174,27 @@ impl<'g> Shortener<'g> {
         }
     }
 
-    /// The summands of a sum and whether they are subtracted; inner sums used elsewhere stay whole.
-    fn summands(&self, e: Expr) -> Vec<(Expr, bool)> {
-        let (mut found, mut stack) = (Vec::new(), vec![(e, false)]);
-        while let Some((x, negative)) = stack.pop() {
-            let opens = x == e || self.uses.get(&x).copied().unwrap_or(0) < 2;
+    /// The summands of a sum with the numbers they are multiplied by; inner sums used elsewhere stay whole.
+    fn summands(&self, e: Expr) -> Vec<(Expr, Number)> {
+        let (mut found, mut stack) = (Vec::new(), vec![(e, Number::ONE)]);
+        let is_inner = |x: Expr| self.uses.get(&x).copied().unwrap_or(0) < 2;
+        while let Some((x, c)) = stack.pop() {
             match self.graph.node(x) {
-                Node::Add(a, b) if opens => stack.extend([(b, negative), (a, negative)]),
-                Node::Mul(Expr::MINUS_ONE, y) => stack.push((y, !negative)),
-                _ => found.push((x, negative)),
+                Node::Add(a, b) if x == e || is_inner(x) => stack.extend([(b, c.clone()), (a, c)]),
+                Node::Mul(d, y) if d == Expr::MINUS_ONE || is_inner(x) => {
+                    match self.graph.number(d).and_then(|d| d.mul(&c)) {
+                        Some(product) => stack.push((y, product)),
+                        None => found.push((x, c)),
+                    }
+                }
+                _ => found.push((x, c)),
             }
         }
         found
     }
 
-    /// An expression as a coefficient and powers, over what stands for its parts; none if it is better left alone.
-    fn term(&self, e: Expr, negative: bool) -> Option<Term> {
-        let mut coefficient = if negative { Number::MINUS_ONE } else { Number::ONE };
+    /// An expression, times a coefficient, as a number and powers, over what stands for its parts; none if it is better left alone.
+    fn term(&self, e: Expr, mut coefficient: Number) -> Option<Term> {
         let mut factors = Vec::new();
         let mut stack = vec![(e, Number::ONE)];
         while let Some((x, n)) = stack.pop() {

@@ -253,7 +253,7 @@ const LEAST_MEMORY: f64 = 1e-4;
 const MOST_HALVINGS: usize = 12;
 
 /// The part of the tolerance that one step may spend: errors of many steps add up.
-const SHARE: f64 = 0.1;
+const SHARE: f64 = 0.08;
 
 /// A step counts as stiff where neighbouring solutions part at this rate at least, times the step, and this much faster than
 /// the solution itself changes.

@@ -104,22 +104,31 @@ impl RungeKutta {
 
     /// out = y + h Σ wᵢ kᵢ.
     fn combine(&self, weights: &[(usize, f64)], y: &[f64], h: f64, out: &mut Vec<f64>) {
-        /// Components worked on together, in registers.
-        const WIDTH: usize = 4;
         let size = self.size;
         out.resize(size, 0.0);
-        for (first, out) in (0..size).step_by(WIDTH).zip(out.chunks_mut(WIDTH)) {
-            let mut sum = [0.0; WIDTH];
-            sum[..out.len()].copy_from_slice(&y[first..first + out.len()]);
-            for &(i, w) in weights {
-                let (hw, k) = (h * w, &self.k[i * size + first..]);
-                match k.first_chunk::<WIDTH>() {
-                    Some(k) => sum.iter_mut().zip(k).for_each(|(x, k)| *x += hw * k),
-                    None => sum.iter_mut().zip(k).for_each(|(x, k)| *x += hw * k),
-                }
-            }
-            out.copy_from_slice(&sum[..out.len()]);
+        let mut first = 0;
+        while first + 8 <= size {
+            self.combine_some::<8>(weights, y, h, first, out);
+            first += 8;
         }
+        if first + 4 <= size {
+            self.combine_some::<4>(weights, y, h, first, out);
+            first += 4;
+        }
+        (first..size).for_each(|i| self.combine_some::<1>(weights, y, h, i, out));
+    }
+
+    /// The same for N components from the first on, held in registers.
+    #[inline(always)]
+    fn combine_some<const N: usize>(&self, weights: &[(usize, f64)], y: &[f64], h: f64, first: usize, out: &mut [f64]) {
+        let (Some(y), Some(out)) = (y[first..].first_chunk::<N>(), out[first..].first_chunk_mut::<N>()) else { return };
+        let mut sum = *y;
+        for &(i, w) in weights {
+            let Some(k) = self.k[i * self.size + first..].first_chunk::<N>() else { return };
+            let hw = h * w;
+            sum.iter_mut().zip(k).for_each(|(x, k)| *x += hw * k);
+        }
+        *out = sum;
     }
 
     /// The estimated error of the step as a multiple of what is allowed: `allowed(i)` for component i.
