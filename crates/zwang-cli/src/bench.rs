@@ -162,7 +162,7 @@ fn compilation(check: &mut Check, plan: &Plan, settings: &Settings) -> Result<f6
 
 /// Compiles the system afresh.
 fn fresh(check: &mut Check, coding: Coding) {
-    if let Some(mut system) = System::compile(&mut check.equations, false, coding) {
+    if let Some(mut system) = System::compile(&mut check.equations, true, coding) {
         system.prepare_motion(&mut check.equations);
         check.system = system;
     }

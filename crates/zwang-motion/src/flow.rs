@@ -517,6 +517,11 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
         Ok((0..self.h).find(off))
     }
 
+    /// Whether accelerations have mostly been explicit so far.
+    pub(crate) fn is_mostly_explicit(&self) -> bool {
+        self.is_explicit && 2 * self.n_doubts <= self.n_asked
+    }
+
     /// Whether the user chose another route than the default one.
     pub(crate) fn has_route(&self) -> bool {
         self.way.is_some()

@@ -55,7 +55,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
     /// What the accelerations are found with.
     pub fn solver(&self) -> Solver {
         let flow = &self.flow;
-        match (flow.has_route(), flow.is_explicit, flow.all.is_large()) {
+        match (flow.has_route(), flow.is_mostly_explicit(), flow.all.is_large()) {
             (true, _, _) => Solver::Route,
             (_, true, _) => Solver::Explicit,
             (_, _, true) => Solver::Sparse,

@@ -1,0 +1,91 @@
+//! The whole gallery with machine code and without: the same motion to the last bit, and the acceleration of every route.
+#![allow(clippy::neg_cmp_op_on_partial_ord, reason = "a NaN must fail, and `!(x <= y)` says so")]
+
+mod common;
+
+use common::gallery;
+use zwang::simulate::{move_bare, plan};
+use zwang::{Check, Coding, Overrides, RunWishes, Wishes, check, read};
+use zwang_motion::{Dynamics, Motion, Settings, Snapshot, State, route};
+
+/// A model ready to move; none if it is not simulated in this version.
+fn prepared(name: &str, text: &str, coding: Coding) -> Option<Check> {
+    let reading = read(text, &Overrides::default());
+    let mut diagnostics = reading.diagnostics;
+    let model = reading.model.unwrap_or_else(|| panic!("{name}: {diagnostics:#?}"));
+    if model.later.iter().any(|l| l.changes_motion) {
+        return None;
+    }
+    let wishes = Wishes { coding, with_legendre: true, ..Wishes::default() };
+    let mut check = check(model, &wishes, &mut diagnostics).unwrap_or_else(|| panic!("{name}: {diagnostics:#?}"));
+    assert!(check.system.prepare_motion(&mut check.equations), "{name}");
+    Some(check)
+}
+
+/// Twenty steps.
+fn moved(check: &mut Check) -> State {
+    let plan = plan(check, &RunWishes::default());
+    let mut n_steps = 0;
+    let bare = move_bare(check, &plan, &Settings::default(), &mut |_| {
+        n_steps += 1;
+        n_steps < 20
+    });
+    bare.expect("every model of the gallery moves").state
+}
+
+#[test]
+fn machine_code_moves_the_gallery_to_the_same_bits() {
+    let mut n_compared = 0;
+    for (name, text) in gallery() {
+        let Some(mut interpreted) = prepared(&name, &text, Coding::Never) else { continue };
+        let expected = moved(&mut interpreted);
+        for coding in [Coding::AtOnce, Coding::Best, Coding::WhenItPays] {
+            let Some(mut compiled) = prepared(&name, &text, coding) else { continue };
+            assert_eq!(moved(&mut compiled), expected, "{name}, {coding:?}");
+        }
+        n_compared += 1;
+    }
+    assert!(n_compared > 40, "{n_compared} models");
+}
+
+/// Along the motion the explicit acceleration is that of the decomposition which looks for its pivots.
+#[test]
+fn explicit_accelerations_agree_with_the_generalized_inverse() {
+    let settings = Settings::default();
+    let mut n_explicit = 0;
+    for (name, text) in gallery() {
+        let Some(mut check) = prepared(&name, &text, Coding::AtOnce) else { continue };
+        let Some(mut judge) = prepared(&name, &text, Coding::Never) else { continue };
+        let plan = plan(&check, &RunWishes::default());
+        let mut motion = Motion::new(&mut check.system, &check.state, &plan, &settings).expect("the gallery moves");
+        let mut way = route(Default::default(), &settings);
+        let mut snapshot = Snapshot::new(&judge.system);
+        for _ in 0..10 {
+            if !motion.advance() {
+                break;
+            }
+            let state = motion.state();
+            let y = [&state.q[..], &state.qdot, motion.integrals()].concat();
+            let mut rate = y.clone();
+            if motion.dynamics().accelerate(state.t, &y, &mut rate).is_none() {
+                continue;
+            }
+            let qddot = &rate[state.q.len()..2 * state.q.len()];
+            judge.system.set_parameters(motion.dynamics().parameters());
+            // in a singular position the rank at one state is another than that of the motion
+            if snapshot.take(&mut judge.system, &state, &mut *way, &settings).is_err() {
+                break;
+            }
+            let free = &snapshot.found.unconstrained_acceleration;
+            let size = qddot.iter().chain(free).fold(0.0, |top: f64, x| top.max(x.abs()));
+            if snapshot.found.rank != motion.rank() {
+                continue;
+            }
+            for (i, (x, y)) in qddot.iter().zip(&snapshot.found.qddot).enumerate() {
+                assert!((x - y).abs() <= 1e-11 * size, "{name}, coordinate {i} at t = {}: {x} and {y}", state.t);
+            }
+            n_explicit += 1;
+        }
+    }
+    assert!(n_explicit > 300, "{n_explicit} states");
+}
