@@ -94,7 +94,7 @@ fn collect_codes(folder: &std::path::Path, codes: &mut std::collections::BTreeSe
 fn the_architecture_page_names_what_exists() {
     let page = document("ARCHITECTURE.md");
     let mut sources = String::new();
-    for folder in ["zwang", "zwang-expr", "zwang-motion", "zwang-view", "zwang-cli"] {
+    for folder in ["zwang", "zwang-expr", "zwang-machine", "zwang-motion", "zwang-view", "zwang-cli"] {
         append_sources(std::path::Path::new(&format!("{ROOT}/crates/{folder}/src")), &mut sources);
     }
     let (mut n_files, mut n_types) = (0, 0);

@@ -352,7 +352,7 @@ impl<'c> Walk<'c> {
     fn write_last_row(&mut self) -> Result<(), MotionError> {
         let last = self.start + self.every * (self.n_rows as f64 - 1.0);
         let t = self.motion.t();
-        if self.recorder.is_wanted() && t - last > 1e-9 * self.every {
+        if self.recorder.is_wanted() && t - last > 1e-14 * (t.abs() + self.every) {
             self.write_row(t)?;
         }
         Ok(())
