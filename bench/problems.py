@@ -60,11 +60,15 @@ def pendulum(n):
     i = np.arange(n)
     m, l, q, v = 1 + 0.1 * i, 0.5 + 0.05 * i, 0.3 + 0.1 * i, 0.2 - 0.05 * i
     # M_ij = μ_max(i,j) l_i l_j cos(θ_i - θ_j), μ_i the mass that hangs on rod i
+    m, l, q, v = (a.astype(np.longdouble) for a in (m, l, q, v))
     mu = np.cumsum(m[::-1])[::-1]
     w = mu[np.maximum.outer(i, i)] * np.outer(l, l)
     d = np.subtract.outer(q, q)
-    qddot = np.linalg.solve(w * np.cos(d), -(w * np.sin(d)) @ v**2 - mu * GRAVITY * l * np.sin(q))
-    return Problem(PENDULUM.format(n=n), [f"θ[{k + 1}]" for k in i], q, v, m, l, qddot)
+    M, Q = w * np.cos(d), -(w * np.sin(d)) @ v**2 - mu * GRAVITY * l * np.sin(q)
+    qddot = 0 * Q
+    for _ in range(4):  # refined until the residual in long double is at rounding level
+        qddot = qddot + np.linalg.solve(M.astype(float), (Q - M @ qddot).astype(float))
+    return Problem(PENDULUM.format(n=n), [f"θ[{k + 1}]" for k in i], *(a.astype(float) for a in (q, v, m, l, qddot)))
 
 
 # ---- masses on rods, Cartesian coordinates
@@ -74,14 +78,14 @@ model "Chain of n masses on rods"
 let n = {n}
 coordinates x[1..n], y[1..n]
 parameter g = 9.81, ω = 2
-let S(i) = (0.1*sin(2*i), -i/2)
+let S[i in 0..n] = (0.1*sin(2*i), -i/2)
 let m[i in 1..n] = 1 + 0.5*sin(i)^2
-let l[i in 1..n] = |S(i) - S(i-1)|
+let l[i in 1..n] = |S[i] - S[i-1]|
 point P[0] = (0, 0)
 particle P[i in 1..n] at (x[i], y[i]) with mass m[i]
 gravity (0, -g)
 constraint rod[i in 1..n]: |P[i] - P[i-1]|^2 = l[i]^2
-start P[i in 1..n] = S(i), P[i in 1..n]' = ω*(-S(i).y, S(i).x)
+start P[i in 1..n] = S[i], P[i in 1..n]' = ω*(-S[i].y, S[i].x)
 run 1
 """
 AGAIN = "constraint again[i in 1..n]: |P[i] - P[i-1]| = l[i]\n"
@@ -106,15 +110,15 @@ let k = {k}
 let n = {n}
 coordinates x[1..n], y[1..n], z[1..n]
 parameter g = 9.81, c = 0.1
-let S(p) = (k/12 + 0.2*sin(2*p))*(cos(2*pi*p/k), sin(2*pi*p/k), 0) - (0, 0, (p + k)/(2*k))
+let S[p in 1-k..n] = (k/12 + 0.2*sin(2*p))*(cos(2*pi*p/k), sin(2*pi*p/k), 0) - (0, 0, (p + k)/(2*k))
 let m[p in 1..n] = 1 + 0.5*sin(p)^2
-point P[p in 1-k..0] = S(p)
+point P[p in 1-k..0] = S[p]
 particle P[p in 1..n] at (x[p], y[p], z[p]) with mass m[p]
 gravity (0, 0, -g)
 force P[p in 1..n]: c*((3, 1, 0) - P[p]')
-constraint around[p in 1..n]: |P[p] - P[p-1]|^2 = |S(p) - S(p-1)|^2
-constraint down[p in 1..n]: |P[p] - P[p-k]|^2 = |S(p) - S(p-k)|^2
-start P[p in 1..n] = S(p), P[p in 1..n]' = (0, 0, 0)
+constraint around[p in 1..n]: |P[p] - P[p-1]|^2 = |S[p] - S[p-1]|^2
+constraint down[p in 1..n]: |P[p] - P[p-k]|^2 = |S[p] - S[p-k]|^2
+start P[p in 1..n] = S[p], P[p in 1..n]' = (0, 0, 0)
 run 1
 """
 
