@@ -31,6 +31,7 @@
 //! Nothing here recurses over the depth of an expression: operands are older than what is built from them,
 //! so the order of the handles is an order of evaluation.
 
+mod assemble;
 mod differentiate;
 mod graph;
 mod interpret;
@@ -39,12 +40,15 @@ mod node;
 mod number;
 mod print;
 mod program;
-mod real;
+pub mod real;
 mod scratch;
 mod simplify;
 mod substitute;
 mod terms;
+pub mod trig;
+mod wide;
 
+pub use assemble::{Assembler, Register};
 pub use differentiate::NoRate;
 pub use graph::Graph;
 pub use interpret::Trouble;

@@ -2,13 +2,14 @@
 
 use crate::graph::Graph;
 use crate::node::{Comparison, Expr, Function, Function2, Node};
+use crate::trig;
 
 /// f(x).
 #[inline]
 pub fn apply(f: Function, x: f64) -> f64 {
     match f {
-        Function::Sin => x.sin(),
-        Function::Cos => x.cos(),
+        Function::Sin => trig::sin_cos(x).0,
+        Function::Cos => trig::sin_cos(x).1,
         Function::Tan => x.tan(),
         Function::Asin => x.asin(),
         Function::Acos => x.acos(),
@@ -21,6 +22,13 @@ pub fn apply(f: Function, x: f64) -> f64 {
         Function::Sqrt => x.sqrt(),
         Function::Abs => x.abs(),
         Function::Sign => sign(x),
+    }
+}
+
+/// Sines and cosines of all x.
+pub fn sin_cos_many(x: &[f64], sin: &mut [f64], cos: &mut [f64]) {
+    for (x, (sin, cos)) in x.iter().zip(sin.iter_mut().zip(cos)) {
+        (*sin, *cos) = (apply(Function::Sin, *x), apply(Function::Cos, *x));
     }
 }
 

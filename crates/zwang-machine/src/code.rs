@@ -1,0 +1,128 @@
+//! Machine code: made once, run many times.
+
+use crate::emit::{Emitter, Outputs};
+use crate::schedule::Schedule;
+use cranelift_codegen::Context;
+use cranelift_codegen::ir::{AbiParam, Signature, types::I64};
+use cranelift_codegen::settings::{self, Configurable};
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
+use cranelift_jit::{JITBuilder, JITModule};
+use cranelift_module::Module;
+use zwang_expr::Program;
+
+/// How much work goes into the code.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Effort {
+    /// Code at once: about three microseconds per instruction.
+    Quick,
+    /// Better code: several times slower to make, up to a third faster to run.
+    Thorough,
+}
+
+/// A program as machine code.
+pub struct MachineCode {
+    /// Always there; taken out to be freed.
+    module: Option<JITModule>,
+    functions: Vec<Function>,
+    constants: Vec<f64>,
+    n_inputs: usize,
+    n_outputs: usize,
+    n_work: usize,
+}
+
+/// Inputs, constants, workspace, outputs.
+type Function = extern "C" fn(*const f64, *const f64, *mut f64, *mut f64);
+
+impl MachineCode {
+    /// Makes machine code; none where the processor is not known or the code generator gives up.
+    pub fn new(program: &Program, effort: Effort) -> Option<MachineCode> {
+        let mut module = JITModule::new(builder(effort)?);
+        let schedule = Schedule::new(program);
+        let outputs = Outputs::new(program);
+        let convention = module.isa().default_call_conv();
+        let mut signature = Signature::new(convention);
+        signature.params = vec![AbiParam::new(I64); 4];
+        let mut context = Context::new();
+        let mut builder_context = FunctionBuilderContext::new();
+        let mut values = vec![None; schedule.place.len()];
+        let mut ids = Vec::with_capacity(schedule.chunks.len());
+        for c in 0..schedule.chunks.len() {
+            let id = module.declare_anonymous_function(&signature).ok()?;
+            context.func.signature = signature.clone();
+            let mut builder = FunctionBuilder::new(&mut context.func, &mut builder_context);
+            Emitter::new(&mut builder, program, &schedule, &outputs, &mut values, convention).chunk(c);
+            builder.finalize(module.isa().frontend_config());
+            module.define_function(id, &mut context).ok()?;
+            module.clear_context(&mut context);
+            ids.push(id);
+        }
+        module.finalize_definitions().ok()?;
+        let functions = ids.into_iter().map(|id| function(module.get_finalized_function(id))).collect();
+        Some(MachineCode {
+            module: Some(module),
+            functions,
+            constants: program.constants().to_vec(),
+            n_inputs: program.n_inputs(),
+            n_outputs: program.n_outputs(),
+            n_work: schedule.n_work,
+        })
+    }
+
+    /// Room for what is kept between functions, to be passed to [`run`](MachineCode::run).
+    pub fn workspace(&self) -> Vec<f64> {
+        vec![0.0; self.n_work]
+    }
+
+    /// Fills `outputs` from `inputs`, with the same bits as the interpreter; allocates nothing.
+    pub fn run(&self, inputs: &[f64], workspace: &mut [f64], outputs: &mut [f64]) {
+        assert_eq!(inputs.len(), self.n_inputs, "number of inputs");
+        assert_eq!(workspace.len(), self.n_work, "size of the workspace");
+        assert_eq!(outputs.len(), self.n_outputs, "number of outputs");
+        for function in &self.functions {
+            function(inputs.as_ptr(), self.constants.as_ptr(), workspace.as_mut_ptr(), outputs.as_mut_ptr());
+        }
+    }
+}
+
+impl Drop for MachineCode {
+    fn drop(&mut self) {
+        if let Some(module) = self.module.take() {
+            // the functions go with it: nothing can call them any more
+            #[allow(unsafe_code)]
+            unsafe {
+                module.free_memory();
+            }
+        }
+    }
+}
+
+/// The code generator for this processor.
+fn builder(effort: Effort) -> Option<JITBuilder> {
+    let (level, registers) = match effort {
+        Effort::Quick => ("none", "single_pass"),
+        Effort::Thorough => ("speed", "backtracking"),
+    };
+    let mut flags = settings::builder();
+    let all = [
+        ("opt_level", level),
+        ("regalloc_algorithm", registers),
+        ("use_colocated_libcalls", "false"),
+        ("is_pic", "false"),
+        ("enable_verifier", "false"),
+        ("unwind_info", "false"),
+    ];
+    for (name, value) in all {
+        flags.set(name, value).ok()?;
+    }
+    let isa = cranelift_native::builder().ok()?.finish(settings::Flags::new(flags)).ok()?;
+    Some(JITBuilder::with_isa(isa, cranelift_module::default_libcall_names()))
+}
+
+/// A finished function, to be called.
+fn function(address: *const u8) -> Function {
+    // the address is that of a function emitted with this signature, which lives as long as its module
+    #[allow(unsafe_code)]
+    unsafe {
+        std::mem::transmute::<*const u8, Function>(address)
+    }
+}

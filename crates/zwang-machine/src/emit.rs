@@ -1,0 +1,250 @@
+//! Instructions of a program as instructions of Cranelift.
+
+use crate::functions;
+use crate::schedule::{Item, Schedule, trig};
+use cranelift_codegen::ir::{
+    AbiParam, InstBuilder, MemFlagsData, SigRef, Signature, Value, condcodes::FloatCC, types::F64, types::I64,
+};
+use cranelift_codegen::isa::CallConv;
+use cranelift_frontend::FunctionBuilder;
+use zwang_expr::{Comparison, Function, Function2, Instruction, Operation, Program};
+
+/// Emits one function: pointers to inputs, constants, workspace and outputs come in, nothing goes back.
+pub(crate) struct Emitter<'e, 'f> {
+    builder: &'e mut FunctionBuilder<'f>,
+    program: &'e Program,
+    schedule: &'e Schedule,
+    /// The outputs that are this register, for every register: ranges of `outputs`.
+    outputs: &'e Outputs,
+    pointers: [Value; 4],
+    /// The value of each register computed in this function.
+    values: &'e mut [Option<Value>],
+    convention: CallConv,
+    signatures: [Option<SigRef>; 3],
+}
+
+/// Which outputs a register is.
+pub(crate) struct Outputs {
+    start: Vec<u32>,
+    index: Vec<u32>,
+}
+
+impl Outputs {
+    pub(crate) fn new(program: &Program) -> Outputs {
+        let n_registers = program.constants().len() + program.n_inputs() + program.len();
+        let mut start = vec![0u32; n_registers + 1];
+        program.outputs().iter().for_each(|&r| start[r as usize + 1] += 1);
+        (0..n_registers).for_each(|r| start[r + 1] += start[r]);
+        let mut next = start.clone();
+        let mut index = vec![0; program.n_outputs()];
+        for (k, &r) in program.outputs().iter().enumerate() {
+            index[next[r as usize] as usize] = k as u32;
+            next[r as usize] += 1;
+        }
+        Outputs { start, index }
+    }
+
+    fn of(&self, register: usize) -> &[u32] {
+        &self.index[self.start[register] as usize..self.start[register + 1] as usize]
+    }
+}
+
+/// Memory that is there, aligned.
+const SOUND: MemFlagsData = MemFlagsData::trusted();
+
+impl<'e, 'f> Emitter<'e, 'f> {
+    pub(crate) fn new(
+        builder: &'e mut FunctionBuilder<'f>,
+        program: &'e Program,
+        schedule: &'e Schedule,
+        outputs: &'e Outputs,
+        values: &'e mut [Option<Value>],
+        convention: CallConv,
+    ) -> Emitter<'e, 'f> {
+        let block = builder.create_block();
+        builder.append_block_params_for_function_params(block);
+        builder.switch_to_block(block);
+        builder.seal_block(block);
+        let params = builder.block_params(block);
+        let pointers = [params[0], params[1], params[2], params[3]];
+        values.fill(None);
+        Emitter { builder, program, schedule, outputs, pointers, values, convention, signatures: [None; 3] }
+    }
+
+    /// Everything chunk number c does.
+    pub(crate) fn chunk(&mut self, c: usize) {
+        for item in &self.schedule.chunks[c] {
+            match *item {
+                Item::Instruction(k) => self.instruction(k),
+                Item::Trig(group) => self.trig(group),
+            }
+        }
+        if c + 1 == self.schedule.chunks.len() {
+            self.copy_outputs();
+        }
+        self.builder.ins().return_(&[]);
+    }
+
+    /// Outputs that no instruction of a chunk computes: inputs, constants, sines and cosines.
+    fn copy_outputs(&mut self) {
+        let first = self.first();
+        for (k, &r) in self.program.outputs().iter().enumerate() {
+            let is_computed = r as usize >= first
+                && trig(self.program.instructions()[r as usize - first].operation).is_none();
+            if !is_computed {
+                let value = self.value(r);
+                self.store(value, self.pointers[3], k);
+            }
+        }
+    }
+
+    fn first(&self) -> usize {
+        self.program.constants().len() + self.program.n_inputs()
+    }
+
+    /// The value of a register.
+    fn value(&mut self, register: u32) -> Value {
+        let r = register as usize;
+        if let Some(value) = self.values[r] {
+            return value;
+        }
+        let [inputs, constants, work, _] = self.pointers;
+        let n_constants = self.program.constants().len();
+        // close to its use, so that it becomes an operand of the instruction
+        if r < n_constants {
+            self.load(SOUND.with_readonly(), constants, r)
+        } else if r < self.first() {
+            self.load(SOUND.with_readonly(), inputs, r - n_constants)
+        } else {
+            self.load(SOUND, work, self.schedule.place[r] as usize)
+        }
+    }
+
+    fn load(&mut self, flags: MemFlagsData, pointer: Value, index: usize) -> Value {
+        self.builder.ins().load(F64, flags, pointer, 8 * index as i32)
+    }
+
+    fn store(&mut self, value: Value, pointer: Value, index: usize) {
+        self.builder.ins().store(SOUND, value, pointer, 8 * index as i32);
+    }
+
+    fn instruction(&mut self, k: usize) {
+        let instruction = self.program.instructions()[k];
+        let register = self.first() + k;
+        let value = self.operation(instruction);
+        self.values[register] = Some(value);
+        for &output in self.outputs.of(register) {
+            self.store(value, self.pointers[3], output as usize);
+        }
+        if self.schedule.place[register] != u32::MAX {
+            self.store(value, self.pointers[2], self.schedule.place[register] as usize);
+        }
+    }
+
+    fn operation(&mut self, Instruction { operation, a, b, c }: Instruction) -> Value {
+        let x = self.value(a);
+        match operation {
+            Operation::Neg => return self.builder.ins().fneg(x),
+            Operation::Apply(f) => return self.apply(f, x),
+            _ => {}
+        }
+        let y = self.value(b);
+        match operation {
+            Operation::Add => self.builder.ins().fadd(x, y),
+            Operation::Sub => self.builder.ins().fsub(x, y),
+            Operation::Mul => self.builder.ins().fmul(x, y),
+            Operation::Div => self.builder.ins().fdiv(x, y),
+            Operation::Pow => self.call2(functions::power_address(), x, y),
+            Operation::Apply2(Function2::Min) => self.extreme(FloatCC::LessThanOrEqual, x, y),
+            Operation::Apply2(Function2::Max) => self.extreme(FloatCC::GreaterThanOrEqual, x, y),
+            Operation::Apply2(f) => self.call2(functions::address2(f), x, y),
+            Operation::Compare(comparison) => {
+                let holds = self.builder.ins().fcmp(condition(comparison), x, y);
+                let (one, zero) = (self.number(1.0), self.number(0.0));
+                self.builder.ins().select(holds, one, zero)
+            }
+            Operation::Select => {
+                let z = self.value(c);
+                let zero = self.number(0.0);
+                let holds = self.builder.ins().fcmp(FloatCC::NotEqual, x, zero);
+                self.builder.ins().select(holds, y, z)
+            }
+            Operation::Neg | Operation::Apply(_) => unreachable!("of one operand"),
+        }
+    }
+
+    fn number(&mut self, value: f64) -> Value {
+        self.builder.ins().f64const(value)
+    }
+
+    /// x if it is NaN or the comparison holds, else y.
+    fn extreme(&mut self, condition: FloatCC, x: Value, y: Value) -> Value {
+        let holds = self.builder.ins().fcmp(condition, x, y);
+        let chosen = self.builder.ins().select(holds, x, y);
+        let is_nan = self.builder.ins().fcmp(FloatCC::Unordered, x, x);
+        self.builder.ins().select(is_nan, x, chosen)
+    }
+
+    fn apply(&mut self, f: Function, x: Value) -> Value {
+        match f {
+            Function::Sqrt => self.builder.ins().sqrt(x),
+            Function::Abs => self.builder.ins().fabs(x),
+            _ => {
+                let signature = self.signature(0, &[F64], Some(F64));
+                self.call(signature, functions::address(f), &[x])
+            }
+        }
+    }
+
+    fn call2(&mut self, address: usize, x: Value, y: Value) -> Value {
+        let signature = self.signature(1, &[F64, F64], Some(F64));
+        self.call(signature, address, &[x, y])
+    }
+
+    fn call(&mut self, signature: SigRef, address: usize, arguments: &[Value]) -> Value {
+        let address = self.builder.ins().iconst(I64, address as i64);
+        let call = self.builder.ins().call_indirect(signature, address, arguments);
+        self.builder.inst_results(call)[0]
+    }
+
+    /// Sines and cosines of a group, by one call.
+    fn trig(&mut self, group: usize) {
+        let group = &self.schedule.groups[group];
+        let work = self.pointers[2];
+        for (k, &r) in group.arguments.iter().enumerate() {
+            let value = self.value(r);
+            self.store(value, work, group.offset + k);
+        }
+        let signature = self.signature(2, &[I64, I64], None);
+        let place = self.builder.ins().iadd_imm_s(work, 8 * group.offset as i64);
+        let count = self.builder.ins().iconst(I64, group.arguments.len() as i64);
+        let address = self.builder.ins().iconst(I64, functions::trig_address() as i64);
+        self.builder.ins().call_indirect(signature, address, &[place, count]);
+    }
+
+    fn signature(
+        &mut self,
+        which: usize,
+        params: &[cranelift_codegen::ir::Type],
+        result: Option<cranelift_codegen::ir::Type>,
+    ) -> SigRef {
+        if let Some(signature) = self.signatures[which] {
+            return signature;
+        }
+        let mut signature = Signature::new(self.convention);
+        signature.params.extend(params.iter().map(|&t| AbiParam::new(t)));
+        signature.returns.extend(result.map(AbiParam::new));
+        let signature = self.builder.import_signature(signature);
+        self.signatures[which] = Some(signature);
+        signature
+    }
+}
+
+fn condition(comparison: Comparison) -> FloatCC {
+    match comparison {
+        Comparison::Less => FloatCC::LessThan,
+        Comparison::LessOrEqual => FloatCC::LessThanOrEqual,
+        Comparison::Greater => FloatCC::GreaterThan,
+        Comparison::GreaterOrEqual => FloatCC::GreaterThanOrEqual,
+    }
+}

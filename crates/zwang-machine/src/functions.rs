@@ -1,0 +1,58 @@
+//! What machine code calls: the interpreter's own functions.
+
+use zwang_expr::{Function, Function2, real};
+
+/// The address of f(x).
+pub(crate) fn address(f: Function) -> usize {
+    macro_rules! table {
+        ($($name:ident)*) => {
+            match f {
+                $(Function::$name => {
+                    extern "C" fn call(x: f64) -> f64 {
+                        real::apply(Function::$name, x)
+                    }
+                    call as *const () as usize
+                })*
+            }
+        };
+    }
+    table!(Sin Cos Tan Asin Acos Atan Sinh Cosh Tanh Exp Log Sqrt Abs Sign)
+}
+
+/// The address of f(x, y).
+pub(crate) fn address2(f: Function2) -> usize {
+    macro_rules! table {
+        ($($name:ident)*) => {
+            match f {
+                $(Function2::$name => {
+                    extern "C" fn call(x: f64, y: f64) -> f64 {
+                        real::apply2(Function2::$name, x, y)
+                    }
+                    call as *const () as usize
+                })*
+            }
+        };
+    }
+    table!(Atan2 Min Max)
+}
+
+/// The address of xʸ.
+pub(crate) fn power_address() -> usize {
+    extern "C" fn call(x: f64, y: f64) -> f64 {
+        real::pow(x, y)
+    }
+    call as *const () as usize
+}
+
+/// The address of sines and cosines of many arguments: `work` holds n arguments and takes n sines, then n cosines.
+pub(crate) fn trig_address() -> usize {
+    extern "C" fn call(work: *mut f64, n: usize) {
+        // machine code passes a place in its workspace with room for 3 n values
+        #[allow(unsafe_code)]
+        let work = unsafe { std::slice::from_raw_parts_mut(work, 3 * n) };
+        let (arguments, results) = work.split_at_mut(n);
+        let (sines, cosines) = results.split_at_mut(n);
+        real::sin_cos_many(arguments, sines, cosines);
+    }
+    call as *const () as usize
+}

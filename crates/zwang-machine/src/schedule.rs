@@ -1,0 +1,158 @@
+//! The order in which a program is computed, and where its values are kept.
+
+use zwang_expr::{Function, Operation, Program};
+
+/// Instructions per function: the time to compile one grows faster than its length.
+const CHUNK: usize = 2_000;
+
+/// Functions are not split below this.
+const WHOLE: usize = 6_000;
+
+/// One thing to be done.
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub(crate) enum Item {
+    /// Instruction number k.
+    Instruction(usize),
+    /// Sine and cosine of all arguments of this group, at once.
+    Trig(usize),
+}
+
+/// Arguments whose sines and cosines are computed in one call.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Group {
+    /// The registers of the arguments.
+    pub(crate) arguments: Vec<u32>,
+    /// Where the group lies in the workspace: arguments, then sines, then cosines.
+    pub(crate) offset: usize,
+}
+
+impl Group {
+    /// Where the sine or the cosine of argument k is found.
+    pub(crate) fn place(&self, k: usize, function: Function) -> usize {
+        let n = self.arguments.len();
+        self.offset + k + if function == Function::Sin { n } else { 2 * n }
+    }
+}
+
+/// A program in an order fit for machine code.
+pub(crate) struct Schedule {
+    /// What each function does.
+    pub(crate) chunks: Vec<Vec<Item>>,
+    pub(crate) groups: Vec<Group>,
+    /// Where a register is found in the workspace: results of sine and cosine, and what crosses from one function to
+    /// another; `u32::MAX` for all others.
+    pub(crate) place: Vec<u32>,
+    /// How many values the workspace holds.
+    pub(crate) n_work: usize,
+}
+
+impl Schedule {
+    pub(crate) fn new(program: &Program) -> Schedule {
+        let first = program.constants().len() + program.n_inputs();
+        let mut schedule = Schedule {
+            chunks: Vec::new(),
+            groups: Vec::new(),
+            place: vec![u32::MAX; first + program.len()],
+            n_work: 0,
+        };
+        let levels = schedule.group(program, first);
+        let items = schedule.order(program, first, &levels);
+        let size = if items.len() <= WHOLE { WHOLE } else { CHUNK };
+        schedule.chunks = items.chunks(size.max(1)).map(<[Item]>::to_vec).collect();
+        schedule.place_crossing(program, first);
+        schedule
+    }
+
+    /// Collects the arguments of sines and cosines by how many of them lie below; returns that number for each register.
+    fn group(&mut self, program: &Program, first: usize) -> Vec<u32> {
+        let mut level = vec![0u32; self.place.len()];
+        let mut number = vec![u32::MAX; self.place.len()];
+        let mut results = Vec::new();
+        for (k, instruction) in program.instructions().iter().enumerate() {
+            let below = instruction.operands().map(|r| level[r as usize]).max().unwrap_or(0);
+            level[first + k] = below;
+            let Some(function) = trig(instruction.operation) else { continue };
+            level[first + k] = below + 1;
+            if self.groups.len() <= below as usize {
+                self.groups.resize_with(below as usize + 1, Group::default);
+            }
+            let arguments = &mut self.groups[below as usize].arguments;
+            let at = &mut number[instruction.a as usize];
+            if *at == u32::MAX {
+                *at = arguments.len() as u32;
+                arguments.push(instruction.a);
+            }
+            results.push((first + k, below as usize, *at as usize, function));
+        }
+        for group in &mut self.groups {
+            group.offset = self.n_work;
+            self.n_work += 3 * group.arguments.len();
+        }
+        for (register, group, k, function) in results {
+            self.place[register] = self.groups[group].place(k, function) as u32;
+        }
+        level
+    }
+
+    /// What the arguments of a group need comes before it, everything else after the last group: so that few values are
+    /// alive when functions are called.
+    fn order(&self, program: &Program, first: usize, levels: &[u32]) -> Vec<Item> {
+        let instructions = program.instructions();
+        let mut is_early = vec![false; instructions.len()];
+        for group in &self.groups {
+            group.arguments.iter().filter(|&&r| r as usize >= first).for_each(|&r| is_early[r as usize - first] = true);
+        }
+        for k in (0..instructions.len()).rev() {
+            if is_early[k] {
+                let below = instructions[k].operands().filter(|&r| r as usize >= first);
+                below.for_each(|r| is_early[r as usize - first] = true);
+            }
+        }
+        let computed = |k: &usize| trig(instructions[*k].operation).is_none();
+        let mut items = Vec::with_capacity(instructions.len() + self.groups.len());
+        for level in 0..self.groups.len() {
+            let of_level = (0..instructions.len()).filter(|&k| is_early[k] && levels[first + k] == level as u32);
+            items.extend(of_level.filter(computed).map(Item::Instruction));
+            items.push(Item::Trig(level));
+        }
+        items.extend((0..instructions.len()).filter(|&k| !is_early[k]).filter(computed).map(Item::Instruction));
+        items
+    }
+
+    /// Gives a place to every value that one function computes and another uses.
+    fn place_crossing(&mut self, program: &Program, first: usize) {
+        if self.chunks.len() < 2 {
+            return;
+        }
+        let mut chunk_of = vec![usize::MAX; self.place.len()];
+        for (c, items) in self.chunks.iter().enumerate() {
+            for item in items {
+                if let Item::Instruction(k) = item {
+                    chunk_of[first + k] = c;
+                }
+            }
+        }
+        for (c, items) in self.chunks.iter().enumerate() {
+            for item in items {
+                let used: Vec<u32> = match *item {
+                    Item::Instruction(k) => program.instructions()[k].operands().collect(),
+                    Item::Trig(group) => self.groups[group].arguments.clone(),
+                };
+                for r in used.into_iter().map(|r| r as usize) {
+                    if chunk_of[r] != usize::MAX && chunk_of[r] != c && self.place[r] == u32::MAX {
+                        self.place[r] = self.n_work as u32;
+                        self.n_work += 1;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Whether an operation is sine or cosine.
+pub(crate) fn trig(operation: Operation) -> Option<Function> {
+    match operation {
+        Operation::Apply(function @ (Function::Sin | Function::Cos)) => Some(function),
+        _ => None,
+    }
+}
