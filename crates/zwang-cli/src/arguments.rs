@@ -13,6 +13,7 @@ Examples:
   zwang check pendulum.zw                     what the constraints say, all mistakes at once
   zwang equations pendulum.zw                 L, M, Q, A, b and the explicit equations of motion
   zwang inspect pendulum.zw --set l=2         every quantity at the start, by six routes
+  zwang bench pendulum.zw                     what it costs
   zwang explain Z201                          the page behind a message";
 
 /// Constrained mechanical systems: from a model text to explicit equations and to the motion.
@@ -60,6 +61,11 @@ pub enum Command {
         #[arg(long, value_name = "NUMBER", value_parser = tolerance, allow_negative_numbers = true)]
         tolerance: Option<f64>,
     },
+    /// Measure what a model costs: derivation, code, one acceleration, one simulated second, memory
+    #[command(
+        before_help = "Examples:\n  zwang bench pendulum.zw\n  zwang bench pendulum.zw --tolerance 1e-12\n  zwang bench chain.zw --set n=500 --no-run --json"
+    )]
+    Bench(BenchModel),
     /// Explain a message code
     #[command(before_help = "Examples:\n  zwang explain Z201\n  zwang explain            list all codes")]
     Explain {
@@ -157,6 +163,39 @@ pub struct RunModel {
     /// Call the columns of a CSV `x [m]` instead of `x`
     #[arg(long, help_heading = OUTPUT)]
     pub units_in_header: bool,
+}
+
+/// A model and how to move it while it is measured.
+#[derive(Args)]
+pub struct BenchModel {
+    #[command(flatten)]
+    pub model: OneModel,
+    /// When to end: 20, "500 ms"; as the model says, else 10
+    #[arg(long, value_name = "TIME", help_heading = INTEGRATION, value_parser = time, allow_negative_numbers = true)]
+    pub to: Option<f64>,
+    /// Error allowed per step, relative; as the model says, else 1e-9
+    #[arg(long, value_name = "NUMBER", help_heading = INTEGRATION, value_parser = tolerance, allow_negative_numbers = true)]
+    pub tolerance: Option<f64>,
+    /// auto, order8, order5, stiff, rattle or rattle4
+    #[arg(long, value_name = "NAME", help_heading = INTEGRATION)]
+    pub method: Option<Method>,
+    /// Machine code: best, quick, or none to interpret
+    #[arg(long, value_enum, hide_possible_values = true, value_name = "NAME", default_value = "best", help_heading = INTEGRATION)]
+    pub code: CodeChoice,
+    /// Measure one acceleration, but do not move the model
+    #[arg(long, help_heading = INTEGRATION)]
+    pub no_run: bool,
+}
+
+/// How programs are run.
+#[derive(Copy, Clone, PartialEq, Eq, ValueEnum)]
+pub enum CodeChoice {
+    /// Machine code, as good as can be
+    Best,
+    /// Machine code, made fast
+    Quick,
+    /// Interpreted
+    None,
 }
 
 /// What keeps the system on the constraints.

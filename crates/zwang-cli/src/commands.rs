@@ -9,6 +9,7 @@ use zwang::explain;
 use zwang_view::{check_json, check_table, inspect_json, inspect_table};
 
 use crate::arguments::{Arguments, Command, Format, ModelSource, OneModel};
+use crate::bench;
 use crate::run;
 use crate::shell::{Exit, print, print_json, quoted, usage};
 use crate::source::{Source, settings};
@@ -21,6 +22,7 @@ pub fn execute(arguments: Arguments) -> u8 {
         Command::Check(model) => check(&model),
         Command::Equations { model, format } => equations(&model, format),
         Command::Inspect { model, at, tolerance } => inspect(&model, at, tolerance),
+        Command::Bench(model) => bench::bench(&model),
         Command::Explain { code } => explain_code(code.as_deref()),
         Command::New { name, list } => new(name.as_deref(), list),
         Command::Completions { shell } => {

@@ -1,6 +1,7 @@
 //! The `zwang` command: arguments in, results out, no physics.
 
 mod arguments;
+mod bench;
 mod commands;
 mod files;
 mod run;

@@ -102,8 +102,13 @@ impl Source {
 
     /// Checks the model; ends the command if it has errors.
     pub fn check(&mut self, model: &OneModel, with_legendre: bool) -> Result<Check, u8> {
-        let wishes =
-            Wishes { settings: settings(model)?, fix_start: model.fix_start, with_legendre, route: model.route };
+        let wishes = Wishes {
+            settings: settings(model)?,
+            fix_start: model.fix_start,
+            with_legendre,
+            route: model.route,
+            ..Wishes::default()
+        };
         let Some(stated) = self.reading.model.take() else { return self.fail(model.json) };
         match zwang::check(stated, &wishes, &mut self.diagnostics) {
             Some(check) => Ok(check),

@@ -138,27 +138,32 @@ impl<'g> Assembler<'g> {
 
     /// a + b.
     pub fn add(&mut self, a: Register, b: Register) -> Register {
-        self.emit(Expr::NONE, Operation::Add, a, b, b)
+        self.emit_once(Expr::NONE, Operation::Add, a, b)
     }
 
     /// a - b.
     pub fn sub(&mut self, a: Register, b: Register) -> Register {
-        self.emit(Expr::NONE, Operation::Sub, a, b, b)
+        self.emit_once(Expr::NONE, Operation::Sub, a, b)
     }
 
     /// a b.
     pub fn mul(&mut self, a: Register, b: Register) -> Register {
-        self.emit(Expr::NONE, Operation::Mul, a, b, b)
+        self.emit_once(Expr::NONE, Operation::Mul, a, b)
     }
 
     /// a / b.
     pub fn div(&mut self, a: Register, b: Register) -> Register {
-        self.emit(Expr::NONE, Operation::Div, a, b, b)
+        self.emit_once(Expr::NONE, Operation::Div, a, b)
+    }
+
+    /// -a.
+    pub fn neg(&mut self, a: Register) -> Register {
+        self.emit_once(Expr::NONE, Operation::Neg, a, a)
     }
 
     /// The smaller of a and b; NaN if one is.
     pub fn min(&mut self, a: Register, b: Register) -> Register {
-        self.emit(Expr::NONE, Operation::Apply2(Function2::Min), a, b, b)
+        self.emit_once(Expr::NONE, Operation::Apply2(Function2::Min), a, b)
     }
 
     /// How many instructions there are so far.

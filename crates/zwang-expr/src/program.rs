@@ -4,6 +4,7 @@ use crate::assemble::Assembler;
 use crate::graph::Graph;
 use crate::node::{Comparison, Expr, Function, Function2};
 use std::fmt;
+use std::ops::Range;
 
 /// An output uses a symbol that is not an input.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -134,14 +135,14 @@ impl Program {
         self.constants.len() + self.n_inputs + self.instructions.len()
     }
 
-    /// Two programs that give the same when run after one another: what depends on the inputs from number `varying` on
-    /// alone, and the rest. The second takes the first `varying` inputs followed by the outputs of the first.
+    /// Two programs that give the same when run after one another: what depends on the `held` inputs alone, and the rest.
+    /// The first takes the held inputs; the second takes the others, followed by the outputs of the first.
     ///
     /// Inputs that seldom change, such as parameters, then cost nothing while they stay.
-    pub fn split(&self, varying: usize) -> (Program, Program) {
+    pub fn split(&self, held: Range<usize>) -> (Program, Program) {
         let (n_constants, first) = (self.constants.len(), self.constants.len() + self.n_inputs);
-        // whether a register is known before the varying inputs are
-        let mut early: Vec<bool> = (0..first).map(|r| r < n_constants || r >= n_constants + varying).collect();
+        // whether a register is known before the inputs that are not held are
+        let mut early: Vec<bool> = (0..first).map(|r| r < n_constants || held.contains(&(r - n_constants))).collect();
         for instruction in &self.instructions {
             early.push(instruction.operands().all(|r| early[r as usize]));
         }
@@ -151,12 +152,15 @@ impl Program {
         used.for_each(|r| wanted[r as usize] = true);
         let handed: Vec<u32> =
             (n_constants as u32..early.len() as u32).filter(|&r| early[r as usize] && wanted[r as usize]).collect();
-        let before = self.part(|r| early[r], n_constants, self.n_inputs, |r| r as u32, &handed);
+        let early_place = |r: usize| if r < n_constants { r } else { r.wrapping_sub(held.start) } as u32;
+        let before = self.part(|r| early[r], held.len(), early_place, &handed);
 
-        // registers of the second program: constants, varying inputs, what was handed over, late instructions
+        // the second program finds constants, its own inputs, what was handed over
+        let n_late = self.n_inputs - held.len();
         let mut place: Vec<u32> = (0..early.len() as u32).collect();
-        handed.iter().enumerate().for_each(|(k, &r)| place[r as usize] = (n_constants + varying + k) as u32);
-        let after = self.part(|r| !early[r], n_constants, varying + handed.len(), |r| place[r], &self.outputs);
+        (n_constants + held.end..first).for_each(|r| place[r] -= held.len() as u32);
+        handed.iter().enumerate().for_each(|(k, &r)| place[r as usize] = (n_constants + n_late + k) as u32);
+        let after = self.part(|r| !early[r], n_late + handed.len(), |r| place[r], &self.outputs);
         (before, after)
     }
 
@@ -164,17 +168,16 @@ impl Program {
     fn part(
         &self,
         kept: impl Fn(usize) -> bool,
-        n_constants: usize,
         n_inputs: usize,
         place: impl Fn(usize) -> u32,
         outputs: &[u32],
     ) -> Program {
-        let first = n_constants + self.n_inputs;
+        let (n_constants, first) = (self.constants.len(), self.constants.len() + self.n_inputs);
         let mut number: Vec<u32> = (0..self.n_registers()).map(place).collect();
         let (mut instructions, mut origins) = (Vec::new(), Vec::new());
         for (k, instruction) in self.instructions.iter().enumerate().filter(|(k, _)| kept(first + k)) {
-            number[first + k] = (n_constants + n_inputs + instructions.len()) as u32;
             let [a, b, c] = [instruction.a, instruction.b, instruction.c].map(|r| number[r as usize]);
+            number[first + k] = (n_constants + n_inputs + instructions.len()) as u32;
             instructions.push(Instruction { operation: instruction.operation, a, b, c });
             origins.push(self.origins[k]);
         }
@@ -182,4 +185,3 @@ impl Program {
         Program { constants: self.constants.clone(), n_inputs, instructions, origins, outputs }
     }
 }
-

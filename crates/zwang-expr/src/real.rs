@@ -25,13 +25,6 @@ pub fn apply(f: Function, x: f64) -> f64 {
     }
 }
 
-/// Sines and cosines of all x.
-pub fn sin_cos_many(x: &[f64], sin: &mut [f64], cos: &mut [f64]) {
-    for (x, (sin, cos)) in x.iter().zip(sin.iter_mut().zip(cos)) {
-        (*sin, *cos) = (apply(Function::Sin, *x), apply(Function::Cos, *x));
-    }
-}
-
 /// -1, 0 or 1; NaN stays NaN.
 #[inline]
 pub fn sign(x: f64) -> f64 {

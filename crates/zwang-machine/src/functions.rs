@@ -1,6 +1,6 @@
 //! What machine code calls: the interpreter's own functions.
 
-use zwang_expr::{Function, Function2, real};
+use zwang_expr::{Function, Function2, real, trig};
 
 /// The address of f(x).
 pub(crate) fn address(f: Function) -> usize {
@@ -52,7 +52,7 @@ pub(crate) fn trig_address() -> usize {
         let work = unsafe { std::slice::from_raw_parts_mut(work, 3 * n) };
         let (arguments, results) = work.split_at_mut(n);
         let (sines, cosines) = results.split_at_mut(n);
-        real::sin_cos_many(arguments, sines, cosines);
+        trig::sin_cos_many(arguments, sines, cosines);
     }
     call as *const () as usize
 }

@@ -121,6 +121,20 @@ pub trait Dynamics {
         Ok(())
     }
 
+    /// Makes the explicit acceleration ready for these rows of A, known to be independent and to imply the others; false if
+    /// the system has none.
+    fn specialize(&mut self, rows: &[usize]) -> bool {
+        let _ = rows;
+        false
+    }
+
+    /// q̈ at the instant's state, and λ and C where the system needs them, explicitly and without a decomposition; false
+    /// where a pivot is in doubt, and the decomposition must decide.
+    fn accelerate(&mut self, instant: &mut Instant) -> bool {
+        let _ = instant;
+        false
+    }
+
     /// How many rows of A come from positions, φ(q, t) = 0; they are the first.
     fn n_position_rows(&self) -> usize {
         0

@@ -34,6 +34,11 @@ pub(crate) struct Flow<'d, D: Dynamics + ?Sized> {
     pub(crate) q_size: Vec<f64>,
     pub(crate) v_size: Vec<f64>,
     pub(crate) wants_lambda: bool,
+    /// Whether the system gives its acceleration explicitly, for the rank that is held.
+    pub(crate) is_explicit: bool,
+    /// How often it was asked for that, and how often a pivot was in doubt.
+    n_asked: usize,
+    n_doubts: usize,
     pub(crate) n_evaluations: usize,
     pub(crate) n_factorizations: usize,
 }
@@ -111,6 +116,9 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
             q_size: vec![1.0; n],
             v_size: vec![1.0; n],
             wants_lambda: dynamics.n_integrals() > 0,
+            is_explicit: false,
+            n_asked: 0,
+            n_doubts: 0,
             n_evaluations: 0,
             n_factorizations: 0,
             settings,
@@ -170,6 +178,40 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
         Ok(())
     }
 
+    /// The same without a decomposition, where the system is explicit and no pivot is in doubt.
+    pub(crate) fn evaluate_quickly(&mut self) -> Result<(), MotionError> {
+        /// After so many questions an explicit acceleration that is mostly in doubt is no longer asked for.
+        const TRIAL: usize = 64;
+        if !self.is_explicit {
+            return self.evaluate();
+        }
+        self.n_asked += 1;
+        if self.dynamics.accelerate(&mut self.instant) {
+            self.n_evaluations += 1;
+            return Ok(());
+        }
+        self.n_doubts += 1;
+        self.is_explicit = self.n_asked < TRIAL || 2 * self.n_doubts < self.n_asked;
+        self.evaluate()
+    }
+
+    /// Lets the system prepare its explicit acceleration for the rows that have pivots here.
+    pub(crate) fn specialize(&mut self) {
+        let (m, rank) = (self.given.constraint_rhs.len(), self.all.rank());
+        let usable = self.way.is_none() && !matches!(self.drift, Drift::Baumgarte { .. });
+        let rows: Vec<usize> = match (rank == m, self.all.is_large()) {
+            (true, _) => (0..m).collect(),
+            (false, false) => {
+                let mut rows = self.all.qr.perm[..rank].to_vec();
+                rows.sort_unstable();
+                rows
+            }
+            (false, true) => return,
+        };
+        (self.n_asked, self.n_doubts) = (0, 0);
+        self.is_explicit = usable && self.dynamics.specialize(&rows);
+    }
+
     /// The same by the route the user chose.
     fn evaluate_by_route(&mut self) -> Result<(), MotionError> {
         self.n_evaluations += 1;
@@ -216,6 +258,13 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
             self.project(true)?;
         }
         self.evaluate()?;
+        self.write_rate(rate)
+    }
+
+    /// ẏ at (t, y), without a decomposition where that is possible.
+    pub(crate) fn rate_quickly(&mut self, t: f64, y: &[f64], rate: &mut [f64]) -> Result<(), MotionError> {
+        self.place(t, y);
+        self.evaluate_quickly()?;
         self.write_rate(rate)
     }
 

@@ -37,7 +37,7 @@ pub use consistency::{Projection, Residual, project};
 pub use dependence::{Dependence, dependence};
 pub use dynamics::{Dynamics, Given, Instant, Jacobian, Legendre, Reaction, State};
 pub use error::MotionError;
-pub use integrate::{Counts, Event, Motion, Outcome, Passage, Plan, Step, Stiffness};
+pub use integrate::{Counts, Event, Motion, Outcome, Passage, Plan, Solver, Step, Stiffness};
 pub use matrix::Matrix;
 pub use method::{Drift, Method};
 pub use settings::Settings;

@@ -2,6 +2,7 @@
 
 use zwang_motion::{RouteName, Settings, Snapshot, State, route};
 
+use crate::compiled::Coding;
 use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
 use crate::equations::Equations;
 use crate::lower::lower;
@@ -51,6 +52,8 @@ pub struct Wishes {
     pub with_legendre: bool,
     /// The route whose answer is shown.
     pub route: RouteName,
+    /// When programs become machine code.
+    pub coding: Coding,
 }
 
 /// All that can be said about a model without moving it.
@@ -101,7 +104,7 @@ pub fn check(model: Model, wishes: &Wishes, diagnostics: &mut Diagnostics) -> Op
     let mut equations = Equations::derive(model);
     let mut constraints = verdict::classify(&mut equations);
     let exact = integrability::exact_rows(&mut equations, &mut constraints);
-    let Some(mut system) = System::compile(&mut equations, wishes.with_legendre || wishes.route == RouteName::TwoForm)
+    let Some(mut system) = System::compile(&mut equations, wishes.with_legendre || wishes.route == RouteName::TwoForm, wishes.coding)
     else {
         later_notes(&equations.model, Severity::Error, diagnostics);
         if !diagnostics.has_errors() {

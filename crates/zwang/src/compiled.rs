@@ -1,29 +1,163 @@
-//! A program with the room it needs, and what to say when one of its numbers is not finite.
+//! A program with the room it needs, as machine code where that pays, and what to say when a number is not finite.
 
+use std::ops::Range;
+use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use zwang_expr::{Expr, Graph, Program};
+use zwang_machine::{Effort, MachineCode};
 use zwang_motion::MotionError;
 
 use crate::quantity::number;
 
+/// When programs become machine code.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Coding {
+    /// Once they have been interpreted for about as long as making the code takes.
+    #[default]
+    WhenItPays,
+    /// When they first run.
+    AtOnce,
+    /// When they first run, and as good as can be.
+    Best,
+    /// Never.
+    Never,
+}
+
 /// A program over given symbols, with its workspace and its last values.
 pub(crate) struct Compiled {
+    /// The whole program, which says where trouble begins.
     program: Program,
+    /// Which inputs are parameters; what depends on them alone is computed when they change.
+    held: Range<usize>,
+    parameters: Vec<f64>,
+    before: Program,
+    /// What is left to be run, its inputs and its values.
+    main: Program,
+    inputs: Vec<f64>,
     workspace: Vec<f64>,
     values: Vec<f64>,
+    coding: Coding,
+    machine: Option<MachineCode>,
+    /// Better code in the making.
+    better: Option<Receiver<Option<MachineCode>>>,
+    n_calls: usize,
+    next_look: usize,
 }
+
+/// Interpreting so many instructions takes as long as starting the code generator.
+const START: usize = 150_000;
+
+/// Interpreting an instruction so many times takes as long as making code of it.
+const PER_INSTRUCTION: usize = 700;
+
+/// After so many calls better code is made beside the work.
+const OFTEN: usize = 20_000;
+
+/// How often it is looked whether better code is there.
+const LOOK: usize = 512;
 
 impl Compiled {
     /// Compiles expressions; none if they contain a symbol that is no input.
     pub(crate) fn new(graph: &Graph, inputs: &[Expr], outputs: &[Expr]) -> Option<Compiled> {
-        let program = Program::new(graph, inputs, outputs).ok()?;
-        let (workspace, values) = (program.workspace(), vec![0.0; program.n_outputs()]);
-        Some(Compiled { program, workspace, values })
+        Some(Compiled::from_program(Program::new(graph, inputs, outputs).ok()?, 0..0, Coding::Never))
+    }
+
+    /// The same for expressions evaluated along a motion; the inputs `held` are parameters.
+    pub(crate) fn moving(
+        graph: &Graph,
+        inputs: &[Expr],
+        held: Range<usize>,
+        outputs: &[Expr],
+        coding: Coding,
+    ) -> Option<Compiled> {
+        Some(Compiled::from_program(Program::new(graph, inputs, outputs).ok()?, held, coding))
+    }
+
+    pub(crate) fn from_program(program: Program, held: Range<usize>, coding: Coding) -> Compiled {
+        let (before, main) = program.split(held.clone());
+        let next_look = match coding {
+            Coding::WhenItPays => START / main.len().max(1) + PER_INSTRUCTION,
+            Coding::AtOnce | Coding::Best => 0,
+            Coding::Never => usize::MAX,
+        };
+        Compiled {
+            parameters: vec![f64::NAN; held.len()],
+            inputs: vec![0.0; main.n_inputs()],
+            workspace: main.workspace(),
+            values: vec![0.0; main.n_outputs()],
+            n_calls: 0,
+            next_look,
+            machine: None,
+            better: None,
+            program,
+            held,
+            before,
+            main,
+            coding,
+        }
+    }
+
+    /// Makes machine code now.
+    fn make_code(&mut self) {
+        let effort = if self.coding == Coding::Best { Effort::Thorough } else { Effort::Quick };
+        self.machine = MachineCode::new(&self.main, effort);
+        if let Some(code) = &self.machine {
+            self.workspace = code.workspace();
+        }
+        let may_be_better = self.machine.is_some() && self.coding == Coding::WhenItPays;
+        self.next_look = if may_be_better { self.n_calls + OFTEN } else { usize::MAX };
     }
 
     /// The values for these inputs.
     pub(crate) fn run(&mut self, inputs: &[f64]) -> &[f64] {
-        self.program.run(inputs, &mut self.workspace, &mut self.values);
+        let Range { start, end } = self.held;
+        if !same_bits(&self.parameters, &inputs[start..end]) {
+            self.hold(&inputs[start..end]);
+        }
+        let n_late = inputs.len() - self.held.len();
+        self.inputs[..start].copy_from_slice(&inputs[..start]);
+        self.inputs[start..n_late].copy_from_slice(&inputs[end..]);
+        self.n_calls += 1;
+        if self.n_calls >= self.next_look {
+            self.look_for_code();
+        }
+        match &self.machine {
+            Some(code) => code.run(&self.inputs, &mut self.workspace, &mut self.values),
+            None => self.main.run(&self.inputs, &mut self.workspace, &mut self.values),
+        }
         &self.values
+    }
+
+    /// Computes what depends on the parameters alone.
+    fn hold(&mut self, parameters: &[f64]) {
+        self.parameters.copy_from_slice(parameters);
+        let n_late = self.program.n_inputs() - self.held.len();
+        self.before.run(parameters, &mut self.before.workspace(), &mut self.inputs[n_late..]);
+    }
+
+    /// Code once it pays, better code once that pays; the values are the same bit by bit.
+    fn look_for_code(&mut self) {
+        if self.machine.is_none() {
+            self.make_code();
+            return;
+        }
+        let Some(receiver) = &self.better else {
+            let (sender, receiver) = channel();
+            let program = self.main.clone();
+            // if nobody waits for it any more, it is dropped
+            std::thread::spawn(move || sender.send(MachineCode::new(&program, Effort::Thorough)).is_ok());
+            self.better = Some(receiver);
+            self.next_look = self.n_calls + LOOK;
+            return;
+        };
+        self.next_look = match receiver.try_recv() {
+            Err(TryRecvError::Empty) => self.n_calls + LOOK,
+            Err(TryRecvError::Disconnected) | Ok(None) => usize::MAX,
+            Ok(Some(code)) => {
+                self.workspace = code.workspace();
+                self.machine = Some(code);
+                usize::MAX
+            }
+        };
     }
 
     /// The values of the last run.
@@ -41,11 +175,16 @@ impl Compiled {
         self.program.len()
     }
 
+    /// What is run again and again once the parameters are known: t, q, q̇ and what was found from the parameters come in.
+    pub(crate) fn main(&self) -> (&Program, &[f64]) {
+        (&self.main, &self.inputs)
+    }
+
     /// Which term is not finite, and where: `symbols` name the first of the inputs.
     pub(crate) fn trouble(&mut self, graph: &Graph, symbols: &[Expr], inputs: &[f64]) -> MotionError {
         let mut all = inputs.to_vec();
         all.resize(self.n_inputs(), 0.0);
-        let Some(trouble) = self.program.first_trouble(&all, &mut self.workspace) else {
+        let Some(trouble) = self.program.first_trouble(&all, &mut self.program.workspace()) else {
             return MotionError::NotFinite { what: "a value".into() };
         };
         const LONGEST: usize = 60;
@@ -58,4 +197,9 @@ impl Compiled {
         let place = if place.is_empty() { String::new() } else { format!(" at {}", place.join(", ")) };
         MotionError::NotFinite { what: format!("{text}{place}") }
     }
+}
+
+/// Whether two slices are the same to the last bit, NaN included.
+fn same_bits(x: &[f64], y: &[f64]) -> bool {
+    x.len() == y.len() && x.iter().zip(y).all(|(x, y)| x.to_bits() == y.to_bits())
 }

@@ -20,6 +20,7 @@ mod closed_form;
 mod compiled;
 pub mod diagnostic;
 pub mod equations;
+mod explicit;
 pub mod explain;
 mod inspect;
 pub mod lower;
@@ -37,6 +38,7 @@ pub mod units;
 pub mod verdict;
 
 pub use check::{Check, Reading, Wishes, check, later_notes, read};
+pub use compiled::Coding;
 pub use closed_form::{ClosedForm, closed_form};
 pub use inspect::{Inspection, RouteResult, inspect};
 pub use samples::{Column, Samples, ascii_name, unique_names};

@@ -1,10 +1,10 @@
 //! What a system needs beyond M, Q, A, b once it moves: residuals, work, events, derivatives.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use zwang_expr::{Expr, Graph};
 use zwang_motion::{Instant, Jacobian, Matrix, MotionError, Reaction, State};
 
-use crate::compiled::Compiled;
+use crate::compiled::{Coding, Compiled};
 use crate::equations::{Equations, SparseRow};
 use crate::model::{Change, Derived, Level, Model};
 use crate::switches::switches;
@@ -27,6 +27,8 @@ pub(crate) struct Moving {
     /// Power of everything that changes the energy, unless nothing does; then the powers whose work is asked for.
     integrands: Option<Compiled>,
     pub(crate) has_power: bool,
+    /// Whether an integrand contains a multiplier.
+    pub(crate) needs_lambda: bool,
     /// The powers of the nonideal laws whose work is asked for, with λ of the ideal part.
     nonideal: Option<Compiled>,
     /// The constraints whose work is integrated.
@@ -53,8 +55,9 @@ pub(crate) struct Derivatives {
 
 impl Moving {
     /// Compiles; none if something contains a symbol without a value.
-    pub(crate) fn compile(equations: &mut Equations) -> Option<Moving> {
+    pub(crate) fn compile(equations: &mut Equations, coding: Coding) -> Option<Moving> {
         let inputs = equations.model.state_symbols();
+        let held = 2 * equations.model.coordinates.len() + 1..inputs.len();
         let level = |l: Level| equations.rows.iter().filter(|r| r.level == l).count();
         let (n_positions, n_velocities) = (level(Level::Position), level(Level::Velocity));
         let positions: Vec<Expr> = equations.rows[..n_positions].iter().map(|r| r.residual).collect();
@@ -77,13 +80,16 @@ impl Moving {
         let (conditions, values): (Vec<Expr>, Vec<Expr>) = equations.whens.iter().copied().unzip();
         let events: Vec<Expr> = conditions.iter().chain(&switching).copied().collect();
         let graph = &equations.model.graph;
+        let lambda: FxHashSet<Expr> = equations.rows.iter().map(|r| r.lambda).collect();
+        let needs_lambda = graph.symbols_of(&integrands).iter().any(|s| lambda.contains(s)) || has_nonideal;
+        let compile = |inputs: &[Expr], exprs: &[Expr]| Compiled::moving(graph, inputs, held.clone(), exprs, coding);
         // switches of C contain λ, which no state gives; they are not watched
-        let known: rustc_hash::FxHashSet<Expr> = inputs.iter().copied().collect();
+        let known: FxHashSet<Expr> = inputs.iter().copied().collect();
         let events: Vec<Expr> =
             events.into_iter().filter(|e| graph.symbols(*e).iter().all(|s| known.contains(s))).collect();
         let some = |inputs: &[Expr], exprs: &[Expr]| match exprs.is_empty() {
             true => Some(None),
-            false => Compiled::new(graph, inputs, exprs).map(Some),
+            false => compile(inputs, exprs).map(Some),
         };
         let followers = followers(&equations.model);
         let follower_exprs: Vec<Expr> = followers.iter().map(|&k| equations.model.parameters[k].value).collect();
@@ -91,12 +97,13 @@ impl Moving {
             n_positions,
             n_velocities,
             is_natural: is_natural(equations),
-            positions: Compiled::new(graph, &inputs, &positions)?,
-            velocities: Compiled::new(graph, &inputs, &velocities)?,
+            positions: compile(&inputs, &positions)?,
+            velocities: compile(&inputs, &velocities)?,
             units: units(&equations.model),
             has_units: equations.model.coordinates.iter().any(|c| c.dimension.is_some()),
             integrands: some(&with_lambda, &integrands)?,
             has_power: power.whole.is_some(),
+            needs_lambda,
             nonideal: some(&with_lambda, &nonideal)?,
             works,
             n_events: events.len(),
@@ -218,7 +225,7 @@ fn units(model: &Model) -> Vec<Option<usize>> {
 
 impl Derivatives {
     /// The derivatives of Q + C + Aᵀλ − M q̈ and of b − A q̈ by q and q̇, with q̈ and λ as symbols.
-    pub(crate) fn compile(source: &Source) -> Option<Derivatives> {
+    pub(crate) fn compile(source: &Source, coding: Coding) -> Option<Derivatives> {
         let mut graph = source.graph.clone();
         let n = source.qddot.len();
         let place: FxHashMap<Expr, usize> =
@@ -260,7 +267,8 @@ impl Derivatives {
         let parts = [&by_q[..n], &by_qdot[..n], &by_q[n..], &by_qdot[n..]];
         let outputs: Vec<Expr> = parts.iter().flat_map(|rows| rows.iter().flatten().map(|(_, e)| *e)).collect();
         let inputs: Vec<Expr> = source.inputs.iter().chain(&source.lambda).chain(&source.qddot).copied().collect();
-        let program = Compiled::new(&graph, &inputs, &outputs)?;
+        let held = 2 * n + 1..source.inputs.len();
+        let program = Compiled::moving(&graph, &inputs, held, &outputs, coding)?;
         let matrix = |rows: &[SparseRow]| {
             let columns: Vec<Vec<usize>> = rows.iter().map(|row| row.iter().map(|(k, _)| *k).collect()).collect();
             Matrix::from_pattern(rows.len(), n, &columns)

@@ -4,8 +4,9 @@ use rustc_hash::FxHashSet;
 use zwang_expr::{Expr, Graph};
 use zwang_motion::{Dynamics, Given, Instant, Jacobian, Legendre, Matrix, MotionError, Reaction, State};
 
-use crate::compiled::Compiled;
+use crate::compiled::{Coding, Compiled};
 use crate::equations::{Equations, SparseRow};
+use crate::explicit::{Layout, explicit};
 use crate::model::{Derived, Model};
 use crate::moving::{Derivatives, Moving, Source};
 
@@ -33,6 +34,9 @@ pub struct System {
     before: Option<Energies>,
     source: Option<Source>,
     derivatives: Option<Derivatives>,
+    coding: Coding,
+    /// The rows the explicit acceleration is made for, and the program if there is one.
+    explicit: Option<(Vec<usize>, Option<(Compiled, Layout)>)>,
 }
 
 /// Energies and momenta at a state.
@@ -51,7 +55,7 @@ pub struct Energies {
 impl System {
     /// Compiles what a simulation needs; `with_legendre` adds what the two-form route needs. None if the equations
     /// contain a quantity that this version cannot compute, such as a table.
-    pub fn compile(equations: &mut Equations, with_legendre: bool) -> Option<System> {
+    pub fn compile(equations: &mut Equations, with_legendre: bool, coding: Coding) -> Option<System> {
         let legendre = with_legendre.then(|| equations.legendre());
         let model = &equations.model;
         let n = model.coordinates.len();
@@ -70,7 +74,9 @@ impl System {
         outputs.extend(&equations.given_force);
         outputs.extend(entries(&rows));
         outputs.extend(equations.rows.iter().map(|r| r.rhs));
-        let given = Compiled::new(graph, &inputs, &outputs)?;
+        let held = 2 * n + 1..inputs.len();
+        let moving = |inputs: &[Expr], exprs: &[Expr]| Compiled::moving(graph, inputs, held.clone(), exprs, coding);
+        let given = moving(&inputs, &outputs)?;
         let empty = Given {
             mass_matrix: pattern(n, n, &masses),
             given_force: vec![0.0; n],
@@ -80,13 +86,13 @@ impl System {
 
         let mut energies = vec![equations.kinetic, equations.potential, equations.energy];
         energies.extend(&equations.momentum);
-        let energies = Compiled::new(graph, &inputs, &energies)?;
+        let energies = moving(&inputs, &energies)?;
 
         let lambdas: Vec<Expr> = equations.rows.iter().map(|r| r.lambda).collect();
         let with_lambda: Vec<Expr> = inputs.iter().copied().chain(lambdas).collect();
         let nonideal = match equations.nonideal_force.is_empty() {
             true => None,
-            false => Some(Compiled::new(graph, &with_lambda, &equations.nonideal_force)?),
+            false => Some(moving(&with_lambda, &equations.nonideal_force)?),
         };
 
         // outputs may also contain λ, q̈ and G; those that need the motion cannot be compiled
@@ -136,14 +142,55 @@ impl System {
             before: None,
             source: None,
             derivatives: None,
+            coding,
+            explicit: None,
         })
     }
 
     /// Compiles what a motion needs; false if something contains a symbol without a value.
     pub fn prepare_motion(&mut self, equations: &mut Equations) -> bool {
-        self.moving = Moving::compile(equations);
-        self.source = Some(Source::new(equations));
+        self.moving = Moving::compile(equations, self.coding);
+        self.set_source(equations);
         self.moving.is_some()
+    }
+
+    /// Decides when programs that are made from now on become machine code.
+    pub fn set_coding(&mut self, coding: Coding) {
+        self.coding = coding;
+    }
+
+    /// The program of the explicit acceleration with its inputs of the last call, if there is one: t, q, q̇ come first and
+    /// what the parameters give follows; a doubt comes out first, then q̈.
+    pub fn explicit_program(&self) -> Option<(&zwang_expr::Program, &[f64])> {
+        let (_, made) = self.explicit.as_ref()?;
+        made.as_ref().map(|(program, _)| program.main())
+    }
+
+    /// The explicit acceleration for independent rows, if the system allows for one.
+    fn make_explicit(&self, rows: &[usize]) -> Option<(Compiled, Layout)> {
+        let source = self.source.as_ref()?;
+        let has_lambda = self.nonideal.is_some() || self.moving.as_ref().is_some_and(|moving| moving.needs_lambda);
+        if has_lambda && rows.len() < source.rows.len() {
+            return None;
+        }
+        let (program, layout) = explicit(source, rows, has_lambda)?;
+        let held = 2 * self.n + 1..self.inputs.len();
+        Some((Compiled::from_program(program, held, self.coding), layout))
+    }
+
+    /// Keeps the expressions that explicit accelerations and derivatives are made of.
+    pub fn set_source(&mut self, equations: &Equations) {
+        self.source = Some(Source::new(equations));
+    }
+
+    /// The rows the explicit acceleration is made of.
+    pub fn explicit_rows(&self) -> Option<&[usize]> {
+        self.explicit.as_ref().map(|(rows, _)| rows.as_slice())
+    }
+
+    /// Sets all parameters.
+    pub fn set_parameters(&mut self, values: &[f64]) {
+        self.parameters.copy_from_slice(values);
     }
 
     /// The parameter values now; an event may have changed them.
@@ -294,6 +341,26 @@ impl Dynamics for System {
         }
     }
 
+    fn specialize(&mut self, rows: &[usize]) -> bool {
+        if self.explicit.as_ref().is_none_or(|(known, _)| known != rows) {
+            let made = self.make_explicit(rows);
+            self.explicit = Some((rows.to_vec(), made));
+        }
+        self.explicit.as_ref().is_some_and(|(_, made)| made.is_some())
+    }
+
+    fn accelerate(&mut self, instant: &mut Instant) -> bool {
+        self.set(&instant.state);
+        let Some((_, Some((program, layout)))) = &mut self.explicit else { return false };
+        let values = program.run(&self.inputs);
+        // a doubt may be NaN
+        let is_sure = values[0] > 0.0 && values.iter().all(|x| x.is_finite());
+        if is_sure {
+            layout.distribute(values, instant);
+        }
+        is_sure
+    }
+
     fn n_position_rows(&self) -> usize {
         self.moving.as_ref().map_or(0, |moving| moving.n_positions)
     }
@@ -388,7 +455,7 @@ impl Dynamics for System {
 
     fn allocate_jacobian(&mut self) -> Option<Jacobian> {
         if self.derivatives.is_none() {
-            self.derivatives = Derivatives::compile(self.source.as_ref()?);
+            self.derivatives = Derivatives::compile(self.source.as_ref()?, self.coding);
         }
         self.derivatives.as_ref().map(|derivatives| derivatives.empty.clone())
     }

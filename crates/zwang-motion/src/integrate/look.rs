@@ -45,6 +45,25 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         self.flow.evaluate()
     }
 
+    /// q̈ at the state reached, in the way of the stages of a step.
+    pub fn acceleration(&mut self) -> Result<&[f64], MotionError> {
+        self.flow.place(self.t, &self.y);
+        self.flow.evaluate_quickly()?;
+        Ok(&self.flow.instant.qddot)
+    }
+
+    /// What the accelerations are found with.
+    pub fn solver(&self) -> Solver {
+        let flow = &self.flow;
+        match (flow.has_route(), flow.is_explicit, flow.all.is_large()) {
+            (true, _, _) => Solver::Route,
+            (_, true, _) => Solver::Explicit,
+            (_, _, true) => Solver::Sparse,
+            _ if flow.n <= flow.settings.small_limit => Solver::Small,
+            _ => Solver::Dense,
+        }
+    }
+
     /// The instant that was looked at last.
     pub fn instant(&self) -> &Instant {
         &self.flow.instant

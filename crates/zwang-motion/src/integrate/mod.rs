@@ -137,6 +137,34 @@ pub struct Stiffness {
     pub given_up: bool,
 }
 
+/// What the accelerations of a motion are found with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Solver {
+    /// Elimination written out for the very system, in an order of pivots fixed beforehand.
+    Explicit,
+    /// A complete orthogonal decomposition by hand, for few coordinates.
+    Small,
+    /// The same by faer.
+    Dense,
+    /// Sparse Cholesky of A M⁻¹Aᵀ.
+    Sparse,
+    /// The route the user chose.
+    Route,
+}
+
+impl Solver {
+    /// In a few words.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Solver::Explicit => "explicit elimination",
+            Solver::Small => "small orthogonal decomposition",
+            Solver::Dense => "dense orthogonal decomposition",
+            Solver::Sparse => "sparse Cholesky",
+            Solver::Route => "the chosen route",
+        }
+    }
+}
+
 enum Stepper {
     Explicit(RungeKutta),
     Stiff(Box<Collocation>),
@@ -341,6 +369,11 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
             if let Some(error) = self.flow.contradiction() {
                 return Err(error);
             }
+        }
+        if found.singular {
+            self.flow.is_explicit = false;
+        } else {
+            self.flow.specialize();
         }
         self.crossing.reset();
         self.watch.begin(&mut self.flow)
@@ -550,8 +583,10 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         let flow = &mut self.flow;
         let t = self.t + choice.h;
         flow.place(t, &rk.end);
-        // the decomposition of the last stage is close enough, unless a singular position is near
-        let cheap = if choice.guarded || flow.has_route() { None } else { flow.project(false).ok() };
+        // the decomposition of the last stage is close enough, unless there is none or a singular position is near
+        let is_quick = flow.is_explicit && !choice.guarded;
+        let has_near = !(is_quick || choice.guarded || flow.has_route());
+        let cheap = if has_near { flow.project(false).ok() } else { None };
         let moved = match cheap {
             Some(moved) => moved,
             None => {
@@ -562,11 +597,15 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         };
         self.counts.largest_correction = self.counts.largest_correction.max(moved);
         flow.take_state(&mut rk.end);
-        // the order of the pivots is chosen here and kept through the stages of the next step
-        flow.keep_order(false);
-        let found = flow.evaluate();
-        flow.keep_order(true);
-        found?;
+        if is_quick && self.rank == flow.given.constraint_rhs.len() {
+            flow.evaluate_quickly()?;
+        } else {
+            // the order of the pivots is chosen here and kept through the stages of the next step
+            flow.keep_order(false);
+            let found = flow.evaluate();
+            flow.keep_order(true);
+            found?;
+        }
         let n_stages = rk.tableau.n_stages;
         flow.write_rate(rk.rate_mut(n_stages))
     }

@@ -93,18 +93,32 @@ impl RungeKutta {
         self.combine(self.tableau.a[i], y, h, &mut stage);
         self.stage = stage;
         let rate = &mut self.k[i * size..(i + 1) * size];
-        flow.rate(t + self.tableau.c[i] * h, &self.stage, self.guarded, rate)?;
+        let t = t + self.tableau.c[i] * h;
+        if !self.guarded {
+            return flow.rate_quickly(t, &self.stage, rate);
+        }
+        flow.rate(t, &self.stage, true, rate)?;
         self.smallest = self.smallest.min(flow.all.gap().kept);
         Ok(())
     }
 
     /// out = y + h Σ wᵢ kᵢ.
     fn combine(&self, weights: &[(usize, f64)], y: &[f64], h: f64, out: &mut Vec<f64>) {
-        out.clear();
-        out.extend_from_slice(y);
-        for &(i, w) in weights {
-            let hw = h * w;
-            out.iter_mut().zip(self.rate(i)).for_each(|(x, k)| *x += hw * k);
+        /// Components worked on together, in registers.
+        const WIDTH: usize = 4;
+        let size = self.size;
+        out.resize(size, 0.0);
+        for (first, out) in (0..size).step_by(WIDTH).zip(out.chunks_mut(WIDTH)) {
+            let mut sum = [0.0; WIDTH];
+            sum[..out.len()].copy_from_slice(&y[first..first + out.len()]);
+            for &(i, w) in weights {
+                let (hw, k) = (h * w, &self.k[i * size + first..]);
+                match k.first_chunk::<WIDTH>() {
+                    Some(k) => sum.iter_mut().zip(k).for_each(|(x, k)| *x += hw * k),
+                    None => sum.iter_mut().zip(k).for_each(|(x, k)| *x += hw * k),
+                }
+            }
+            out.copy_from_slice(&sum[..out.len()]);
         }
     }
 

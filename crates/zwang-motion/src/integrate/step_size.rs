@@ -65,7 +65,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         let y1: Vec<f64> = self.y.iter().zip(rate).map(|(y, f)| y + h0 * f).collect();
         let mut f1 = vec![0.0; rate.len()];
         // where the system cannot be evaluated a little ahead, a tiny step finds out more
-        if self.flow.rate(self.t + h0, &y1, false, &mut f1).is_err() {
+        if self.flow.rate_quickly(self.t + h0, &y1, &mut f1).is_err() {
             return Ok(1e-3 * h0);
         }
         let change: Vec<f64> = f1.iter().zip(rate).map(|(x, y)| x - y).collect();

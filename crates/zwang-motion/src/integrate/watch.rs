@@ -8,7 +8,9 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         if self.plan.drift != Drift::Project || self.flow.given.constraint_rhs.is_empty() {
             return Ok(());
         }
-        if let Some(error) = self.flow.contradiction() {
+        // independent rows can always be met
+        let is_redundant = self.rank < self.flow.given.constraint_rhs.len();
+        if let Some(error) = (is_redundant || !self.flow.is_explicit).then(|| self.flow.contradiction()).flatten() {
             return Err(Outcome::Contradiction(error));
         }
         let miss = self.flow.miss().map_err(Outcome::Failed)?;

@@ -8,7 +8,7 @@ mod record;
 use std::time::Instant as Clock;
 
 use zwang_expr::Expr;
-use zwang_motion::{Counts, Drift, Method, Motion, MotionError, Outcome, Passage, Plan, Reaction, Settings, State};
+use zwang_motion::{Solver, Counts, Drift, Method, Motion, MotionError, Outcome, Passage, Plan, Reaction, Settings, State};
 
 use crate::check::Check;
 use crate::diagnostic::{Diagnostic, Diagnostics};
@@ -157,6 +157,39 @@ pub fn simulate(
     run.wall_seconds = clock.elapsed().as_secs_f64();
     say(&run, diagnostics);
     Some(run)
+}
+
+/// A motion of which nothing was kept but its end.
+pub struct Bare {
+    /// The state at the end.
+    pub state: State,
+    /// Why it ended.
+    pub outcome: Option<Outcome>,
+    /// What it cost.
+    pub counts: Counts,
+    /// What its accelerations were found with.
+    pub solver: Solver,
+}
+
+/// Moves a checked and prepared model as planned and keeps nothing on the way; `goes_on` is asked after every step.
+pub fn move_bare(
+    check: &mut Check,
+    plan: &Plan,
+    settings: &Settings,
+    goes_on: &mut dyn FnMut(&mut Motion<System>) -> bool,
+) -> Result<Bare, MotionError> {
+    let Check { equations, system, state, .. } = check;
+    system.set_parameters(&equations.model.parameter_values);
+    let mut start = state.clone();
+    fire_at_start(equations, system, &mut start, &mut Vec::new())?;
+    let mut motion = Motion::new(system, &start, plan, settings)?;
+    while motion.advance() && goes_on(&mut motion) {}
+    Ok(Bare {
+        state: motion.state(),
+        outcome: motion.outcome().cloned(),
+        counts: motion.counts(),
+        solver: motion.solver(),
+    })
 }
 
 /// The plan of the run: the command line wins over the model.

@@ -1,0 +1,273 @@
+//! `zwang bench`: what a model costs, in time of one processor core and in memory.
+
+use cpu_time::ProcessTime;
+use serde_json::{Map, Value, json};
+use zwang::equations::Equations;
+use zwang::simulate::{move_bare, plan};
+use zwang::system::System;
+use zwang::{Check, Coding, RunWishes};
+
+use zwang_motion::{Dynamics, Motion, MotionError, Plan, Settings};
+
+use crate::arguments::{BenchModel, CodeChoice};
+use crate::shell::{Exit, STOPPED, complain, print, print_json};
+use crate::source::{Source, settings};
+
+/// Seconds that go into each measurement, at least.
+const PATIENCE: f64 = 0.2;
+
+/// Measurements of which the median is taken.
+const SAMPLES: usize = 9;
+
+/// States of which the accelerations are found together.
+const STATES: usize = 4096;
+
+/// What was measured.
+struct Costs {
+    coordinates: usize,
+    constraints: usize,
+    /// Instructions of one acceleration.
+    nodes: usize,
+    derive_seconds: f64,
+    compile_seconds: f64,
+    acceleration_ns: f64,
+    batch_acceleration_ns: Option<f64>,
+    run_seconds: Option<f64>,
+    simulated: f64,
+    evaluations: usize,
+    steps: usize,
+    solver: String,
+    qddot: Vec<f64>,
+    end: Option<zwang_motion::State>,
+}
+
+/// Measures a model.
+pub fn bench(arguments: &BenchModel) -> Exit {
+    let model = &arguments.model;
+    let settings = settings(model)?;
+    let mut source = Source::open(&model.source, model.json)?;
+    let derive_seconds = derivation(&source);
+    let mut check = source.check(model, false)?;
+    source.refuse_later(&check, model.json)?;
+    let wishes = RunWishes {
+        to: arguments.to,
+        tolerance: arguments.tolerance,
+        method: arguments.method,
+        settings: settings.clone(),
+        ..RunWishes::default()
+    };
+    let plan = plan(&check, &wishes);
+    let measured = measure(arguments, &mut check, &plan, &settings, derive_seconds);
+    let costs = match measured {
+        Ok(costs) => costs,
+        Err(error) => {
+            complain(&format!("error: {error}\n"));
+            return Err(STOPPED);
+        }
+    };
+    if model.json {
+        return print_json(&Value::Object(as_json(&costs, &check)));
+    }
+    source.say();
+    print(&as_text(&source.file, &costs))
+}
+
+fn measure(
+    arguments: &BenchModel,
+    check: &mut Check,
+    plan: &Plan,
+    settings: &Settings,
+    derive_seconds: f64,
+) -> Result<Costs, MotionError> {
+    let compile_seconds = compilation(check, plan, settings)?;
+    let coding = match arguments.code {
+        CodeChoice::Best => Coding::Best,
+        CodeChoice::Quick => Coding::AtOnce,
+        CodeChoice::None => Coding::Never,
+    };
+    fresh(check, coding);
+    let mut motion = Motion::new(&mut check.system, &check.state, plan, settings)?;
+    let qddot = motion.acceleration()?.to_vec();
+    let acceleration_ns = 1e9 * seconds_of(|| motion.acceleration().is_ok());
+    let solver = motion.solver();
+    let batch_acceleration_ns = check.system.explicit_program().map(|(program, inputs)| batch(program, inputs));
+    let (nodes, code) = match check.system.explicit_program() {
+        Some((program, _)) => (program.len(), program.len()),
+        None => (check.system.n_instructions(), 0),
+    };
+    let mut costs = Costs {
+        coordinates: check.state.q.len(),
+        constraints: check.system.n_rows(),
+        nodes,
+        derive_seconds,
+        compile_seconds,
+        acceleration_ns,
+        batch_acceleration_ns,
+        run_seconds: None,
+        simulated: plan.end - check.state.t,
+        evaluations: 0,
+        steps: 0,
+        solver: if code > 0 { format!("{}, {code} instructions", solver.as_str()) } else { solver.as_str().to_string() },
+        qddot,
+        end: None,
+    };
+    if !arguments.no_run {
+        let bare = move_bare(check, plan, settings, &mut |_| true)?;
+        (costs.evaluations, costs.steps, costs.end) = (bare.counts.evaluations, bare.counts.steps, Some(bare.state));
+        let time = || seconds_once(|| move_bare(check, plan, settings, &mut |_| true).is_ok());
+        costs.run_seconds = Some(median(repeated(time)));
+    }
+    Ok(costs)
+}
+
+/// Text to equations.
+fn derivation(source: &Source) -> f64 {
+    median(repeated(|| {
+        seconds_once(|| {
+            let reading = source.again().reading;
+            reading.model.map(Equations::derive).is_some()
+        })
+    }))
+}
+
+/// Equations to machine code that gives accelerations.
+fn compilation(check: &mut Check, plan: &Plan, settings: &Settings) -> Result<f64, MotionError> {
+    // once to find which rows are independent
+    fresh(check, Coding::Never);
+    let mut rows: Vec<usize> = Vec::new();
+    Motion::new(&mut check.system, &check.state, plan, settings)?;
+    rows.extend(check.system.explicit_rows().unwrap_or(&[]));
+    let has_explicit = check.system.explicit_program().is_some();
+    let mut instant = zwang_motion::Instant {
+        state: check.state.clone(),
+        qddot: vec![0.0; check.state.q.len()],
+        lambda_ideal: vec![0.0; check.system.n_rows()],
+        lambda: vec![0.0; check.system.n_rows()],
+        nonideal_force: vec![0.0; check.state.q.len()],
+        integrals: Vec::new(),
+    };
+    let mut given = check.system.allocate();
+    Ok(median(repeated(|| {
+        seconds_once(|| {
+            if !has_explicit {
+                let system = System::compile(&mut check.equations, false, Coding::AtOnce);
+                return system.is_some_and(|mut system| system.fill(&instant.state, &mut given).is_ok());
+            }
+            let Some(mut system) = System::compile(&mut check.equations, false, Coding::AtOnce) else { return false };
+            system.set_source(&check.equations);
+            system.specialize(&rows) && system.accelerate(&mut instant)
+        })
+    })))
+}
+
+/// Compiles the system afresh.
+fn fresh(check: &mut Check, coding: Coding) {
+    if let Some(mut system) = System::compile(&mut check.equations, false, coding) {
+        system.prepare_motion(&mut check.equations);
+        check.system = system;
+    }
+}
+
+/// Nanoseconds per state where many accelerations are found together, at states close to each other.
+fn batch(program: &zwang_expr::Program, inputs: &[f64]) -> f64 {
+    let _ = (program, inputs, STATES);
+    f64::NAN
+}
+
+/// Seconds of one call, measured over many.
+fn seconds_of(mut call: impl FnMut() -> bool) -> f64 {
+    let mut n_calls = 1;
+    let many = |n: usize, call: &mut dyn FnMut() -> bool| seconds_once(|| (0..n).all(|_| call()));
+    while many(n_calls, &mut call) < PATIENCE / SAMPLES as f64 && n_calls < 1 << 30 {
+        n_calls *= 2;
+    }
+    median((0..SAMPLES).map(|_| many(n_calls, &mut call) / n_calls as f64).collect())
+}
+
+/// Repeats a measurement until enough time has gone into it.
+fn repeated(mut measure: impl FnMut() -> f64) -> Vec<f64> {
+    let clock = ProcessTime::now();
+    let mut times = Vec::new();
+    while times.is_empty() || times.len() < 1000 && clock.elapsed().as_secs_f64() < PATIENCE {
+        times.push(measure());
+    }
+    times
+}
+
+fn seconds_once(call: impl FnOnce() -> bool) -> f64 {
+    let clock = ProcessTime::now();
+    std::hint::black_box(call());
+    clock.elapsed().as_secs_f64()
+}
+
+fn median(mut times: Vec<f64>) -> f64 {
+    times.sort_by(f64::total_cmp);
+    times[times.len() / 2]
+}
+
+/// The most memory the process has held so far, where the system tells.
+fn peak_bytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    Some(line.trim().trim_end_matches("kB").trim().parse::<u64>().ok()? * 1024)
+}
+
+fn as_json(costs: &Costs, check: &Check) -> Map<String, Value> {
+    let names: Vec<&str> = check.equations.model.coordinates.iter().map(|c| c.name.as_str()).collect();
+    let by_name = |values: &[f64]| -> Value {
+        names.iter().zip(values).map(|(name, x)| (name.to_string(), json!(x))).collect::<Map<_, _>>().into()
+    };
+    let mut object = Map::new();
+    let mut put = |name: &str, value: Value| object.insert(name.into(), value);
+    put("coordinates", json!(costs.coordinates));
+    put("constraints", json!(costs.constraints));
+    put("nodes", json!(costs.nodes));
+    put("derive_seconds", json!(costs.derive_seconds));
+    put("compile_seconds", json!(costs.compile_seconds));
+    put("acceleration_ns", json!(costs.acceleration_ns));
+    put("batch_acceleration_ns", json!(costs.batch_acceleration_ns));
+    put("run_seconds", json!(costs.run_seconds));
+    put("evaluations", json!(costs.evaluations));
+    put("steps", json!(costs.steps));
+    put("peak_bytes", json!(peak_bytes()));
+    put("solver", json!(costs.solver));
+    put("qddot", by_name(&costs.qddot));
+    if let Some(end) = &costs.end {
+        put("t", json!(end.t));
+        put("q", by_name(&end.q));
+        put("qdot", by_name(&end.qdot));
+    }
+    object
+}
+
+fn as_text(file: &str, costs: &Costs) -> String {
+    let mut out = format!("{file}  {} coordinates, {} constraint rows\n", costs.coordinates, costs.constraints);
+    let mut line = |name: &str, value: String| out.push_str(&format!("  {name:<22} {value}\n"));
+    line("derivation", duration(costs.derive_seconds));
+    line("machine code", format!("{}   {} instructions", duration(costs.compile_seconds), costs.nodes));
+    line("one acceleration", format!("{}   {}", duration(1e-9 * costs.acceleration_ns), costs.solver));
+    if let Some(ns) = costs.batch_acceleration_ns {
+        line("  of many at once", duration(1e-9 * ns));
+    }
+    if let Some(seconds) = costs.run_seconds {
+        line("one simulated second", duration(seconds / costs.simulated));
+        let run = format!("{}   {} steps, {} evaluations", duration(seconds), costs.steps, costs.evaluations);
+        line("the whole run", run);
+    }
+    if let Some(bytes) = peak_bytes() {
+        line("memory", format!("{:.1} MB", bytes as f64 / 1e6));
+    }
+    out
+}
+
+/// Three digits and a unit of time.
+fn duration(seconds: f64) -> String {
+    let (value, unit) = match seconds {
+        s if s < 1e-6 => (1e9 * s, "ns"),
+        s if s < 1e-3 => (1e6 * s, "µs"),
+        s if s < 1.0 => (1e3 * s, "ms"),
+        s => (s, "s"),
+    };
+    let digits = (2 - value.max(1.0).log10().floor() as i32).clamp(0, 2) as usize;
+    format!("{value:.digits$} {unit}")
+}
