@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 ZWANG = os.environ["ZWANG"]
 LIMIT = 300  # seconds that one process may take
 EXACT = 1e-12  # largest error of one acceleration
-STILL = ("--to", 1e-6)  # where one acceleration is asked for, not a motion
+STILL = "--no-run"  # where one acceleration is asked for, not a motion
 
 rows, startup, scaling, complaints, spreads = [], [], [], [], []
 
@@ -33,10 +33,11 @@ class Failed(Exception):
 
 
 def launch(command, text=None):
-    """The JSON object that a program prints."""
+    """The JSON object that a program prints, and the CPU seconds of its whole process."""
+    begin = peers.children_cpu()
     try:
         done = subprocess.run([str(word) for word in command], input=text, capture_output=True, text=True, timeout=LIMIT)
-        return json.loads(done.stdout)
+        return {**json.loads(done.stdout), "process_seconds": peers.children_cpu() - begin}
     except subprocess.TimeoutExpired:
         raise Failed(f"over {LIMIT} s")
     except json.JSONDecodeError:
@@ -111,7 +112,7 @@ def pendulum(plan):
         hand, given = peers.compile_hand(p, "pendulum", n)
         library = peer("library", "pendulum", n)["path"]
         found = alternate(
-            plan.rounds, zwang=lambda: zwang(p.text, *STILL),
+            plan.rounds, zwang=lambda: zwang(p.text, STILL),
             heyoka=lambda: peer("derive", "heyoka", n), o0=lambda: peer("derive", "heyoka-o0", n),
             again=lambda: peer("derive", "heyoka-again", n),
             vm=lambda: peer("derive", "casadi-vm", n), c=lambda: peer("derive", "casadi-c", n),
@@ -137,7 +138,7 @@ def chain(plan):
         p = problems.chain(n)
         hand, given = peers.compile_hand(p, "chain", n)
         generated = peer("library", "chain", n)
-        found = alternate(plan.rounds, zwang=lambda: zwang(p.text, *STILL), call=lambda: launch([hand, "casadi", given, generated["path"]]),
+        found = alternate(plan.rounds, zwang=lambda: zwang(p.text, STILL), call=lambda: launch([hand, "casadi", given, generated["path"]]),
                           hand=lambda: launch([hand, "chain", given]))
         off = {name: check(f"chain of {n} masses, {name}", results,
                            lambda r: problems.error(in_order(r["qddot"], p.names), p.qddot), EXACT)
@@ -154,7 +155,7 @@ def twice(plan):
     goals = {10: 50, 100: 500, 500: 5000}
     for n in plan.chain:
         p = problems.chain(n, twice=True)
-        found = alternate(min(plan.rounds, 3), zwang=lambda: zwang(p.text, *STILL), pinv=lambda: peer("pinv_chain", n))
+        found = alternate(min(plan.rounds, 3), zwang=lambda: zwang(p.text, STILL), pinv=lambda: peer("pinv_chain", n))
         off = {name: check(f"chain of {n} masses stated twice, {name}", results,
                            lambda r: problems.error(in_order(r["qddot"], p.names), p.qddot), EXACT)
                for name, results in found.items()}
@@ -185,16 +186,17 @@ def motion(plan, work, text, names, right, goal, peer_at, label, bar, begin, who
     again = [1] if whole_bar else []
     ours = loosest(goal, lambda tol: distance(zwang(text, "--tolerance", tol, command="run")["q"], names, right), 10 * begin)
     theirs = loosest(goal, lambda tol: distance(peer_at(tol)["q"], names, right), begin)
-    found = alternate(plan.rounds, zwang=lambda: zwang(text, "--tolerance", ours), peer=lambda: peer_at(theirs, *again))
+    found = alternate(plan.rounds, zwang=lambda: zwang(text, "--tolerance", ours),
+                      whole=lambda: zwang(text, "--tolerance", ours, command="run"), peer=lambda: peer_at(theirs, *again))
     off = {name: check(f"{work}, {name}", results, lambda r: distance(r["q"], names, right), goal)
            for name, results in found.items()}
     size = f"to {small(goal)}; tolerances {ours:g}, {theirs:g}"
     rows.append(Row(work, size, median(found["zwang"], lambda r: r["run_seconds"]), label, median(found["peer"]), bar,
                     off["zwang"], off["peer"]))
     if whole_bar:
-        whole = median(found["zwang"], lambda r: preparation(r) + r["run_seconds"])
+        whole = median(found["whole"], lambda r: r["process_seconds"])
         for build, how, goal in (("build", "with compilation", whole_bar), ("build_again", "with code found on disk", None)):
-            rows.append(Row(work + ", from the text", size, whole, f"{label}, {how}",
+            rows.append(Row(work + ", whole process of `zwang run`", size, whole, f"{label}, {how}",
                             median(found["peer"], lambda r: r[build] + r["seconds"]), goal, off["zwang"], off["peer"]))
 
 
@@ -249,7 +251,7 @@ def scale(plan):
                                ("net", problems.net, plan.net)):
         for size in sizes:
             p = make(size)
-            found = alternate(1 if size > 1000 else min(plan.rounds, 3), zwang=lambda: zwang(p.text, *STILL))["zwang"]
+            found = alternate(1 if size > 1000 else min(plan.rounds, 3), zwang=lambda: zwang(p.text, STILL))["zwang"]
             off = check(f"{label} of {len(p.masses)} masses", found,
                         lambda r: problems.error(in_order(r["qddot"], p.names), p.qddot), EXACT)
             one = median(found, acceleration)
