@@ -4,6 +4,7 @@ Answers come from closed forms, from numpy and scipy, and from extrapolation in 
 """
 import re
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,7 +25,7 @@ class Problem:
     lengths: np.ndarray = None
     qddot: np.ndarray = None  # the right acceleration at the start
     rows: int = 0  # constraints that are independent
-    sparse_seconds: float = None  # CPU time of scipy to factor and solve for it once
+    at: Callable = None  # the right acceleration at any (q, qdot), and scipy's CPU seconds to factor and solve once
 
 
 def error(found, right):
@@ -97,11 +98,10 @@ def chain(n, twice=False):
     P = np.stack([0.1 * np.sin(2 * i), -i / 2], axis=1)
     V = 2 * np.stack([-P[:, 1], P[:, 0]], axis=1)
     m = 1 + 0.5 * np.sin(i[1:]) ** 2
-    rods = np.stack([i[:-1], i[1:]], axis=1)
-    force = np.stack([0 * m, -m * GRAVITY], axis=1)
     text = CHAIN.format(n=n).replace("start", AGAIN + "start") if twice else CHAIN.format(n=n)
-    return Problem(text, [f"{c}[{k}]" for k in i[1:] for c in "xy"], P[1:].ravel(), V[1:].ravel(), m,
-                   np.linalg.norm(np.diff(P, axis=0), axis=1), *held_by_rods(P, V, m, force, rods))
+    p = on_rods(text, "xy", P, V[1:], m, np.stack([i[:-1], i[1:]], axis=1), lambda v: m[:, None] * np.array([0, -GRAVITY]))
+    p.lengths = np.linalg.norm(np.diff(P, axis=0), axis=1)
+    return p
 
 
 NET = """\
@@ -126,20 +126,30 @@ run 1
 def net(k):
     """k x k masses on a helix of k per turn; each on a rod to the one before and to the one above: 3 k^2 coordinates,
     2 k^2 independent constraints, and the fill-in of a square grid."""
-    n, p = k * k, np.arange(1 - k, k * k + 1)
+    p = np.arange(1 - k, k * k + 1)
     turn = 2 * np.pi * p / k
     P = (k / 12 + 0.2 * np.sin(2 * p))[:, None] * np.stack([np.cos(turn), np.sin(turn), 0 * turn], axis=1)
     P[:, 2] -= (p + k) / (2 * k)
     m = 1 + 0.5 * np.sin(p[k:]) ** 2
-    force = 0.1 * np.array([3.0, 1.0, 0.0]) - GRAVITY * m[:, None] * np.array([0.0, 0.0, 1.0])
-    i = np.arange(k, k + n)
+    i = np.arange(k, k + k * k)
     rods = np.concatenate([np.stack([i - 1, i], axis=1), np.stack([i - k, i], axis=1)])
-    return Problem(NET.format(k=k, n=n), [f"{c}[{j}]" for j in p[k:] for c in "xyz"], P[k:].ravel(), 0 * P[k:].ravel(), m,
-                   None, *held_by_rods(P, 0 * P, m, force, rods))
+    force = lambda v: 0.1 * (np.array([3, 1, 0]) - v) - m[:, None] * np.array([0, 0, GRAVITY])
+    return on_rods(NET.format(k=k, n=k * k), "xyz", P, 0 * P[k:], m, rods, force)
+
+
+def on_rods(text, axes, P, V, m, rods, force):
+    """Masses m at the last points of P with velocities V; the points before them are fixed."""
+    n, fixed = len(m), P[:-len(m)]
+
+    def at(q, qdot):
+        q, v = np.reshape(q, V.shape), np.reshape(qdot, V.shape)
+        return held_by_rods(np.concatenate([fixed, q]), np.concatenate([0 * fixed, v]), m, force(v), rods)
+    q, qdot = P[-n:].ravel(), V.ravel()
+    return Problem(text, [f"{c}[{i + 1}]" for i in range(n) for c in axes], q, qdot, m, None, at(q, qdot)[0], len(rods), at)
 
 
 def held_by_rods(P, V, m, force, rods):
-    """Acceleration of masses at the last points of P, the points before them fixed; number of rods; CPU seconds of scipy.
+    """Acceleration of masses at the last points of P, the points before them fixed, and CPU seconds of scipy to find it.
 
     M q̈ - Aᵀλ = Q, A q̈ = b by sparse LU, refined until residuals in long double are at rounding level.
     """
@@ -168,7 +178,7 @@ def held_by_rods(P, V, m, force, rods):
         product = np.zeros_like(z)
         np.add.at(product, I, K * z[J])
         z += factor.solve((rhs - product).astype(float))
-    return z[:nq].astype(float), c, seconds
+    return z[:nq].astype(float), seconds
 
 
 # ---- motions
