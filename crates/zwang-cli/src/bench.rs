@@ -7,6 +7,7 @@ use zwang::simulate::{move_bare, plan};
 use zwang::system::System;
 use zwang::{Check, Coding, RunWishes};
 
+use zwang_expr::Batch;
 use zwang_motion::{Dynamics, Motion, MotionError, Plan, Settings};
 
 use crate::arguments::{BenchModel, CodeChoice};
@@ -107,7 +108,11 @@ fn measure(
         simulated: plan.end - check.state.t,
         evaluations: 0,
         steps: 0,
-        solver: if code > 0 { format!("{}, {code} instructions", solver.as_str()) } else { solver.as_str().to_string() },
+        solver: if code > 0 {
+            format!("{}, {code} instructions", solver.as_str())
+        } else {
+            solver.as_str().to_string()
+        },
         qddot,
         end: None,
     };
@@ -138,24 +143,18 @@ fn compilation(check: &mut Check, plan: &Plan, settings: &Settings) -> Result<f6
     Motion::new(&mut check.system, &check.state, plan, settings)?;
     rows.extend(check.system.explicit_rows().unwrap_or(&[]));
     let has_explicit = check.system.explicit_program().is_some();
-    let mut instant = zwang_motion::Instant {
-        state: check.state.clone(),
-        qddot: vec![0.0; check.state.q.len()],
-        lambda_ideal: vec![0.0; check.system.n_rows()],
-        lambda: vec![0.0; check.system.n_rows()],
-        nonideal_force: vec![0.0; check.state.q.len()],
-        integrals: Vec::new(),
-    };
+    let mut y = [check.state.q.as_slice(), &check.state.qdot].concat();
+    y.resize(y.len() + check.system.n_integrals(), 0.0);
+    let mut rate = y.clone();
     let mut given = check.system.allocate();
     Ok(median(repeated(|| {
         seconds_once(|| {
-            if !has_explicit {
-                let system = System::compile(&mut check.equations, false, Coding::AtOnce);
-                return system.is_some_and(|mut system| system.fill(&instant.state, &mut given).is_ok());
-            }
             let Some(mut system) = System::compile(&mut check.equations, false, Coding::AtOnce) else { return false };
-            system.set_source(&check.equations);
-            system.specialize(&rows) && system.accelerate(&mut instant)
+            if !has_explicit {
+                return system.fill(&check.state, &mut given).is_ok();
+            }
+            system.prepare_motion(&mut check.equations);
+            system.specialize(&rows) && system.accelerate(check.state.t, &y, &mut rate).is_some()
         })
     })))
 }
@@ -170,8 +169,17 @@ fn fresh(check: &mut Check, coding: Coding) {
 
 /// Nanoseconds per state where many accelerations are found together, at states close to each other.
 fn batch(program: &zwang_expr::Program, inputs: &[f64]) -> f64 {
-    let _ = (program, inputs, STATES);
-    f64::NAN
+    let mut batch = Batch::new(program);
+    let mut all: Vec<f64> = Vec::with_capacity(inputs.len() * STATES);
+    for x in inputs {
+        all.extend((0..STATES).map(|k| x * (1.0 + 1e-9 * k as f64)));
+    }
+    let mut outputs = vec![0.0; program.n_outputs() * STATES];
+    let call = || {
+        batch.run(STATES, &all, &mut outputs);
+        true
+    };
+    1e9 * seconds_of(call) / STATES as f64
 }
 
 /// Seconds of one call, measured over many.

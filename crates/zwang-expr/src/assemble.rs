@@ -84,6 +84,24 @@ impl<'g> Assembler<'g> {
         self.set(symbol, register);
     }
 
+    /// The same for symbols that something else has stood for: expressions with them are lowered afresh from now on.
+    pub fn rebind(&mut self, pairs: &[(Expr, Register)]) {
+        let mut is_old = vec![false; self.registers.len()];
+        for (symbol, _) in pairs {
+            if let Some(old) = is_old.get_mut(symbol.index()) {
+                *old = true;
+            }
+        }
+        for k in 0..is_old.len() {
+            let operands = self.graph.node(Expr(k as u32)).operands();
+            is_old[k] |= operands.iter().any(|x| is_old.get(x.index()).is_some_and(|old| *old));
+            if is_old[k] {
+                self.registers[k] = Register::NONE;
+            }
+        }
+        pairs.iter().for_each(|&(symbol, register)| self.bind(symbol, register));
+    }
+
     fn set(&mut self, e: Expr, register: Register) {
         if self.registers.len() <= e.index() {
             self.registers.resize(e.index() + 1, Register::NONE);

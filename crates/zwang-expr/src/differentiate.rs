@@ -98,6 +98,25 @@ impl Graph {
         done.map(|()| self.rates[e.index()])
     }
 
+    /// The derivatives of expressions in one direction: `direction(s)` is how fast each symbol s changes.
+    ///
+    /// One sweep forwards serves all of them, at a small multiple of their common size.
+    pub fn tangents(&mut self, exprs: &[Expr], direction: impl Fn(Expr) -> Expr) -> Vec<Expr> {
+        let mut scratch = std::mem::take(&mut self.scratch);
+        scratch.begin(self.len());
+        exprs.iter().for_each(|&e| scratch.collect(&self.nodes, e, |_| true));
+        for k in 0..scratch.order.len() {
+            let x = scratch.order[k];
+            scratch.value[x.index()] = match self.node(x) {
+                Node::Symbol(_) => direction(x),
+                _ => self.tangent(x, |y| scratch.value[y.index()]),
+            };
+        }
+        let tangents = exprs.iter().map(|e| scratch.value[e.index()]).collect();
+        self.scratch = scratch;
+        tangents
+    }
+
     fn rate_of_node(&mut self, e: Expr) -> Expr {
         let rates = std::mem::take(&mut self.rates);
         let rate = self.tangent(e, |x| rates[x.index()]);

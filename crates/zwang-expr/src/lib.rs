@@ -4,8 +4,9 @@
 //!
 //! An expression is a handle into a [`Graph`], which stores each distinct expression once. Constants are
 //! exact, the few simplifications are made as expressions are built, and a [`Graph::gradient`] costs a small
-//! multiple of the expression itself. A [`Program`] evaluates many expressions with their common work shared.
-//! The crate knows no mechanics; symbols may merely have a rate, which [`Graph::rate`] uses.
+//! multiple of the expression itself. A [`Program`] evaluates many expressions with their common work shared, a
+//! [`Batch`] does so for many states at once and to the same bits. The crate knows no mechanics; symbols may merely
+//! have a rate, which [`Graph::rate`] uses.
 //!
 //! ```
 //! use zwang_expr::{Expr, Graph, Program};
@@ -32,6 +33,7 @@
 //! so the order of the handles is an order of evaluation.
 
 mod assemble;
+mod batch;
 mod differentiate;
 mod graph;
 mod interpret;
@@ -42,6 +44,7 @@ mod print;
 mod program;
 pub mod real;
 mod scratch;
+mod shorten;
 mod simplify;
 mod substitute;
 mod terms;
@@ -49,6 +52,7 @@ pub mod trig;
 mod wide;
 
 pub use assemble::{Assembler, Register};
+pub use batch::Batch;
 pub use differentiate::NoRate;
 pub use graph::Graph;
 pub use interpret::Trouble;

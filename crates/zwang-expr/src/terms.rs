@@ -58,7 +58,7 @@ pub(crate) struct Term {
     pub coefficient: Number,
     pub factors: Vec<(Expr, Number)>,
     /// where the term was written: decides among terms too long to be compared as text
-    place: Expr,
+    pub place: Expr,
 }
 
 /// A term as it is written: ± above / below.
@@ -224,7 +224,7 @@ fn is_singular(graph: &Graph, base: Expr) -> bool {
 }
 
 /// c x + d x = (c + d) x.
-fn merge_like(graph: &Graph, terms: Vec<Term>) -> Vec<Term> {
+pub(crate) fn merge_like(graph: &Graph, terms: Vec<Term>) -> Vec<Term> {
     let mut merged: Vec<Term> = Vec::with_capacity(terms.len());
     let mut places: FxHashMap<Vec<(Expr, Number)>, usize> = FxHashMap::default();
     for term in terms {
@@ -249,7 +249,7 @@ fn counts(graph: &Graph, term: &Term) -> bool {
 }
 
 /// x sin²u + x cos²u = x.
-fn merge_squares(graph: &Graph, terms: &mut Vec<Term>) {
+pub(crate) fn merge_squares(graph: &Graph, terms: &mut Vec<Term>) {
     let mut cosines: FxHashMap<(Vec<(Expr, Number)>, Expr), usize> = FxHashMap::default();
     for (k, term) in terms.iter().enumerate() {
         for (at, u) in squares_of(graph, term, Function::Cos) {

@@ -89,8 +89,8 @@ impl<'e, 'f> Emitter<'e, 'f> {
     fn copy_outputs(&mut self) {
         let first = self.first();
         for (k, &r) in self.program.outputs().iter().enumerate() {
-            let is_computed = r as usize >= first
-                && trig(self.program.instructions()[r as usize - first].operation).is_none();
+            let is_computed =
+                r as usize >= first && trig(self.program.instructions()[r as usize - first].operation).is_none();
             if !is_computed {
                 let value = self.value(r);
                 self.store(value, self.pointers[3], k);

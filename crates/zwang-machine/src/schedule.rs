@@ -6,7 +6,7 @@ use zwang_expr::{Function, Operation, Program};
 const CHUNK: usize = 2_000;
 
 /// Functions are not split below this.
-const WHOLE: usize = 6_000;
+const WHOLE: usize = 20_000;
 
 /// One thing to be done.
 #[derive(Copy, Clone, Debug, PartialEq)]
@@ -58,7 +58,11 @@ impl Schedule {
         let levels = schedule.group(program, first);
         let items = schedule.order(program, first, &levels);
         let size = if items.len() <= WHOLE { WHOLE } else { CHUNK };
-        schedule.chunks = items.chunks(size.max(1)).map(<[Item]>::to_vec).collect();
+        schedule.chunks = items.chunks(size).map(<[Item]>::to_vec).collect();
+        if schedule.chunks.is_empty() {
+            // outputs may be inputs or constants
+            schedule.chunks.push(Vec::new());
+        }
         schedule.place_crossing(program, first);
         schedule
     }

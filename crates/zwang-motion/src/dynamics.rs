@@ -128,10 +128,17 @@ pub trait Dynamics {
         false
     }
 
-    /// q̈ at the instant's state, and λ and C where the system needs them, explicitly and without a decomposition; false
-    /// where a pivot is in doubt, and the decomposition must decide.
-    fn accelerate(&mut self, instant: &mut Instant) -> bool {
-        let _ = instant;
+    /// The rate (q̇, q̈, ẇ) at t and y = (q, q̇, w), explicitly and without a decomposition. Returns the least pivot of the
+    /// rows, at most 1; none where a pivot is in doubt, and a decomposition must decide.
+    #[allow(unused_variables)]
+    fn accelerate(&mut self, t: f64, y: &[f64], rate: &mut [f64]) -> Option<f64> {
+        None
+    }
+
+    /// The smallest change of q, or of q̇, that takes φ, or φ̇ and ψ, away to first order, explicitly; false where that is
+    /// not possible.
+    #[allow(unused_variables)]
+    fn correct(&mut self, state: &State, on_positions: bool, delta: &mut [f64]) -> bool {
         false
     }
 

@@ -36,6 +36,8 @@ pub(crate) struct Flow<'d, D: Dynamics + ?Sized> {
     pub(crate) wants_lambda: bool,
     /// Whether the system gives its acceleration explicitly, for the rank that is held.
     pub(crate) is_explicit: bool,
+    /// Whether all rows are independent.
+    pub(crate) is_whole: bool,
     /// How often it was asked for that, and how often a pivot was in doubt.
     n_asked: usize,
     n_doubts: usize,
@@ -75,6 +77,9 @@ const CONTRACTION: f64 = 0.25;
 
 /// Corrections below this, relative to the size of q, may stall: they are rounding divided by a small singular value.
 const STALLED: f64 = 1e-9;
+
+/// A Newton step below this, relative to the size of q, leaves nothing but rounding.
+const SQUARED: f64 = 1e-9;
 
 impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
     pub(crate) fn new(dynamics: &'d mut D, route_name: RouteName, drift: Drift, settings: &Settings) -> Flow<'d, D> {
@@ -117,6 +122,7 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
             v_size: vec![1.0; n],
             wants_lambda: dynamics.n_integrals() > 0,
             is_explicit: false,
+            is_whole: false,
             n_asked: 0,
             n_doubts: 0,
             n_evaluations: 0,
@@ -178,23 +184,6 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
         Ok(())
     }
 
-    /// The same without a decomposition, where the system is explicit and no pivot is in doubt.
-    pub(crate) fn evaluate_quickly(&mut self) -> Result<(), MotionError> {
-        /// After so many questions an explicit acceleration that is mostly in doubt is no longer asked for.
-        const TRIAL: usize = 64;
-        if !self.is_explicit {
-            return self.evaluate();
-        }
-        self.n_asked += 1;
-        if self.dynamics.accelerate(&mut self.instant) {
-            self.n_evaluations += 1;
-            return Ok(());
-        }
-        self.n_doubts += 1;
-        self.is_explicit = self.n_asked < TRIAL || 2 * self.n_doubts < self.n_asked;
-        self.evaluate()
-    }
-
     /// Lets the system prepare its explicit acceleration for the rows that have pivots here.
     pub(crate) fn specialize(&mut self) {
         let (m, rank) = (self.given.constraint_rhs.len(), self.all.rank());
@@ -209,6 +198,7 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
             (false, true) => return,
         };
         (self.n_asked, self.n_doubts) = (0, 0);
+        self.is_whole = rank == m;
         self.is_explicit = usable && self.dynamics.specialize(&rows);
     }
 
@@ -261,11 +251,24 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
         self.write_rate(rate)
     }
 
-    /// ẏ at (t, y), without a decomposition where that is possible.
-    pub(crate) fn rate_quickly(&mut self, t: f64, y: &[f64], rate: &mut [f64]) -> Result<(), MotionError> {
+    /// ẏ at (t, y), without a decomposition where the system is explicit and no pivot is in doubt. Returns the least pivot
+    /// then, and none where there is a decomposition.
+    pub(crate) fn rate_quickly(&mut self, t: f64, y: &[f64], rate: &mut [f64]) -> Result<Option<f64>, MotionError> {
+        /// After so many questions an explicit acceleration that is mostly in doubt is no longer asked for.
+        const TRIAL: usize = 64;
+        if self.is_explicit {
+            self.n_asked += 1;
+            if let Some(pivot) = self.dynamics.accelerate(t, y, rate) {
+                self.n_evaluations += 1;
+                return Ok(Some(pivot));
+            }
+            self.n_doubts += 1;
+            self.is_explicit = self.n_asked < TRIAL || 2 * self.n_doubts < self.n_asked;
+        }
         self.place(t, y);
-        self.evaluate_quickly()?;
-        self.write_rate(rate)
+        self.evaluate()?;
+        self.write_rate(rate)?;
+        Ok(None)
     }
 
     /// ẏ here, q̈ being known.
@@ -278,18 +281,21 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
 
     /// Puts q on φ = 0 and q̇ on φ̇ = 0, ψ = 0 with the smallest change in the mass metric, by chord Newton steps.
     ///
-    /// `fresh` decomposes here first; otherwise the decomposition of a state close by serves. Returns how far q moved, relative
-    /// to its size.
+    /// `fresh` decomposes here first; otherwise the system does it explicitly, or the decomposition of a state close by serves.
+    /// Returns how far q moved, relative to its size.
     pub(crate) fn project(&mut self, fresh: bool) -> Result<f64, MotionError> {
         if self.hs == 0 || self.drift != Drift::Project {
             return Ok(0.0);
         }
+        let explicit = !fresh && self.is_explicit && self.is_whole;
         if fresh {
             self.factor()?;
         }
-        self.factor_levels()?;
-        let moved = self.chord(true)?;
-        self.chord(false)?;
+        if !explicit {
+            self.factor_levels()?;
+        }
+        let moved = self.newton(true, explicit)?;
+        self.newton(false, explicit)?;
         Ok(moved)
     }
 
@@ -299,7 +305,7 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
             return Ok(());
         }
         self.factor_levels()?;
-        self.chord(false).map(|_| ())
+        self.newton(false, false).map(|_| ())
     }
 
     /// ∂q̈/∂q and ∂q̈/∂q̇ here, n x n, row after row; q̈ and λ have been found.
@@ -345,8 +351,8 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
         Ok(())
     }
 
-    /// Newton steps with the decomposition at hand until rounding; how far they went together.
-    fn chord(&mut self, on_positions: bool) -> Result<f64, MotionError> {
+    /// Newton steps until rounding, `explicit` ones or with the decomposition at hand; how far they went together.
+    fn newton(&mut self, on_positions: bool, explicit: bool) -> Result<f64, MotionError> {
         const MOST: usize = 12;
         let n_rows = if on_positions { self.h } else { self.hs };
         if n_rows == 0 {
@@ -354,7 +360,10 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
         }
         let (mut last, mut whole) = (f64::INFINITY, 0.0);
         for _ in 0..MOST {
-            let size = self.correction(on_positions, n_rows)?;
+            let size = match explicit {
+                true => self.explicit_correction(on_positions)?,
+                false => self.correction(on_positions, n_rows)?,
+            };
             if !size.is_finite() || (size > CONTRACTION * last && last > STALLED) {
                 return Err(MotionError::NotConverged { residual: size });
             }
@@ -367,11 +376,21 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
             x.iter_mut().zip(&self.delta).for_each(|(x, d)| *x += d);
             whole += size;
             last = size;
-            if size <= 4.0 * f64::EPSILON {
+            // with derivatives taken here Newton's steps square the error
+            let enough = if explicit { SQUARED } else { 4.0 * f64::EPSILON };
+            if size <= enough {
                 break;
             }
         }
         Ok(whole)
+    }
+
+    /// The same as `correction`, with derivatives taken here, by the system itself.
+    fn explicit_correction(&mut self, on_positions: bool) -> Result<f64, MotionError> {
+        match self.dynamics.correct(&self.instant.state, on_positions, &mut self.delta) {
+            true => Ok(self.size_of_correction(on_positions)),
+            false => Err(MotionError::NotConverged { residual: 0.0 }),
+        }
     }
 
     /// delta = −R⁻ᵀB⁺φ, or the same for φ̇ and ψ; its size.
@@ -399,8 +418,12 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
                 level.decomposition.solve(&level.A, &[], &[], &self.rhs[..n_rows], &mut self.delta)?;
             }
         }
+        Ok(self.size_of_correction(on_positions))
+    }
+
+    fn size_of_correction(&self, on_positions: bool) -> f64 {
         let sizes = if on_positions { &self.q_size } else { &self.v_size };
-        Ok(self.delta.iter().zip(sizes).fold(0.0, |top: f64, (d, s)| top.max(d.abs() / s)))
+        self.delta.iter().zip(sizes).fold(0.0, |top: f64, (d, s)| top.max(d.abs() / s))
     }
 
     /// Keeps the ranks found here from now on.

@@ -44,7 +44,8 @@ fn main() {
         let mut models: Vec<_> = (0..n_runs).map(|_| model()).collect();
         let mut derived = Vec::new();
         let derive = milliseconds(n_runs, || derived.push(Equations::derive(models.pop().unwrap())));
-        let compile = milliseconds(n_runs, || drop(System::compile(&mut derived.pop().unwrap(), false)));
+        let compile =
+            milliseconds(n_runs, || drop(System::compile(&mut derived.pop().unwrap(), false, zwang::Coding::Never)));
         let mut models: Vec<_> = (0..n_runs).map(|_| model()).collect();
         let verdict = milliseconds(n_runs, || {
             check(models.pop().unwrap(), &Wishes::default(), &mut Default::default()).unwrap();

@@ -104,7 +104,8 @@ pub fn check(model: Model, wishes: &Wishes, diagnostics: &mut Diagnostics) -> Op
     let mut equations = Equations::derive(model);
     let mut constraints = verdict::classify(&mut equations);
     let exact = integrability::exact_rows(&mut equations, &mut constraints);
-    let Some(mut system) = System::compile(&mut equations, wishes.with_legendre || wishes.route == RouteName::TwoForm, wishes.coding)
+    let Some(mut system) =
+        System::compile(&mut equations, wishes.with_legendre || wishes.route == RouteName::TwoForm, wishes.coding)
     else {
         later_notes(&equations.model, Severity::Error, diagnostics);
         if !diagnostics.has_errors() {

@@ -116,6 +116,20 @@ impl Compiled {
         let n_late = inputs.len() - self.held.len();
         self.inputs[..start].copy_from_slice(&inputs[..start]);
         self.inputs[start..n_late].copy_from_slice(&inputs[end..]);
+        self.run_loaded()
+    }
+
+    /// The values at t and (q, q̇), for programs of those and of parameters.
+    pub(crate) fn run_at(&mut self, t: f64, y: &[f64], parameters: &[f64]) -> &[f64] {
+        if !same_bits(&self.parameters, parameters) {
+            self.hold(parameters);
+        }
+        self.inputs[0] = t;
+        self.inputs[1..=y.len()].copy_from_slice(y);
+        self.run_loaded()
+    }
+
+    fn run_loaded(&mut self) -> &[f64] {
         self.n_calls += 1;
         if self.n_calls >= self.next_look {
             self.look_for_code();

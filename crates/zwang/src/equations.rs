@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use rustc_hash::FxHashMap;
-use zwang_expr::{Expr, Graph};
+use zwang_expr::{Expr, Graph, Node};
 
 use crate::model::{Coordinate, Derived, Level, Load, Model, Plot, Row, When};
 use crate::verdict::vanishes;
@@ -101,35 +101,38 @@ impl Equations {
             graph.add(natural, model.lagrangian)
         };
 
-        // p = ∂L/∂q̇ and ∂L/∂q in one sweep
+        // p = ∂L/∂q̇ and ∂L/∂q in one sweep for each part of L: what moves cancels against the rates of the momenta
         let n = model.coordinates.len();
         let mut momentum = vec![Expr::ZERO; n];
         let mut force = applied_force(graph, &model.coordinates, &symbols, &model.forces, model.dissipation);
         let applied_force = force.clone();
-        for (symbol, derivative) in graph.gradient_in(lagrangian, |s| symbols.is_state(s)) {
-            match symbols.of(symbol) {
-                Some(Kind::Velocity(k)) => momentum[k] = derivative,
-                Some(Kind::Position(k)) => force[k] = graph.add(force[k], derivative),
-                _ => {}
+        let is_velocity = |s: Expr| matches!(symbols.of(s), Some(Kind::Velocity(_)));
+        for part in moving_and_resting(graph, lagrangian, is_velocity) {
+            for (symbol, derivative) in graph.gradient_in(part, |s| symbols.is_state(s)) {
+                match symbols.of(symbol) {
+                    Some(Kind::Velocity(k)) => momentum[k] = graph.add(momentum[k], derivative),
+                    Some(Kind::Position(k)) => force[k] = graph.add(force[k], derivative),
+                    _ => {}
+                }
             }
         }
 
-        // one row of M and the velocity terms of Q from each momentum
+        // one row of M from each momentum, and the velocity terms of Q: how fast it changes while q̇ stays
         let mut upper: Vec<SparseRow> = vec![Vec::new(); n];
         for k in 0..n {
-            let mut terms = vec![force[k]];
-            for (symbol, derivative) in graph.gradient_in(momentum[k], |s| symbols.is_state(s)) {
-                let term = match symbols.of(symbol) {
-                    Some(Kind::Velocity(j)) => {
-                        upper[k].extend((j >= k).then_some((j, derivative)));
-                        continue;
-                    }
-                    Some(Kind::Position(j)) => graph.mul(derivative, model.coordinates[j].qdot),
-                    _ => derivative,
-                };
-                terms.push(graph.neg(term));
+            for (symbol, derivative) in graph.gradient_in(momentum[k], is_velocity) {
+                if let Some(Kind::Velocity(j)) = symbols.of(symbol) {
+                    upper[k].extend((j >= k).then_some((j, derivative)));
+                }
             }
-            force[k] = graph.sum(&terms);
+        }
+        let at_constant_velocity = |s: Expr| match symbols.of(s) {
+            Some(Kind::Position(j)) => model.coordinates[j].qdot,
+            Some(Kind::Time) => Expr::ONE,
+            _ => Expr::ZERO,
+        };
+        for (k, rate) in graph.tangents(&momentum, at_constant_velocity).into_iter().enumerate() {
+            force[k] = graph.sub(force[k], rate);
         }
 
         let products: Vec<Expr> = (0..n).map(|k| graph.mul(momentum[k], model.coordinates[k].qdot)).collect();
@@ -336,6 +339,19 @@ impl Symbols {
     fn is_state(&self, symbol: Expr) -> bool {
         !matches!(self.of(symbol), None | Some(Kind::Acceleration(_)))
     }
+}
+
+/// The terms of a sum with velocities, and those without.
+fn moving_and_resting(graph: &mut Graph, sum: Expr, is_velocity: impl Fn(Expr) -> bool) -> [Expr; 2] {
+    let (mut moving, mut resting, mut stack) = (Vec::new(), Vec::new(), vec![sum]);
+    while let Some(e) = stack.pop() {
+        match graph.node(e) {
+            Node::Add(a, b) => stack.extend([b, a]),
+            _ if graph.symbols(e).iter().any(|&s| is_velocity(s)) => moving.push(e),
+            _ => resting.push(e),
+        }
+    }
+    [graph.sum(&moving), graph.sum(&resting)]
 }
 
 /// Generalized forces by virtual work: Qᵢ = F·∂P/∂qᵢ, τ·∂ω/∂q̇ᵢ, and −∂D/∂q̇ᵢ.

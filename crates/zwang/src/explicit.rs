@@ -6,9 +6,10 @@
 //! so only what matters is computed. The order of the pivots is fixed: the program also tells whether one of them has
 //! become so small beside its diagonal entry that the decomposition which looks for its pivots should decide.
 
+#![allow(non_snake_case, reason = "matrices have the names of the papers")]
+
 use std::collections::{BTreeMap, BTreeSet};
 use zwang_expr::{Assembler, Expr, Program, Register};
-use zwang_motion::Instant;
 
 use crate::moving::Source;
 
@@ -16,123 +17,91 @@ use crate::moving::Source;
 const LEAST_MASS: f64 = 1e-6;
 
 /// A pivot of S below this part of its diagonal entry is in doubt. S squares: a direction of the rows is then 1/20 of
-/// the others, singular positions may be near, and rounding would cost three digits.
-const LEAST_ROW: f64 = 2.5e-3;
+/// the others, and rounding would cost three digits. A straight chain of n links has one of about 1/n, so many rows are
+/// allowed smaller ones.
+pub(crate) fn least_row(n_rows: usize) -> f64 {
+    2.5e-3 * f64::min(1.0, 40.0 / n_rows.max(1) as f64)
+}
 
-/// Longer programs are not made: sparse algebra is as fast, and code would take seconds to make.
+/// Up to so many rows the pivots themselves are told; a system with more is not watched for singular positions.
+pub(crate) const MOST_WATCHED: usize = 64;
+
+/// Longer programs are not made: sparse algebra is as fast, and code would take long to make.
 const LONGEST: usize = 60_000;
 
-/// What the program gives, one after the other: the doubt (positive if there is none), q̈, then λ of the ideal part, λ and
-/// C where they are wanted.
-pub(crate) struct Layout {
-    pub(crate) n: usize,
-    pub(crate) n_rows: usize,
-    pub(crate) has_lambda: bool,
-    pub(crate) has_nonideal: bool,
-}
-
-impl Layout {
-    /// Where q̈, λ of the ideal part, λ and C begin, and where it all ends.
-    pub(crate) fn places(&self) -> [usize; 5] {
-        let with = if self.has_lambda { self.n_rows } else { 0 };
-        let nonideal = if self.has_nonideal { (with, self.n) } else { (0, 0) };
-        let starts = [1, self.n, with, nonideal.0, nonideal.1];
-        let mut end = 0;
-        starts.map(|length| {
-            end += length;
-            end
-        })
-    }
-
-    /// Writes what the program found into the instant.
-    pub(crate) fn distribute(&self, values: &[f64], instant: &mut Instant) {
-        let [qddot, ideal, lambda, C, end] = self.places();
-        instant.qddot.copy_from_slice(&values[qddot..ideal]);
-        if !self.has_lambda {
-            return;
-        }
-        instant.lambda_ideal.copy_from_slice(&values[ideal..lambda]);
-        if self.has_nonideal {
-            instant.lambda.copy_from_slice(&values[lambda..C]);
-            instant.nonideal_force.copy_from_slice(&values[C..end]);
-        } else {
-            instant.lambda.copy_from_slice(&values[ideal..lambda]);
-        }
-    }
-}
-
-/// The program for the rows `kept`, which must be independent; none if it would be too long or a quantity has no value.
-/// With `has_lambda` the multipliers are given too; then all rows must be kept.
-pub(crate) fn explicit(source: &Source, kept: &[usize], has_lambda: bool) -> Option<(Program, Layout)> {
-    let n = source.q.len();
+/// The program from t, q, q̇ and parameters to the least pivots, q̈ and the rates of the integrals, for the rows `kept`,
+/// which must be independent and imply the others. None if it would be too long, if a quantity has no value, or if a
+/// multiplier is asked for that the kept rows do not determine.
+///
+/// The first output is positive if no pivot of M is in doubt, the second is the least pivot of the rows beside its
+/// diagonal entry; where there are many rows, it is positive if none is in doubt.
+pub(crate) fn acceleration(source: &Source, kept: &[usize]) -> Option<Program> {
+    let is_whole = kept.len() == source.rows.len();
     let has_nonideal = !source.nonideal.is_empty();
-    let mut program = Elimination::new(source)?;
-    let mass = program.matrix(&source.mass)?;
-    let Factor { order, columns, inverse } = program.factor(mass, LEAST_MASS)?;
-    let mut place = vec![0; n];
-    order.iter().enumerate().for_each(|(k, &i)| place[i] = k);
-
-    // Y and Z, rows of A in the order of the pivots of M
-    let mut rows = Vec::with_capacity(kept.len());
-    for &r in kept {
-        let registers = program.values(source.rows[r].iter().map(|(_, e)| *e))?;
-        let entries = source.rows[r].iter().map(|(j, _)| place[*j]).zip(registers);
-        let y = program.forward(&columns, &place, entries.collect());
-        let z: BTreeMap<usize, Register> =
-            y.iter().map(|(&p, &y)| (p, program.assembler.mul(y, inverse[p]))).collect();
-        rows.push((y, z));
-        program.check_length()?;
+    if !is_whole && (has_nonideal || source.needs_lambda) {
+        return None;
     }
-    let force = program.values(source.force.iter().copied())?;
-    let rhs = program.values(kept.iter().map(|&r| source.rhs[r]))?;
-    let S = program.gram(&rows, n);
-    let S = program.factor(S, LEAST_ROW)?;
-
-    let solve = |program: &mut Elimination, force: &[Register]| {
-        let loads = (0..n).map(|i| (place[i], force[i])).collect();
-        let u = program.forward(&columns, &place, loads);
-        let mut x: Vec<Option<Register>> =
-            (0..n).map(|p| u.get(&p).map(|&u| program.assembler.mul(u, inverse[p]))).collect();
-        // e = b − Zᵀu
-        let e: Vec<Register> = rows
-            .iter()
-            .zip(&rhs)
-            .map(|((_, z), &b)| {
-                z.iter().filter_map(|(p, &z)| Some((z, *u.get(p)?))).fold(b, |e, (z, u)| program.minus_product(e, z, u))
-            })
-            .collect();
-        let lambda = program.solve(&S, e);
-        for ((_, z), &lambda) in rows.iter().zip(&lambda) {
-            for (&p, &z) in z {
-                x[p] = Some(program.plus_product(x[p], z, lambda));
-            }
-        }
-        (program.backward(&columns, &order, &place, x), lambda)
-    };
-    let (mut qddot, lambda_ideal) = solve(&mut program, &force);
-    let mut found = Vec::new();
-    if has_lambda {
-        found.extend(&lambda_ideal);
-    }
+    let mut program = Elimination::new(source);
+    let factored = program.factored(source, kept)?;
+    let mut force = program.values(&source.force)?;
+    let rhs = program.values(&kept.iter().map(|&r| source.rhs[r]).collect::<Vec<_>>())?;
+    let mut solution = program.solve(&factored, &force, &rhs);
+    // C follows from the multipliers of the ideal part, and acts like a force
+    let (mut power, mut works) = (None, vec![None; source.integrands.len()]);
     if has_nonideal {
-        for (&r, &register) in kept.iter().zip(&lambda_ideal) {
-            program.assembler.bind(source.lambda[r], register);
+        program.bind(&source.lambda, &solution.lambda);
+        let C = program.values(&source.nonideal)?;
+        let velocities = program.values(&source.qdot)?;
+        for (&C, &v) in C.iter().zip(&velocities) {
+            power = Some(program.plus_product(power, C, v));
         }
-        let C = program.values(source.nonideal.iter().copied())?;
-        let sum: Vec<Register> = force.iter().zip(&C).map(|(&f, &c)| program.assembler.add(f, c)).collect();
-        let (x, lambda) = solve(&mut program, &sum);
-        qddot = x;
-        if has_lambda {
-            found.extend(lambda);
+        let offset = source.integrands.len() - source.nonideal_works.len();
+        for (k, value) in program.values(&source.nonideal_works)?.into_iter().enumerate() {
+            works[offset + k] = Some(value);
         }
-        found.extend(C);
+        force = force.iter().zip(&C).map(|(&f, &c)| program.assembler.add(f, c)).collect();
+        solution = program.solve(&factored, &force, &rhs);
     }
-    program.check_length()?;
-    let layout = Layout { n, n_rows: kept.len(), has_lambda, has_nonideal };
-    let mut outputs = vec![program.doubt];
-    outputs.extend(qddot);
-    outputs.extend(found);
-    Some((program.assembler.finish(&outputs), layout))
+    if is_whole {
+        program.bind(&source.lambda, &solution.lambda);
+    }
+    if source.has_power {
+        works[0] = power;
+    }
+    let mut rates = program.values(&source.integrands)?;
+    for (rate, work) in rates.iter_mut().zip(works) {
+        *rate = work.map_or(*rate, |work| program.assembler.add(*rate, work));
+    }
+    program.finish([solution.x, rates].concat())
+}
+
+/// The program from t, q, q̇ and parameters to the least pivots and to the smallest change, in the mass metric, that
+/// takes the residuals of the first rows away to first order: x = −M⁻¹Aᵀ(A M⁻¹Aᵀ)⁻¹ residuals.
+pub(crate) fn correction(source: &Source, residuals: &[Expr]) -> Option<Program> {
+    let mut program = Elimination::new(source);
+    let rows: Vec<usize> = (0..residuals.len()).collect();
+    let factored = program.factored(source, &rows)?;
+    let residuals = program.values(residuals)?;
+    let rhs: Vec<Register> = residuals.into_iter().map(|r| program.assembler.neg(r)).collect();
+    let x = program.solve(&factored, &[], &rhs).x;
+    program.finish(x)
+}
+
+/// M = L D Lᵀ and S = Y Zᵀ of some rows, eliminated.
+struct Factored {
+    n: usize,
+    M: Factor,
+    /// Where each coordinate stands in the order of the pivots.
+    place: Vec<usize>,
+    /// Z = Y D⁻¹ with Y = A L⁻ᵀ, rows in the order of the pivots of M.
+    Z: Vec<BTreeMap<usize, Register>>,
+    S: Factor,
+}
+
+/// What was found for one right-hand side.
+struct Solution {
+    x: Vec<Register>,
+    lambda: Vec<Register>,
 }
 
 /// A symmetric matrix: for each row its entries, both triangles.
@@ -148,32 +117,104 @@ struct Factor {
 /// Elimination, written into a program.
 struct Elimination<'s> {
     assembler: Assembler<'s>,
-    /// The least of pivot − bound · diagonal so far.
-    doubt: Register,
+    /// The least of pivot − bound · diagonal of M so far.
+    mass_pivot: Register,
+    /// The least pivot of the rows so far, see [`acceleration`].
+    row_pivot: Register,
 }
 
 impl<'s> Elimination<'s> {
-    fn new(source: &'s Source) -> Option<Elimination<'s>> {
+    fn new(source: &'s Source) -> Elimination<'s> {
         let mut assembler = Assembler::new(&source.graph, &source.inputs);
-        let doubt = assembler.constant(f64::MAX);
-        Some(Elimination { assembler, doubt })
+        let one = assembler.constant(1.0);
+        Elimination { assembler, mass_pivot: one, row_pivot: one }
     }
 
     fn check_length(&self) -> Option<()> {
         (self.assembler.len() <= LONGEST).then_some(())
     }
 
-    fn values(&mut self, exprs: impl Iterator<Item = Expr>) -> Option<Vec<Register>> {
-        self.assembler.lower(&exprs.collect::<Vec<_>>()).ok()
+    fn finish(self, found: Vec<Register>) -> Option<Program> {
+        self.check_length()?;
+        let mut outputs = vec![self.mass_pivot, self.row_pivot];
+        outputs.extend(found);
+        Some(self.assembler.finish(&outputs))
     }
 
-    fn matrix(&mut self, rows: &[Vec<(usize, Expr)>]) -> Option<Symmetric> {
-        let mut matrix = Vec::with_capacity(rows.len());
-        for row in rows {
-            let values = self.values(row.iter().map(|(_, e)| *e))?;
-            matrix.push(row.iter().map(|(j, _)| *j).zip(values).collect());
+    fn values(&mut self, exprs: &[Expr]) -> Option<Vec<Register>> {
+        self.assembler.lower(exprs).ok()
+    }
+
+    fn bind(&mut self, symbols: &[Expr], registers: &[Register]) {
+        let pairs: Vec<(Expr, Register)> = symbols.iter().copied().zip(registers.iter().copied()).collect();
+        self.assembler.rebind(&pairs);
+    }
+
+    fn entries(&mut self, row: &[(usize, Expr)]) -> Option<Vec<(usize, Register)>> {
+        let values = self.values(&row.iter().map(|(_, e)| *e).collect::<Vec<_>>())?;
+        Some(row.iter().map(|(j, _)| *j).zip(values).collect())
+    }
+
+    /// Eliminates M and S = A M⁻¹Aᵀ for some rows of A.
+    fn factored(&mut self, source: &Source, rows: &[usize]) -> Option<Factored> {
+        let n = source.q.len();
+        let mut mass: Symmetric = Vec::with_capacity(n);
+        for row in &source.mass {
+            mass.push(self.entries(row)?.into_iter().collect());
         }
-        Some(matrix)
+        let least = self.assembler.constant(LEAST_MASS);
+        let M = self.factor(mass, |program, pivot, diagonal| {
+            let bound = program.assembler.mul(least, diagonal);
+            let above = program.assembler.sub(pivot, bound);
+            program.mass_pivot = program.assembler.min(program.mass_pivot, above);
+        })?;
+        let mut place = vec![0; n];
+        M.order.iter().enumerate().for_each(|(k, &i)| place[i] = k);
+        let (mut Y, mut Z) = (Vec::with_capacity(rows.len()), Vec::with_capacity(rows.len()));
+        for &r in rows {
+            let entries = self.entries(&source.rows[r])?;
+            let y = self.forward(&M, &place, entries.into_iter().map(|(j, x)| (place[j], x)).collect());
+            Z.push(y.iter().map(|(&p, &y)| (p, self.assembler.mul(y, M.inverse[p]))).collect());
+            Y.push(y);
+            self.check_length()?;
+        }
+        let S = self.gram(&Y, &Z, n);
+        let least = self.assembler.constant(least_row(rows.len()));
+        let is_watched = rows.len() <= MOST_WATCHED;
+        let S = self.factor(S, |program, pivot, diagonal| {
+            let told = match is_watched {
+                true => program.assembler.div(pivot, diagonal),
+                false => {
+                    let bound = program.assembler.mul(least, diagonal);
+                    program.assembler.sub(pivot, bound)
+                }
+            };
+            program.row_pivot = program.assembler.min(program.row_pivot, told);
+        })?;
+        Some(Factored { n, M, place, Z, S })
+    }
+
+    /// The x with (x − M⁻¹f)ᵀ M (x − M⁻¹f) least and A x = g, and its multipliers; an empty f is zero.
+    fn solve(&mut self, factored: &Factored, f: &[Register], g: &[Register]) -> Solution {
+        let Factored { n, M, place, Z, S } = factored;
+        let loads = f.iter().enumerate().map(|(i, &f)| (place[i], f)).collect();
+        let u = self.forward(M, place, loads);
+        let mut x: Vec<Option<Register>> =
+            (0..*n).map(|p| u.get(&p).map(|&u| self.assembler.mul(u, M.inverse[p]))).collect();
+        // e = g − Z u
+        let mut e = g.to_vec();
+        for (e, z) in e.iter_mut().zip(Z) {
+            for (z, u) in z.iter().filter_map(|(p, &z)| Some((z, *u.get(p)?))) {
+                *e = self.minus_product(*e, z, u);
+            }
+        }
+        let lambda = self.eliminate(S, e);
+        for (z, &lambda) in Z.iter().zip(&lambda) {
+            for (&p, &z) in z {
+                x[p] = Some(self.plus_product(x[p], z, lambda));
+            }
+        }
+        Solution { x: self.backward(M, place, x), lambda }
     }
 
     /// x − a b.
@@ -189,9 +230,13 @@ impl<'s> Elimination<'s> {
     }
 
     /// S = L D Lᵀ, those rows first that touch fewest others, and among them those that wait for nothing.
-    fn factor(&mut self, mut S: Symmetric, least: f64) -> Option<Factor> {
+    /// `watch` is told every pivot and the diagonal entry it came from.
+    fn factor(
+        &mut self,
+        mut S: Symmetric,
+        watch: impl Fn(&mut Self, Register, Register),
+    ) -> Option<Factor> {
         let n = S.len();
-        let least = self.assembler.constant(least);
         let diagonal: Vec<Option<Register>> = (0..n).map(|i| S[i].remove(&i)).collect();
         let mut pivot = diagonal.clone();
         // how many eliminations an entry waits for: short chains of divisions run side by side
@@ -202,9 +247,7 @@ impl<'s> Elimination<'s> {
         while let Some((_, _, p)) = queue.pop_first() {
             // a coordinate without mass is left to those who look for pivots
             let (d, whole) = (pivot[p]?, diagonal[p]?);
-            let bound = self.assembler.mul(least, whole);
-            let above = self.assembler.sub(d, bound);
-            self.doubt = self.assembler.min(self.doubt, above);
+            watch(self, d, whole);
             let reciprocal = self.assembler.div(one, d);
             let column: Vec<(usize, Register)> = std::mem::take(&mut S[p]).into_iter().collect();
             let scaled: Vec<(usize, Register)> =
@@ -238,18 +281,11 @@ impl<'s> Elimination<'s> {
     }
 
     /// L⁻¹x; x and the result by order.
-    fn forward(
-        &mut self,
-        columns: &[Vec<(usize, Register)>],
-        place: &[usize],
-        mut x: BTreeMap<usize, Register>,
-    ) -> BTreeMap<usize, Register> {
-        let mut by_order: Vec<usize> = vec![0; place.len()];
-        place.iter().enumerate().for_each(|(i, &k)| by_order[k] = i);
+    fn forward(&mut self, M: &Factor, place: &[usize], mut x: BTreeMap<usize, Register>) -> BTreeMap<usize, Register> {
         let mut next = x.keys().next().copied();
         while let Some(p) = next {
             let value = x[&p];
-            for &(i, l) in &columns[by_order[p]] {
+            for &(i, l) in &M.columns[M.order[p]] {
                 let product = self.assembler.mul(l, value);
                 let entry = match x.get(&place[i]) {
                     Some(&old) => self.assembler.sub(old, product),
@@ -263,17 +299,11 @@ impl<'s> Elimination<'s> {
     }
 
     /// L⁻ᵀx; x by order, the result by original index.
-    fn backward(
-        &mut self,
-        columns: &[Vec<(usize, Register)>],
-        order: &[usize],
-        place: &[usize],
-        mut x: Vec<Option<Register>>,
-    ) -> Vec<Register> {
+    fn backward(&mut self, M: &Factor, place: &[usize], mut x: Vec<Option<Register>>) -> Vec<Register> {
         let zero = self.assembler.constant(0.0);
-        for p in (0..order.len()).rev() {
+        for p in (0..M.order.len()).rev() {
             let mut sum = x[p].unwrap_or(zero);
-            for &(i, l) in &columns[order[p]] {
+            for &(i, l) in &M.columns[M.order[p]] {
                 sum = self.minus_product(sum, l, x[place[i]].unwrap_or(zero));
             }
             x[p] = Some(sum);
@@ -281,17 +311,22 @@ impl<'s> Elimination<'s> {
         place.iter().map(|&p| x[p].unwrap_or(zero)).collect()
     }
 
-    /// S = YᵀZ.
-    fn gram(&mut self, rows: &[(BTreeMap<usize, Register>, BTreeMap<usize, Register>)], n: usize) -> Symmetric {
+    /// S = Y Zᵀ.
+    fn gram(
+        &mut self,
+        Y: &[BTreeMap<usize, Register>],
+        Z: &[BTreeMap<usize, Register>],
+        n: usize,
+    ) -> Symmetric {
         let mut touching: Vec<Vec<usize>> = vec![Vec::new(); n];
-        for (r, (y, _)) in rows.iter().enumerate() {
+        for (r, y) in Y.iter().enumerate() {
             y.keys().for_each(|&p| touching[p].push(r));
         }
-        let mut S: Symmetric = vec![BTreeMap::new(); rows.len()];
-        for (r, (y, _)) in rows.iter().enumerate() {
+        let mut S: Symmetric = vec![BTreeMap::new(); Y.len()];
+        for (r, y) in Y.iter().enumerate() {
             for (p, &y) in y {
                 for &s in touching[*p].iter().filter(|&&s| s <= r) {
-                    let entry = self.plus_product(S[r].get(&s).copied(), y, rows[s].1[p]);
+                    let entry = self.plus_product(S[r].get(&s).copied(), y, Z[s][p]);
                     S[r].insert(s, entry);
                     S[s].insert(r, entry);
                 }
@@ -301,7 +336,7 @@ impl<'s> Elimination<'s> {
     }
 
     /// S⁻¹e.
-    fn solve(&mut self, S: &Factor, mut e: Vec<Register>) -> Vec<Register> {
+    fn eliminate(&mut self, S: &Factor, mut e: Vec<Register>) -> Vec<Register> {
         for &p in &S.order {
             for &(i, l) in &S.columns[p] {
                 e[i] = self.minus_product(e[i], l, e[p]);

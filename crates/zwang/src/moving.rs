@@ -26,6 +26,8 @@ pub(crate) struct Moving {
     pub(crate) has_units: bool,
     /// Power of everything that changes the energy, unless nothing does; then the powers whose work is asked for.
     integrands: Option<Compiled>,
+    integrand_exprs: Vec<Expr>,
+    nonideal_exprs: Vec<Expr>,
     pub(crate) has_power: bool,
     /// Whether an integrand contains a multiplier.
     pub(crate) needs_lambda: bool,
@@ -102,6 +104,8 @@ impl Moving {
             units: units(&equations.model),
             has_units: equations.model.coordinates.iter().any(|c| c.dimension.is_some()),
             integrands: some(&with_lambda, &integrands)?,
+            integrand_exprs: integrands,
+            nonideal_exprs: nonideal.clone(),
             has_power: power.whole.is_some(),
             needs_lambda,
             nonideal: some(&with_lambda, &nonideal)?,
@@ -115,6 +119,13 @@ impl Moving {
             followers,
             inputs: Vec::with_capacity(with_lambda.len()),
         })
+    }
+
+    /// Tells what is integrated along the motion.
+    pub(crate) fn tell(&self, source: &mut Source) {
+        source.integrands = self.integrand_exprs.clone();
+        source.nonideal_works = self.nonideal_exprs.clone();
+        (source.has_power, source.needs_lambda) = (self.has_power, self.needs_lambda);
     }
 
     pub(crate) fn n_integrals(&self) -> usize {
@@ -284,6 +295,7 @@ impl Derivatives {
 }
 
 /// The expressions the derivatives are made of.
+#[derive(Clone)]
 pub(crate) struct Source {
     pub(crate) graph: Graph,
     pub(crate) inputs: Vec<Expr>,
@@ -296,9 +308,38 @@ pub(crate) struct Source {
     pub(crate) nonideal: Vec<Expr>,
     pub(crate) rows: Vec<SparseRow>,
     pub(crate) rhs: Vec<Expr>,
+    /// φ of the rows on positions; φ̇ and ψ of those on positions or velocities.
+    pub(crate) positions: Vec<Expr>,
+    pub(crate) velocities: Vec<Expr>,
+    /// The power, unless nothing changes the energy, and the powers whose work is asked for.
+    pub(crate) integrands: Vec<Expr>,
+    pub(crate) has_power: bool,
+    /// Whether one of them contains a multiplier.
+    pub(crate) needs_lambda: bool,
+    /// What the nonideal laws add to the last of them, with λ of the ideal part.
+    pub(crate) nonideal_works: Vec<Expr>,
 }
 
 impl Source {
+    /// The same in expressions that take less work while the parameters stay; derivatives are better taken before.
+    pub(crate) fn shortened(&self) -> Source {
+        let mut graph = self.graph.clone();
+        let n = self.q.len();
+        let held: FxHashSet<Expr> = self.inputs[2 * n + 1..].iter().copied().collect();
+        let matrices = self.mass.iter().chain(&self.rows).flatten().map(|(_, e)| *e);
+        let vectors = [&self.force, &self.rhs, &self.nonideal, &self.positions, &self.velocities, &self.integrands];
+        let all: Vec<Expr> = matrices.chain(vectors.into_iter().flatten().copied()).collect();
+        let mut short = graph.shortened(&all, |s| held.contains(&s)).into_iter();
+        let mut next = || short.next().unwrap_or(Expr::ZERO);
+        let mut matrix = |rows: &[SparseRow]| -> Vec<SparseRow> {
+            rows.iter().map(|row| row.iter().map(|(j, _)| (*j, next())).collect()).collect()
+        };
+        let (mass, rows) = (matrix(&self.mass), matrix(&self.rows));
+        let mut vector = |exprs: &[Expr]| -> Vec<Expr> { exprs.iter().map(|_| next()).collect() };
+        let [force, rhs, nonideal, positions, velocities, integrands] = vectors.map(|exprs| vector(exprs));
+        Source { graph, mass, force, nonideal, rows, rhs, positions, velocities, integrands, ..self.clone() }
+    }
+
     pub(crate) fn new(equations: &Equations) -> Source {
         let model = &equations.model;
         Source {
@@ -313,6 +354,12 @@ impl Source {
             nonideal: equations.nonideal_force.clone(),
             rows: equations.rows.iter().map(|r| r.coefficients.clone()).collect(),
             rhs: equations.rows.iter().map(|r| r.rhs).collect(),
+            positions: equations.rows.iter().filter(|r| r.level == Level::Position).map(|r| r.residual).collect(),
+            velocities: equations.rows.iter().filter_map(|r| r.rate).collect(),
+            integrands: Vec::new(),
+            has_power: false,
+            needs_lambda: false,
+            nonideal_works: Vec::new(),
         }
     }
 }

@@ -6,7 +6,7 @@ use zwang_motion::{Dynamics, Given, Instant, Jacobian, Legendre, Matrix, MotionE
 
 use crate::compiled::{Coding, Compiled};
 use crate::equations::{Equations, SparseRow};
-use crate::explicit::{Layout, explicit};
+use crate::explicit::{MOST_WATCHED, acceleration, correction, least_row};
 use crate::model::{Derived, Model};
 use crate::moving::{Derivatives, Moving, Source};
 
@@ -35,8 +35,19 @@ pub struct System {
     source: Option<Source>,
     derivatives: Option<Derivatives>,
     coding: Coding,
-    /// The rows the explicit acceleration is made for, and the program if there is one.
-    explicit: Option<(Vec<usize>, Option<(Compiled, Layout)>)>,
+    explicit: Option<Explicit>,
+}
+
+/// What is computed explicitly, for rows known to be independent.
+struct Explicit {
+    rows: Vec<usize>,
+    /// Pivots of the rows must be larger; they are told if they are watched.
+    least: f64,
+    is_watched: bool,
+    /// The rate of the motion, and the steps onto φ = 0 and onto φ̇ = 0, ψ = 0.
+    acceleration: Option<Compiled>,
+    positions: Option<Compiled>,
+    velocities: Option<Compiled>,
 }
 
 /// Energies and momenta at a state.
@@ -160,32 +171,44 @@ impl System {
     }
 
     /// The program of the explicit acceleration with its inputs of the last call, if there is one: t, q, q̇ come first and
-    /// what the parameters give follows; a doubt comes out first, then q̈.
+    /// what the parameters give follows; two pivots come out first, then q̈.
     pub fn explicit_program(&self) -> Option<(&zwang_expr::Program, &[f64])> {
-        let (_, made) = self.explicit.as_ref()?;
-        made.as_ref().map(|(program, _)| program.main())
+        self.explicit.as_ref()?.acceleration.as_ref().map(Compiled::main)
     }
 
-    /// The explicit acceleration for independent rows, if the system allows for one.
-    fn make_explicit(&self, rows: &[usize]) -> Option<(Compiled, Layout)> {
-        let source = self.source.as_ref()?;
-        let has_lambda = self.nonideal.is_some() || self.moving.as_ref().is_some_and(|moving| moving.needs_lambda);
-        if has_lambda && rows.len() < source.rows.len() {
-            return None;
-        }
-        let (program, layout) = explicit(source, rows, has_lambda)?;
+    /// The explicit programs for independent rows, as far as the system allows for them.
+    fn make_explicit(&self, rows: &[usize]) -> Explicit {
+        let mut explicit = Explicit {
+            rows: rows.to_vec(),
+            least: if rows.len() <= MOST_WATCHED { least_row(rows.len()) } else { 0.0 },
+            is_watched: rows.len() <= MOST_WATCHED,
+            acceleration: None,
+            positions: None,
+            velocities: None,
+        };
+        let Some(source) = self.source.as_ref().map(Source::shortened) else { return explicit };
         let held = 2 * self.n + 1..self.inputs.len();
-        Some((Compiled::from_program(program, held, self.coding), layout))
+        let compile = |program| Compiled::from_program(program, held.clone(), self.coding);
+        explicit.acceleration = acceleration(&source, rows).map(compile);
+        if explicit.acceleration.is_some() && rows.len() == source.rows.len() {
+            explicit.positions = correction(&source, &source.positions).map(compile);
+            explicit.velocities = correction(&source, &source.velocities).map(compile);
+        }
+        explicit
     }
 
     /// Keeps the expressions that explicit accelerations and derivatives are made of.
     pub fn set_source(&mut self, equations: &Equations) {
-        self.source = Some(Source::new(equations));
+        let mut source = Source::new(equations);
+        if let Some(moving) = &self.moving {
+            moving.tell(&mut source);
+        }
+        self.source = Some(source);
     }
 
     /// The rows the explicit acceleration is made of.
     pub fn explicit_rows(&self) -> Option<&[usize]> {
-        self.explicit.as_ref().map(|(rows, _)| rows.as_slice())
+        self.explicit.as_ref().map(|explicit| explicit.rows.as_slice())
     }
 
     /// Sets all parameters.
@@ -342,21 +365,37 @@ impl Dynamics for System {
     }
 
     fn specialize(&mut self, rows: &[usize]) -> bool {
-        if self.explicit.as_ref().is_none_or(|(known, _)| known != rows) {
-            let made = self.make_explicit(rows);
-            self.explicit = Some((rows.to_vec(), made));
+        if self.explicit.as_ref().is_none_or(|explicit| explicit.rows != rows) {
+            self.explicit = Some(self.make_explicit(rows));
         }
-        self.explicit.as_ref().is_some_and(|(_, made)| made.is_some())
+        self.explicit.as_ref().is_some_and(|explicit| explicit.acceleration.is_some())
     }
 
-    fn accelerate(&mut self, instant: &mut Instant) -> bool {
-        self.set(&instant.state);
-        let Some((_, Some((program, layout)))) = &mut self.explicit else { return false };
-        let values = program.run(&self.inputs);
-        // a doubt may be NaN
-        let is_sure = values[0] > 0.0 && values.iter().all(|x| x.is_finite());
+    fn accelerate(&mut self, t: f64, y: &[f64], rate: &mut [f64]) -> Option<f64> {
+        let n = self.n;
+        let Explicit { acceleration: Some(program), least, is_watched, .. } = self.explicit.as_mut()? else { return None };
+        let values = program.run_at(t, &y[..2 * n], &self.parameters);
+        let pivot = if *is_watched { values[1] } else { f64::from(values[1] > 0.0) };
+        // a pivot may be NaN
+        if !(values[0] > 0.0 && pivot > *least && values[2..].iter().all(|x| x.is_finite())) {
+            return None;
+        }
+        rate[..n].copy_from_slice(&y[n..2 * n]);
+        rate[n..].copy_from_slice(&values[2..]);
+        Some(pivot)
+    }
+
+    fn correct(&mut self, state: &State, on_positions: bool, delta: &mut [f64]) -> bool {
+        let Some(explicit) = &mut self.explicit else { return false };
+        let program = if on_positions { &mut explicit.positions } else { &mut explicit.velocities };
+        let Some(program) = program else { return false };
+        let inputs = &mut self.inputs[..=2 * self.n];
+        inputs[1..=self.n].copy_from_slice(&state.q);
+        inputs[self.n + 1..].copy_from_slice(&state.qdot);
+        let values = program.run_at(state.t, &inputs[1..], &self.parameters);
+        let is_sure = values[0] > 0.0 && values[1] > 0.0 && values[2..].iter().all(|x| x.is_finite());
         if is_sure {
-            layout.distribute(values, instant);
+            delta.copy_from_slice(&values[2..]);
         }
         is_sure
     }

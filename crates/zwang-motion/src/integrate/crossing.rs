@@ -79,6 +79,8 @@ pub(crate) struct Crossing {
     /// Whether A vanishes with the velocities and not with the position, so that no branch is the natural one.
     by_velocity: bool,
     last_B: Vec<f64>,
+    /// The least pivot in a fixed order, where it was told last.
+    least: Option<f64>,
     /// The smallest pivot of the decomposition.
     pivot: f64,
     /// ‖Ḃ‖ over the last step.
@@ -168,6 +170,28 @@ impl Crossing {
         }
         flow.instant = here;
         Ok(())
+    }
+
+    /// Whether no singular value can vanish within reach, judged by the least pivot alone; the last step was of length h.
+    ///
+    /// Pivots taken in a fixed order vanish where a singular value does, but may be larger before: so the bounds are stricter than
+    /// those for pivots that were looked for.
+    pub(crate) fn is_clear(&mut self, pivot: f64, h: f64) -> bool {
+        /// Below this a look is taken in any case.
+        const SMALL: f64 = 0.07;
+        /// The fall over the last step, taken this many times, must not reach zero.
+        const FALL: f64 = 3.0;
+        let least = pivot.max(0.0).sqrt();
+        let before = self.least.replace(least);
+        let fall = before.map_or(f64::INFINITY, |before| (least - before).abs());
+        if least < SMALL || least < FALL * REACH * fall * self.longest(h) / h {
+            return false;
+        }
+        self.recent[self.n_recent % 5] = h;
+        self.n_recent += 1;
+        self.roots.clear();
+        self.last_B.clear();
+        true
     }
 
     /// Drops roots at which nothing vanishes: a quadratic says little about a matrix that turns fast.

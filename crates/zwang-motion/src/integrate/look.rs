@@ -47,9 +47,9 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
 
     /// q̈ at the state reached, in the way of the stages of a step.
     pub fn acceleration(&mut self) -> Result<&[f64], MotionError> {
-        self.flow.place(self.t, &self.y);
-        self.flow.evaluate_quickly()?;
-        Ok(&self.flow.instant.qddot)
+        let n = self.flow.n;
+        self.flow.rate_quickly(self.t, &self.y, &mut self.spare)?;
+        Ok(&self.spare[n..2 * n])
     }
 
     /// What the accelerations are found with.

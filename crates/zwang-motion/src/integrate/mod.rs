@@ -231,6 +231,8 @@ pub struct Motion<'d, D: Dynamics + ?Sized> {
     /// Where steps of one length began, and how many have been taken since.
     fixed: (f64, usize),
     outcome: Option<Outcome>,
+    /// The least pivot of the rows at the end of the step; none where they have been decomposed there.
+    pivot: Option<f64>,
     spare: Vec<f64>,
 }
 
@@ -316,6 +318,7 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
             singular_start: None,
             fixed: (start.t, 0),
             outcome: None,
+            pivot: None,
             spare: vec![0.0; size],
             y,
             flow,
@@ -583,10 +586,10 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         let flow = &mut self.flow;
         let t = self.t + choice.h;
         flow.place(t, &rk.end);
+        let is_quick = flow.is_explicit && flow.is_whole && !choice.guarded;
         // the decomposition of the last stage is close enough, unless there is none or a singular position is near
-        let is_quick = flow.is_explicit && !choice.guarded;
-        let has_near = !(is_quick || choice.guarded || flow.has_route());
-        let cheap = if has_near { flow.project(false).ok() } else { None };
+        let has_near = !(flow.is_explicit || choice.guarded || flow.has_route());
+        let cheap = if is_quick || has_near { flow.project(false).ok() } else { None };
         let moved = match cheap {
             Some(moved) => moved,
             None => {
@@ -597,16 +600,18 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         };
         self.counts.largest_correction = self.counts.largest_correction.max(moved);
         flow.take_state(&mut rk.end);
-        if is_quick && self.rank == flow.given.constraint_rhs.len() {
-            flow.evaluate_quickly()?;
-        } else {
-            // the order of the pivots is chosen here and kept through the stages of the next step
-            flow.keep_order(false);
-            let found = flow.evaluate();
-            flow.keep_order(true);
-            found?;
-        }
         let n_stages = rk.tableau.n_stages;
+        self.pivot = None;
+        if is_quick {
+            let RungeKutta { k, end, size, .. } = rk;
+            self.pivot = flow.rate_quickly(t, end, &mut k[n_stages * *size..(n_stages + 1) * *size])?;
+            return Ok(());
+        }
+        // the order of the pivots is chosen here and kept through the stages of the next step
+        flow.keep_order(false);
+        let found = flow.evaluate();
+        flow.keep_order(true);
+        found?;
         flow.write_rate(rk.rate_mut(n_stages))
     }
 

@@ -10,8 +10,8 @@ use crate::{Dynamics, MotionError, flow::Flow};
 pub(crate) struct RungeKutta {
     pub(crate) tableau: &'static Tableau,
     /// Rates at the stages, one after the other; the one at the end of the step and the dense ones follow.
-    k: Vec<f64>,
-    size: usize,
+    pub(crate) k: Vec<f64>,
+    pub(crate) size: usize,
     /// y at the stage being worked on; after the step, at its last stage.
     stage: Vec<f64>,
     /// y at the end of the step.
@@ -95,7 +95,7 @@ impl RungeKutta {
         let rate = &mut self.k[i * size..(i + 1) * size];
         let t = t + self.tableau.c[i] * h;
         if !self.guarded {
-            return flow.rate_quickly(t, &self.stage, rate);
+            return flow.rate_quickly(t, &self.stage, rate).map(|_| ());
         }
         flow.rate(t, &self.stage, true, rate)?;
         self.smallest = self.smallest.min(flow.all.gap().kept);

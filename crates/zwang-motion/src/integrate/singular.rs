@@ -73,6 +73,16 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
     pub(super) fn look_for_crossing(&mut self, choice: Choice) -> Result<bool, MotionError> {
         let (t, h) = (self.t, choice.h);
         let Stepper::Explicit(rk) = &mut self.stepper else { return Ok(true) };
+        if let Some(pivot) = self.pivot {
+            if self.crossing.is_clear(pivot, h) {
+                return Ok(true);
+            }
+            self.flow.place(t + h, &rk.end);
+            self.flow.keep_order(false);
+            let found = self.flow.evaluate();
+            self.flow.keep_order(true);
+            found?;
+        }
         let before = choice.guarded.then(|| self.crossing.clone());
         self.crossing.look(&mut self.flow, h)?;
         let guess = choice.crossing.map(|D| t + D).or_else(|| self.crossing.behind(h).map(|D| t + h + D));

@@ -8,9 +8,11 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         if self.plan.drift != Drift::Project || self.flow.given.constraint_rhs.is_empty() {
             return Ok(());
         }
-        // independent rows can always be met
-        let is_redundant = self.rank < self.flow.given.constraint_rhs.len();
-        if let Some(error) = (is_redundant || !self.flow.is_explicit).then(|| self.flow.contradiction()).flatten() {
+        // independent rows can always be met, and the last correction was nothing but rounding
+        if self.pivot.is_some() {
+            return Ok(());
+        }
+        if let Some(error) = self.flow.contradiction() {
             return Err(Outcome::Contradiction(error));
         }
         let miss = self.flow.miss().map_err(Outcome::Failed)?;

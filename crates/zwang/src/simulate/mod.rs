@@ -8,7 +8,9 @@ mod record;
 use std::time::Instant as Clock;
 
 use zwang_expr::Expr;
-use zwang_motion::{Solver, Counts, Drift, Method, Motion, MotionError, Outcome, Passage, Plan, Reaction, Settings, State};
+use zwang_motion::{
+    Counts, Drift, Method, Motion, MotionError, Outcome, Passage, Plan, Reaction, Settings, Solver, State,
+};
 
 use crate::check::Check;
 use crate::diagnostic::{Diagnostic, Diagnostics};

@@ -1,0 +1,284 @@
+//! Expressions rewritten so that evaluating them takes less work: like terms merged, common factors pulled out, what
+//! seldom changes gathered in front.
+
+use crate::graph::{Graph, flag};
+use crate::node::{Expr, Node};
+use crate::number::Number;
+use crate::terms::{Term, merge_like, merge_squares};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Longest sum that is looked through; merging compares all its terms.
+const MAX_TERMS: usize = 200;
+
+/// Longest product that is laid flat.
+const MAX_FACTORS: usize = 40;
+
+impl Graph {
+    /// Expressions equal to these, up to rounding, that take less work where the symbols `is_held` seldom change.
+    ///
+    /// Products are written with held factors in front, so that those can be multiplied beforehand; in sums like terms
+    /// are merged, sin² + cos² becomes 1, and factors common to all terms are pulled out. What is used several times
+    /// stays one expression.
+    pub fn shortened(&mut self, exprs: &[Expr], is_held: impl Fn(Expr) -> bool) -> Vec<Expr> {
+        let mut order = self.below(exprs);
+        order.sort_unstable();
+        let mut shortener = Shortener::new(self, &order, exprs, is_held);
+        for &e in &order {
+            shortener.rewrite(e);
+        }
+        exprs.iter().map(|&e| shortener.new_of(e)).collect()
+    }
+
+    /// All nodes of these expressions.
+    fn below(&self, exprs: &[Expr]) -> Vec<Expr> {
+        let mut seen = vec![false; self.len()];
+        let (mut found, mut stack) = (Vec::new(), exprs.to_vec());
+        while let Some(e) = stack.pop() {
+            if !std::mem::replace(&mut seen[e.index()], true) {
+                found.push(e);
+                stack.extend(self.node(e).operands().iter());
+            }
+        }
+        found
+    }
+}
+
+struct Shortener<'g> {
+    graph: &'g mut Graph,
+    /// what stands for each expression
+    new: FxHashMap<Expr, Expr>,
+    /// how often each is used
+    uses: FxHashMap<Expr, u32>,
+    /// sums that are part of one sum only
+    absorbed: FxHashSet<Expr>,
+    /// whether an expression contains held symbols and numbers only; filled for new expressions too
+    held: FxHashMap<Expr, bool>,
+}
+
+impl<'g> Shortener<'g> {
+    fn new(graph: &'g mut Graph, order: &[Expr], roots: &[Expr], is_held: impl Fn(Expr) -> bool) -> Shortener<'g> {
+        let (mut uses, mut held) = (FxHashMap::default(), FxHashMap::default());
+        roots.iter().for_each(|&e| *uses.entry(e).or_insert(0) += 1);
+        for &e in order {
+            graph.node(e).operands().iter().for_each(|&x| *uses.entry(x).or_insert(0) += 1);
+            if graph.is_symbol(e) {
+                held.insert(e, is_held(e));
+            }
+        }
+        let is_sum = |e: Expr| matches!(graph.node(e), Node::Add(..));
+        let sums = order.iter().filter(|&&e| is_sum(e));
+        let inner = sums.flat_map(|&e| graph.node(e).operands().to_vec()).filter(|x| is_sum(*x) && uses[x] == 1);
+        let absorbed = inner.collect();
+        Shortener { graph, new: FxHashMap::default(), uses, absorbed, held }
+    }
+
+    /// What stands for an expression; itself if it was not rewritten.
+    fn new_of(&self, e: Expr) -> Expr {
+        self.new.get(&e).copied().unwrap_or(e)
+    }
+
+    fn is_held(&mut self, e: Expr) -> bool {
+        if let Some(&held) = self.held.get(&e) {
+            return held;
+        }
+        // operands first, without recursion
+        let mut stack = vec![e];
+        while let Some(&x) = stack.last() {
+            let operands = self.graph.node(x).operands();
+            let open: Vec<Expr> = operands.iter().copied().filter(|y| !self.held.contains_key(y)).collect();
+            if open.is_empty() {
+                let held = operands.iter().all(|y| self.held[y]) && !self.graph.is_symbol(x);
+                self.held.insert(x, held);
+                stack.pop();
+            } else {
+                stack.extend(open);
+            }
+        }
+        self.held[&e]
+    }
+
+    /// Values that may be no number, and choices, stay as they were written.
+    fn is_delicate(&self, e: Expr) -> bool {
+        e == Expr::ZERO || self.graph.has(e, flag::SINGULAR) || matches!(self.graph.node(e), Node::Select { .. })
+    }
+
+    fn rewrite(&mut self, e: Expr) {
+        let node = self.graph.node(e);
+        let written = match node {
+            Node::Number(_) | Node::Pi | Node::Symbol(_) => return,
+            _ if self.absorbed.contains(&e) || self.graph.constant_value(e).is_some() => return,
+            Node::Add(..) => self.sum(e),
+            Node::Mul(..) | Node::Pow(..) => {
+                let term = self.term(e, false);
+                match term {
+                    Some(term) => self.product(&term),
+                    None => self.same(node),
+                }
+            }
+            _ => self.same(node),
+        };
+        self.new.insert(e, written);
+    }
+
+    /// The node as it is, over what stands for its operands.
+    fn same(&mut self, node: Node) -> Expr {
+        match node {
+            Node::Add(a, b) => self.graph.add(self.new_of(a), self.new_of(b)),
+            Node::Mul(a, b) => self.graph.mul(self.new_of(a), self.new_of(b)),
+            Node::Pow(a, b) => self.graph.pow(self.new_of(a), self.new_of(b)),
+            Node::Apply(f, x) => self.graph.apply(f, self.new_of(x)),
+            Node::Apply2(f, x, y) => self.graph.apply2(f, self.new_of(x), self.new_of(y)),
+            Node::Select { comparison, left, right, then, otherwise } => {
+                let [left, right, then, otherwise] = [left, right, then, otherwise].map(|x| self.new_of(x));
+                self.graph.select(comparison, left, right, then, otherwise)
+            }
+            Node::Number(_) | Node::Pi | Node::Symbol(_) => unreachable!("leaves stay as they are"),
+        }
+    }
+
+    /// The sum, merged and with common factors pulled out.
+    fn sum(&mut self, e: Expr) -> Expr {
+        let node = self.graph.node(e);
+        let summands = self.summands(e);
+        let terms: Option<Vec<Term>> = match summands.len() <= MAX_TERMS {
+            true => summands.iter().map(|&(x, negative)| self.term(self.new_of(x), negative)).collect(),
+            false => None,
+        };
+        let Some(terms) = terms else { return self.same(node) };
+        let mut terms = merge_like(self.graph, terms);
+        merge_squares(self.graph, &mut terms);
+        if terms.len() < 2 {
+            return terms.first().map_or(Expr::ZERO, |term| self.product(term));
+        }
+        let common = common(&terms);
+        terms.iter_mut().for_each(|term| divide(term, &common));
+        let parts: Vec<Expr> = terms.iter().map(|term| self.product(term)).collect();
+        let inner = self.graph.sum(&parts);
+        match common.factors.is_empty() {
+            true => inner,
+            false => {
+                let mut whole = common;
+                // a sum may have become a product or a number
+                match self.term(inner, false) {
+                    Some(rest) => {
+                        whole.coefficient = whole.coefficient.mul(&rest.coefficient).unwrap_or(Number::ONE);
+                        whole.factors = joined([whole.factors, rest.factors].concat());
+                        self.product(&whole)
+                    }
+                    None => {
+                        let outer = self.product(&whole);
+                        self.graph.mul(outer, inner)
+                    }
+                }
+            }
+        }
+    }
+
+    /// The summands of a sum and whether they are subtracted; inner sums used elsewhere stay whole.
+    fn summands(&self, e: Expr) -> Vec<(Expr, bool)> {
+        let (mut found, mut stack) = (Vec::new(), vec![(e, false)]);
+        while let Some((x, negative)) = stack.pop() {
+            let opens = x == e || self.uses.get(&x).copied().unwrap_or(0) < 2;
+            match self.graph.node(x) {
+                Node::Add(a, b) if opens => stack.extend([(b, negative), (a, negative)]),
+                Node::Mul(Expr::MINUS_ONE, y) => stack.push((y, !negative)),
+                _ => found.push((x, negative)),
+            }
+        }
+        found
+    }
+
+    /// An expression as a coefficient and powers, over what stands for its parts; none if it is better left alone.
+    fn term(&self, e: Expr, negative: bool) -> Option<Term> {
+        let mut coefficient = if negative { Number::MINUS_ONE } else { Number::ONE };
+        let mut factors = Vec::new();
+        let mut stack = vec![(e, Number::ONE)];
+        while let Some((x, n)) = stack.pop() {
+            let x = self.new_of(x);
+            if self.is_delicate(x) || factors.len() > MAX_FACTORS {
+                return None;
+            }
+            match self.graph.node(x) {
+                Node::Mul(a, b) => stack.extend([(b, n.clone()), (a, n)]),
+                Node::Pow(u, k) => match self.graph.number(k).filter(|k| k.is_integer()).and_then(|k| k.mul(&n)) {
+                    Some(k) => stack.push((u, k)),
+                    None => factors.push((x, n)),
+                },
+                Node::Number(id) => coefficient = self.graph.number_at(id).pow(&n).and_then(|c| c.mul(&coefficient))?,
+                _ => factors.push((x, n)),
+            }
+        }
+        Some(Term { coefficient, factors: joined(factors), place: e })
+    }
+
+    /// coefficient · held factors · the others, what stands below the bar as one quotient.
+    fn product(&mut self, term: &Term) -> Expr {
+        let number = self.graph.exact(term.coefficient.clone());
+        let (held, moving): (Vec<_>, Vec<_>) = term.factors.iter().cloned().partition(|(base, _)| self.is_held(*base));
+        let held = self.powers(&held);
+        let moving = self.powers(&moving);
+        let product = self.graph.mul(held, moving);
+        self.graph.mul(number, product)
+    }
+
+    fn powers(&mut self, factors: &[(Expr, Number)]) -> Expr {
+        let side = |shortener: &mut Self, below: bool| {
+            let chosen = factors.iter().filter(|(_, n)| n.is_negative() == below);
+            chosen.fold(Expr::ONE, |product, (base, n)| {
+                let exponent = shortener.graph.exact(n.abs());
+                let power = shortener.graph.pow(*base, exponent);
+                shortener.graph.mul(product, power)
+            })
+        };
+        let (above, below) = (side(self, false), side(self, true));
+        if below == Expr::ONE { above } else { self.graph.div(above, below) }
+    }
+}
+
+/// Factors in a fixed order, exponents of equal bases added.
+fn joined(mut factors: Vec<(Expr, Number)>) -> Vec<(Expr, Number)> {
+    factors.sort_by_key(|(base, _)| *base);
+    let mut joined: Vec<(Expr, Number)> = Vec::with_capacity(factors.len());
+    for (base, n) in factors {
+        match joined.last_mut() {
+            Some((last, m)) if *last == base => match m.add(&n) {
+                Some(sum) => *m = sum,
+                None => joined.push((base, n)),
+            },
+            _ => joined.push((base, n)),
+        }
+    }
+    joined.retain(|(_, n)| !n.is_zero());
+    joined
+}
+
+/// What all terms have in common.
+fn common(terms: &[Term]) -> Term {
+    let first = &terms[0];
+    let mut factors = Vec::new();
+    for (base, n) in &first.factors {
+        let exponents: Option<Vec<&Number>> =
+            terms.iter().map(|term| term.factors.iter().find(|(other, _)| other == base).map(|(_, n)| n)).collect();
+        let Some(exponents) = exponents else { continue };
+        if exponents.iter().all(|m| m.is_negative() == n.is_negative()) {
+            let least = exponents.into_iter().min_by_key(|m| m.abs().to_i64().unwrap_or(i64::MAX)).unwrap_or(n);
+            factors.push((*base, least.clone()));
+        }
+    }
+    let same = terms.iter().all(|term| term.coefficient.abs() == first.coefficient.abs());
+    let coefficient = if same && !factors.is_empty() { first.coefficient.abs() } else { Number::ONE };
+    Term { coefficient, factors, place: first.place }
+}
+
+/// term / common.
+fn divide(term: &mut Term, common: &Term) {
+    for (base, n) in &common.factors {
+        if let Some((_, m)) = term.factors.iter_mut().find(|(other, _)| other == base) {
+            *m = m.add(&n.neg()).unwrap_or_else(|| m.clone());
+        }
+    }
+    term.factors.retain(|(_, n)| !n.is_zero());
+    if let Some(inverse) = common.coefficient.pow(&Number::MINUS_ONE) {
+        term.coefficient = term.coefficient.mul(&inverse).unwrap_or_else(|| term.coefficient.clone());
+    }
+}

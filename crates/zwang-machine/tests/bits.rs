@@ -1,0 +1,111 @@
+//! Machine code gives the bits of the interpreter.
+
+#[path = "../../zwang-expr/tests/executor/mod.rs"]
+mod executor;
+
+use executor::{N_INPUTS, check, config, inputs, picks, program};
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
+use zwang_expr::{Expr, Function, Graph, Program};
+use zwang_machine::{Effort, MachineCode};
+
+/// Runs machine code state by state; values of one state lie `n` apart.
+fn run(code: &MachineCode, n: usize, inputs: &[f64], outputs: &mut [f64]) {
+    let mut workspace = code.workspace();
+    let n_outputs = outputs.len() / n.max(1);
+    let mut found = vec![0.0; n_outputs];
+    for s in 0..n {
+        let state: Vec<f64> = inputs.iter().skip(s).step_by(n).copied().collect();
+        code.run(&state, &mut workspace, &mut found);
+        (0..n_outputs).for_each(|k| outputs[k * n + s] = found[k]);
+    }
+}
+
+fn check_code(program: &Program, effort: Effort, n_states: usize, seed: u64) {
+    let code = MachineCode::new(program, effort).expect("this processor is known");
+    check(program, n_states, &inputs(n_states, seed), |n, inputs, outputs| run(&code, n, inputs, outputs));
+}
+
+proptest! {
+    #![proptest_config(config(300))]
+
+    #[test]
+    fn quick_code_is_bit_equal_to_the_interpreter(picks in picks(150), seed: u64) {
+        check_code(&program(&picks), Effort::Quick, 8, seed);
+    }
+
+    #[test]
+    fn thorough_code_is_bit_equal_to_the_interpreter(picks in picks(60), seed: u64) {
+        check_code(&program(&picks), Effort::Thorough, 8, seed);
+    }
+
+    /// What depends on some inputs alone, computed beforehand: the same bits again.
+    #[test]
+    fn a_split_program_is_bit_equal_to_the_whole(picks in picks(100), a in 0..=N_INPUTS, b in 0..=N_INPUTS, seed: u64) {
+        let program = program(&picks);
+        let held = a.min(b)..a.max(b);
+        let (before, after) = program.split(held.clone());
+        check(&program, 5, &inputs(5, seed), |n, inputs, outputs| {
+            for s in 0..n {
+                let state: Vec<f64> = inputs.iter().skip(s).step_by(n).copied().collect();
+                let mut handed = vec![0.0; before.n_outputs()];
+                before.run(&state[held.clone()], &mut before.workspace(), &mut handed);
+                let late = state.iter().enumerate().filter(|(k, _)| !held.contains(k)).map(|(_, x)| *x);
+                let all: Vec<f64> = late.chain(handed).collect();
+                let mut found = vec![0.0; after.n_outputs()];
+                after.run(&all, &mut after.workspace(), &mut found);
+                (0..found.len()).for_each(|k| outputs[k * n + s] = found[k]);
+            }
+        });
+    }
+}
+
+/// Programs of several functions: values cross from one to the next, sines and cosines among them.
+#[test]
+fn long_programs_are_cut_into_functions() {
+    let mut runner = TestRunner::new(config(1));
+    let picked = picks(60_000).new_tree(&mut runner).expect("nothing is filtered").current();
+    let mut longest = program(&picked);
+    for seed in 0..20 {
+        let picked = picks(60_000).new_tree(&mut runner).expect("nothing is filtered").current();
+        let other = program(&picked);
+        if other.len() > longest.len() {
+            longest = other;
+        }
+        if longest.len() > 25_000 || seed == 19 {
+            break;
+        }
+    }
+    assert!(longest.len() > 20_000, "{} instructions", longest.len());
+    check_code(&longest, Effort::Quick, 3, 11);
+}
+
+/// Sines of sines: every depth is one group.
+#[test]
+fn nested_sines_are_found_level_by_level() {
+    let mut g = Graph::new();
+    let symbols: Vec<Expr> = (0..N_INPUTS).map(|k| g.symbol(&format!("x{k}"), "x")).collect();
+    let mut e = symbols[0];
+    let mut outputs = Vec::new();
+    for k in 0..12 {
+        let sine = g.apply(Function::Sin, e);
+        let cosine = g.apply(Function::Cos, e);
+        let sum = g.add(sine, symbols[k % N_INPUTS]);
+        e = g.mul(sum, cosine);
+        outputs.extend([sine, e]);
+    }
+    let program = Program::new(&g, &symbols, &outputs).expect("all symbols are inputs");
+    check_code(&program, Effort::Quick, 16, 5);
+    check_code(&program, Effort::Thorough, 16, 5);
+}
+
+#[test]
+fn programs_without_instructions_copy_inputs_and_constants() {
+    let mut g = Graph::new();
+    let symbols: Vec<Expr> = (0..N_INPUTS).map(|k| g.symbol(&format!("x{k}"), "x")).collect();
+    let program = Program::new(&g, &symbols, &[symbols[2], Expr::HALF, symbols[2]]).expect("all symbols are inputs");
+    check_code(&program, Effort::Quick, 3, 1);
+    let empty = Program::new(&g, &symbols, &[]).expect("nothing is needed");
+    check_code(&empty, Effort::Quick, 1, 1);
+}
