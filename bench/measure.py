@@ -25,7 +25,7 @@ LIMIT = 300  # seconds that one process may take
 EXACT = 1e-12  # largest error of one acceleration
 STILL = "--no-run"  # where one acceleration is asked for, not a motion
 
-rows, startup, scaling, growth, complaints, spreads = [], [], [], {}, [], []
+rows, starts, scaling, growth, complaints, spreads = [], [], [], {}, [], []
 
 
 class Failed(Exception):
@@ -46,8 +46,8 @@ def launch(command, text=None):
 
 def zwang(text, *options, command="bench"):
     result = launch([ZWANG, command, "-", "--json", *options], text)
-    if command == "bench" and "acceleration_ns" not in result:
-        raise Failed(str(result)[:200])
+    if "qddot" not in result and "q" not in result:
+        raise Failed("; ".join(d["message"] for d in result["diagnostics"] if d["severity"] == "error"))
     return result
 
 
@@ -55,7 +55,7 @@ def peer(*words):
     return launch([sys.executable, Path(peers.__file__), *words])
 
 
-def alternate(rounds, **sides):
+def alternate(work, rounds, **sides):
     """Calls the sides in turn, `rounds` times; a list of results for each, empty for one that failed."""
     results = {name: [] for name in sides}
     failed = set()
@@ -66,7 +66,7 @@ def alternate(rounds, **sides):
                     results[name].append(side())
                 except Failed as reason:
                     failed.add(name)
-                    complaints.append(f"{name}: {reason}")
+                    complaints.append(f"{work}, {name}: {reason}")
     return {name: [] if name in failed else found for name, found in results.items()}
 
 
@@ -111,14 +111,15 @@ def pendulum(plan):
         p = problems.pendulum(n)
         hand, given = peers.compile_hand(p, "pendulum", n)
         library = peer("library", "pendulum", n)["path"]
+        work = f"pendulum of {n} links"
         found = alternate(
-            plan.rounds, zwang=lambda: zwang(p.text, STILL),
+            work, plan.rounds, zwang=lambda: zwang(p.text, STILL),
             heyoka=lambda: peer("derive", "heyoka", n), o0=lambda: peer("derive", "heyoka-o0", n),
             again=lambda: peer("derive", "heyoka-again", n),
             vm=lambda: peer("derive", "casadi-vm", n), c=lambda: peer("derive", "casadi-c", n),
             call=lambda: launch([hand, "casadi", given, library]),
             dense=lambda: launch([hand, "pendulum-dense", given]), linear=lambda: launch([hand, "pendulum-linear", given]))
-        off = {name: check(f"pendulum of {n} links, {name}", results,
+        off = {name: check(f"{work}, {name}", results,
                            lambda r: problems.error(in_order(r["qddot"], p.names), p.qddot), EXACT)
                for name, results in found.items()}
         for name, label, goal in (("heyoka", "heyoka lagrangian + cfunc", 10), ("o0", "the same, opt_level=0", None),
@@ -138,9 +139,11 @@ def chain(plan):
         p = problems.chain(n)
         hand, given = peers.compile_hand(p, "chain", n)
         generated = peer("library", "chain", n)
-        found = alternate(plan.rounds, zwang=lambda: zwang(p.text, STILL), call=lambda: launch([hand, "casadi", given, generated["path"]]),
+        work = f"chain of {n} masses"
+        found = alternate(work, plan.rounds, zwang=lambda: zwang(p.text, STILL),
+                          call=lambda: launch([hand, "casadi", given, generated["path"]]),
                           hand=lambda: launch([hand, "chain", given]))
-        off = {name: check(f"chain of {n} masses, {name}", results,
+        off = {name: check(f"{work}, {name}", results,
                            lambda r: problems.error(in_order(r["qddot"], p.names), p.qddot), EXACT)
                for name, results in found.items()}
         for name, label, goal in (("call", "CasADi generated C", 0.5), ("hand", "C by hand, O(n)", None)):
@@ -155,8 +158,9 @@ def twice(plan):
     goals = {10: 50, 100: 500, 500: 5000}
     for n in plan.chain:
         p = problems.chain(n, twice=True)
-        found = alternate(min(plan.rounds, 3), zwang=lambda: zwang(p.text, STILL), pinv=lambda: peer("pinv_chain", n))
-        off = {name: check(f"chain of {n} masses stated twice, {name}", results,
+        work = f"chain of {n} masses stated twice"
+        found = alternate(work, min(plan.rounds, 3), zwang=lambda: zwang(p.text, STILL), pinv=lambda: peer("pinv_chain", n))
+        off = {name: check(f"{work}, {name}", results,
                            lambda r: problems.error(in_order(r["qddot"], p.names), p.qddot), EXACT)
                for name, results in found.items()}
         rows.append(Row("one acceleration, chain with every rod twice", f"{n} masses", median(found["zwang"], acceleration),
@@ -186,7 +190,7 @@ def motion(plan, work, text, names, right, goal, peer_at, label, bar, begin, who
     again = [1] if whole_bar else []
     ours = loosest(goal, lambda tol: distance(zwang(text, "--tolerance", tol, command="run")["q"], names, right), 10 * begin)
     theirs = loosest(goal, lambda tol: distance(peer_at(tol)["q"], names, right), begin)
-    found = alternate(plan.rounds, zwang=lambda: zwang(text, "--tolerance", ours),
+    found = alternate(work, plan.rounds, zwang=lambda: zwang(text, "--tolerance", ours),
                       whole=lambda: zwang(text, "--tolerance", ours, command="run"), peer=lambda: peer_at(theirs, *again))
     off = {name: check(f"{work}, {name}", results, lambda r: distance(r["q"], names, right), goal)
            for name, results in found.items()}
@@ -215,15 +219,17 @@ def squeezer(plan):
 def parallelogram(plan):
     """7: three cranks with a redundant rod."""
     motion(plan, "redundant parallelogram, 10 s", problems.PARALLELOGRAM, problems.PARALLELOGRAM_NAMES,
-           problems.parallelogram_at(10.0), 1e-7, lambda *words: peer("scipy_parallelogram", *words), "scipy DOP853 + numpy pinv", 50, 1e-7)
+           problems.parallelogram_at(10.0), 1e-7, lambda *words: peer("scipy_parallelogram", *words),
+           "scipy DOP853 + numpy pinv", 50, 1e-7)
 
 
-def start_up(plan):
+def startup(plan):
     """8: wall time of whole processes."""
     models = ROOT / "models"
     ten = problems.pendulum(10).text
     commands = {"`zwang check`, pendulum of 10 links": ([ZWANG, "check", "-"], ten, 0.010),
-                "`zwang check models/chain_of_ten_angles.zw`": ([ZWANG, "check", models / "chain_of_ten_angles.zw"], None, 0.010),
+                "`zwang check models/chain_of_ten_angles.zw`":
+                    ([ZWANG, "check", models / "chain_of_ten_angles.zw"], None, 0.010),
                 "`zwang run models/pendulum.zw`": ([ZWANG, "run", models / "pendulum.zw"], None, None),
                 "an empty process (`true`)": (["true"], None, None),
                 "`python -c 'import heyoka'`": ([sys.executable, "-c", "import heyoka"], None, None),
@@ -240,7 +246,7 @@ def start_up(plan):
                 complaints.append(f"{name}: exit code {done.returncode}")
     for name, (_, _, goal) in commands.items():
         middle = statistics.median(times[name])
-        startup.append([name, duration(middle), duration(min(times[name])), "" if goal is None else duration(goal),
+        starts.append([name, duration(middle), duration(min(times[name])), "" if goal is None else duration(goal),
                         "" if goal is None else "yes" if middle < goal else "**no**"])
 
 
@@ -251,12 +257,14 @@ def scale(plan):
                                ("net", problems.net, plan.net)):
         for size in sizes:
             p = make(size)
-            found = alternate(1 if size > 1000 else min(plan.rounds, 3), zwang=lambda: zwang(p.text, "--to", 1e-300))["zwang"]
-            name = f"{label} of {len(p.masses)} masses"
-            check(name + ", start", found, lambda r: problems.error(in_order(r["q"], p.names), p.q), EXACT)
+            work = f"{label}, {len(p.masses)} masses"
+            found = alternate(work, 1 if size > 1000 else min(plan.rounds, 3),
+                              zwang=lambda: zwang(p.text, "--to", 1e-300))["zwang"]
+            check(work + ", start", found, lambda r: problems.error(in_order(r["q"], p.names), p.q), EXACT)
             # rounding of the start alone moves the acceleration of a large net by 1e-12: compare at zwang's own state
-            right, sparse_seconds = p.at(*(in_order(found[-1][key], p.names) for key in ("q", "qdot"))) if found else p.at(p.q, p.qdot)
-            off = check(name, found, lambda r: problems.error(in_order(r["qddot"], p.names), right), EXACT)
+            state = [in_order(found[-1][key], p.names) for key in ("q", "qdot")] if found else (p.q, p.qdot)
+            right, sparse_seconds = p.at(*state)
+            off = check(work, found, lambda r: problems.error(in_order(r["qddot"], p.names), right), EXACT)
             one = median(found, acceleration)
             growth[label, len(p.masses)] = one
             last = found[-1] if found else {}
@@ -266,34 +274,33 @@ def scale(plan):
                             f"{last['peak_bytes'] / 2**20:.0f} MiB" if last else "", small(off), last.get("solver", "")])
 
 
-PROBLEMS = dict(pendulum=pendulum, chain=chain, twice=twice, double_pendulum=double_pendulum, squeezer=squeezer,
-                parallelogram=parallelogram, startup=start_up, scale=scale)
+PROBLEMS = {f.__name__: f for f in (pendulum, chain, twice, double_pendulum, squeezer, parallelogram, startup, scale)}
 
 
 def report(plan, seconds):
     """Everything as one Markdown page."""
     parts = [f"# Measured {datetime.date.today()}" + (", quick" if plan.quick else ""), circumstances(ZWANG, ROOT),
-             f"CPU time on one core, median of {plan.rounds} alternations of zwang and peer; ratio = its time / time of zwang, so more than 1 "
-             "means that zwang is faster. How each is measured: [README](../README.md)."]
+             f"CPU time on one core, median of {plan.rounds} alternations of zwang and peer; ratio = its time / time of zwang, "
+             "so more than 1 means that zwang is faster. How each is measured: [README](../README.md)."]
     if rows:
         works = [r.work for r in rows]
         rows.sort(key=lambda r: works.index(r.work))
         missed = sum(1 for r in rows if r.goal and (r.ratio() or 0) < r.goal)
         parts += ["## Ratios", table(COMPARISON, [r.cells() for r in rows]),
                   f"{sum(1 for r in rows if r.goal)} goals, {missed} missed."]
-    if startup:
-        parts += ["## Start-up", table(["whole process", "median wall time", "least", "goal", "met"], startup)]
+    if starts:
+        parts += ["## Start-up", table(["whole process", "median wall time", "least", "goal", "met"], starts)]
     if scaling:
         parts += ["## One acceleration of many masses",
-                  table(["system", "masses", "coordinates", "constraints", "text to machine code", "one acceleration", "per mass",
-                         "scipy SuperLU, factor and solve", "peak memory", "error", "solver"], scaling)]
+                  table(["system", "masses", "coordinates", "constraints", "text to machine code", "one acceleration",
+                         "per mass", "scipy SuperLU, factor and solve", "peak memory", "error", "solver"], scaling)]
     ten_thousand, ten_times = growth.get(("chain", 10_000)), growth.get(("chain", 100_000))
     if ten_thousand:
         parts.append(f"Goal: a chain of 10,000 masses under 5 ms: {'yes' if ten_thousand < 5e-3 else '**no**'}"
                      + (f"; ten times the masses take {ten_times / ten_thousand:.1f} times as long." if ten_times else "."))
     if spreads:
-        parts.append(f"Spread within one side, (largest - least) / median: {100 * statistics.median(spreads):.0f} % in the middle, "
-                     f"{100 * max(spreads):.0f} % at most. Took {seconds / 60:.1f} minutes.")
+        parts.append(f"Spread within one side, (largest - least) / median: {100 * statistics.median(spreads):.0f} % in the "
+                     f"middle, {100 * max(spreads):.0f} % at most. Took {seconds / 60:.1f} minutes.")
     if complaints:
         parts += ["## Wrong or missing", "\n".join(f"- {c}" for c in complaints)]
     return "\n\n".join(parts) + "\n"
@@ -316,7 +323,10 @@ def main():
     begin = time.perf_counter()
     for name in plan.problem or PROBLEMS:
         print(f"{time.perf_counter() - begin:6.1f} s  {name}", file=sys.stderr, flush=True)
-        PROBLEMS[name](plan)
+        try:
+            PROBLEMS[name](plan)
+        except Failed as reason:
+            complaints.append(f"{name}: {reason}")
     page = report(plan, time.perf_counter() - begin)
     print(page)
     target = plan.o or (None if plan.quick or plan.problem else ROOT / "bench" / "results" / f"{datetime.date.today()}.md")

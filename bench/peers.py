@@ -320,4 +320,5 @@ def scipy_parallelogram(tolerance):
 
 
 if __name__ == "__main__":
-    print(json.dumps(globals()[sys.argv[1]](*(json.loads(word) if word[:1] in "-.0123456789" else word for word in sys.argv[2:]))))
+    name, *words = sys.argv[1:]
+    print(json.dumps(globals()[name](*(word if word[0].isalpha() else json.loads(word) for word in words))))

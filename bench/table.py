@@ -1,6 +1,7 @@
 """Measurements as Markdown."""
 import importlib.metadata
 import os
+import platform
 import re
 import subprocess
 from dataclasses import dataclass
@@ -66,7 +67,9 @@ def circumstances(zwang, root):
     field = lambda name: (re.search(rf"^{name}\s*: (.*)$", info, re.M) or [0, "?"])[1]
     cpu = f"{field('model name')} (family {field('cpu family')}, model {field('model')})"
     gib = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    peers = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in ("heyoka", "casadi", "scipy", "numpy"))
+    versions = [f"{first_line(zwang, '--version')} at {first_line('git', 'rev-parse', '--short', 'HEAD', at=root)}"]
+    versions += [f"{name} {importlib.metadata.version(name)}" for name in ("heyoka", "casadi", "scipy", "numpy")]
+    versions += [f"gcc {first_line('gcc', '-dumpfullversion')}", first_line("rustc", "--version").split(" (")[0],
+                 f"Python {platform.python_version()}"]
     return (f"Machine: {cpu}, {os.cpu_count()} cores, {gib:.0f} GiB; one core used.\n"
-            f"Versions: {first_line(zwang, '--version')} at {first_line('git', 'rev-parse', '--short', 'HEAD', at=root)}, {peers}, "
-            f"gcc {first_line('gcc', '-dumpfullversion')}, {first_line('rustc', '--version').split(' (')[0]}, Python {first_line('python3', '--version').split()[-1]}.")
+            f"Versions: {', '.join(versions)}.")
