@@ -154,7 +154,8 @@ fn compilation(check: &mut Check, plan: &Plan, settings: &Settings) -> Result<f6
                 return system.fill(&check.state, &mut given).is_ok();
             }
             system.prepare_motion(&mut check.equations);
-            system.specialize(&rows) && system.accelerate(check.state.t, &y, &mut rate).is_some()
+            system.specialize(&rows, &vec![1.0; rows.len()])
+                && system.accelerate(check.state.t, &y, &mut rate).is_some()
         })
     })))
 }

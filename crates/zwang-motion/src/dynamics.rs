@@ -122,14 +122,14 @@ pub trait Dynamics {
     }
 
     /// Makes the explicit acceleration ready for these rows of A, known to be independent and to imply the others; false if
-    /// the system has none.
-    fn specialize(&mut self, rows: &[usize]) -> bool {
-        let _ = rows;
+    /// the system has none. `scales` bring the rows of A M^(-1/2) to a length of about one.
+    #[allow(unused_variables)]
+    fn specialize(&mut self, rows: &[usize], scales: &[f64]) -> bool {
         false
     }
 
     /// The rate (q̇, q̈, ẇ) at t and y = (q, q̇, w), explicitly and without a decomposition. Returns the least pivot of the
-    /// rows, at most 1; none where a pivot is in doubt, and a decomposition must decide.
+    /// rows, as the square of a length beside those of `scales`; none where a pivot is in doubt, and a decomposition must decide.
     #[allow(unused_variables)]
     fn accelerate(&mut self, t: f64, y: &[f64], rate: &mut [f64]) -> Option<f64> {
         None

@@ -184,22 +184,52 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
         Ok(())
     }
 
-    /// Lets the system prepare its explicit acceleration for the rows that have pivots here.
+    /// Lets the system prepare what it can compute explicitly, for rows that are independent here and imply the others.
     pub(crate) fn specialize(&mut self) {
         let (m, rank) = (self.given.constraint_rhs.len(), self.all.rank());
         let usable = self.way.is_none() && !matches!(self.drift, Drift::Baumgarte { .. });
-        let rows: Vec<usize> = match (rank == m, self.all.is_large()) {
-            (true, _) => (0..m).collect(),
-            (false, false) => {
-                let mut rows = self.all.qr.perm[..rank].to_vec();
-                rows.sort_unstable();
-                rows
-            }
-            (false, true) => return,
+        let rows = match rank == m {
+            true => Some((0..m).collect()),
+            // rows on positions first: others may follow from them, but do not imply them
+            false => self.all.independent_rows(|i| {
+                if i < self.h {
+                    1e6
+                } else if i < self.hs {
+                    1e3
+                } else {
+                    1.0
+                }
+            }),
         };
         (self.n_asked, self.n_doubts) = (0, 0);
         self.is_whole = rank == m;
-        self.is_explicit = usable && self.dynamics.specialize(&rows);
+        self.is_explicit = usable
+            && rows.is_some_and(|rows: Vec<usize>| {
+                let scales: Vec<f64> = rows.iter().map(|&i| self.all.row_scale(i)).collect();
+                self.dynamics.specialize(&rows, &scales)
+            });
+    }
+
+    /// Whether every row is met by an acceleration, relative to the sizes that enter it; M, Q, A, b are those of the state.
+    /// False means that a closer look is needed.
+    pub(crate) fn meets_rows(&self, qddot: &[f64]) -> bool {
+        let (A, b) = (&self.given.constraint_matrix, &self.given.constraint_rhs);
+        let Settings { contradiction_tolerance, contradiction_floor, .. } = self.settings;
+        (0..b.len()).all(|i| {
+            let (col, value) = A.row(i);
+            let (mut sum, mut size, mut top) = (0.0, b[i].abs(), 0f64);
+            for (&j, &x) in col.iter().zip(value) {
+                sum += x * qddot[j];
+                size += (x * qddot[j]).abs();
+                top = top.max(x.abs());
+            }
+            (b[i] - sum).abs() <= contradiction_tolerance * size + contradiction_floor * top
+        })
+    }
+
+    /// M, Q, A, b here.
+    pub(crate) fn fill(&mut self) -> Result<(), MotionError> {
+        self.dynamics.fill(&self.instant.state, &mut self.given)
     }
 
     /// The same by the route the user chose.
@@ -287,7 +317,7 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
         if self.hs == 0 || self.drift != Drift::Project {
             return Ok(0.0);
         }
-        let explicit = !fresh && self.is_explicit && self.is_whole;
+        let explicit = !fresh && self.is_explicit;
         if fresh {
             self.factor()?;
         }

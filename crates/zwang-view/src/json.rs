@@ -128,6 +128,7 @@ pub fn inspect_json(reading: &Reading, diagnostics: &Diagnostics, inspection: &I
         "outputs": outputs,
         "routes": routes,
         "disagreement": inspection.disagreement,
+        "solver": crate::table::solver_text(inspection),
         "diagnostics": diagnostics_json(reading, diagnostics),
     })
 }

@@ -164,7 +164,19 @@ fn scalars(inspection: &Inspection) -> String {
         out.push_str(&format!("  {:<20} {text}\n", name.as_str()));
     }
     out.push_str(&format!("  largest relative difference {:.1e}\n", inspection.disagreement));
+    if let Some(text) = solver_text(inspection) {
+        out.push_str(&format!("  a run would take: {text}\n"));
+    }
     out
+}
+
+/// What a run would find its accelerations with.
+pub(crate) fn solver_text(inspection: &Inspection) -> Option<String> {
+    let (solver, n_instructions) = inspection.solver?;
+    Some(match n_instructions {
+        Some(n) => format!("{}, {n} instructions", solver.as_str()),
+        None => solver.as_str().to_string(),
+    })
 }
 
 /// Named vectors side by side.

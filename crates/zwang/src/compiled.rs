@@ -28,7 +28,7 @@ pub(crate) struct Compiled {
     program: Program,
     /// Which inputs are parameters; what depends on them alone is computed when they change.
     held: Range<usize>,
-    parameters: Vec<f64>,
+    parameters: Option<Vec<f64>>,
     before: Program,
     /// What is left to be run, its inputs and its values.
     main: Program,
@@ -80,7 +80,7 @@ impl Compiled {
             Coding::Never => usize::MAX,
         };
         Compiled {
-            parameters: vec![f64::NAN; held.len()],
+            parameters: None,
             inputs: vec![0.0; main.n_inputs()],
             workspace: main.workspace(),
             values: vec![0.0; main.n_outputs()],
@@ -110,9 +110,7 @@ impl Compiled {
     /// The values for these inputs.
     pub(crate) fn run(&mut self, inputs: &[f64]) -> &[f64] {
         let Range { start, end } = self.held;
-        if !same_bits(&self.parameters, &inputs[start..end]) {
-            self.hold(&inputs[start..end]);
-        }
+        self.hold(&inputs[start..end]);
         let n_late = inputs.len() - self.held.len();
         self.inputs[..start].copy_from_slice(&inputs[..start]);
         self.inputs[start..n_late].copy_from_slice(&inputs[end..]);
@@ -121,9 +119,7 @@ impl Compiled {
 
     /// The values at t and (q, q̇), for programs of those and of parameters.
     pub(crate) fn run_at(&mut self, t: f64, y: &[f64], parameters: &[f64]) -> &[f64] {
-        if !same_bits(&self.parameters, parameters) {
-            self.hold(parameters);
-        }
+        self.hold(parameters);
         self.inputs[0] = t;
         self.inputs[1..=y.len()].copy_from_slice(y);
         self.run_loaded()
@@ -141,9 +137,12 @@ impl Compiled {
         &self.values
     }
 
-    /// Computes what depends on the parameters alone.
+    /// Computes what depends on the parameters alone, unless they are those of the last call.
     fn hold(&mut self, parameters: &[f64]) {
-        self.parameters.copy_from_slice(parameters);
+        if self.parameters.as_ref().is_some_and(|known| same_bits(known, parameters)) {
+            return;
+        }
+        self.parameters = Some(parameters.to_vec());
         let n_late = self.program.n_inputs() - self.held.len();
         self.before.run(parameters, &mut self.before.workspace(), &mut self.inputs[n_late..]);
     }

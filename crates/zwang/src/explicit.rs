@@ -19,12 +19,12 @@ const LEAST_MASS: f64 = 1e-6;
 /// A pivot of S below this part of its diagonal entry is in doubt. S squares: a direction of the rows is then 1/20 of
 /// the others, and rounding would cost three digits. A straight chain of n links has one of about 1/n, so many rows are
 /// allowed smaller ones.
-pub(crate) fn least_row(n_rows: usize) -> f64 {
+fn least_row(n_rows: usize) -> f64 {
     2.5e-3 * f64::min(1.0, 40.0 / n_rows.max(1) as f64)
 }
 
 /// Up to so many rows the pivots themselves are told; a system with more is not watched for singular positions.
-pub(crate) const MOST_WATCHED: usize = 64;
+const MOST_WATCHED: usize = 64;
 
 /// Longer programs are not made: sparse algebra is as fast, and code would take long to make.
 const LONGEST: usize = 60_000;
@@ -33,16 +33,16 @@ const LONGEST: usize = 60_000;
 /// which must be independent and imply the others. None if it would be too long, if a quantity has no value, or if a
 /// multiplier is asked for that the kept rows do not determine.
 ///
-/// The first output is positive if no pivot of M is in doubt, the second is the least pivot of the rows beside its
-/// diagonal entry; where there are many rows, it is positive if none is in doubt.
-pub(crate) fn acceleration(source: &Source, kept: &[usize]) -> Option<Program> {
+/// The first output is positive if no pivot of M is in doubt, the second if none of the rows is; the third is the least
+/// pivot of the rows, each times the square of its scale.
+pub(crate) fn acceleration(source: &Source, kept: &[usize], scales: &[f64]) -> Option<Program> {
     let is_whole = kept.len() == source.rows.len();
     let has_nonideal = !source.nonideal.is_empty();
     if !is_whole && (has_nonideal || source.needs_lambda) {
         return None;
     }
     let mut program = Elimination::new(source);
-    let factored = program.factored(source, kept)?;
+    let factored = program.factored(source, kept, scales)?;
     let mut force = program.values(&source.force)?;
     let rhs = program.values(&kept.iter().map(|&r| source.rhs[r]).collect::<Vec<_>>())?;
     let mut solution = program.solve(&factored, &force, &rhs);
@@ -76,15 +76,22 @@ pub(crate) fn acceleration(source: &Source, kept: &[usize]) -> Option<Program> {
 }
 
 /// The program from t, q, q̇ and parameters to the least pivots and to the smallest change, in the mass metric, that
-/// takes the residuals of the first rows away to first order: x = −M⁻¹Aᵀ(A M⁻¹Aᵀ)⁻¹ residuals.
-pub(crate) fn correction(source: &Source, residuals: &[Expr]) -> Option<Program> {
+/// takes the residuals of these rows away to first order: x = −M⁻¹Aᵀ(A M⁻¹Aᵀ)⁻¹ residuals.
+pub(crate) fn correction(source: &Source, rows: &[usize], residuals: &[Expr]) -> Option<Program> {
     let mut program = Elimination::new(source);
-    let rows: Vec<usize> = (0..residuals.len()).collect();
-    let factored = program.factored(source, &rows)?;
-    let residuals = program.values(residuals)?;
+    let factored = program.factored(source, rows, &[])?;
+    let residuals = program.values(&rows.iter().map(|&r| residuals[r]).collect::<Vec<_>>())?;
     let rhs: Vec<Register> = residuals.into_iter().map(|r| program.assembler.neg(r)).collect();
     let x = program.solve(&factored, &[], &rhs).x;
     program.finish(x)
+}
+
+/// How many outputs of a program are about pivots.
+pub(crate) const N_PIVOTS: usize = 3;
+
+/// Whether no pivot was in doubt and everything is finite; a pivot may be NaN.
+pub(crate) fn are_sure(outputs: &[f64]) -> bool {
+    outputs[0] > 0.0 && outputs[1] > 0.0 && outputs[2..].iter().all(|x| x.is_finite())
 }
 
 /// M = L D Lᵀ and S = Y Zᵀ of some rows, eliminated.
@@ -119,15 +126,17 @@ struct Elimination<'s> {
     assembler: Assembler<'s>,
     /// The least of pivot − bound · diagonal of M so far.
     mass_pivot: Register,
-    /// The least pivot of the rows so far, see [`acceleration`].
+    /// The same for the rows.
     row_pivot: Register,
+    /// The least pivot of the rows so far, in the units of their scales.
+    least: Register,
 }
 
 impl<'s> Elimination<'s> {
     fn new(source: &'s Source) -> Elimination<'s> {
         let mut assembler = Assembler::new(&source.graph, &source.inputs);
         let one = assembler.constant(1.0);
-        Elimination { assembler, mass_pivot: one, row_pivot: one }
+        Elimination { assembler, mass_pivot: one, row_pivot: one, least: one }
     }
 
     fn check_length(&self) -> Option<()> {
@@ -136,7 +145,7 @@ impl<'s> Elimination<'s> {
 
     fn finish(self, found: Vec<Register>) -> Option<Program> {
         self.check_length()?;
-        let mut outputs = vec![self.mass_pivot, self.row_pivot];
+        let mut outputs = vec![self.mass_pivot, self.row_pivot, self.least];
         outputs.extend(found);
         Some(self.assembler.finish(&outputs))
     }
@@ -155,15 +164,15 @@ impl<'s> Elimination<'s> {
         Some(row.iter().map(|(j, _)| *j).zip(values).collect())
     }
 
-    /// Eliminates M and S = A M⁻¹Aᵀ for some rows of A.
-    fn factored(&mut self, source: &Source, rows: &[usize]) -> Option<Factored> {
+    /// Eliminates M and S = A M⁻¹Aᵀ for some rows of A; watches the pivots in the units of `scales`, if there are any.
+    fn factored(&mut self, source: &Source, rows: &[usize], scales: &[f64]) -> Option<Factored> {
         let n = source.q.len();
         let mut mass: Symmetric = Vec::with_capacity(n);
         for row in &source.mass {
             mass.push(self.entries(row)?.into_iter().collect());
         }
         let least = self.assembler.constant(LEAST_MASS);
-        let M = self.factor(mass, |program, pivot, diagonal| {
+        let M = self.factor(mass, |program, _, pivot, diagonal| {
             let bound = program.assembler.mul(least, diagonal);
             let above = program.assembler.sub(pivot, bound);
             program.mass_pivot = program.assembler.min(program.mass_pivot, above);
@@ -180,16 +189,15 @@ impl<'s> Elimination<'s> {
         }
         let S = self.gram(&Y, &Z, n);
         let least = self.assembler.constant(least_row(rows.len()));
-        let is_watched = rows.len() <= MOST_WATCHED;
-        let S = self.factor(S, |program, pivot, diagonal| {
-            let told = match is_watched {
-                true => program.assembler.div(pivot, diagonal),
-                false => {
-                    let bound = program.assembler.mul(least, diagonal);
-                    program.assembler.sub(pivot, bound)
-                }
-            };
-            program.row_pivot = program.assembler.min(program.row_pivot, told);
+        let S = self.factor(S, |program, row, pivot, diagonal| {
+            let bound = program.assembler.mul(least, diagonal);
+            let above = program.assembler.sub(pivot, bound);
+            program.row_pivot = program.assembler.min(program.row_pivot, above);
+            if let Some(scale) = scales.get(row).filter(|_| rows.len() <= MOST_WATCHED) {
+                let square = program.assembler.constant(scale * scale);
+                let told = program.assembler.mul(square, pivot);
+                program.least = program.assembler.min(program.least, told);
+            }
         })?;
         Some(Factored { n, M, place, Z, S })
     }
@@ -230,12 +238,8 @@ impl<'s> Elimination<'s> {
     }
 
     /// S = L D Lᵀ, those rows first that touch fewest others, and among them those that wait for nothing.
-    /// `watch` is told every pivot and the diagonal entry it came from.
-    fn factor(
-        &mut self,
-        mut S: Symmetric,
-        watch: impl Fn(&mut Self, Register, Register),
-    ) -> Option<Factor> {
+    /// `watch` is told the row of every pivot, the pivot and the diagonal entry it came from.
+    fn factor(&mut self, mut S: Symmetric, watch: impl Fn(&mut Self, usize, Register, Register)) -> Option<Factor> {
         let n = S.len();
         let diagonal: Vec<Option<Register>> = (0..n).map(|i| S[i].remove(&i)).collect();
         let mut pivot = diagonal.clone();
@@ -247,7 +251,7 @@ impl<'s> Elimination<'s> {
         while let Some((_, _, p)) = queue.pop_first() {
             // a coordinate without mass is left to those who look for pivots
             let (d, whole) = (pivot[p]?, diagonal[p]?);
-            watch(self, d, whole);
+            watch(self, p, d, whole);
             let reciprocal = self.assembler.div(one, d);
             let column: Vec<(usize, Register)> = std::mem::take(&mut S[p]).into_iter().collect();
             let scaled: Vec<(usize, Register)> =
@@ -312,12 +316,7 @@ impl<'s> Elimination<'s> {
     }
 
     /// S = Y Zᵀ.
-    fn gram(
-        &mut self,
-        Y: &[BTreeMap<usize, Register>],
-        Z: &[BTreeMap<usize, Register>],
-        n: usize,
-    ) -> Symmetric {
+    fn gram(&mut self, Y: &[BTreeMap<usize, Register>], Z: &[BTreeMap<usize, Register>], n: usize) -> Symmetric {
         let mut touching: Vec<Vec<usize>> = vec![Vec::new(); n];
         for (r, y) in Y.iter().enumerate() {
             y.keys().for_each(|&p| touching[p].push(r));

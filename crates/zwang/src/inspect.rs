@@ -1,6 +1,6 @@
 //! Every quantity of the papers at one state, by every route.
 
-use zwang_motion::{Geometry, MotionError, RouteName, Settings, Snapshot, geometry, route};
+use zwang_motion::{Geometry, Motion, MotionError, Plan, RouteName, Settings, Snapshot, Solver, geometry, route};
 
 use crate::check::Check;
 use crate::system::Energies;
@@ -25,6 +25,8 @@ pub struct Inspection {
     pub disagreement: f64,
     /// The outputs; none for those that need the motion.
     pub outputs: Vec<(String, Option<f64>)>,
+    /// What a motion from here would find its accelerations with, and with how many instructions if it is explicit.
+    pub solver: Option<(Solver, Option<usize>)>,
 }
 
 /// Looks at the start state from every side.
@@ -42,7 +44,19 @@ pub fn inspect(mut check: Check, settings: &Settings) -> Result<Inspection, Moti
     let scale = qddot.iter().chain(free).fold(0.0_f64, |m, x| m.max(x.abs()));
     let disagreement = disagreement(&routes, &qddot, scale);
     let outputs = check.system.outputs(&state, &lambda, &qddot, gaussian);
-    Ok(Inspection { check, energies, geometry, routes: routes.to_vec(), disagreement, outputs })
+    let solver = solver(&mut check, settings);
+    Ok(Inspection { check, energies, geometry, routes: routes.to_vec(), disagreement, outputs, solver })
+}
+
+/// What a motion from here would find its accelerations with; none where no motion can begin.
+fn solver(check: &mut Check, settings: &Settings) -> Option<(Solver, Option<usize>)> {
+    if !check.system.prepare_motion(&mut check.equations) {
+        return None;
+    }
+    let plan = Plan { end: check.state.t + 1.0, route: check.route, ..Plan::default() };
+    let solver = Motion::new(&mut check.system, &check.state, &plan, settings).ok()?.solver();
+    let program = check.system.explicit_program().filter(|_| solver == Solver::Explicit);
+    Some((solver, program.map(|(program, _)| program.len())))
 }
 
 fn by_route(check: &mut Check, name: RouteName, settings: &Settings, small: bool) -> RouteResult {

@@ -6,7 +6,7 @@ use zwang_motion::{Dynamics, Given, Instant, Jacobian, Legendre, Matrix, MotionE
 
 use crate::compiled::{Coding, Compiled};
 use crate::equations::{Equations, SparseRow};
-use crate::explicit::{MOST_WATCHED, acceleration, correction, least_row};
+use crate::explicit::{N_PIVOTS, acceleration, are_sure, correction};
 use crate::model::{Derived, Model};
 use crate::moving::{Derivatives, Moving, Source};
 
@@ -41,9 +41,6 @@ pub struct System {
 /// What is computed explicitly, for rows known to be independent.
 struct Explicit {
     rows: Vec<usize>,
-    /// Pivots of the rows must be larger; they are told if they are watched.
-    least: f64,
-    is_watched: bool,
     /// The rate of the motion, and the steps onto φ = 0 and onto φ̇ = 0, ψ = 0.
     acceleration: Option<Compiled>,
     positions: Option<Compiled>,
@@ -171,28 +168,23 @@ impl System {
     }
 
     /// The program of the explicit acceleration with its inputs of the last call, if there is one: t, q, q̇ come first and
-    /// what the parameters give follows; two pivots come out first, then q̈.
+    /// what the parameters give follows; three numbers about pivots come out first, then q̈.
     pub fn explicit_program(&self) -> Option<(&zwang_expr::Program, &[f64])> {
         self.explicit.as_ref()?.acceleration.as_ref().map(Compiled::main)
     }
 
     /// The explicit programs for independent rows, as far as the system allows for them.
-    fn make_explicit(&self, rows: &[usize]) -> Explicit {
-        let mut explicit = Explicit {
-            rows: rows.to_vec(),
-            least: if rows.len() <= MOST_WATCHED { least_row(rows.len()) } else { 0.0 },
-            is_watched: rows.len() <= MOST_WATCHED,
-            acceleration: None,
-            positions: None,
-            velocities: None,
-        };
+    fn make_explicit(&self, rows: &[usize], scales: &[f64]) -> Explicit {
+        let mut explicit = Explicit { rows: rows.to_vec(), acceleration: None, positions: None, velocities: None };
         let Some(source) = self.source.as_ref().map(Source::shortened) else { return explicit };
         let held = 2 * self.n + 1..self.inputs.len();
         let compile = |program| Compiled::from_program(program, held.clone(), self.coding);
-        explicit.acceleration = acceleration(&source, rows).map(compile);
-        if explicit.acceleration.is_some() && rows.len() == source.rows.len() {
-            explicit.positions = correction(&source, &source.positions).map(compile);
-            explicit.velocities = correction(&source, &source.velocities).map(compile);
+        explicit.acceleration = acceleration(&source, rows, scales).map(compile);
+        if explicit.acceleration.is_some() {
+            let first = |n_rows: usize| &rows[..rows.partition_point(|&r| r < n_rows)];
+            let (positions, velocities) = (&source.positions, &source.velocities);
+            explicit.positions = correction(&source, first(positions.len()), positions).map(compile);
+            explicit.velocities = correction(&source, first(velocities.len()), velocities).map(compile);
         }
         explicit
     }
@@ -364,25 +356,23 @@ impl Dynamics for System {
         }
     }
 
-    fn specialize(&mut self, rows: &[usize]) -> bool {
+    fn specialize(&mut self, rows: &[usize], scales: &[f64]) -> bool {
         if self.explicit.as_ref().is_none_or(|explicit| explicit.rows != rows) {
-            self.explicit = Some(self.make_explicit(rows));
+            self.explicit = Some(self.make_explicit(rows, scales));
         }
         self.explicit.as_ref().is_some_and(|explicit| explicit.acceleration.is_some())
     }
 
     fn accelerate(&mut self, t: f64, y: &[f64], rate: &mut [f64]) -> Option<f64> {
         let n = self.n;
-        let Explicit { acceleration: Some(program), least, is_watched, .. } = self.explicit.as_mut()? else { return None };
+        let program = self.explicit.as_mut()?.acceleration.as_mut()?;
         let values = program.run_at(t, &y[..2 * n], &self.parameters);
-        let pivot = if *is_watched { values[1] } else { f64::from(values[1] > 0.0) };
-        // a pivot may be NaN
-        if !(values[0] > 0.0 && pivot > *least && values[2..].iter().all(|x| x.is_finite())) {
+        if !are_sure(values) {
             return None;
         }
         rate[..n].copy_from_slice(&y[n..2 * n]);
-        rate[n..].copy_from_slice(&values[2..]);
-        Some(pivot)
+        rate[n..].copy_from_slice(&values[N_PIVOTS..]);
+        Some(values[2])
     }
 
     fn correct(&mut self, state: &State, on_positions: bool, delta: &mut [f64]) -> bool {
@@ -393,9 +383,9 @@ impl Dynamics for System {
         inputs[1..=self.n].copy_from_slice(&state.q);
         inputs[self.n + 1..].copy_from_slice(&state.qdot);
         let values = program.run_at(state.t, &inputs[1..], &self.parameters);
-        let is_sure = values[0] > 0.0 && values[1] > 0.0 && values[2..].iter().all(|x| x.is_finite());
+        let is_sure = are_sure(values);
         if is_sure {
-            delta.copy_from_slice(&values[2..]);
+            delta.copy_from_slice(&values[N_PIVOTS..]);
         }
         is_sure
     }

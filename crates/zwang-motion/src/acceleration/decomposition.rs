@@ -168,8 +168,27 @@ impl Decomposition {
         (self.problem.holds_columns, self.problem.was_singular) = (false, false);
     }
 
+    /// Rows that are independent and imply the others, those of large weight rather than of small; none if that is not known.
+    pub(crate) fn independent_rows(&self, weight: impl Fn(usize) -> f64) -> Option<Vec<usize>> {
+        if self.large.is_some() {
+            return None;
+        }
+        let (n, m) = (self.problem.n, self.problem.m);
+        let mut rows = Qr::new();
+        rows.resize(n, m);
+        rows.columns.copy_from_slice(&self.B);
+        let weights: Vec<f64> = (0..m).map(weight).collect();
+        rows.factor_by_weight(self.qr.rank, &weights);
+        let mut kept = rows.perm[..rows.rank].to_vec();
+        kept.sort_unstable();
+        (rows.rank == self.qr.rank).then_some(kept)
+    }
+
     /// What row i as written is multiplied by.
     pub(crate) fn row_scale(&self, i: usize) -> f64 {
+        if self.large.is_some() {
+            return 1.0;
+        }
         self.scale[i] * self.problem.row_scale[i]
     }
 

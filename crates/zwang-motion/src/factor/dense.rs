@@ -227,7 +227,9 @@ pub(crate) struct Svd {
 
 /// Singular values of A (m x n, row after row) by Jacobi rotations; faer above the limit.
 pub(crate) fn svd(A: &[f64], m: usize, n: usize, stop: Stop, small_limit: usize) -> Svd {
-    if m.max(n) > 2 * small_limit {
+    /// Rotations take several sweeps over all pairs: beyond this faer is faster.
+    const FEW: usize = 12;
+    if m.max(n) > 2 * small_limit || m.min(n) > FEW {
         return faer_svd(A, m, n, stop);
     }
     // the tall one of A and Aᵀ by columns: its columns are the rows of the wide one

@@ -179,12 +179,16 @@ impl Crossing {
     pub(crate) fn is_clear(&mut self, pivot: f64, h: f64) -> bool {
         /// Below this a look is taken in any case.
         const SMALL: f64 = 0.07;
+        /// Above this no look is taken before it is known how fast the pivot falls.
+        const LARGE: f64 = 0.3;
         /// The fall over the last step, taken this many times, must not reach zero.
         const FALL: f64 = 3.0;
         let least = pivot.max(0.0).sqrt();
-        let before = self.least.replace(least);
-        let fall = before.map_or(f64::INFINITY, |before| (least - before).abs());
-        if least < SMALL || least < FALL * REACH * fall * self.longest(h) / h {
+        let is_safe = match self.least.replace(least) {
+            Some(before) => least > FALL * REACH * (least - before).abs() * self.longest(h) / h,
+            None => least > LARGE,
+        };
+        if least < SMALL || !is_safe {
             return false;
         }
         self.recent[self.n_recent % 5] = h;

@@ -415,9 +415,12 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
             self.fixed = (self.t, 0);
         }
         if matches!(self.stepper, Stepper::Explicit(_)) {
-            self.flow.place(self.t, &self.y);
-            self.flow.evaluate()?;
-            self.crossing.look(&mut self.flow, self.h)?;
+            let pivot = self.flow.rate_quickly(self.t, &self.y, &mut rate)?;
+            if !pivot.is_some_and(|pivot| self.crossing.is_clear(pivot, self.h)) {
+                self.flow.place(self.t, &self.y);
+                self.flow.evaluate()?;
+                self.crossing.look(&mut self.flow, self.h)?;
+            }
         }
         match &mut self.stepper {
             Stepper::Explicit(rk) => rk.rate_mut(0).copy_from_slice(&rate),
@@ -586,7 +589,7 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         let flow = &mut self.flow;
         let t = self.t + choice.h;
         flow.place(t, &rk.end);
-        let is_quick = flow.is_explicit && flow.is_whole && !choice.guarded;
+        let is_quick = flow.is_explicit && !choice.guarded;
         // the decomposition of the last stage is close enough, unless there is none or a singular position is near
         let has_near = !(flow.is_explicit || choice.guarded || flow.has_route());
         let cheap = if is_quick || has_near { flow.project(false).ok() } else { None };
