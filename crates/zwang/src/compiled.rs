@@ -44,10 +44,10 @@ pub(crate) struct Compiled {
 }
 
 /// Interpreting so many instructions takes as long as starting the code generator.
-const START: usize = 150_000;
+const START: usize = 40_000;
 
 /// Interpreting an instruction so many times takes as long as making code of it.
-const PER_INSTRUCTION: usize = 700;
+const PER_INSTRUCTION: usize = 500;
 
 /// After so many calls better code is made beside the work.
 const OFTEN: usize = 20_000;

@@ -38,8 +38,12 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         self.step.values(t, &mut y);
         self.flow.place(t, &y);
         // a sample in the neighbourhood of a singular position stays as interpolated
-        if self.flow.project(true).is_err() {
+        let explicit = self.flow.is_explicit && self.flow.project(false).is_ok();
+        if !explicit {
             self.flow.place(t, &y);
+            if self.flow.project(true).is_err() {
+                self.flow.place(t, &y);
+            }
         }
         self.spare = y;
         self.flow.evaluate()
