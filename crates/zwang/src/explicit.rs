@@ -27,7 +27,7 @@ fn least_row(n_rows: usize) -> f64 {
 const MOST_WATCHED: usize = 64;
 
 /// Longer programs are not made: sparse algebra is as fast, and code would take long to make.
-const LONGEST: usize = 60_000;
+pub(crate) const LONGEST: usize = 60_000;
 
 /// The program from t, q, q̇ and parameters to the least pivots, q̈ and the rates of the integrals, for the rows `kept`,
 /// which must be independent and imply the others. None if it would be too long, if a quantity has no value, or if a

@@ -1,6 +1,7 @@
 //! What a system needs beyond M, Q, A, b once it moves: residuals, work, events, derivatives.
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::Arc;
 use zwang_expr::{Expr, Graph};
 use zwang_motion::{Instant, Jacobian, Matrix, MotionError, Reaction, State};
 
@@ -237,7 +238,7 @@ fn units(model: &Model) -> Vec<Option<usize>> {
 impl Derivatives {
     /// The derivatives of Q + C + Aᵀλ − M q̈ and of b − A q̈ by q and q̇, with q̈ and λ as symbols.
     pub(crate) fn compile(source: &Source, coding: Coding) -> Option<Derivatives> {
-        let mut graph = source.graph.clone();
+        let mut graph = Graph::clone(&source.graph);
         let n = source.qddot.len();
         let place: FxHashMap<Expr, usize> =
             source.q.iter().chain(&source.qdot).enumerate().map(|(k, e)| (*e, k)).collect();
@@ -297,7 +298,7 @@ impl Derivatives {
 /// The expressions the derivatives are made of.
 #[derive(Clone)]
 pub(crate) struct Source {
-    pub(crate) graph: Graph,
+    pub(crate) graph: Arc<Graph>,
     pub(crate) inputs: Vec<Expr>,
     pub(crate) q: Vec<Expr>,
     pub(crate) qdot: Vec<Expr>,
@@ -323,7 +324,7 @@ pub(crate) struct Source {
 impl Source {
     /// The same in expressions that take less work while the parameters stay; derivatives are better taken before.
     pub(crate) fn shortened(&self) -> Source {
-        let mut graph = self.graph.clone();
+        let mut graph = Graph::clone(&self.graph);
         let n = self.q.len();
         let held: FxHashSet<Expr> = self.inputs[2 * n + 1..].iter().copied().collect();
         let matrices = self.mass.iter().chain(&self.rows).flatten().map(|(_, e)| *e);
@@ -337,13 +338,14 @@ impl Source {
         let (mass, rows) = (matrix(&self.mass), matrix(&self.rows));
         let mut vector = |exprs: &[Expr]| -> Vec<Expr> { exprs.iter().map(|_| next()).collect() };
         let [force, rhs, nonideal, positions, velocities, integrands] = vectors.map(|exprs| vector(exprs));
+        let graph = Arc::new(graph);
         Source { graph, mass, force, nonideal, rows, rhs, positions, velocities, integrands, ..self.clone() }
     }
 
     pub(crate) fn new(equations: &Equations) -> Source {
         let model = &equations.model;
         Source {
-            graph: model.graph.clone(),
+            graph: Arc::new(model.graph.clone()),
             inputs: model.state_symbols(),
             q: model.coordinates.iter().map(|c| c.q).collect(),
             qdot: model.coordinates.iter().map(|c| c.qdot).collect(),

@@ -1,12 +1,13 @@
 //! Equations compiled and given parameter values: numbers at any state.
 
 use rustc_hash::FxHashSet;
+use std::sync::Arc;
 use zwang_expr::{Expr, Graph};
 use zwang_motion::{Dynamics, Given, Instant, Jacobian, Legendre, Matrix, MotionError, Reaction, State};
 
 use crate::compiled::{Coding, Compiled};
 use crate::equations::{Equations, SparseRow};
-use crate::explicit::{N_PIVOTS, acceleration, are_sure, correction};
+use crate::explicit::{LONGEST, N_PIVOTS, acceleration, are_sure, correction};
 use crate::model::{Derived, Model};
 use crate::moving::{Derivatives, Moving, Source};
 
@@ -25,7 +26,7 @@ pub struct System {
     empty_legendre: Option<Legendre>,
     /// t, q, q̇ and the parameters, with the graph they live in: for messages.
     symbols: Vec<Expr>,
-    graph: Graph,
+    graph: Arc<Graph>,
     /// What only a moving system needs.
     moving: Option<Moving>,
     /// Energies before and after each event that changed something.
@@ -144,7 +145,7 @@ impl System {
             empty,
             empty_legendre,
             symbols: inputs,
-            graph: model.graph.clone(),
+            graph: Arc::new(model.graph.clone()),
             moving: None,
             jumps: Vec::new(),
             before: None,
@@ -176,7 +177,8 @@ impl System {
     /// The explicit programs for independent rows, as far as the system allows for them.
     fn make_explicit(&self, rows: &[usize], scales: &[f64]) -> Explicit {
         let mut explicit = Explicit { rows: rows.to_vec(), acceleration: None, positions: None, velocities: None };
-        let Some(source) = self.source.as_ref().map(Source::shortened) else { return explicit };
+        let Some(source) = self.source.as_ref().filter(|_| self.n_instructions() <= LONGEST) else { return explicit };
+        let source = source.shortened();
         let held = 2 * self.n + 1..self.inputs.len();
         let compile = |program| Compiled::from_program(program, held.clone(), self.coding);
         explicit.acceleration = acceleration(&source, rows, scales).map(compile);
@@ -195,6 +197,7 @@ impl System {
         if let Some(moving) = &self.moving {
             moving.tell(&mut source);
         }
+        self.graph = source.graph.clone();
         self.source = Some(source);
     }
 

@@ -156,6 +156,8 @@ fn links_lead_somewhere() {
         "docs/language.md",
         "docs/theory.md",
         "docs/motion.md",
+        "docs/performance.md",
+        "bench/README.md",
         "models/README.md",
     ] {
         let text = document(path);
