@@ -8,6 +8,8 @@ mod least_constraint;
 mod multipliers;
 pub(crate) mod problem;
 mod quasi_velocities;
+mod repeats;
+mod scaled_rows;
 pub(crate) mod shortest;
 mod two_form;
 
