@@ -110,6 +110,7 @@ impl Large {
         &mut self,
         given: &Given,
         extra_force: &[f64],
+        wants_lambda: bool,
         solution: &mut Solution,
     ) -> Result<bool, MotionError> {
         let Given { mass_matrix: M, given_force: Q, constraint_matrix: A, constraint_rhs: b } = given;
@@ -135,9 +136,11 @@ impl Large {
                 return self.explain(given, &solution.qddot);
             }
         }
-        solution.lambda.resize(b.len(), 0.0);
-        self.multipliers(A, &mut solution.lambda)?;
-        check_multipliers(&solution.lambda)?;
+        if wants_lambda {
+            solution.lambda.resize(b.len(), 0.0);
+            self.multipliers(A, &mut solution.lambda)?;
+            check_multipliers(&solution.lambda)?;
+        }
         Ok(true)
     }
 
@@ -188,7 +191,7 @@ impl Large {
         if let Some((i, j)) = A.not_finite() {
             return Err(MotionError::NotFinite { what: format!("constraint row {i} at coordinate {j}") });
         }
-        self.repeats.find(A, is_new);
+        self.repeats.find(A, is_new, &self.settings);
         self.plan = None;
         self.row_of.clear();
         (self.mu, self.alike, self.confirmed) = (0.0, None, None);
@@ -240,7 +243,8 @@ impl Large {
     fn is_doubtful(&mut self, A: &Matrix) -> bool {
         /// Squares of what remains of a row: rounding over this stays below it.
         const SMALLEST: f64 = 1e-7;
-        if self.pivots.kept < SMALLEST {
+        let tolerance = self.settings.rank_tolerance;
+        if self.pivots.kept < f64::max(SMALLEST, 100.0 * tolerance * tolerance) {
             return true;
         }
         if self.rank() < self.repeats.kept.len() && self.confirmed != Some(self.rank()) {

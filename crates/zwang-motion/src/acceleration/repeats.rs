@@ -1,6 +1,6 @@
 //! Rows that repeat another one up to a factor: they leave the solve, and their residual is still watched.
 
-use crate::{Matrix, factor::largest};
+use crate::{Matrix, Settings, factor::largest};
 use std::collections::HashMap;
 
 /// Which rows of A are multiples of others.
@@ -16,6 +16,8 @@ pub(crate) struct Repeats {
     /// Σc² and the number of rows, for each row kept.
     square: Vec<f64>,
     copies: Vec<f64>,
+    /// How well multiples agree.
+    tolerance: f64,
     /// Rows that were multiples once and are so no longer.
     apart: Vec<bool>,
     n_parted: usize,
@@ -28,9 +30,9 @@ struct Repeat {
     factor: f64,
 }
 
-/// Entries of rows that are multiples of each other agree to this, relative to the largest: far above rounding, and far below the
-/// rank tolerance.
-const PARALLEL: f64 = 1e-13;
+/// Entries of rows that are multiples of each other agree to this part of the rank tolerance, relative to the largest: 1e-13
+/// by default, far above rounding.
+const PARALLEL: f64 = 1e-3;
 
 /// Rows of one pattern that a row is compared with at most.
 const MOST_COMPARED: usize = 16;
@@ -40,7 +42,8 @@ const MOST_PARTED: usize = 3;
 
 impl Repeats {
     /// Finds the multiples among rows of the same pattern. What has parted before stays apart if the pattern is the old one.
-    pub(crate) fn find(&mut self, A: &Matrix, is_new: bool) {
+    pub(crate) fn find(&mut self, A: &Matrix, is_new: bool, settings: &Settings) {
+        self.tolerance = PARALLEL * settings.rank_tolerance.min(1e-10);
         if is_new {
             self.apart.clear();
             self.n_parted = 0;
@@ -56,8 +59,9 @@ impl Repeats {
                 self.kept.push(i);
                 continue;
             }
+            let tolerance = self.tolerance;
             let alike = of_pattern.entry(col).or_default();
-            let found = alike.iter().find_map(|&k| Some((k, multiple(A.row(self.kept[k]).1, value, 1.0)?)));
+            let found = alike.iter().find_map(|&k| Some((k, multiple(A.row(self.kept[k]).1, value, 1.0, tolerance)?)));
             match found {
                 Some((of, factor)) => self.list.push(Repeat { row: i, of, factor }),
                 None => {
@@ -93,7 +97,8 @@ impl Repeats {
         self.square.fill(1.0);
         let mut holds = true;
         for repeat in &mut self.list {
-            match multiple(A.row(self.kept[repeat.of]).1, A.row(repeat.row).1, repeat.factor) {
+            let (first, row) = (A.row(self.kept[repeat.of]).1, A.row(repeat.row).1);
+            match multiple(first, row, repeat.factor, self.tolerance) {
                 Some(factor) => {
                     repeat.factor = factor;
                     self.square[repeat.of] += factor * factor;
@@ -135,11 +140,11 @@ impl Repeats {
     }
 }
 
-/// c with row = c·first, if there is one; `guess` is tried first.
-fn multiple(first: &[f64], row: &[f64], guess: f64) -> Option<f64> {
+/// c with row = c·first to the tolerance, if there is one; `guess` is tried first.
+fn multiple(first: &[f64], row: &[f64], guess: f64, tolerance: f64) -> Option<f64> {
     let top = largest(row);
     let within = |c: f64, size: f64| first.iter().zip(row).all(|(x, y)| (y - c * x).abs() <= size);
-    if top < f64::INFINITY && within(guess, PARALLEL * top) {
+    if top < f64::INFINITY && within(guess, tolerance * top) {
         return Some(guess);
     }
     let scale = largest(first);
@@ -149,7 +154,7 @@ fn multiple(first: &[f64], row: &[f64], guess: f64) -> Option<f64> {
     // at their sizes, so that no square overflows
     let along: f64 = first.iter().zip(row).map(|(x, y)| (x / scale) * (y / top)).sum();
     let c = along / first.iter().map(|x| (x / scale) * (x / scale)).sum::<f64>() * (top / scale);
-    (c != 0.0 && c.is_finite() && (1.0 / c).is_finite() && within(c, PARALLEL * top)).then_some(c)
+    (c != 0.0 && c.is_finite() && (1.0 / c).is_finite() && within(c, tolerance * top)).then_some(c)
 }
 
 #[cfg(test)]
@@ -158,7 +163,7 @@ mod tests {
 
     fn found(rows: &[[f64; 3]]) -> Repeats {
         let mut repeats = Repeats::default();
-        repeats.find(&Matrix::from_dense(rows.len(), 3, rows.as_flattened()), true);
+        repeats.find(&Matrix::from_dense(rows.len(), 3, rows.as_flattened()), true, &Settings::default());
         repeats
     }
 
@@ -176,11 +181,11 @@ mod tests {
     fn rows_that_part_stay_apart() {
         let mut A = Matrix::from_dense(2, 2, &[1., 2., 3., 6.]);
         let mut repeats = Repeats::default();
-        repeats.find(&A, true);
+        repeats.find(&A, true, &Settings::default());
         assert!(repeats.update(&A) && repeats.kept == [0]);
         A.value[3] = 6.1;
         assert!(!repeats.update(&A));
-        repeats.find(&A, false);
+        repeats.find(&A, false, &Settings::default());
         A.value[3] = 6.0;
         assert!(repeats.update(&A) && repeats.kept == [0, 1]);
     }
