@@ -1,10 +1,10 @@
 //! Puts values on g(x) = 0 with the smallest change.
 
 use crate::{
-    Given, Matrix, MotionError, Route, RouteName, Settings, Solution,
+    Given, Matrix, MotionError, Route, Settings, Solution,
+    acceleration::generalized_inverse::GeneralizedInverse,
     dependence::contradiction,
     factor::{blocks::Blocks, dot, largest, norm},
-    route,
 };
 
 /// Equations g(x) = 0 with their Jacobian.
@@ -98,9 +98,8 @@ struct Search<'r> {
     /// W for M, J of the movable unknowns for A.
     given: Given,
     /// The same with one slack per row, whose weight damps.
-    damped: Given,
-    route: Box<dyn Route>,
-    damped_route: Box<dyn Route>,
+    damped: Option<(Given, GeneralizedInverse)>,
+    route: GeneralizedInverse,
     solution: Solution,
     iterations: usize,
 }
@@ -118,31 +117,15 @@ impl<'r> Search<'r> {
         movable.iter().enumerate().for_each(|(k, &j)| place[j] = k);
         let n = movable.len();
         let W = regular_weight(weight, &movable, &place, &settings);
-        let pattern = |extra: bool| {
-            let rows: Vec<Vec<usize>> = (0..m)
-                .map(|i| {
-                    let columns = jacobian.row(i).0.iter().map(|&j| place[j]).filter(|&k| k != IMMOVABLE);
-                    columns.chain(extra.then_some(n + i)).collect()
-                })
-                .collect();
-            Matrix::from_pattern(m, if extra { n + m } else { n }, &rows)
-        };
-        let damped = Given {
-            mass_matrix: direct_sum(&W, m),
-            given_force: vec![0.0; n + m],
-            constraint_matrix: pattern(true),
-            constraint_rhs: vec![0.0; m],
-        };
         let given = Given {
+            constraint_matrix: pattern(&jacobian, &place, n, false),
             mass_matrix: W,
             given_force: vec![0.0; n],
-            constraint_matrix: pattern(false),
             constraint_rhs: vec![0.0; m],
         };
         Search {
             residual,
-            route: route(RouteName::GeneralizedInverse, &settings),
-            damped_route: route(RouteName::GeneralizedInverse, &settings),
+            route: GeneralizedInverse::without_multipliers(&settings),
             settings,
             movable,
             place,
@@ -150,7 +133,7 @@ impl<'r> Search<'r> {
             g: vec![0.0; m],
             jacobian,
             given,
-            damped,
+            damped: None,
             solution: Solution::default(),
             iterations: 0,
         }
@@ -237,7 +220,17 @@ impl<'r> Search<'r> {
     /// The step with δᵀWδ + |z|²/µ least and J δ + z = −g, the rows at their sizes.
     fn damped_step(&mut self, mu: f64, sizes: &[f64]) -> Result<Vec<f64>, MotionError> {
         let n = self.movable.len();
-        let Given { mass_matrix: W, constraint_matrix: J, constraint_rhs: b, .. } = &mut self.damped;
+        let (damped, route) = self.damped.get_or_insert_with(|| {
+            let m = self.g.len();
+            let damped = Given {
+                mass_matrix: direct_sum(&self.given.mass_matrix, m),
+                given_force: vec![0.0; n + m],
+                constraint_matrix: pattern(&self.jacobian, &self.place, n, true),
+                constraint_rhs: vec![0.0; m],
+            };
+            (damped, GeneralizedInverse::without_multipliers(&self.settings))
+        });
+        let Given { mass_matrix: W, constraint_matrix: J, constraint_rhs: b, .. } = damped;
         let top = (0..n).fold(0.0, |top: f64, j| top.max(W.get(j, j)));
         for i in 0..b.len() {
             let from = self.given.constraint_matrix.row(i).1;
@@ -249,7 +242,7 @@ impl<'r> Search<'r> {
             let at = W.row_start[n + i];
             W.value[at] = if top > 0.0 { top / mu } else { 1.0 / mu };
         }
-        self.damped_route.solve(&self.damped, None, &[], &mut self.solution)?;
+        route.solve(damped, None, &[], &mut self.solution)?;
         Ok(self.solution.qddot[..n].to_vec())
     }
 
@@ -366,7 +359,7 @@ impl<'r> Search<'r> {
         self.given.mass_matrix = Matrix::identity(n);
         self.given.constraint_rhs.fill(0.0);
         self.given.given_force.fill(0.0);
-        let mut route = route(RouteName::GeneralizedInverse, &self.settings);
+        let mut route = GeneralizedInverse::without_multipliers(&self.settings);
         route.solve(&self.given, None, &[], &mut self.solution)?;
         let n_free = n - self.solution.rank.min(n);
         let wanted = n_free.min(MOST_FREE);
@@ -397,6 +390,21 @@ impl<'r> Search<'r> {
         };
         Ok((n_free, found.into_iter().map(widen).collect()))
     }
+}
+
+/// The pattern of the Jacobian on the n movable unknowns, whose places are given; with one slack per row if `extra`.
+fn pattern(jacobian: &Matrix, place: &[usize], n: usize, extra: bool) -> Matrix {
+    let m = jacobian.n_rows;
+    let (mut row_start, mut col) = (Vec::with_capacity(m + 1), Vec::with_capacity(jacobian.n_stored()));
+    row_start.push(0);
+    for i in 0..m {
+        // places of movable unknowns increase with the unknowns
+        col.extend(jacobian.row(i).0.iter().map(|&j| place[j]).filter(|&k| k != IMMOVABLE));
+        col.extend(extra.then_some(n + i));
+        row_start.push(col.len());
+    }
+    let value = vec![0.0; col.len()];
+    Matrix { n_rows: m, n_cols: if extra { n + m } else { n }, row_start, col, value }
 }
 
 /// W for the movable unknowns, made regular where it is not.

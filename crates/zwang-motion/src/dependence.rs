@@ -2,6 +2,7 @@
 
 use crate::{
     Gap, Given, Matrix, MotionError, Settings,
+    acceleration::{large::Large, repeats::Repeats},
     factor::{largest, power_of_two},
 };
 use std::collections::BinaryHeap;
@@ -26,22 +27,62 @@ pub struct Dependence {
 
 /// Which rows of A repeat earlier ones, and how.
 ///
-/// Gaussian elimination of one row after the other, in the order written, so that a later row is said to depend on
-/// earlier ones. Rows are brought to the same size first. The combination of each dependent row is unique.
-/// Sparse throughout: the cost is that of the elimination.
+/// Multiples of earlier rows are found by comparison. Where many rows are left, a factor of A Aᵀ may show that these are
+/// independent, and no more is needed. Otherwise Gaussian elimination of one row after the other, in the order written, says so
+/// of each, so that a later row depends on earlier ones. Rows are brought to the same size first. The combination of
+/// each dependent row is unique. Sparse throughout.
 pub fn dependence(A: &Matrix, settings: &Settings) -> Result<Dependence, MotionError> {
     if let Some((i, j)) = A.not_finite() {
         return Err(MotionError::NotFinite { what: format!("constraint row {i} at coordinate {j}") });
     }
-    let mut elimination = Elimination::new(A);
-    let mut found = Dependence { gap: Gap { kept: f64::INFINITY, dropped: 0.0 }, ..Dependence::default() };
-    for i in 0..A.n_rows {
-        let size = largest(A.row(i).1);
-        if size == 0.0 {
-            found.vanished.push(i);
-            continue;
-        }
-        let scale = 1.0 / power_of_two(size);
+    let mut repeats = Repeats::default();
+    repeats.find(A, true, settings);
+    let is_empty = |i: &usize| largest(A.row(*i).1) == 0.0;
+    let (vanished, rows): (Vec<usize>, Vec<usize>) = repeats.kept.iter().partition(|i| is_empty(i));
+    let mut found = Dependence { vanished, gap: Gap { kept: f64::INFINITY, dropped: 0.0 }, ..Dependence::default() };
+    match clearly_independent(A, rows.len(), settings) {
+        Some(gap) => (found.gap, found.independent) = (gap, rows),
+        None => eliminate(A, &rows, settings, &mut found),
+    }
+    // a multiple of a row that depends on others depends on those
+    let multiples: Vec<(usize, Terms)> = repeats
+        .iter()
+        .map(|(row, of, factor)| {
+            let of = repeats.kept[of];
+            match found.dependent.binary_search_by_key(&of, |(row, _)| *row) {
+                Ok(at) => (row, found.dependent[at].1.iter().map(|&(k, c)| (k, factor * c)).collect()),
+                Err(_) => (row, vec![(of, factor)]),
+            }
+        })
+        .collect();
+    found.dependent.extend(multiples);
+    found.dependent.sort_by_key(|(row, _)| *row);
+    found.rank = found.independent.len();
+    if found.rank == 0 {
+        found.gap.kept = 1.0;
+    }
+    Ok(found)
+}
+
+/// How clearly the rows that are no multiples and not empty, `n_rows` of them, are independent, if a factor of A Aᵀ shows it.
+fn clearly_independent(A: &Matrix, n_rows: usize, settings: &Settings) -> Option<Gap> {
+    /// Fewer rows are eliminated as fast.
+    const MANY: usize = 64;
+    /// What must remain of every row: rounding is far below its square.
+    const CLEAR: f64 = 1e-3;
+    if n_rows < MANY {
+        return None;
+    }
+    let mut large = Large::new(settings);
+    let done = large.factor(&Matrix::identity(A.n_cols), A).ok()?;
+    (done && large.rank() == n_rows && large.gap().kept > CLEAR).then(|| large.gap())
+}
+
+/// Gaussian elimination of the rows in their order.
+fn eliminate(A: &Matrix, rows: &[usize], settings: &Settings, found: &mut Dependence) {
+    let mut elimination = Elimination::new(A, rows);
+    for &i in rows {
+        let scale = 1.0 / power_of_two(largest(A.row(i).1));
         let remainder = elimination.reduce(A.row(i), scale);
         if remainder > settings.rank_tolerance {
             found.gap.kept = found.gap.kept.min(remainder);
@@ -52,19 +93,14 @@ pub fn dependence(A: &Matrix, settings: &Settings) -> Result<Dependence, MotionE
             found.dependent.push((i, elimination.combination(scale)));
         }
     }
-    found.rank = found.independent.len();
-    if found.rank == 0 {
-        found.gap.kept = 1.0;
-    }
-    Ok(found)
 }
 
 /// Rows kept so far, each with the earlier ones eliminated from it.
 struct Elimination {
     /// Which kept row has its pivot in the column.
     pivot_of: Vec<usize>,
-    /// How often each column occurs, to prefer pivots that spread little.
-    occurrence: Vec<usize>,
+    /// The last row of each column and how often it occurs, to prefer pivots that spread little.
+    occurrence: Vec<(usize, usize)>,
     kept: Vec<Kept>,
     /// The row at work: values and which columns it has.
     value: Vec<f64>,
@@ -88,9 +124,11 @@ struct Kept {
 const NONE: usize = usize::MAX;
 
 impl Elimination {
-    fn new(A: &Matrix) -> Elimination {
-        let mut occurrence = vec![0; A.n_cols];
-        A.col.iter().for_each(|&j| occurrence[j] += 1);
+    fn new(A: &Matrix, rows: &[usize]) -> Elimination {
+        let mut occurrence = vec![(0, 0); A.n_cols];
+        for &i in rows {
+            A.row(i).0.iter().for_each(|&j| occurrence[j] = (i, occurrence[j].1 + 1));
+        }
         Elimination {
             pivot_of: vec![NONE; A.n_cols],
             occurrence,
@@ -143,7 +181,8 @@ impl Elimination {
         self.value[j] += x;
     }
 
-    /// Keeps what is left of the row. Its pivot is a large entry in a rare column.
+    /// Keeps what is left of the row. Its pivot is a large entry in a column that few later rows have: none at all, if
+    /// possible, because a row is brought into others only through its pivot.
     fn keep(&mut self, row: usize, scale: f64) {
         /// A pivot may be this much smaller than the largest entry if that keeps rows short.
         const THRESHOLD: f64 = 0.3;

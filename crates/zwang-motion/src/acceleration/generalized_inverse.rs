@@ -8,11 +8,18 @@ pub(crate) struct GeneralizedInverse {
     settings: Settings,
     large: Option<Large>,
     dense: Decomposition,
+    wants_lambda: bool,
 }
 
 impl GeneralizedInverse {
     pub(crate) fn new(settings: &Settings) -> GeneralizedInverse {
-        GeneralizedInverse { settings: settings.clone(), large: None, dense: Decomposition::new(settings) }
+        let dense = Decomposition::new(settings);
+        GeneralizedInverse { settings: settings.clone(), large: None, dense, wants_lambda: true }
+    }
+
+    /// The same without λ, which takes longest where rows repeat each other.
+    pub(crate) fn without_multipliers(settings: &Settings) -> GeneralizedInverse {
+        GeneralizedInverse { wants_lambda: false, ..GeneralizedInverse::new(settings) }
     }
 }
 
@@ -34,7 +41,7 @@ impl Route for GeneralizedInverse {
     ) -> Result<(), MotionError> {
         if given.given_force.len() > self.settings.sparse_limit {
             let large = self.large.get_or_insert_with(|| Large::new(&self.settings));
-            if large.solve(given, extra_force, solution)? {
+            if large.solve(given, extra_force, self.wants_lambda, solution)? {
                 return Ok(());
             }
         }
@@ -43,9 +50,12 @@ impl Route for GeneralizedInverse {
         dense.decompose();
         dense.find_x();
         dense.problem.finish(given, &dense.x, &self.settings, solution)?;
+        (solution.rank, solution.gap) = (dense.rank(), dense.gap());
+        if !self.wants_lambda {
+            return Ok(());
+        }
         solution.lambda.resize(given.constraint_rhs.len(), 0.0);
         dense.multipliers(&given.constraint_matrix, &mut solution.lambda)?;
-        (solution.rank, solution.gap) = (dense.rank(), dense.gap());
         check_multipliers(&solution.lambda)
     }
 }

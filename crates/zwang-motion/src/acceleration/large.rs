@@ -1,56 +1,63 @@
 //! The generalized inverse for large systems whose M falls into small blocks: particles, bodies.
 
-use super::{Solution, problem::check_finite, shortest::check_multipliers};
+use super::{Solution, problem::check_finite, repeats::Repeats, scaled_rows::ScaledRows, shortest::check_multipliers};
 use crate::{
     Gap, Given, Matrix, MotionError, Settings,
     dependence::{contradiction, dependence},
-    factor::{add_multiple, blocks::Blocks, dot, norm, power_of_two, small, sparse::Proximal},
+    factor::{
+        blocks::Blocks,
+        largest, norm,
+        sparse::{Pivots, Sparse},
+    },
 };
 
 /// q̈ = a + M⁻¹Aᵀλ with λ = (A M⁻¹Aᵀ)⁺ e, everything sparse; the cost grows like the nonzeros of the factor.
+///
+/// Rows that are multiples of others leave first. If the rest is independent, S = A M⁻¹Aᵀ has a factor; otherwise S + µI has
+/// one, and an iteration takes µ back. Either way the answer is corrected until A q̈ = b is met to rounding:
+///
+/// $$ \ddot q \leftarrow \ddot q + M^{-1}A^T\,\delta, \qquad (S + \mu I)\,\delta = b - A\ddot q $$
+///
+/// Because the residual is that of A itself, this repairs what S loses by squaring; because null directions of S are none of
+/// the force, the limit is that of the generalized inverse for any rank.
 pub(crate) struct Large {
     settings: Settings,
     blocks: Blocks,
+    repeats: Repeats,
     plan: Option<Plan>,
     pattern: (Vec<usize>, Vec<usize>),
-    /// Values of B = A R⁻ᵀ, block pieces of one row after those of the other.
-    B: Vec<f64>,
+    /// What multiplies the rows of B; all ones while they are independent.
     scale: Vec<f64>,
-    a: Vec<f64>,
-    e: Vec<f64>,
+    /// µ, zero while the rows are independent.
+    mu: f64,
+    /// Whether all rows have one scale, once that was decided.
+    alike: Option<bool>,
+    pivots: Pivots,
+    /// The rank that elimination of A itself found.
+    confirmed: Option<usize>,
+    /// R⁻¹Q + Bᵀλ, q̈, |q̈| + |a| and a change of the first, in an order of their own.
+    scaled: Vec<f64>,
+    x: Vec<f64>,
+    reach: Vec<f64>,
+    change: Vec<f64>,
+    /// What is asked of each row, A q̈, the sizes that enter it, and what is left to correct.
+    asked: Vec<f64>,
+    product: Vec<f64>,
+    size: Vec<f64>,
+    left: Vec<f64>,
     lambda: Vec<f64>,
-    work: Vec<f64>,
-    gathered: Vec<f64>,
+    force: Vec<f64>,
+    /// s² of the rows that help M, for singular blocks.
     square: Vec<f64>,
-    /// Whether all rows have one scale.
-    same_scale: bool,
+    row_of: Vec<Vec<usize>>,
+    /// Whether every row, repeated or not, was met to rounding by the last solve.
+    met: bool,
 }
 
 /// What the patterns of M and A decide once.
 struct Plan {
-    /// Row i of B consists of `piece[row_start[i]..row_start[i + 1]]`.
-    row_start: Vec<usize>,
-    piece: Vec<Piece>,
-    /// For every entry of A, where it goes in B.
-    target: Vec<usize>,
-    /// Entries of S: products of pieces that share a block.
-    product: Vec<Product>,
-    /// For each block, the rows of A that touch no other.
-    row_of: Vec<Vec<usize>>,
-    proximal: Proximal,
-}
-
-/// The part of a row of B that belongs to one block of M.
-struct Piece {
-    block: usize,
-    offset: usize,
-}
-
-struct Product {
-    slot: u32,
-    left: u32,
-    right: u32,
-    size: u32,
+    rows: ScaledRows,
+    sparse: Sparse,
 }
 
 /// Blocks above this size count as large: factoring them for every row would cost more than the dense route.
@@ -59,22 +66,42 @@ const BLOCK_LIMIT: usize = 16;
 /// A dense decomposition still fits into memory and patience up to here.
 const DENSE_LIMIT: usize = 4000;
 
+/// Up to here a rank in doubt is decided by a dense decomposition, which does not square.
+const DOUBT_LIMIT: usize = 600;
+
+/// Pivots of S above this, relative to its diagonal, count without doubt: squares of what remains of a row. Rounding leaves
+/// 1e-15 of rows that depend.
+const CLEAR: f64 = 1e-10;
+
+/// A row is met to rounding if it is off by less than this part of the sizes that enter it.
+const ROUNDING: f64 = 1e-14;
+
 impl Large {
     pub(crate) fn new(settings: &Settings) -> Large {
         Large {
             settings: settings.clone(),
             blocks: Blocks::new(),
+            repeats: Repeats::default(),
             plan: None,
             pattern: (Vec::new(), Vec::new()),
-            B: Vec::new(),
             scale: Vec::new(),
-            a: Vec::new(),
-            e: Vec::new(),
+            mu: 0.0,
+            alike: None,
+            pivots: Pivots::none(),
+            confirmed: None,
+            scaled: Vec::new(),
+            x: Vec::new(),
+            reach: Vec::new(),
+            change: Vec::new(),
+            asked: Vec::new(),
+            product: Vec::new(),
+            size: Vec::new(),
+            left: Vec::new(),
             lambda: Vec::new(),
-            work: Vec::new(),
-            gathered: Vec::new(),
+            force: Vec::new(),
             square: Vec::new(),
-            same_scale: true,
+            row_of: Vec::new(),
+            met: false,
         }
     }
 
@@ -83,90 +110,262 @@ impl Large {
         &mut self,
         given: &Given,
         extra_force: &[f64],
+        wants_lambda: bool,
         solution: &mut Solution,
     ) -> Result<bool, MotionError> {
-        check_finite(given, extra_force)?;
         let Given { mass_matrix: M, given_force: Q, constraint_matrix: A, constraint_rhs: b } = given;
         if !self.factor(M, A)? {
+            check_finite(given, extra_force)?;
+            return Ok(false);
+        }
+        if Q.len().max(b.len()) <= DOUBT_LIMIT && self.is_doubtful(A) {
+            check_finite(given, extra_force)?;
             return Ok(false);
         }
         solution.qddot.resize(Q.len(), 0.0);
         self.solve_for(A, Q, extra_force, b, &mut solution.qddot);
         (solution.rank, solution.gap) = (self.rank(), self.gap());
-        if solution.qddot.iter().any(|x| !x.is_finite()) {
-            return Err(MotionError::NotFinite { what: "the acceleration".into() });
+        let finite = solution.qddot.iter().all(|x| x.is_finite());
+        // where every row is met to rounding nothing was wrong with the numbers
+        if !(self.met && finite) {
+            check_finite(given, extra_force)?;
+            if !finite {
+                return Err(MotionError::NotFinite { what: "the acceleration".into() });
+            }
+            if !self.meets_rows(given, &solution.qddot) {
+                return self.explain(given, &solution.qddot);
+            }
         }
-        if !self.meets_rows(given, &solution.qddot) {
-            return self.explain(given, &solution.qddot);
+        if wants_lambda {
+            solution.lambda.resize(b.len(), 0.0);
+            self.multipliers(A, &mut solution.lambda)?;
+            check_multipliers(&solution.lambda)?;
         }
-        solution.lambda.resize(b.len(), 0.0);
-        self.multipliers(A, &mut solution.lambda)?;
-        check_multipliers(&solution.lambda)?;
         Ok(true)
     }
 
     /// Factors M by blocks and S = B Bᵀ; false if the system is not of this kind.
     pub(crate) fn factor(&mut self, M: &Matrix, A: &Matrix) -> Result<bool, MotionError> {
-        let m = A.n_rows;
-        let changed = self.blocks.find(M);
+        let mut is_new = self.blocks.find(M);
         if self.blocks.largest() > BLOCK_LIMIT {
             return Ok(false);
         }
-        if changed || self.plan.is_none() || self.pattern.0 != A.row_start || self.pattern.1 != A.col {
-            self.plan = Plan::new(A, &self.blocks);
-            self.pattern = (A.row_start.clone(), A.col.clone());
+        is_new |= self.plan.is_none() || self.pattern.0 != A.row_start || self.pattern.1 != A.col;
+        if is_new || !self.repeats.update(A) {
+            self.make_plan(A, is_new)?;
         }
-        let Some(plan) = &self.plan else { return Ok(false) };
+        let Some(plan) = &mut self.plan else { return Ok(false) };
         // rows within a block, such as |quaternion|² = 1, may make up for what M lacks
         self.square.clear();
         if !self.blocks.factor(M, self.settings.mass_preferred, &self.settings) {
-            self.square.resize(m, 0.0);
-            if !self.blocks.factor_with_rows(M, A, &plan.row_of, &mut self.square, &self.settings) {
+            if let Some((i, j)) = M.not_finite() {
+                let what = format!("the mass matrix at row {i}, column {j}");
+                return Err(MotionError::NotFinite { what });
+            }
+            if self.row_of.is_empty() {
+                self.row_of = rows_within(A, &self.blocks);
+            }
+            self.square.resize(A.n_rows, 0.0);
+            if !self.blocks.factor_with_rows(M, A, &self.row_of, &mut self.square, &self.settings) {
                 return Ok(false);
             }
         }
-        // S = B Bᵀ, rows of B at the same size
-        self.fill_B(A);
-        self.same_scale = self.equilibrate(m);
-        let Some(plan) = &mut self.plan else { return Ok(false) };
-        plan.fill_S(&self.B);
-        Ok(plan.proximal.factor(&self.settings))
+        plan.rows.fill(A, &self.blocks);
+        // dense blocks tell nothing of dependent rows, so these are not looked for again
+        let known = self.mu > 0.0 && !plan.sparse.counts();
+        if !known {
+            plan.rows.fill_S(&mut plan.sparse);
+            let pivots = plan.sparse.factor(0.0, CLEAR);
+            if let Some(pivots) = pivots.filter(|pivots| pivots.rank == self.repeats.kept.len()) {
+                (self.pivots, self.mu) = (pivots, 0.0);
+                self.scale.fill(1.0);
+                return Ok(true);
+            }
+            return Ok(self.factor_dependent(pivots));
+        }
+        Ok(self.factor_dependent(None))
+    }
+
+    /// Patterns, and rows that are multiples of others.
+    fn make_plan(&mut self, A: &Matrix, is_new: bool) -> Result<(), MotionError> {
+        if let Some((i, j)) = A.not_finite() {
+            return Err(MotionError::NotFinite { what: format!("constraint row {i} at coordinate {j}") });
+        }
+        self.repeats.find(A, is_new, &self.settings);
+        self.plan = None;
+        self.row_of.clear();
+        (self.mu, self.alike, self.confirmed) = (0.0, None, None);
+        self.pattern.0.clone_from(&A.row_start);
+        self.pattern.1.clone_from(&A.col);
+        let (n, m) = (A.n_cols, self.repeats.kept.len());
+        for x in [&mut self.scaled, &mut self.x, &mut self.reach, &mut self.change] {
+            x.resize(n, 0.0);
+        }
+        for x in [&mut self.asked, &mut self.product, &mut self.size, &mut self.left, &mut self.lambda] {
+            x.resize(m, 0.0);
+        }
+        self.scale.clear();
+        self.scale.resize(m, 1.0);
+        if let Some((rows, sparse, order)) = ScaledRows::new(A, &self.blocks, &self.repeats.kept) {
+            self.repeats.reorder(&order);
+            self.plan = Some(Plan { rows, sparse });
+        }
+        Ok(())
+    }
+
+    /// Factors S + µI, the rows of B at the same length; `pivots` are those of S where they are known.
+    fn factor_dependent(&mut self, pivots: Option<Pivots>) -> bool {
+        let Some(plan) = &mut self.plan else { return false };
+        plan.rows.lengths(&mut self.scale);
+        let alike = equilibrate(&mut self.scale, &self.repeats, self.alike);
+        self.alike = Some(alike);
+        plan.rows.scale_rows(&self.scale);
+        plan.rows.fill_S(&mut plan.sparse);
+        self.mu = self.settings.proximal;
+        // dependent rows leave µ(1 + |c|²) with c their coefficients; nothing is left out
+        let floor = if plan.sparse.counts() { 0.0 } else { 1e-2 * self.mu.sqrt() };
+        let Some(shifted) = plan.sparse.factor(self.mu, floor) else { return false };
+        self.pivots = pivots.unwrap_or(shifted);
+        if pivots.is_none() && shifted.rank == self.repeats.kept.len() {
+            // independent again, it seems: the next factorization looks
+            self.mu = f64::MIN_POSITIVE;
+        }
+        true
     }
 
     /// Rank of A.
     pub(crate) fn rank(&self) -> usize {
-        self.plan.as_ref().map_or(0, |plan| plan.proximal.rank)
+        self.pivots.rank
     }
 
-    /// How clearly the rank was decided.
+    /// Whether rounding may have decided the rank: a small pivot of S is uncertain by rounding over the smallest before it, and
+    /// what S takes for nothing may be 1e-8 of a row, so that rows found dependent are looked at once by elimination.
+    fn is_doubtful(&mut self, A: &Matrix) -> bool {
+        /// Squares of what remains of a row: rounding over this stays below it.
+        const SMALLEST: f64 = 1e-7;
+        let tolerance = self.settings.rank_tolerance;
+        if self.pivots.kept < f64::max(SMALLEST, 100.0 * tolerance * tolerance) {
+            return true;
+        }
+        if self.rank() < self.repeats.kept.len() && self.confirmed != Some(self.rank()) {
+            self.confirmed = dependence(A, &self.settings).ok().map(|found| found.rank);
+        }
+        self.rank() < self.repeats.kept.len() && self.confirmed != Some(self.rank())
+    }
+
+    /// How clearly the rank was decided; pivots of S are squares of those of B.
     pub(crate) fn gap(&self) -> Gap {
-        self.plan.as_ref().map_or(Gap::default(), |plan| plan.proximal.gap)
+        let Pivots { rank, kept, dropped } = self.pivots;
+        Gap { kept: if rank > 0 { kept.sqrt().min(1.0) } else { 1.0 }, dropped: dropped.sqrt().min(1.0) }
     }
 
-    /// x = a + R⁻ᵀ Bᵀλ with λ = S⁺(g − A a) and a = M⁻¹(f + extra); an empty f is zero.
+    /// x = a + M⁻¹Aᵀλ with λ = S⁺(g − A a) and a = M⁻¹(f + extra); an empty f is zero.
     pub(crate) fn solve_for(&mut self, A: &Matrix, f: &[f64], extra: &[f64], g: &[f64], x: &mut [f64]) {
-        let (n, m) = (x.len(), g.len());
-        let part = |x: &[f64], i: usize| x.get(i).copied().unwrap_or(0.0);
-        self.a.clear();
-        self.a.extend((0..n).map(|i| part(f, i) + part(extra, i)));
-        // f gains s²Aᵀg as M has gained s²AᵀA
-        for i in (0..self.square.len()).filter(|&i| self.square[i] != 0.0) {
-            let (col, value) = A.row(i);
-            col.iter().zip(value).for_each(|(&j, x)| self.a[j] += self.square[i] * x * g[i]);
-        }
-        self.blocks.solve(&mut self.a);
-        self.e.resize(m, 0.0);
-        A.multiply(&self.a, &mut self.e);
-        for i in 0..m {
-            self.e[i] = self.scale[i] * (g[i] - self.e[i]);
-        }
-        self.lambda.resize(m, 0.0);
+        self.load(A, f, extra, g);
         let Some(plan) = &mut self.plan else { return };
-        plan.proximal.solve(&self.e, &mut self.lambda, &self.settings);
-        self.apply_force(n);
-        for i in 0..n {
-            x[i] = self.a[i] + self.work[i];
+        let Plan { rows, sparse } = plan;
+        // what is asked of each row, and how far a misses it
+        for (asked, &i) in self.asked.iter_mut().zip(&self.repeats.kept) {
+            *asked = g[i];
         }
+        self.repeats.merge(g, &mut self.asked);
+        for k in 0..self.asked.len() {
+            self.left[k] = self.scale[k] * self.asked[k] - rows.times(k, &self.scaled);
+        }
+        let scaled = &mut self.scaled;
+        sparse.solve(&mut self.left, |k, lambda| rows.add(k, lambda, scaled));
+        self.lambda.copy_from_slice(&self.left);
+        rows.unload(&self.blocks, &self.scaled, &mut self.x);
+        self.reach.iter_mut().zip(&self.x).for_each(|(reach, x)| *reach += x.abs());
+        self.correct(A);
+        self.met = self.met && self.repeats_are_met(g);
+        let Some(Plan { rows, .. }) = &self.plan else { return };
+        for (&i, value) in rows.coordinate.iter().zip(&self.x) {
+            x[i as usize] = *value;
+        }
+    }
+
+    /// `scaled` = R⁻¹(f + extra), and `reach` = |a|.
+    fn load(&mut self, A: &Matrix, f: &[f64], extra: &[f64], g: &[f64]) {
+        let Some(Plan { rows, .. }) = &mut self.plan else { return };
+        let Large { blocks, force, scaled, x, reach, square, .. } = self;
+        if f.is_empty() && extra.is_empty() && square.is_empty() {
+            scaled.fill(0.0);
+            reach.fill(0.0);
+            return;
+        }
+        if extra.is_empty() && square.is_empty() {
+            rows.load(blocks, f, scaled);
+        } else {
+            force.clear();
+            force.resize(scaled.len(), 0.0);
+            for part in [f, extra] {
+                force.iter_mut().zip(part).for_each(|(x, part)| *x += part);
+            }
+            // f gains s²Aᵀg as M has gained s²AᵀA
+            for i in (0..square.len()).filter(|&i| square[i] != 0.0) {
+                let (col, value) = A.row(i);
+                col.iter().zip(value).for_each(|(&j, x)| force[j] += square[i] * x * g[i]);
+            }
+            rows.load(blocks, force, scaled);
+        }
+        rows.unload(blocks, scaled, x);
+        reach.iter_mut().zip(x).for_each(|(reach, a)| *reach = a.abs());
+    }
+
+    /// Corrects x until A x = g to rounding, or as long as that gains.
+    fn correct(&mut self, A: &Matrix) {
+        /// Corrections where S itself was factored: the first repairs its rounding, the second that of a nearly singular S.
+        const FEW: usize = 3;
+        let most = if self.mu > 0.0 { self.settings.proximal_iterations } else { FEW };
+        let (mut last, mut last_move) = (f64::INFINITY, f64::INFINITY);
+        for round in 0.. {
+            let off = self.residual(A);
+            self.met = off == 0.0;
+            if self.met || round == most {
+                return;
+            }
+            let Some(Plan { rows, sparse }) = &mut self.plan else { return };
+            let change = &mut self.change;
+            change.fill(0.0);
+            sparse.solve(&mut self.left, |k, lambda| rows.add(k, lambda, change));
+            // rows that contradict each other are never met, but x comes to rest
+            let moved = largest(&self.change) / largest(&self.scaled);
+            let gains = off < 0.5 * last || (self.mu > 0.0 && moved > ROUNDING && moved < 0.5 * last_move);
+            if !gains {
+                return;
+            }
+            (last, last_move) = (off, moved);
+            self.scaled.iter_mut().zip(&self.change).for_each(|(x, change)| *x += change);
+            self.lambda.iter_mut().zip(&self.left).for_each(|(x, change)| *x += change);
+            rows.unload(&self.blocks, &self.scaled, &mut self.x);
+        }
+    }
+
+    /// `left` = what each row lacks, scaled; the largest part of its size that one is off, zero if all are met to rounding.
+    fn residual(&mut self, A: &Matrix) -> f64 {
+        let Some(Plan { rows, .. }) = &self.plan else { return 0.0 };
+        let mut off = 0.0;
+        for k in 0..self.asked.len() {
+            let (sum, size) = rows.as_written(k, A, &self.x, &self.reach);
+            let asked = self.asked[k];
+            let (left, size) = (asked - sum, size + asked.abs());
+            self.left[k] = self.scale[k] * left;
+            (self.product[k], self.size[k]) = (sum, size);
+            // infinite or no numbers are never met
+            if !(left.abs() <= ROUNDING * size && size < f64::INFINITY) {
+                off = f64::max(off, left.abs() / size).max(f64::MIN_POSITIVE);
+            }
+        }
+        off
+    }
+
+    /// Whether rows that left the solve are met to rounding too.
+    fn repeats_are_met(&self, g: &[f64]) -> bool {
+        self.repeats.iter().all(|(row, of, factor)| {
+            let left = g[row] - factor * self.product[of];
+            left.abs() <= ROUNDING * (g[row].abs() + factor.abs() * self.size[of])
+        })
     }
 
     /// x ← M⁻¹ x.
@@ -176,95 +375,100 @@ impl Large {
 
     /// λ of the last solve, the shortest for the rows as written.
     pub(crate) fn multipliers(&mut self, A: &Matrix, lambda: &mut [f64]) -> Result<(), MotionError> {
-        let redundant = self.rank() < lambda.len();
-        if let (true, true, Some(plan)) = (redundant, self.same_scale, &mut self.plan) {
-            plan.proximal.project(&mut self.lambda);
+        let redundant = self.rank() < self.repeats.kept.len();
+        if redundant && self.alike == Some(true) {
+            self.project();
         }
-        for i in 0..lambda.len() {
-            lambda[i] = self.lambda[i] * self.scale[i];
+        for (x, s) in self.left.iter_mut().zip(&self.scale).zip(&self.lambda).map(|((x, s), y)| (x, s * y)) {
+            *x = s;
         }
-        if redundant && !self.same_scale {
-            shorten(A, lambda, &self.settings)?;
+        if redundant && self.alike != Some(true) {
+            self.shorten(A)?;
+        }
+        for (k, &i) in self.repeats.kept.iter().enumerate() {
+            self.left[k] /= self.repeats.square(k);
+            lambda[i] = self.left[k];
+        }
+        for (row, of, factor) in self.repeats.iter() {
+            lambda[row] = factor * self.left[of];
         }
         Ok(())
     }
 
-    /// B = A R⁻ᵀ, each block of each row by forward substitution.
-    fn fill_B(&mut self, A: &Matrix) {
-        let Some(plan) = &self.plan else { return };
-        let size = plan.piece.last().map_or(0, |piece| piece.offset + self.blocks.block(piece.block).1);
-        self.B.clear();
-        self.B.resize(size, 0.0);
-        for ((&x, &j), &k) in A.value.iter().zip(&A.col).zip(&plan.target) {
-            self.B[k] += x * self.blocks.scale(j);
-        }
-        for piece in &plan.piece {
-            let (R, size) = self.blocks.block(piece.block);
-            small::solve_lower(R, size, &mut self.B[piece.offset..piece.offset + size]);
-        }
-    }
-
-    /// Scales the rows of B to lengths near one; a common scale where all lengths are alike, since λ is then already the shortest.
-    fn equilibrate(&mut self, m: usize) -> bool {
-        /// Lengths within this factor keep a common scale; the diagonal of S then spans its square.
-        const ALIKE: f64 = 8.0;
-        let Some(plan) = &self.plan else { return true };
-        let (mut low, mut high) = (f64::INFINITY, 0f64);
-        self.scale.resize(m, 1.0);
-        for i in 0..m {
-            let length = norm(plan.row(i, &self.B));
-            self.scale[i] = length;
-            if length > 0.0 {
-                (low, high) = (low.min(length), high.max(length));
+    /// λ ← S S⁺ λ: takes out of λ what lies in the null space of S, where rounding has been divided by µ.
+    fn project(&mut self) {
+        /// Each round gains the ratio of µ to the smallest eigenvalue that counts: two suffice, except in very long chains.
+        const ROUNDS: usize = 12;
+        let Some(Plan { rows, sparse }) = &mut self.plan else { return };
+        // product = range, and range += S (S + µI)⁻¹ (λ − range)
+        let Large { lambda, left, product: range, change, .. } = self;
+        range.fill(0.0);
+        for _ in 0..ROUNDS {
+            left.iter_mut().zip(lambda.iter().zip(&*range)).for_each(|(x, (lambda, range))| *x = lambda - range);
+            change.fill(0.0);
+            sparse.solve(left, |k, x| rows.add(k, x, change));
+            let mut most = 0f64;
+            for (k, range) in range.iter_mut().enumerate() {
+                let step = rows.times(k, change);
+                most = most.max(step.abs());
+                *range += step;
+            }
+            // every round also adds a little rounding, so it is the last one that gains
+            if most <= 1e-12 * largest(range) {
+                break;
             }
         }
-        let same = high <= ALIKE * low;
-        for i in 0..m {
-            let s = 1.0 / power_of_two(if same && self.scale[i] > 0.0 { high } else { self.scale[i] });
-            self.scale[i] = s;
-            let place = plan.row_place(i, self.B.len());
-            self.B[place].iter_mut().for_each(|x| *x *= s);
-        }
-        same
+        lambda.copy_from_slice(range);
     }
 
-    /// work = R⁻ᵀ Bᵀ λ, in the coordinates as written.
-    fn apply_force(&mut self, n: usize) {
-        let Some(plan) = &self.plan else { return };
-        // Bᵀλ gathered block by block, in the order of `member`
-        let Large { blocks, work, gathered, lambda, B, .. } = self;
-        gathered.clear();
-        gathered.resize(n, 0.0);
-        work.resize(n, 0.0);
-        for i in 0..lambda.len() {
-            for piece in &plan.piece[plan.row_start[i]..plan.row_start[i + 1]] {
-                let (start, size) = (blocks.start[piece.block], blocks.block(piece.block).1);
-                add_multiple(&mut gathered[start..start + size], lambda[i], &B[piece.offset..piece.offset + size]);
+    /// The same for rows of different lengths, in `left`, by the dependences of the rows.
+    fn shorten(&mut self, A: &Matrix) -> Result<(), MotionError> {
+        let kept = &self.repeats.kept;
+        let pattern: Vec<Vec<usize>> = kept.iter().map(|&i| A.row(i).0.to_vec()).collect();
+        // a row that stands for several counts as one of their length together
+        let mut whole = Matrix::from_pattern(kept.len(), A.n_cols, &pattern);
+        for (k, &i) in kept.iter().enumerate() {
+            let weight = self.repeats.square(k).sqrt();
+            self.left[k] /= weight;
+            whole.row_mut(k).1.iter_mut().zip(A.row(i).1).for_each(|(x, a)| *x = weight * a);
+        }
+        shorten(&whole, &mut self.left, &self.settings)?;
+        for k in 0..kept.len() {
+            self.left[k] *= self.repeats.square(k).sqrt();
+        }
+        self.restore_force();
+        Ok(())
+    }
+
+    /// Changes `left` so that its force is that of λ again: the dependences are known to rounding only, and λ may be large.
+    fn restore_force(&mut self) {
+        let Some(Plan { rows, sparse }) = &mut self.plan else { return };
+        let Large { lambda, left, product, change, scale, .. } = self;
+        for _ in 0..2 {
+            change.fill(0.0);
+            for k in 0..left.len() {
+                rows.add(k, lambda[k] - left[k] / scale[k], change);
             }
-        }
-        for k in 0..blocks.start.len() - 1 {
-            let (R, size) = blocks.block(k);
-            small::solve_lower_transposed(R, size, &mut gathered[blocks.start[k]..blocks.start[k] + size]);
-        }
-        for (x, &i) in gathered.iter().zip(&blocks.member) {
-            work[i] = x * blocks.scale(i);
+            product.iter_mut().enumerate().for_each(|(k, x)| *x = rows.times(k, change));
+            sparse.solve(product, |k, x| left[k] += scale[k] * x);
         }
     }
 
-    /// Whether every row is met, relative to the sizes that enter it.
+    /// Whether every row is met by the acceleration found last, relative to the sizes that enter it.
     pub(crate) fn meets_rows(&self, given: &Given, qddot: &[f64]) -> bool {
         let (A, b) = (&given.constraint_matrix, &given.constraint_rhs);
         let Settings { contradiction_tolerance, contradiction_floor, .. } = self.settings;
-        if contradiction_tolerance == f64::INFINITY {
+        let Some(Plan { rows, .. }) = &self.plan else { return true };
+        if contradiction_tolerance == f64::INFINITY || self.met {
             return true;
         }
-        let whole = qddot.iter().zip(&self.a).fold(0.0, |top: f64, (x, a)| top.max(x.abs() + a.abs()));
+        let whole = largest(&self.reach);
         (0..b.len()).all(|i| {
             let (col, value) = A.row(i);
             let (mut sum, mut size, mut top) = (0.0, b[i].abs(), 0f64);
             for (&j, &x) in col.iter().zip(value) {
                 sum += x * qddot[j];
-                size += x.abs() * (qddot[j].abs() + self.a[j].abs());
+                size += x.abs() * self.reach[rows.position[j] as usize];
                 top = top.max(x.abs());
             }
             if top == 0.0 {
@@ -276,6 +480,9 @@ impl Large {
 
     /// A row is not met: either rows contradict each other, or they are too nearly dependent for S, which squares.
     fn explain(&self, given: &Given, qddot: &[f64]) -> Result<bool, MotionError> {
+        if given.constraint_rhs.len().max(qddot.len()) <= DOUBT_LIMIT {
+            return Ok(false);
+        }
         let error = contradiction(given, qddot, &self.settings);
         let MotionError::Contradiction { certificate, gap, residual } = &error else { return Err(error) };
         let b = &given.constraint_rhs;
@@ -291,81 +498,43 @@ impl Large {
     }
 }
 
-impl Plan {
-    fn new(A: &Matrix, blocks: &Blocks) -> Option<Plan> {
-        let m = A.n_rows;
-        let (mut row_start, mut piece, mut target) = (vec![0], Vec::new(), Vec::with_capacity(A.col.len()));
-        let mut offset = 0;
-        let mut touching: Vec<Vec<(usize, usize)>> = vec![Vec::new(); blocks.start.len() - 1];
-        let mut row_of = vec![Vec::new(); blocks.start.len() - 1];
-        let mut seen = vec![usize::MAX; blocks.start.len() - 1];
-        for i in 0..m {
-            let first = piece.len();
-            for &j in A.row(i).0 {
-                let (block, place) = blocks.place[j];
-                if seen[block] == usize::MAX || seen[block] < first {
-                    seen[block] = piece.len();
-                    touching[block].push((i, offset));
-                    piece.push(Piece { block, offset });
-                    offset += blocks.block(block).1;
-                }
-                target.push(piece[seen[block]].offset + place);
-            }
-            row_start.push(piece.len());
-            if piece.len() == first + 1 {
-                row_of[piece[first].block].push(i);
-            }
-        }
-        // pattern of the lower triangle of S by columns, and what to multiply
-        let mut columns: Vec<Vec<usize>> = (0..m).map(|i| vec![i]).collect();
-        for rows in &touching {
-            for (k, &(j, _)) in rows.iter().enumerate() {
-                columns[j].extend(rows[k..].iter().map(|&(i, _)| i));
-            }
-        }
-        let (mut col_start, mut row) = (vec![0], Vec::new());
-        for column in &mut columns {
-            column.sort_unstable();
-            column.dedup();
-            row.extend_from_slice(column);
-            col_start.push(row.len());
-        }
-        if offset > u32::MAX as usize || row.len() > u32::MAX as usize {
-            return None;
-        }
-        let mut product = Vec::new();
-        for (block, rows) in touching.iter().enumerate() {
-            let size = blocks.block(block).1 as u32;
-            for (k, &(j, right)) in rows.iter().enumerate() {
-                for &(i, left) in &rows[k..] {
-                    let slot = col_start[j] + columns[j].binary_search(&i).ok()?;
-                    product.push(Product { slot: slot as u32, left: left as u32, right: right as u32, size });
-                }
-            }
-        }
-        product.sort_unstable_by_key(|product| product.slot);
-        Some(Plan { row_start, piece, target, product, row_of, proximal: Proximal::new(m, col_start, row)? })
+/// From the lengths of the rows to their scales; true if all are alike, so that a common scale serves and λ is then already the
+/// shortest. Once decided that changes only where lengths go far apart: the scales must be smooth functions of the state.
+fn equilibrate(scale: &mut [f64], repeats: &Repeats, before: Option<bool>) -> bool {
+    /// Lengths within this factor keep a common scale, and go on with it within its square.
+    const ALIKE: f64 = 8.0;
+    let (mut low, mut high) = (f64::INFINITY, 0f64);
+    for (k, length) in scale.iter().enumerate().filter(|(_, length)| **length > 0.0) {
+        // a row that stands for several is as long as they are together
+        let length = repeats.square(k).sqrt() * length;
+        (low, high) = (low.min(length), high.max(length));
     }
+    let alike = match before {
+        None => high <= ALIKE * low,
+        Some(alike) => alike && high <= ALIKE * ALIKE * low,
+    };
+    for (k, scale) in scale.iter_mut().enumerate() {
+        *scale = match alike {
+            _ if *scale == 0.0 => 1.0,
+            true => repeats.square(k).sqrt() / high,
+            false => repeats.copies(k).sqrt() / *scale,
+        };
+    }
+    alike
+}
 
-    /// Where row i lies in the values of B, which are `end` in number.
-    fn row_place(&self, i: usize, end: usize) -> std::ops::Range<usize> {
-        let at = |k: usize| self.piece.get(k).map_or(end, |piece| piece.offset);
-        at(self.row_start[i])..at(self.row_start[i + 1])
-    }
-
-    fn row<'b>(&self, i: usize, B: &'b [f64]) -> &'b [f64] {
-        &B[self.row_place(i, B.len())]
-    }
-
-    /// S = B Bᵀ, its lower triangle.
-    fn fill_S(&mut self, B: &[f64]) {
-        let S = &mut self.proximal.value;
-        S.fill(0.0);
-        for &Product { slot, left, right, size } in &self.product {
-            let (left, right, size) = (left as usize, right as usize, size as usize);
-            S[slot as usize] += dot(&B[left..left + size], &B[right..right + size]);
+/// For each block of M, the rows of A that touch no other.
+fn rows_within(A: &Matrix, blocks: &Blocks) -> Vec<Vec<usize>> {
+    let mut rows = vec![Vec::new(); blocks.start.len() - 1];
+    for i in 0..A.n_rows {
+        let mut touched = A.row(i).0.iter().map(|&j| blocks.place[j].0);
+        if let Some(first) = touched.next()
+            && touched.all(|block| block == first)
+        {
+            rows[first].push(i);
         }
     }
+    rows
 }
 
 /// Removes from λ its part in the null space of Aᵀ, spanned by the dependences of the rows.
@@ -411,16 +580,31 @@ fn shorten(A: &Matrix, lambda: &mut [f64], settings: &Settings) -> Result<(), Mo
         }
         col_start.push(row.len());
     }
-    let Some(mut system) = Proximal::new(K.len(), col_start, row) else { return Ok(()) };
-    system.value.copy_from_slice(&value);
-    if !system.factor(settings) {
+    let (starts, rows) = (col_start.clone(), row.clone());
+    let Some((mut system, order)) = Sparse::new(K.len(), col_start, row) else { return Ok(()) };
+    let mut place = vec![0; K.len()];
+    order.iter().enumerate().for_each(|(at, &k)| place[k] = at);
+    system.values().fill(0.0);
+    for k in 0..K.len() {
+        for at in starts[k]..starts[k + 1] {
+            if rows[at] == k {
+                system.diagonal[place[k]] = value[at];
+            } else if let Some(slot) = system.place(place[k], place[rows[at]]) {
+                system.values()[slot] = value[at];
+            }
+        }
+    }
+    if system.factor(0.0, 0.0).is_none() {
         return Err(MotionError::NotConverged { residual: norm(lambda) });
     }
-    let y: Vec<f64> = K.iter().map(|column| column.iter().map(|&(i, y)| y * lambda[i]).sum()).collect();
-    let mut c = vec![0.0; K.len()];
-    system.solve(&y, &mut c, settings);
-    for (column, c) in K.iter().zip(c) {
-        column.iter().for_each(|&(i, y)| lambda[i] -= y * c);
+    // twice: the second time takes out what rounding left
+    for _ in 0..2 {
+        let y = |k: usize| K[k].iter().map(|&(i, y)| y * lambda[i]).sum();
+        let mut c: Vec<f64> = order.iter().map(|&k| y(k)).collect();
+        system.solve(&mut c, |_, _| {});
+        for (column, &at) in K.iter().zip(&place) {
+            column.iter().for_each(|&(i, y)| lambda[i] -= y * c[at]);
+        }
     }
     Ok(())
 }

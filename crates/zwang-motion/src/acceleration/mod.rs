@@ -2,12 +2,14 @@
 
 mod any_inverse;
 pub(crate) mod decomposition;
-mod generalized_inverse;
-mod large;
+pub(crate) mod generalized_inverse;
+pub(crate) mod large;
 mod least_constraint;
 mod multipliers;
 pub(crate) mod problem;
 mod quasi_velocities;
+pub(crate) mod repeats;
+mod scaled_rows;
 pub(crate) mod shortest;
 mod two_form;
 

@@ -1,6 +1,6 @@
 //! Cholesky of a mass matrix block by block, the blocks found from its pattern.
 
-use super::{dense::Scratch, dense::cholesky, largest, power_of_two, root_power_of_two, small};
+use super::{dense::Scratch, dense::cholesky, largest, power_of_two, root_power_of_two, same, small};
 use crate::{Matrix, Settings};
 
 /// M = R Rᵀ where M falls into blocks that share no entry: single particles, single bodies, or all in one.
@@ -13,12 +13,22 @@ pub(crate) struct Blocks {
     /// Where the factor of block k begins in `R`.
     offset: Vec<usize>,
     R: Vec<f64>,
-    /// Powers of two that give M a unit diagonal.
+    /// What gives M a unit diagonal: powers of two, and 1/√m for a block of one coordinate, whose R is then one.
     scale: Vec<f64>,
+    /// Where the diagonal of M lies in its values, `NONE` where it is not stored.
+    diagonal: Vec<usize>,
+    /// The values of M that R belongs to and the floor its pivots passed; none if R is something else.
+    known: Vec<f64>,
+    floor: Option<f64>,
+    /// How often R has changed.
+    version: u64,
+    largest: usize,
     pattern: (Vec<usize>, Vec<usize>),
     work: Vec<f64>,
     scratch: Scratch,
 }
+
+const NONE: usize = usize::MAX;
 
 impl Blocks {
     pub(crate) fn new() -> Blocks {
@@ -29,6 +39,11 @@ impl Blocks {
             offset: vec![0],
             R: Vec::new(),
             scale: Vec::new(),
+            diagonal: Vec::new(),
+            known: Vec::new(),
+            floor: None,
+            version: 0,
+            largest: 0,
             pattern: (Vec::new(), Vec::new()),
             work: Vec::new(),
             scratch: Scratch::new(),
@@ -58,50 +73,88 @@ impl Blocks {
                 parent[y] = x;
             }
         }
-        let mut members: Vec<Vec<usize>> = Vec::new();
-        let mut name = vec![usize::MAX; n];
+        // blocks in the order of their first members, members in order
+        let (mut name, mut size) = (vec![NONE; n], Vec::new());
         self.place.clear();
         for i in 0..n {
             let r = root(&mut parent, i);
-            if name[r] == usize::MAX {
-                name[r] = members.len();
-                members.push(Vec::new());
+            if name[r] == NONE {
+                name[r] = size.len();
+                size.push(0);
             }
             let k = name[r];
-            self.place.push((k, members[k].len()));
-            members[k].push(i);
+            self.place.push((k, size[k]));
+            size[k] += 1;
         }
         (self.start, self.offset) = (vec![0], vec![0]);
-        self.member.clear();
-        for block in &members {
-            self.member.extend_from_slice(block);
-            self.start.push(self.member.len());
-            self.offset.push(self.offset[self.offset.len() - 1] + block.len() * block.len());
+        for (k, size) in size.iter().enumerate() {
+            self.start.push(self.start[k] + size);
+            self.offset.push(self.offset[k] + size * size);
         }
-        self.R.resize(self.offset[members.len()], 0.0);
+        self.member.resize(n, 0);
+        for (i, &(k, at)) in self.place.iter().enumerate() {
+            self.member[self.start[k] + at] = i;
+        }
+        let place = |i: usize| M.row(i).0.binary_search(&i).map_or(NONE, |at| M.row_start[i] + at);
+        self.diagonal.clear();
+        self.diagonal.extend((0..n).map(place));
+        self.R.clear();
+        self.R.resize(self.offset[size.len()], 1.0);
         self.scale.resize(n, 1.0);
-        self.work.resize(self.largest(), 0.0);
+        self.largest = size.iter().copied().max().unwrap_or(0);
+        self.work.resize(self.largest, 0.0);
+        self.floor = None;
         true
     }
 
     /// Size of the largest block.
     pub(crate) fn largest(&self) -> usize {
-        self.start.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(0)
+        self.largest
     }
 
-    /// Factors M, whose blocks have been found. False if a pivot is not above `floor`.
+    /// How often the factor has changed.
+    pub(crate) fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// Factors M, whose blocks have been found. False if a pivot is not above `floor`. Nothing is done where M is the one of the
+    /// last call.
     pub(crate) fn factor(&mut self, M: &Matrix, floor: f64, settings: &Settings) -> bool {
-        for i in 0..M.n_rows {
-            let d = M.get(i, i);
-            if !(d > 0.0) {
+        if self.floor == Some(floor) && same(&self.known, &M.value) {
+            return true;
+        }
+        self.forget();
+        if M.not_finite().is_some() {
+            return false;
+        }
+        for k in 0..self.start.len() - 1 {
+            let members = self.start[k]..self.start[k + 1];
+            let is_single = members.len() == 1;
+            for at in members {
+                let i = self.member[at];
+                let d = M.value.get(self.diagonal[i]).copied().unwrap_or(0.0);
+                if !(d > 0.0 && d < f64::INFINITY) {
+                    return false;
+                }
+                self.scale[i] = 1.0 / if is_single { d.sqrt() } else { root_power_of_two(d) };
+            }
+            if is_single {
+                self.R[self.offset[k]] = 1.0;
+                continue;
+            }
+            self.fill_block(k, M);
+            if !self.factor_block(k, floor, settings) {
                 return false;
             }
-            self.scale[i] = 1.0 / root_power_of_two(d);
         }
-        (0..self.start.len() - 1).all(|k| {
-            self.fill_block(k, M);
-            self.factor_block(k, floor, settings)
-        })
+        self.known.clone_from(&M.value);
+        self.floor = Some(floor);
+        true
+    }
+
+    fn forget(&mut self) {
+        self.floor = None;
+        self.version += 1;
     }
 
     /// Factors M; false if M is singular. Pivots taken in order can hide a singular M whose null direction nearly lies within
@@ -113,6 +166,8 @@ impl Blocks {
         if (0..M.n_rows).any(|i| !(M.get(i, i) > 0.0)) {
             return false;
         }
+        self.forget();
+        (0..M.n_rows).for_each(|i| self.scale[i] = 1.0 / root_power_of_two(M.get(i, i)));
         let full_rank = (0..self.start.len() - 1).all(|k| {
             self.fill_block(k, M);
             let (size, range) = (self.start[k + 1] - self.start[k], self.offset[k]..self.offset[k + 1]);
@@ -133,6 +188,7 @@ impl Blocks {
         settings: &Settings,
     ) -> bool {
         square.fill(0.0);
+        self.forget();
         for k in 0..self.start.len() - 1 {
             for at in self.start[k]..self.start[k + 1] {
                 let i = self.member[at];
@@ -153,37 +209,41 @@ impl Blocks {
             }
             self.fill_block(k, M);
             let (size, range) = (self.start[k + 1] - self.start[k], self.offset[k]..self.offset[k + 1]);
-            let (_, left) = small::semidefinite_rank(&mut self.R[range], size, settings.mass_tolerance);
+            let (rank, left) = small::semidefinite_rank(&mut self.R[range], size, settings.mass_tolerance);
             if left > 100.0 * settings.mass_tolerance {
                 return false;
             }
             // with the rows if that is clearly definite, else without, else with
-            let held = self.factor_block_with_rows(k, M, A, &row_of[k], square, settings.mass_preferred, settings);
-            if held {
+            self.fill_block_with_rows(k, M, A, &row_of[k], square);
+            if self.factor_block(k, settings.mass_preferred, settings) {
                 continue;
             }
+            // pivots taken in order can hide that a block is singular
             self.fill_block(k, M);
-            row_of[k].iter().for_each(|&row| square[row] = 0.0);
-            if !self.factor_block(k, settings.mass_tolerance, settings)
-                && !self.factor_block_with_rows(k, M, A, &row_of[k], square, settings.mass_tolerance, settings)
-            {
+            if rank == size && self.factor_block(k, settings.mass_tolerance, settings) {
+                row_of[k].iter().for_each(|&row| square[row] = 0.0);
+                continue;
+            }
+            self.fill_block_with_rows(k, M, A, &row_of[k], square);
+            let range = self.offset[k]..self.offset[k + 1];
+            if small::semidefinite_rank(&mut self.R[range], size, settings.mass_tolerance).0 < size {
                 return false;
             }
+            self.fill_block_with_rows(k, M, A, &row_of[k], square);
+            if !self.factor_block(k, settings.mass_tolerance, settings) {
+                return false;
+            }
+        }
+        // a single coordinate has R = 1 everywhere
+        for k in (0..self.start.len() - 1).filter(|&k| self.start[k + 1] - self.start[k] == 1) {
+            let (i, R) = (self.member[self.start[k]], &mut self.R[self.offset[k]]);
+            self.scale[i] /= std::mem::replace(R, 1.0);
         }
         true
     }
 
-    #[allow(clippy::too_many_arguments, reason = "private, and all of them are its caller's")]
-    fn factor_block_with_rows(
-        &mut self,
-        k: usize,
-        M: &Matrix,
-        A: &Matrix,
-        rows: &[usize],
-        square: &mut [f64],
-        floor: f64,
-        settings: &Settings,
-    ) -> bool {
+    /// Block k of M + Σ s²aᵀa over the rows a, at a unit diagonal of M.
+    fn fill_block_with_rows(&mut self, k: usize, M: &Matrix, A: &Matrix, rows: &[usize], square: &mut [f64]) {
         self.fill_block(k, M);
         let size = self.start[k + 1] - self.start[k];
         let R = &mut self.R[self.offset[k]..self.offset[k + 1]];
@@ -199,7 +259,6 @@ impl Blocks {
                 }
             }
         }
-        self.factor_block(k, floor, settings)
     }
 
     /// Block k of M at a unit diagonal.
@@ -236,6 +295,11 @@ impl Blocks {
         for k in 0..self.start.len() - 1 {
             let block = &self.member[self.start[k]..self.start[k + 1]];
             let R = &self.R[self.offset[k]..self.offset[k + 1]];
+            if let (&[i], &[r]) = (block, R) {
+                let s = self.scale[i] / r;
+                x[i] *= s * s;
+                continue;
+            }
             let y = &mut self.work[..block.len()];
             for (y, &i) in y.iter_mut().zip(block) {
                 *y = x[i] * self.scale[i];

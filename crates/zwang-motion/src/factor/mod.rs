@@ -5,6 +5,7 @@
 
 pub(crate) mod blocks;
 pub(crate) mod dense;
+mod ldl;
 pub(crate) mod small;
 pub(crate) mod sparse;
 
@@ -30,6 +31,13 @@ pub(crate) fn root_power_of_two(x: f64) -> f64 {
 /// The largest |xᵢ|.
 pub(crate) fn largest(x: &[f64]) -> f64 {
     x.iter().fold(0.0, |top: f64, x| top.max(x.abs()))
+}
+
+/// Whether two slices hold the same bits, looked at many at a time.
+pub(crate) fn same(x: &[f64], y: &[f64]) -> bool {
+    const MANY: usize = 64;
+    let differ = |x: &[f64], y: &[f64]| x.iter().zip(y).fold(0, |d, (x, y)| d | (x.to_bits() ^ y.to_bits()));
+    x.len() == y.len() && x.chunks(MANY).zip(y.chunks(MANY)).all(|(x, y)| differ(x, y) == 0)
 }
 
 /// xᵀy.

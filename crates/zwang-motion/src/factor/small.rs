@@ -42,7 +42,16 @@ pub(crate) fn solve_lower_transposed(R: &[f64], n: usize, x: &mut [f64]) {
 /// is left then: the largest entry of the remaining Schur complement. For a positive semidefinite M that is of the order of
 /// `floor`.
 pub(crate) fn semidefinite_rank(M: &mut [f64], n: usize, floor: f64) -> (usize, f64) {
-    let mut order: Vec<usize> = (0..n).collect();
+    // a block of a few coordinates allocates nothing
+    let (mut few, mut many) = ([0; 16], Vec::new());
+    let order = match few.get_mut(..n) {
+        Some(few) => few,
+        None => {
+            many.resize(n, 0);
+            &mut many[..]
+        }
+    };
+    (0..n).for_each(|i| order[i] = i);
     for k in 0..n {
         let Some(p) = (k..n).max_by(|&i, &j| M[order[i] * (n + 1)].total_cmp(&M[order[j] * (n + 1)])) else { break };
         order.swap(k, p);

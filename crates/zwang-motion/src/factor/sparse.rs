@@ -1,78 +1,139 @@
-//! Sparse positive semidefinite systems S x = y of any rank, by a proximal iteration.
+//! Sparse positive semidefinite matrices S with a pattern that stays: factored, also where rows depend on each other.
 
-use super::{dense::Scratch, largest};
-use crate::{Gap, Settings};
+pub(crate) use super::ldl::Pivots;
+use super::{dense::Scratch, ldl::Ldl};
 use faer::{
     Conj, MatMut, Par, Side,
     linalg::cholesky::llt::factor::LltRegularization,
     sparse::{
         SparseColMatRef, SymbolicSparseColMat,
-        linalg::cholesky::{
-            CholeskySymbolicParams, LltRef, SymbolicCholesky, SymbolicCholeskyRaw, SymmetricOrdering,
-            factorize_symbolic_cholesky, supernodal::SupernodalLltRef,
+        linalg::{
+            SupernodalThreshold,
+            cholesky::{
+                CholeskySymbolicParams, LltRef, SymbolicCholesky, SymbolicCholeskyRaw, SymmetricOrdering,
+                factorize_symbolic_cholesky, supernodal::SupernodalLltRef,
+            },
         },
     },
 };
 
-/// S with a diagonal of about one, or of zero where a row is empty; pattern fixed, values refilled.
+/// S, filled again and again, and its factor.
 ///
-/// The factor of S + µI is computed once per S; then x ← x + (S + µI)⁻¹(y − S x) converges to S⁺y, because the
-/// null space of S takes no part.
-pub(crate) struct Proximal {
+/// Rows stand in an order that keeps the factor sparse. Little fill, as in chains and trees, is factored row by row; much, as
+/// in nets, by faer in dense blocks.
+pub(crate) struct Sparse {
+    /// The diagonal of S.
+    pub(crate) diagonal: Vec<f64>,
+    kind: Kind,
+}
+
+enum Kind {
+    Rows(Ldl),
+    Blocks(Box<Supernodes>),
+}
+
+/// Products per entry of the factor, in units of faer's own limit, from which dense blocks pay. Measured on nets.
+const DENSE_BLOCKS: f64 = 1.0;
+
+impl Sparse {
+    /// Finds the order and the structure of the factor from the lower triangle of S given by columns, rows increasing, the
+    /// diagonal included. Also returns the order: row k of what follows is row `order[k]` of the pattern. None if memory or the
+    /// index type do not suffice.
+    pub(crate) fn new(m: usize, col_start: Vec<usize>, row: Vec<usize>) -> Option<(Sparse, Vec<usize>)> {
+        let pattern = SymbolicSparseColMat::new_checked(m, m, col_start, None, row);
+        let params = CholeskySymbolicParams {
+            supernodal_flop_ratio_threshold: SupernodalThreshold(DENSE_BLOCKS),
+            ..CholeskySymbolicParams::default()
+        };
+        let symbolic =
+            factorize_symbolic_cholesky(pattern.as_ref(), Side::Lower, SymmetricOrdering::Amd, params).ok()?;
+        let diagonal = vec![0.0; m];
+        if let SymbolicCholeskyRaw::Simplicial(factor) = symbolic.raw() {
+            let order = symbolic.perm().map_or_else(|| (0..m).collect(), |perm| perm.arrays().0.to_vec());
+            // faer stores the diagonal first in each column
+            let mut start = vec![0];
+            let mut below = Vec::with_capacity(factor.row_idx().len() - m);
+            for j in 0..m {
+                below.extend_from_slice(&factor.row_idx()[factor.col_ptr()[j] + 1..factor.col_ptr()[j + 1]]);
+                start.push(below.len());
+            }
+            return Some((Sparse { diagonal, kind: Kind::Rows(Ldl::new(m, &start, &below)?) }, order));
+        }
+        let supernodes = Supernodes {
+            value: vec![0.0; pattern.row_idx().len()],
+            factor: vec![0.0; symbolic.len_val()],
+            pattern,
+            symbolic,
+            scratch: Scratch::new(),
+        };
+        Some((Sparse { diagonal, kind: Kind::Blocks(Box::new(supernodes)) }, (0..m).collect()))
+    }
+
+    /// Whether a factorization counts dependent rows: only where it goes row by row.
+    pub(crate) fn counts(&self) -> bool {
+        matches!(self.kind, Kind::Rows(_))
+    }
+
+    /// Where the entry of rows i and j lies in the values.
+    pub(crate) fn place(&self, i: usize, j: usize) -> Option<usize> {
+        let (low, high) = (i.min(j), i.max(j));
+        match &self.kind {
+            Kind::Rows(ldl) => ldl.place(high, low),
+            Kind::Blocks(supernodes) => {
+                let first = supernodes.pattern.col_ptr()[low];
+                let rows = &supernodes.pattern.row_idx()[first..supernodes.pattern.col_ptr()[low + 1]];
+                rows.binary_search(&high).ok().map(|at| first + at)
+            }
+        }
+    }
+
+    /// The values off the diagonal, to be filled before every factorization.
+    pub(crate) fn values(&mut self) -> &mut [f64] {
+        match &mut self.kind {
+            Kind::Rows(ldl) => &mut ldl.value,
+            Kind::Blocks(supernodes) => &mut supernodes.value,
+        }
+    }
+
+    /// Factors S + µI; pivots not above `floor`, relative to the diagonal, do not count. None if there is no factor, which
+    /// can happen only where such pivots are met.
+    pub(crate) fn factor(&mut self, mu: f64, floor: f64) -> Option<Pivots> {
+        match &mut self.kind {
+            Kind::Rows(ldl) => Some(ldl.factor(&self.diagonal, mu, floor)),
+            Kind::Blocks(supernodes) => supernodes.factor(&self.diagonal, mu, floor),
+        }
+    }
+
+    /// x ← (S + µI)⁻¹ x; `each` sees every entry once it is final.
+    pub(crate) fn solve(&mut self, x: &mut [f64], mut each: impl FnMut(usize, f64)) {
+        match &mut self.kind {
+            Kind::Rows(ldl) => ldl.solve(x, each),
+            Kind::Blocks(supernodes) => {
+                supernodes.solve(x);
+                x.iter().enumerate().for_each(|(k, x)| each(k, *x));
+            }
+        }
+    }
+}
+
+/// R Rᵀ in dense blocks, by faer.
+struct Supernodes {
     /// Lower triangle by columns, diagonal first.
     pattern: SymbolicSparseColMat<usize>,
     symbolic: SymbolicCholesky<usize>,
-    pub(crate) value: Vec<f64>,
+    value: Vec<f64>,
     factor: Vec<f64>,
-    work: Vec<f64>,
-    range: Vec<f64>,
-    spare: Vec<f64>,
     scratch: Scratch,
-    pub(crate) rank: usize,
-    pub(crate) gap: Gap,
 }
 
-impl Proximal {
-    /// Symbolic analysis of the lower triangle given by columns, rows increasing, the diagonal included. None if memory
-    /// or the index type do not suffice.
-    pub(crate) fn new(m: usize, col_start: Vec<usize>, row: Vec<usize>) -> Option<Proximal> {
-        let n_stored = row.len();
-        let pattern = SymbolicSparseColMat::new_checked(m, m, col_start, None, row);
-        let params = CholeskySymbolicParams::default();
-        let symbolic =
-            factorize_symbolic_cholesky(pattern.as_ref(), Side::Lower, SymmetricOrdering::Amd, params).ok()?;
-        let factor = vec![0.0; symbolic.len_val()];
-        Some(Proximal {
-            pattern,
-            symbolic,
-            value: vec![0.0; n_stored],
-            factor,
-            work: vec![0.0; m],
-            range: Vec::new(),
-            spare: Vec::new(),
-            scratch: Scratch::new(),
-            rank: 0,
-            gap: Gap::default(),
-        })
-    }
-
-    /// Where the diagonal entry of column j lies in `value`.
-    pub(crate) fn diagonal(&self, j: usize) -> usize {
-        self.pattern.col_ptr()[j]
-    }
-
-    /// Factors S + µI and counts the rank: a dependent row leaves a pivot of the order of µ.
-    pub(crate) fn factor(&mut self, settings: &Settings) -> bool {
-        let m = self.work.len();
-        let mu = settings.proximal;
-        for j in 0..m {
-            let k = self.diagonal(j);
-            self.value[k] += mu;
+impl Supernodes {
+    fn factor(&mut self, diagonal: &[f64], mu: f64, floor: f64) -> Option<Pivots> {
+        for (d, &k) in diagonal.iter().zip(self.pattern.col_ptr()) {
+            self.value[k] = d + mu;
         }
         let need = self.symbolic.factorize_numeric_llt_scratch::<f64>(Par::Seq, Default::default());
         let S = SparseColMatRef::new(self.pattern.as_ref(), &self.value);
-        let done = self
-            .symbolic
+        self.symbolic
             .factorize_numeric_llt(
                 &mut self.factor,
                 S,
@@ -82,130 +143,28 @@ impl Proximal {
                 self.scratch.stack(need),
                 Default::default(),
             )
-            .is_ok();
-        for j in 0..m {
-            let k = self.diagonal(j);
-            self.value[k] -= mu;
+            .ok()?;
+        let mut pivots = Pivots::none();
+        let SymbolicCholeskyRaw::Supernodal(symbolic) = self.symbolic.raw() else { return None };
+        let factor = SupernodalLltRef::new(symbolic, &self.factor);
+        let perm = self.symbolic.perm();
+        let original = |j: usize| perm.as_ref().map_or(j, |perm| perm.arrays().0[j]);
+        for s in 0..symbolic.n_supernodes() {
+            let (block, first) = (factor.supernode(s).val(), symbolic.supernode_begin()[s]);
+            for j in 0..block.ncols() {
+                let root = block[(j, j)];
+                pivots.see(root * root / (diagonal[original(first + j)] + mu), floor);
+            }
         }
-        if done {
-            self.count_rank(mu);
-        }
-        done
+        Some(pivots)
     }
 
-    /// Pivots above √µ·10⁻² are kept; dependent rows leave µ(1 + |c|²) with c their coefficients, far below.
-    fn count_rank(&mut self, mu: f64) {
-        let threshold = 1e-2 * mu.sqrt();
-        let (mut rank, mut first, mut kept, mut dropped) = (0, 0f64, f64::INFINITY, 0f64);
-        let mut see = |root: f64| {
-            let pivot = root * root;
-            first = first.max(pivot);
-            if pivot > threshold {
-                rank += 1;
-                kept = kept.min(pivot);
-            } else {
-                dropped = dropped.max(pivot);
-            }
-        };
-        match self.symbolic.raw() {
-            SymbolicCholeskyRaw::Simplicial(simplicial) => {
-                let m = self.work.len();
-                simplicial.col_ptr()[..m].iter().for_each(|&k| see(self.factor[k]));
-            }
-            SymbolicCholeskyRaw::Supernodal(supernodal) => {
-                let factor = SupernodalLltRef::new(supernodal, &self.factor);
-                for s in 0..supernodal.n_supernodes() {
-                    let block = factor.supernode(s).val();
-                    (0..block.ncols()).for_each(|j| see(block[(j, j)]));
-                }
-            }
-        }
-        self.rank = rank;
-        // pivots of S are squares of those of B
-        let relative = |x: f64| if first > 0.0 { (x / first).sqrt() } else { 0.0 };
-        self.gap = Gap {
-            kept: if rank > 0 { relative(kept) } else { 1.0 },
-            dropped: if rank < self.work.len() { relative(dropped) } else { 0.0 },
-        };
-    }
-
-    /// x ← S⁺ y, from x = 0; returns the largest |y − S x| that is left.
-    pub(crate) fn solve(&mut self, y: &[f64], x: &mut [f64], settings: &Settings) -> f64 {
-        x.fill(0.0);
-        let size = largest(y);
-        let mut left = size;
-        self.work.copy_from_slice(y);
-        for _ in 0..settings.proximal_iterations {
-            if left <= 1e-15 * size {
-                break;
-            }
-            self.solve_shifted();
-            x.iter_mut().zip(&self.work).for_each(|(x, dx)| *x += dx);
-            self.product(x);
-            self.work.iter_mut().zip(y).for_each(|(r, y)| *r = y - *r);
-            let now = largest(&self.work);
-            // rounding is reached when an iteration no longer gains
-            if !(now < 0.5 * left) {
-                left = left.min(now);
-                break;
-            }
-            left = now;
-        }
-        left
-    }
-
-    /// x ← S S⁺ x: takes out of x what lies in the null space of S, where rounding of y has been divided by µ.
-    pub(crate) fn project(&mut self, x: &mut [f64]) {
-        /// Each round gains the ratio of µ to the smallest eigenvalue that counts: two suffice, except in very long chains.
-        const ROUNDS: usize = 12;
-        let m = x.len();
-        self.range.clear();
-        self.range.resize(m, 0.0);
-        for _ in 0..ROUNDS {
-            // range += S (S + µI)⁻¹ (x − range)
-            (0..m).for_each(|i| self.work[i] = x[i] - self.range[i]);
-            self.solve_shifted();
-            let step = std::mem::take(&mut self.work);
-            let mut range = std::mem::take(&mut self.range);
-            self.work = std::mem::take(&mut self.spare);
-            self.work.resize(m, 0.0);
-            self.product(&step);
-            let change = largest(&self.work);
-            range.iter_mut().zip(&self.work).for_each(|(r, w)| *r += w);
-            // every round also adds a little rounding, so it is the last one that gains
-            let done = change <= 1e-12 * largest(&range);
-            (self.range, self.spare) = (range, step);
-            if done {
-                break;
-            }
-        }
-        x.copy_from_slice(&self.range);
-    }
-
-    /// work = S x, from the lower triangle.
-    fn product(&mut self, x: &[f64]) {
-        let Proximal { pattern, value, work, .. } = self;
-        work.fill(0.0);
-        let (col_start, row) = (pattern.col_ptr(), pattern.row_idx());
-        for j in 0..x.len() {
-            let k = col_start[j];
-            let mut sum = value[k] * x[j];
-            for k in k + 1..col_start[j + 1] {
-                sum += value[k] * x[row[k]];
-                work[row[k]] += value[k] * x[j];
-            }
-            work[j] += sum;
-        }
-    }
-
-    /// work ← (S + µI)⁻¹ work.
-    fn solve_shifted(&mut self) {
-        let m = self.work.len();
+    fn solve(&mut self, x: &mut [f64]) {
         let need = self.symbolic.solve_in_place_scratch::<f64>(1, Par::Seq);
-        let rhs = MatMut::from_column_major_slice_mut(&mut self.work, m, 1);
+        let m = x.len();
         LltRef::new(&self.symbolic, &self.factor).solve_in_place_with_conj(
             Conj::No,
-            rhs,
+            MatMut::from_column_major_slice_mut(x, m, 1),
             Par::Seq,
             self.scratch.stack(need),
         );
