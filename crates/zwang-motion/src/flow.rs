@@ -205,7 +205,8 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
         self.is_whole = rank == m;
         self.is_explicit = usable
             && rows.is_some_and(|rows: Vec<usize>| {
-                let scales: Vec<f64> = rows.iter().map(|&i| self.all.row_scale(i)).collect();
+                let scales = self.all.row_scales();
+                let scales: Vec<f64> = rows.iter().map(|&i| scales[i]).collect();
                 self.dynamics.specialize(&rows, &scales)
             });
     }

@@ -23,8 +23,9 @@ fn least_row(n_rows: usize) -> f64 {
     2.5e-3 * f64::min(1.0, 40.0 / n_rows.max(1) as f64)
 }
 
-/// Up to so many rows the pivots themselves are told; a system with more is not watched for singular positions.
-const MOST_WATCHED: usize = 64;
+/// Up to so many rows the pivots themselves are told; a system with more is not watched for singular positions, which a dense
+/// decomposition would have to pass.
+const MOST_WATCHED: usize = 400;
 
 /// Longer programs are not made: sparse algebra is as fast, and code would take long to make.
 pub(crate) const LONGEST: usize = 60_000;

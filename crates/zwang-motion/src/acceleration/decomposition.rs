@@ -170,8 +170,8 @@ impl Decomposition {
 
     /// Rows that are independent and imply the others, those of large weight rather than of small; none if that is not known.
     pub(crate) fn independent_rows(&self, weight: impl Fn(usize) -> f64) -> Option<Vec<usize>> {
-        if self.large.is_some() {
-            return None;
+        if let Some(large) = &self.large {
+            return large.independent_rows();
         }
         let (n, m) = (self.problem.n, self.problem.m);
         let mut rows = Qr::new();
@@ -184,11 +184,16 @@ impl Decomposition {
         (rows.rank == self.qr.rank).then_some(kept)
     }
 
+    /// What brings the rows as written to a length of about one.
+    pub(crate) fn row_scales(&self) -> Vec<f64> {
+        match &self.large {
+            Some(large) => large.row_scales(),
+            None => (0..self.problem.m).map(|i| self.row_scale(i)).collect(),
+        }
+    }
+
     /// What row i as written is multiplied by.
     pub(crate) fn row_scale(&self, i: usize) -> f64 {
-        if self.large.is_some() {
-            return 1.0;
-        }
         self.scale[i] * self.problem.row_scale[i]
     }
 

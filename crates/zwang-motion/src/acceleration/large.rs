@@ -6,7 +6,7 @@ use crate::{
     dependence::{contradiction, dependence},
     factor::{
         blocks::Blocks,
-        largest, norm,
+        largest, norm, power_of_two,
         sparse::{Pivots, Sparse},
     },
 };
@@ -231,6 +231,25 @@ impl Large {
             self.mu = f64::MIN_POSITIVE;
         }
         true
+    }
+
+    /// Rows that are independent and imply the others, where only multiples of others are left out.
+    pub(crate) fn independent_rows(&self) -> Option<Vec<usize>> {
+        let mut kept = self.repeats.kept.clone();
+        kept.sort_unstable();
+        (self.pivots.rank == kept.len()).then_some(kept)
+    }
+
+    /// What brings the rows that are not left out to a length of about one.
+    pub(crate) fn row_scales(&self) -> Vec<f64> {
+        let mut scales = vec![1.0; self.pattern.0.len().saturating_sub(1)];
+        let Some(plan) = &self.plan else { return scales };
+        let mut lengths = vec![1.0; self.repeats.kept.len()];
+        plan.rows.lengths(&mut lengths);
+        for (k, &i) in self.repeats.kept.iter().enumerate() {
+            scales[i] = self.scale[k] / power_of_two(lengths[k]);
+        }
+        scales
     }
 
     /// Rank of A.

@@ -45,7 +45,8 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         /// A dense decomposition of more coordinates than this takes longer than anybody waits.
         const LARGEST: usize = 1000;
         let flow = &mut self.flow;
-        if !flow.all.is_large() || flow.n > LARGEST || flow.all.gap().kept > SMALL {
+        let kept = self.pivot.map_or_else(|| flow.all.gap().kept, |pivot| pivot.max(0.0).sqrt());
+        if !flow.all.is_large() || flow.n > LARGEST || kept > SMALL {
             return Ok(());
         }
         self.make_dense()?;
