@@ -3,7 +3,7 @@
 use crate::graph::Graph;
 use crate::node::{Expr, Function, Function2, Node};
 use crate::program::{Instruction, Operation, Program, UnknownSymbol};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Largest integer power computed by multiplications; beyond, a general power is faster.
 const MAX_PRODUCT_POWER: i64 = 64;
@@ -13,9 +13,6 @@ const MAX_PRODUCT_POWER: i64 = 64;
 pub struct Register(u32);
 
 impl Register {
-    /// No register yet: marks expressions that have not been lowered.
-    const NONE: Register = Register(u32::MAX);
-
     /// Constants are numbered from here until the program is finished.
     const CONSTANTS: u32 = 1 << 31;
 }
@@ -53,8 +50,8 @@ pub struct Assembler<'g> {
     places: FxHashMap<u64, u32>,
     instructions: Vec<Instruction>,
     origins: Vec<Expr>,
-    /// register of each expression
-    registers: Vec<Register>,
+    /// register of each expression that was lowered; a small program of a large graph should cost little
+    registers: FxHashMap<Expr, Register>,
     /// register of each power and comparison, so that x² is computed once for x⁴ and 1/x²
     known: FxHashMap<Instruction, Register>,
 }
@@ -69,7 +66,7 @@ impl<'g> Assembler<'g> {
             places: FxHashMap::default(),
             instructions: Vec::new(),
             origins: Vec::new(),
-            registers: Vec::new(),
+            registers: FxHashMap::default(),
             known: FxHashMap::default(),
         };
         for (k, &input) in inputs.iter().enumerate() {
@@ -81,51 +78,40 @@ impl<'g> Assembler<'g> {
     /// From now on the register stands for the symbol.
     pub fn bind(&mut self, symbol: Expr, register: Register) {
         assert!(self.graph.is_symbol(symbol), "only a symbol can be bound");
-        self.set(symbol, register);
+        self.registers.insert(symbol, register);
     }
 
     /// The same for symbols that something else has stood for: expressions with them are lowered afresh from now on.
     pub fn rebind(&mut self, pairs: &[(Expr, Register)]) {
-        let mut is_old = vec![false; self.registers.len()];
-        for (symbol, _) in pairs {
-            if let Some(old) = is_old.get_mut(symbol.index()) {
-                *old = true;
-            }
-        }
-        for k in 0..is_old.len() {
-            let operands = self.graph.node(Expr(k as u32)).operands();
-            is_old[k] |= operands.iter().any(|x| is_old.get(x.index()).is_some_and(|old| *old));
-            if is_old[k] {
-                self.registers[k] = Register::NONE;
+        let mut old: FxHashSet<Expr> = pairs.iter().map(|(symbol, _)| *symbol).collect();
+        let mut lowered: Vec<Expr> = self.registers.keys().copied().collect();
+        // operands come before what is built from them
+        lowered.sort_unstable();
+        for e in lowered {
+            if old.contains(&e) || self.graph.node(e).operands().iter().any(|x| old.contains(x)) {
+                old.insert(e);
+                self.registers.remove(&e);
             }
         }
         pairs.iter().for_each(|&(symbol, register)| self.bind(symbol, register));
-    }
-
-    fn set(&mut self, e: Expr, register: Register) {
-        if self.registers.len() <= e.index() {
-            self.registers.resize(e.index() + 1, Register::NONE);
-        }
-        self.registers[e.index()] = register;
     }
 
     /// The values of expressions; fails if one contains a symbol that nothing stands for.
     pub fn lower(&mut self, exprs: &[Expr]) -> Result<Vec<Register>, UnknownSymbol> {
         for e in self.missing(exprs) {
             let register = self.lower_one(e)?;
-            self.set(e, register);
+            self.registers.insert(e, register);
         }
         Ok(exprs.iter().map(|&e| self.at(e)).collect())
     }
 
     /// What must be lowered for these expressions, operands first.
     fn missing(&self, exprs: &[Expr]) -> Vec<Expr> {
-        let n_nodes = exprs.iter().map(|e| e.index() + 1).max().unwrap_or(0);
-        let mut seen = vec![false; n_nodes];
+        let mut seen = FxHashSet::default();
         let mut missing = Vec::new();
         let mut stack = exprs.to_vec();
         while let Some(e) = stack.pop() {
-            if !std::mem::replace(&mut seen[e.index()], true) && self.at(e) == Register::NONE {
+            if !self.registers.contains_key(&e) && seen.insert(e) {
                 missing.push(e);
                 Shape::of(self.graph, e).needs(&self.graph.node(e), |x| stack.push(x));
             }
@@ -135,7 +121,7 @@ impl<'g> Assembler<'g> {
     }
 
     fn at(&self, e: Expr) -> Register {
-        self.registers.get(e.index()).copied().unwrap_or(Register::NONE)
+        self.registers[&e]
     }
 
     /// A number.

@@ -17,7 +17,7 @@ pub(crate) struct Emitter<'e, 'f> {
     /// The outputs that are this register, for every register: ranges of `outputs`.
     outputs: &'e Outputs,
     pointers: [Value; 4],
-    /// The value of each register computed in this function.
+    /// The value of each register computed in this function; none outside of it.
     values: &'e mut [Option<Value>],
     convention: CallConv,
     signatures: [Option<SigRef>; 3],
@@ -67,7 +67,6 @@ impl<'e, 'f> Emitter<'e, 'f> {
         builder.seal_block(block);
         let params = builder.block_params(block);
         let pointers = [params[0], params[1], params[2], params[3]];
-        values.fill(None);
         Emitter { builder, program, schedule, outputs, pointers, values, convention, signatures: [None; 3] }
     }
 
@@ -83,6 +82,12 @@ impl<'e, 'f> Emitter<'e, 'f> {
             self.copy_outputs();
         }
         self.builder.ins().return_(&[]);
+        // values end with their function
+        for item in &self.schedule.chunks[c] {
+            if let Item::Instruction(k) = item {
+                self.values[self.first() + k] = None;
+            }
+        }
     }
 
     /// Outputs that no instruction of a chunk computes: inputs, constants, sines and cosines.

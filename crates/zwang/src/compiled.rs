@@ -52,6 +52,9 @@ const PER_INSTRUCTION: usize = 500;
 /// After so many calls better code is made beside the work.
 const OFTEN: usize = 20_000;
 
+/// Longer programs are made quickly: better code would take a second and more.
+const LONG: usize = 100_000;
+
 /// How often it is looked whether better code is there.
 const LOOK: usize = 512;
 
@@ -98,12 +101,13 @@ impl Compiled {
 
     /// Makes machine code now.
     fn make_code(&mut self) {
-        let effort = if self.coding == Coding::Best { Effort::Thorough } else { Effort::Quick };
+        let is_worth_it = self.coding == Coding::Best && self.main.len() <= LONG;
+        let effort = if is_worth_it { Effort::Thorough } else { Effort::Quick };
         self.machine = MachineCode::new(&self.main, effort);
         if let Some(code) = &self.machine {
             self.workspace = code.workspace();
         }
-        let may_be_better = self.machine.is_some() && self.coding == Coding::WhenItPays;
+        let may_be_better = self.machine.is_some() && self.coding == Coding::WhenItPays && self.main.len() <= LONG;
         self.next_look = if may_be_better { self.n_calls + OFTEN } else { usize::MAX };
     }
 

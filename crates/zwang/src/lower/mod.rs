@@ -32,8 +32,8 @@ use points::Sketch;
 use value::{Quantity, Value};
 
 /// Formulas and parts of formulas one model may consist of once its families, sums and functions are written out: some
-/// seconds and a gigabyte, and enough for a net of 100,000 masses.
-const MOST_WORK: usize = 5_000_000;
+/// ten seconds and a few gigabytes, and enough for a chain of 100,000 masses with every rod stated twice.
+const MOST_WORK: usize = 20_000_000;
 
 /// Members one family may have.
 const MOST_MEMBERS: usize = 400_000;
