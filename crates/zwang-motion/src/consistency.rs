@@ -359,7 +359,8 @@ impl<'r> Search<'r> {
         self.given.mass_matrix = Matrix::identity(n);
         self.given.constraint_rhs.fill(0.0);
         self.given.given_force.fill(0.0);
-        let mut route = GeneralizedInverse::without_multipliers(&self.settings);
+        // the route knows the patterns already, unless W has others
+        let route = &mut self.route;
         route.solve(&self.given, None, &[], &mut self.solution)?;
         let n_free = n - self.solution.rank.min(n);
         let wanted = n_free.min(MOST_FREE);

@@ -36,7 +36,7 @@ pub fn dependence(A: &Matrix, settings: &Settings) -> Result<Dependence, MotionE
         return Err(MotionError::NotFinite { what: format!("constraint row {i} at coordinate {j}") });
     }
     let mut repeats = Repeats::default();
-    repeats.find(A, true, settings);
+    repeats.find(A, &[], true, settings);
     let is_empty = |i: &usize| largest(A.row(*i).1) == 0.0;
     let (vanished, rows): (Vec<usize>, Vec<usize>) = repeats.kept.iter().partition(|i| is_empty(i));
     let mut found = Dependence { vanished, gap: Gap { kept: f64::INFINITY, dropped: 0.0 }, ..Dependence::default() };

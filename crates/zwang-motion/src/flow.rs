@@ -49,6 +49,8 @@ pub(crate) struct Flow<'d, D: Dynamics + ?Sized> {
 struct Level {
     A: Matrix,
     decomposition: Decomposition,
+    /// Whether it was tried sparsely, as all rows are where the system is large.
+    tried_large: bool,
 }
 
 impl Level {
@@ -61,13 +63,22 @@ impl Level {
             col: A.col[..end].to_vec(),
             value: A.value[..end].to_vec(),
         };
-        Level { A, decomposition: Decomposition::new(settings) }
+        Level { A, decomposition: Decomposition::new(settings), tried_large: false }
     }
 
-    fn factor(&mut self, given: &Given) -> Result<(), MotionError> {
+    fn factor(&mut self, given: &Given, large: bool, settings: &Settings) -> Result<(), MotionError> {
         let end = self.A.value.len();
         self.A.value.copy_from_slice(&given.constraint_matrix.value[..end]);
-        self.decomposition.factor(&given.mass_matrix, &self.A)
+        if large && !std::mem::replace(&mut self.tried_large, true) {
+            self.decomposition.go_large();
+        }
+        let found = self.decomposition.factor(&given.mass_matrix, &self.A);
+        if found.is_err() && self.decomposition.is_large() {
+            // these rows alone may not be of that kind
+            self.decomposition = Decomposition::new(settings);
+            return self.decomposition.factor(&given.mass_matrix, &self.A);
+        }
+        found
     }
 }
 
@@ -377,7 +388,7 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
     pub(crate) fn factor_levels(&mut self) -> Result<(), MotionError> {
         for level in [&mut self.positions, &mut self.velocities].into_iter().flatten() {
             self.n_factorizations += 1;
-            level.factor(&self.given)?;
+            level.factor(&self.given, self.all.is_large(), &self.settings)?;
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! What large sparse systems cost, per mass: `cargo bench -p zwang --bench large [-- MOST]`.
+//! What large sparse systems cost, per mass: `cargo bench -p zwang --bench large [-- MOST [LEAST]] [check]`.
 
 use std::time::Instant;
 use zwang::equations::Equations;
@@ -56,13 +56,14 @@ fn main() {
         "{:<22}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}",
         "ns per mass", "read", "derive", "compile", "check", "fill", "solve"
     );
+    let least = std::env::args().filter_map(|a| a.parse().ok()).nth(1).unwrap_or(0);
     let sizes = [100, 500, 1000, 10_000, 100_000];
     let mut models: Vec<(String, usize, String)> = Vec::new();
-    for &n in sizes.iter().filter(|&&n| n <= most) {
+    for &n in sizes.iter().filter(|&&n| least <= n && n <= most) {
         models.push((format!("chain {n}"), n, chain(n, false)));
         models.push((format!("chain {n} twice"), n, chain(n, true)));
     }
-    for k in [10, 32, 100].into_iter().filter(|k| k * k <= most) {
+    for k in [10, 32, 100].into_iter().filter(|k| least <= k * k && k * k <= most) {
         models.push((format!("net {k} x {k}"), k * k, net(k)));
     }
     for (name, n, text) in models {

@@ -25,7 +25,7 @@ fn least_row(n_rows: usize) -> f64 {
 
 /// Up to so many rows the pivots themselves are told; a system with more is not watched for singular positions, which a dense
 /// decomposition would have to pass.
-const MOST_WATCHED: usize = 400;
+const MOST_WATCHED: usize = 1000;
 
 /// Longer programs are not made: sparse algebra is as fast, and code would take long to make.
 pub(crate) const LONGEST: usize = 60_000;

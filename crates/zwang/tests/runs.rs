@@ -6,6 +6,7 @@ use common::reference::{Moment, ReferenceRun, references};
 use common::{checked, model_text};
 use zwang::Overrides;
 use zwang::simulate::{Ended, Run, RunWishes, simulate};
+use zwang_motion::Settings;
 
 /// What errors may grow to over a run that is not chaotic, in tolerances.
 const GROWTH: f64 = 100.0;
@@ -13,11 +14,12 @@ const GROWTH: f64 = 100.0;
 /// Through singular positions rounding decides below this tolerance.
 const SINGULAR_LIMIT: f64 = 1e-10;
 
-fn run_to(name: &str, run: &ReferenceRun, to: f64, tolerance: f64) -> Run {
+fn run_to(name: &str, run: &ReferenceRun, to: f64, tolerance: f64, settings: &Settings) -> Run {
     let overrides = Overrides { set: run.overrides.clone(), start: run.start.clone() };
     let (checked, mut diagnostics) = checked(&model_text(name), &overrides);
     let checked = checked.unwrap_or_else(|| panic!("{name}: {diagnostics:#?}"));
-    let wishes = RunWishes { to: Some(to), tolerance: Some(tolerance), ..RunWishes::default() };
+    let settings = settings.clone();
+    let wishes = RunWishes { to: Some(to), tolerance: Some(tolerance), settings, ..RunWishes::default() };
     let run = simulate(checked, &wishes, &mut diagnostics, &mut |_| true);
     let run = run.unwrap_or_else(|| panic!("{name}: {diagnostics:#?}"));
     assert_eq!(run.ended, Ended::Finished, "{name} at {tolerance:e}");
@@ -64,12 +66,16 @@ fn is_long(run: &ReferenceRun) -> bool {
 }
 
 fn check_all(wanted: f64, choose: impl Fn(&ReferenceRun) -> bool) {
+    check_all_with(wanted, &Settings::default(), choose);
+}
+
+fn check_all_with(wanted: f64, settings: &Settings, choose: impl Fn(&ReferenceRun) -> bool) {
     let mut misses = Vec::new();
     for (name, reference) in references() {
         for known in reference.runs.iter().filter(|run| choose(run)) {
             let tolerance = if has_passages(known) { wanted.max(SINGULAR_LIMIT) } else { wanted };
             for moment in known.moments.iter().filter(|moment| moment.t > 0.0) {
-                let run = run_to(&name, known, moment.t, tolerance);
+                let run = run_to(&name, known, moment.t, tolerance, settings);
                 meets(&name, &run, known, moment, tolerance, &mut misses);
                 events_meet(&name, &run, known, tolerance, &mut misses);
                 if let Some(bound) = known.energy_drift.filter(|_| tolerance <= 1e-11)
@@ -110,6 +116,13 @@ fn references_are_met_at_1e_9() {
 #[test]
 fn references_are_met_at_1e_12() {
     check_all(1e-12, |run| !is_long(run));
+}
+
+/// Every system as if it were a large one: singular positions are crossed sparsely too.
+#[test]
+fn references_are_met_sparsely() {
+    let settings = Settings { sparse_limit: 0, ..Settings::default() };
+    check_all_with(1e-9, &settings, |run| !is_long(run));
 }
 
 /// Forty four-bar linkages in a row, as tips and as bodies: minutes.

@@ -1,11 +1,11 @@
 //! The constrained problem at one state, decomposed once and solved for many right-hand sides.
 
-use super::{large::Large, problem::Problem, shortest::Shortest};
+use super::{large::Large, problem::Problem, shortest::Shortest, smallest::Smallest};
 use crate::{
     Gap, Given, Matrix, MotionError, Settings,
     factor::{
-        dense::{Qr, Stop, solve_lower_columns},
-        dot, power_of_two, small,
+        dense::{Qr, Stop, solve_lower_columns, svd},
+        dot, norm, power_of_two, small,
     },
 };
 
@@ -137,16 +137,21 @@ impl Decomposition {
         self.large.as_ref().map_or(self.qr.rank, Large::rank)
     }
 
+    /// The rank that is held, or that was found if none is.
+    pub(crate) fn held_rank(&self) -> usize {
+        self.large.as_ref().map_or(self.qr.rank, Large::held_rank)
+    }
+
     /// How clearly the rank was decided.
     pub(crate) fn gap(&self) -> Gap {
         self.large.as_ref().map_or(self.qr.gap, Large::gap)
     }
 
-    /// Keeps this rank and the scales of the rows from now on. Sparsely nothing is held: the proximal iteration is smooth by
-    /// itself.
+    /// Keeps this rank and the scales of the rows from now on. Sparsely only the scales are held, by which small singular values
+    /// are judged: the solve is smooth by itself.
     pub(crate) fn hold(&mut self, rank: usize) {
-        if self.large.is_some() {
-            return;
+        if let Some(large) = &mut self.large {
+            return large.hold(rank);
         }
         let whole = match self.held.take() {
             Some((_, whole)) => whole,
@@ -165,6 +170,9 @@ impl Decomposition {
     /// Decides rank and scales afresh at the next state.
     pub(crate) fn release(&mut self) {
         (self.held, self.keeps_order) = (None, false);
+        if let Some(large) = &mut self.large {
+            large.release();
+        }
         (self.problem.holds_columns, self.problem.was_singular) = (false, false);
     }
 
@@ -293,5 +301,129 @@ impl Decomposition {
         let scale = |i: usize| self.problem.row_scale[i] * self.scale[i];
         self.shortest.on_triangle(&self.qr, scale, &self.z, lambda);
         Ok(())
+    }
+
+    /// Whether M is singular, so that rows of A help it.
+    pub(crate) fn has_singular_mass(&self) -> bool {
+        self.large.as_ref().map_or(self.problem.singular, Large::has_singular_mass)
+    }
+
+    /// Whether rows depend on each other in more than being multiples; only sparsely known.
+    pub(crate) fn is_deficient(&self) -> bool {
+        self.large.as_ref().is_some_and(Large::is_deficient)
+    }
+}
+
+/// What is asked where a singular value of B may vanish, its rows at the scales held. How rows and coordinates of vectors are
+/// ordered is known here only.
+impl Decomposition {
+    /// The smallest pivot, or those of all rows where the system is large; the largest is returned.
+    pub(crate) fn pivots(&self, pivots: &mut Vec<f64>) -> f64 {
+        if let Some(large) = &self.large {
+            large.pivots(pivots);
+            // rows are held at length one
+            return 1.0;
+        }
+        pivots.clear();
+        pivots.extend(self.qr.rank.checked_sub(1).map(|last| self.qr.t(last, last).abs()));
+        if self.qr.rank > 0 { self.qr.t(0, 0).abs() } else { 0.0 }
+    }
+
+    /// The values of B.
+    pub(crate) fn write_B(&self, B: &mut Vec<f64>) {
+        match &self.large {
+            Some(large) => large.write_B(B),
+            None => B.clone_from(&self.B),
+        }
+    }
+
+    /// How far B has gone from earlier values; infinite if these are of another B.
+    pub(crate) fn change(&self, before: &[f64]) -> f64 {
+        match &self.large {
+            _ if before.len() != self.n_values() => f64::INFINITY,
+            Some(large) => large.change(before),
+            None => self.B.iter().zip(before).map(|(x, y)| (x - y) * (x - y)).sum::<f64>().sqrt(),
+        }
+    }
+
+    fn n_values(&self) -> usize {
+        self.large.as_ref().map_or(self.B.len(), Large::n_values)
+    }
+
+    /// The smallest singular values of B that count in its rank: `count` of them, or, in a small system, all below `below` and
+    /// the smallest in any case. Vectors from near by help.
+    pub(crate) fn smallest(&mut self, count: usize, below: f64, near: Option<&Smallest>) -> Smallest {
+        if let Some(large) = &mut self.large {
+            return large.smallest(count, near);
+        }
+        let (n, m, r) = (self.problem.n, self.problem.m, self.qr.rank);
+        let values = svd(&self.B, m, n, Stop::Rank(r), self.settings.small_limit);
+        let whole = Smallest { sigma: values.sigma, U: values.U, m, V: values.V, n };
+        whole.chosen((0..r).filter(|&k| k + 1 == r || whole.sigma[k] < below))
+    }
+
+    /// UᵀBV, row after row.
+    pub(crate) fn between(&self, values: &Smallest) -> Vec<f64> {
+        if let Some(large) = &self.large {
+            return large.between(values);
+        }
+        let count = values.len();
+        let bilinear = |u: &[f64], w: &[f64]| -> f64 {
+            u.iter().zip(self.B.chunks_exact(w.len().max(1))).map(|(u, row)| u * dot(row, w)).sum()
+        };
+        (0..count * count).map(|at| bilinear(values.u(at / count), values.v(at % count))).collect()
+    }
+
+    /// D R⁻ᵀ v: the coordinates as written of a right vector.
+    pub(crate) fn to_coordinates(&self, v: &[f64]) -> Vec<f64> {
+        if let Some(large) = &self.large {
+            return large.to_coordinates(v);
+        }
+        let Problem { n, R, col_scale: D, .. } = &self.problem;
+        let mut x = v.to_vec();
+        small::solve_lower_transposed(R, *n, &mut x);
+        x.iter_mut().zip(D).for_each(|(x, d)| *x *= d);
+        x
+    }
+
+    /// The length of a change of the coordinates in the metric of M, roughly.
+    pub(crate) fn length(&self, change: &[f64]) -> f64 {
+        let scale = |i: usize| match &self.large {
+            Some(large) => large.mass_scale(i),
+            None => 1.0 / self.problem.col_scale[i],
+        };
+        let scaled: Vec<f64> = change.iter().enumerate().map(|(i, x)| x * scale(i)).collect();
+        norm(&scaled)
+    }
+
+    /// How much of the left vectors belongs to each row of A.
+    pub(crate) fn shares(&self, values: &Smallest, n_rows: usize) -> Vec<f64> {
+        let mut share = vec![0.0; n_rows];
+        for k in 0..values.len() {
+            match &self.large {
+                Some(large) => large.shares(values.u(k), &mut share),
+                None => share.iter_mut().zip(values.u(k)).for_each(|(s, u)| *s = f64::max(*s, u.abs())),
+            }
+        }
+        share
+    }
+
+    /// How far A x = g is off along the left vectors, and the smallest x that meets it in all other directions.
+    pub(crate) fn solve_without(&mut self, values: &Smallest, g: &[f64], x: &mut [f64]) -> f64 {
+        if let Some(large) = &mut self.large {
+            return large.solve_without(values, g, x);
+        }
+        let (n, m, r) = (self.problem.n, self.problem.m, self.qr.rank);
+        let scaled: Vec<f64> = (0..m).map(|i| self.row_scale(i) * g[i]).collect();
+        let along = (0..values.len()).map(|k| dot(values.u(k), &scaled).abs()).fold(0.0, f64::max);
+        // x = V_r Σ_r⁻¹ U_rᵀ g
+        let whole = svd(&self.B, m, n, Stop::Rank(r), self.settings.small_limit);
+        let mut change = vec![0.0; n];
+        for k in 0..r.saturating_sub(values.len()) {
+            let s = dot(&whole.U[k * m..(k + 1) * m], &scaled) / whole.sigma[k];
+            change.iter_mut().zip(&whole.V[k * n..(k + 1) * n]).for_each(|(x, v)| *x += s * v);
+        }
+        x.copy_from_slice(&self.to_coordinates(&change));
+        along
     }
 }

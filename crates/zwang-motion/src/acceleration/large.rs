@@ -1,5 +1,10 @@
 //! The generalized inverse for large systems whose M falls into small blocks: particles, bodies.
 
+mod multipliers;
+mod near;
+
+use multipliers::Shortener;
+
 use super::{Solution, problem::check_finite, repeats::Repeats, scaled_rows::ScaledRows, shortest::check_multipliers};
 use crate::{
     Gap, Given, Matrix, MotionError, Settings,
@@ -28,11 +33,19 @@ pub(crate) struct Large {
     pattern: (Vec<usize>, Vec<usize>),
     /// What multiplies the rows of B; all ones while they are independent.
     scale: Vec<f64>,
+    /// The lengths of the rows when these were held, inverted; empty if they are not.
+    held: Vec<f64>,
+    held_rank: Option<usize>,
     /// µ, zero while the rows are independent.
     mu: f64,
     /// Whether all rows have one scale, once that was decided.
     alike: Option<bool>,
     pivots: Pivots,
+    /// Places of rows that depend on others, and the rows that are therefore left out while the rank is held.
+    dependent: Vec<usize>,
+    left_out: Vec<usize>,
+    /// Finds the shortest λ where rows are left out.
+    shortener: Option<Box<Shortener>>,
     /// The rank that elimination of A itself found.
     confirmed: Option<usize>,
     /// R⁻¹Q + Bᵀλ, q̈, |q̈| + |a| and a change of the first, in an order of their own.
@@ -85,9 +98,14 @@ impl Large {
             plan: None,
             pattern: (Vec::new(), Vec::new()),
             scale: Vec::new(),
+            held: Vec::new(),
+            held_rank: None,
             mu: 0.0,
             alike: None,
             pivots: Pivots::none(),
+            dependent: Vec::new(),
+            left_out: Vec::new(),
+            shortener: None,
             confirmed: None,
             scaled: Vec::new(),
             x: Vec::new(),
@@ -146,6 +164,12 @@ impl Large {
 
     /// Factors M by blocks and S = B Bᵀ; false if the system is not of this kind.
     pub(crate) fn factor(&mut self, M: &Matrix, A: &Matrix) -> Result<bool, MotionError> {
+        let done = self.factor_both(M, A)?;
+        self.hold_lengths();
+        Ok(done)
+    }
+
+    fn factor_both(&mut self, M: &Matrix, A: &Matrix) -> Result<bool, MotionError> {
         let mut is_new = self.blocks.find(M);
         if self.blocks.largest() > BLOCK_LIMIT {
             return Ok(false);
@@ -181,6 +205,7 @@ impl Large {
                 self.scale.fill(1.0);
                 return Ok(true);
             }
+            self.find_dependent(0.0);
             return Ok(self.factor_dependent(pivots));
         }
         Ok(self.factor_dependent(None))
@@ -191,7 +216,7 @@ impl Large {
         if let Some((i, j)) = A.not_finite() {
             return Err(MotionError::NotFinite { what: format!("constraint row {i} at coordinate {j}") });
         }
-        self.repeats.find(A, is_new, &self.settings);
+        self.repeats.find(A, &self.left_out, is_new, &self.settings);
         self.plan = None;
         self.row_of.clear();
         (self.mu, self.alike, self.confirmed) = (0.0, None, None);
@@ -206,6 +231,7 @@ impl Large {
         }
         self.scale.clear();
         self.scale.resize(m, 1.0);
+        self.held.clear();
         if let Some((rows, sparse, order)) = ScaledRows::new(A, &self.blocks, &self.repeats.kept) {
             self.repeats.reorder(&order);
             self.plan = Some(Plan { rows, sparse });
@@ -225,6 +251,9 @@ impl Large {
         // dependent rows leave µ(1 + |c|²) with c their coefficients; nothing is left out
         let floor = if plan.sparse.counts() { 0.0 } else { 1e-2 * self.mu.sqrt() };
         let Some(shifted) = plan.sparse.factor(self.mu, floor) else { return false };
+        if pivots.is_none() {
+            self.find_dependent(floor);
+        }
         self.pivots = pivots.unwrap_or(shifted);
         if pivots.is_none() && shifted.rank == self.repeats.kept.len() {
             // independent again, it seems: the next factorization looks
@@ -250,6 +279,17 @@ impl Large {
             scales[i] = self.scale[k] / power_of_two(lengths[k]);
         }
         scales
+    }
+
+    /// The rows whose pivots are not above the floor.
+    fn find_dependent(&mut self, floor: f64) {
+        let Some(Plan { sparse, .. }) = &self.plan else { return };
+        self.dependent.clear();
+        sparse.each_pivot(|k, pivot| {
+            if !(pivot > floor * sparse.diagonal[k]) {
+                self.dependent.push(k);
+            }
+        });
     }
 
     /// Rank of A.
@@ -297,7 +337,8 @@ impl Large {
         rows.unload(&self.blocks, &self.scaled, &mut self.x);
         self.reach.iter_mut().zip(&self.x).for_each(|(reach, x)| *reach += x.abs());
         self.correct(A);
-        self.met = self.met && self.repeats_are_met(g);
+        // rows that are left out are not looked at here
+        self.met = self.met && self.left_out.is_empty() && self.repeats_are_met(g);
         let Some(Plan { rows, .. }) = &self.plan else { return };
         for (&i, value) in rows.coordinate.iter().zip(&self.x) {
             x[i as usize] = *value;
@@ -392,87 +433,6 @@ impl Large {
         self.blocks.solve(x);
     }
 
-    /// λ of the last solve, the shortest for the rows as written.
-    pub(crate) fn multipliers(&mut self, A: &Matrix, lambda: &mut [f64]) -> Result<(), MotionError> {
-        let redundant = self.rank() < self.repeats.kept.len();
-        if redundant && self.alike == Some(true) {
-            self.project();
-        }
-        for (x, s) in self.left.iter_mut().zip(&self.scale).zip(&self.lambda).map(|((x, s), y)| (x, s * y)) {
-            *x = s;
-        }
-        if redundant && self.alike != Some(true) {
-            self.shorten(A)?;
-        }
-        for (k, &i) in self.repeats.kept.iter().enumerate() {
-            self.left[k] /= self.repeats.square(k);
-            lambda[i] = self.left[k];
-        }
-        for (row, of, factor) in self.repeats.iter() {
-            lambda[row] = factor * self.left[of];
-        }
-        Ok(())
-    }
-
-    /// λ ← S S⁺ λ: takes out of λ what lies in the null space of S, where rounding has been divided by µ.
-    fn project(&mut self) {
-        /// Each round gains the ratio of µ to the smallest eigenvalue that counts: two suffice, except in very long chains.
-        const ROUNDS: usize = 12;
-        let Some(Plan { rows, sparse }) = &mut self.plan else { return };
-        // product = range, and range += S (S + µI)⁻¹ (λ − range)
-        let Large { lambda, left, product: range, change, .. } = self;
-        range.fill(0.0);
-        for _ in 0..ROUNDS {
-            left.iter_mut().zip(lambda.iter().zip(&*range)).for_each(|(x, (lambda, range))| *x = lambda - range);
-            change.fill(0.0);
-            sparse.solve(left, |k, x| rows.add(k, x, change));
-            let mut most = 0f64;
-            for (k, range) in range.iter_mut().enumerate() {
-                let step = rows.times(k, change);
-                most = most.max(step.abs());
-                *range += step;
-            }
-            // every round also adds a little rounding, so it is the last one that gains
-            if most <= 1e-12 * largest(range) {
-                break;
-            }
-        }
-        lambda.copy_from_slice(range);
-    }
-
-    /// The same for rows of different lengths, in `left`, by the dependences of the rows.
-    fn shorten(&mut self, A: &Matrix) -> Result<(), MotionError> {
-        let kept = &self.repeats.kept;
-        let pattern: Vec<Vec<usize>> = kept.iter().map(|&i| A.row(i).0.to_vec()).collect();
-        // a row that stands for several counts as one of their length together
-        let mut whole = Matrix::from_pattern(kept.len(), A.n_cols, &pattern);
-        for (k, &i) in kept.iter().enumerate() {
-            let weight = self.repeats.square(k).sqrt();
-            self.left[k] /= weight;
-            whole.row_mut(k).1.iter_mut().zip(A.row(i).1).for_each(|(x, a)| *x = weight * a);
-        }
-        shorten(&whole, &mut self.left, &self.settings)?;
-        for k in 0..kept.len() {
-            self.left[k] *= self.repeats.square(k).sqrt();
-        }
-        self.restore_force();
-        Ok(())
-    }
-
-    /// Changes `left` so that its force is that of λ again: the dependences are known to rounding only, and λ may be large.
-    fn restore_force(&mut self) {
-        let Some(Plan { rows, sparse }) = &mut self.plan else { return };
-        let Large { lambda, left, product, change, scale, .. } = self;
-        for _ in 0..2 {
-            change.fill(0.0);
-            for k in 0..left.len() {
-                rows.add(k, lambda[k] - left[k] / scale[k], change);
-            }
-            product.iter_mut().enumerate().for_each(|(k, x)| *x = rows.times(k, change));
-            sparse.solve(product, |k, x| left[k] += scale[k] * x);
-        }
-    }
-
     /// Whether every row is met by the acceleration found last, relative to the sizes that enter it.
     pub(crate) fn meets_rows(&self, given: &Given, qddot: &[f64]) -> bool {
         let (A, b) = (&given.constraint_matrix, &given.constraint_rhs);
@@ -554,76 +514,4 @@ fn rows_within(A: &Matrix, blocks: &Blocks) -> Vec<Vec<usize>> {
         }
     }
     rows
-}
-
-/// Removes from λ its part in the null space of Aᵀ, spanned by the dependences of the rows.
-///
-/// With K the certificates of the dependent rows, λ ← λ − K (KᵀK)⁻¹ Kᵀλ.
-fn shorten(A: &Matrix, lambda: &mut [f64], settings: &Settings) -> Result<(), MotionError> {
-    let found = dependence(A, settings)?;
-    found.vanished.iter().for_each(|&i| lambda[i] = 0.0);
-    let K: Vec<Vec<(usize, f64)>> = found
-        .dependent
-        .into_iter()
-        .map(|(i, terms)| {
-            let length = terms.iter().fold(1.0, |sum, (_, c)| f64::hypot(sum, *c));
-            terms.into_iter().map(|(k, c)| (k, -c / length)).chain([(i, 1.0 / length)]).collect()
-        })
-        .collect();
-    let mut touching: Vec<Vec<(usize, f64)>> = vec![Vec::new(); A.n_rows];
-    for (k, column) in K.iter().enumerate() {
-        column.iter().for_each(|&(i, y)| touching[i].push((k, y)));
-    }
-    // the lower triangle of KᵀK by columns
-    let (mut col_start, mut row, mut value) = (vec![0], Vec::new(), Vec::new());
-    let mut sums = vec![0.0; K.len()];
-    for (k, column) in K.iter().enumerate() {
-        let first = row.len();
-        for &(i, y) in column {
-            for &(l, z) in touching[i].iter().filter(|(l, _)| *l >= k) {
-                sums[l] += y * z;
-                row.push(l);
-            }
-        }
-        row[first..].sort_unstable();
-        let mut end = first;
-        for at in first..row.len() {
-            if end == first || row[end - 1] != row[at] {
-                row[end] = row[at];
-                end += 1;
-            }
-        }
-        row.truncate(end);
-        for &l in &row[first..] {
-            value.push(std::mem::take(&mut sums[l]));
-        }
-        col_start.push(row.len());
-    }
-    let (starts, rows) = (col_start.clone(), row.clone());
-    let Some((mut system, order)) = Sparse::new(K.len(), col_start, row) else { return Ok(()) };
-    let mut place = vec![0; K.len()];
-    order.iter().enumerate().for_each(|(at, &k)| place[k] = at);
-    system.values().fill(0.0);
-    for k in 0..K.len() {
-        for at in starts[k]..starts[k + 1] {
-            if rows[at] == k {
-                system.diagonal[place[k]] = value[at];
-            } else if let Some(slot) = system.place(place[k], place[rows[at]]) {
-                system.values()[slot] = value[at];
-            }
-        }
-    }
-    if system.factor(0.0, 0.0).is_none() {
-        return Err(MotionError::NotConverged { residual: norm(lambda) });
-    }
-    // twice: the second time takes out what rounding left
-    for _ in 0..2 {
-        let y = |k: usize| K[k].iter().map(|&(i, y)| y * lambda[i]).sum();
-        let mut c: Vec<f64> = order.iter().map(|&k| y(k)).collect();
-        system.solve(&mut c, |_, _| {});
-        for (column, &at) in K.iter().zip(&place) {
-            column.iter().for_each(|&(i, y)| lambda[i] -= y * c[at]);
-        }
-    }
-    Ok(())
 }

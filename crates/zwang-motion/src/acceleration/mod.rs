@@ -11,6 +11,7 @@ mod quasi_velocities;
 pub(crate) mod repeats;
 mod scaled_rows;
 pub(crate) mod shortest;
+pub(crate) mod smallest;
 mod two_form;
 
 use crate::{Given, Legendre, MotionError, Settings, State};

@@ -41,8 +41,9 @@ const MOST_COMPARED: usize = 16;
 const MOST_PARTED: usize = 3;
 
 impl Repeats {
-    /// Finds the multiples among rows of the same pattern. What has parted before stays apart if the pattern is the old one.
-    pub(crate) fn find(&mut self, A: &Matrix, is_new: bool, settings: &Settings) {
+    /// Finds the multiples among rows of the same pattern. What has parted before stays apart if the pattern is the old one. Rows
+    /// `without`, in increasing order, are left out of everything.
+    pub(crate) fn find(&mut self, A: &Matrix, without: &[usize], is_new: bool, settings: &Settings) {
         self.tolerance = PARALLEL * settings.rank_tolerance.min(1e-10);
         if is_new {
             self.apart.clear();
@@ -53,6 +54,9 @@ impl Repeats {
         self.list.clear();
         let mut of_pattern: HashMap<&[usize], Vec<usize>> = HashMap::new();
         for i in 0..A.n_rows {
+            if without.binary_search(&i).is_ok() {
+                continue;
+            }
             let (col, value) = A.row(i);
             let place = self.kept.len();
             if largest(value) == 0.0 || self.apart[i] || self.n_parted >= MOST_PARTED {
@@ -163,7 +167,7 @@ mod tests {
 
     fn found(rows: &[[f64; 3]]) -> Repeats {
         let mut repeats = Repeats::default();
-        repeats.find(&Matrix::from_dense(rows.len(), 3, rows.as_flattened()), true, &Settings::default());
+        repeats.find(&Matrix::from_dense(rows.len(), 3, rows.as_flattened()), &[], true, &Settings::default());
         repeats
     }
 
@@ -181,11 +185,11 @@ mod tests {
     fn rows_that_part_stay_apart() {
         let mut A = Matrix::from_dense(2, 2, &[1., 2., 3., 6.]);
         let mut repeats = Repeats::default();
-        repeats.find(&A, true, &Settings::default());
+        repeats.find(&A, &[], true, &Settings::default());
         assert!(repeats.update(&A) && repeats.kept == [0]);
         A.value[3] = 6.1;
         assert!(!repeats.update(&A));
-        repeats.find(&A, false, &Settings::default());
+        repeats.find(&A, &[], false, &Settings::default());
         A.value[3] = 6.0;
         assert!(repeats.update(&A) && repeats.kept == [0, 1]);
     }

@@ -220,6 +220,16 @@ impl ScaledRows {
         }
     }
 
+    /// How many values B has.
+    pub(crate) fn n_values(&self) -> usize {
+        self.value.len()
+    }
+
+    /// Row k of B.
+    pub(crate) fn row(&self, k: usize) -> &[f64] {
+        &self.value[self.start[k] as usize..self.start[k + 1] as usize]
+    }
+
     /// Multiplies every row of B by what is given.
     pub(crate) fn scale_rows(&mut self, scale: &[f64]) {
         for (k, s) in scale.iter().enumerate() {

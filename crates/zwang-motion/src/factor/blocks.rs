@@ -30,6 +30,9 @@ pub(crate) struct Blocks {
 
 const NONE: usize = usize::MAX;
 
+/// A mass counts as at least this part of the largest one it is coupled with.
+const LEAST: f64 = 1e-8;
+
 impl Blocks {
     pub(crate) fn new() -> Blocks {
         Blocks {
@@ -128,19 +131,17 @@ impl Blocks {
             return false;
         }
         for k in 0..self.start.len() - 1 {
-            let members = self.start[k]..self.start[k + 1];
-            let is_single = members.len() == 1;
-            for at in members {
-                let i = self.member[at];
-                let d = M.value.get(self.diagonal[i]).copied().unwrap_or(0.0);
-                if !(d > 0.0 && d < f64::INFINITY) {
+            if let &[i] = &self.member[self.start[k]..self.start[k + 1]] {
+                let d = self.mass(M, i);
+                if !(d > 0.0) {
                     return false;
                 }
-                self.scale[i] = 1.0 / if is_single { d.sqrt() } else { root_power_of_two(d) };
-            }
-            if is_single {
+                self.scale[i] = 1.0 / d.sqrt();
                 self.R[self.offset[k]] = 1.0;
                 continue;
+            }
+            if !self.scale_block(k, M) {
+                return false;
             }
             self.fill_block(k, M);
             if !self.factor_block(k, floor, settings) {
@@ -150,6 +151,45 @@ impl Blocks {
         self.known.clone_from(&M.value);
         self.floor = Some(floor);
         true
+    }
+
+    /// The mass of coordinate i.
+    fn mass(&self, M: &Matrix, i: usize) -> f64 {
+        M.value.get(self.diagonal[i]).copied().unwrap_or(0.0)
+    }
+
+    /// The power of two that makes the mass of coordinate i about one, with a floor: a mass that is almost nothing beside those it
+    /// is coupled with, as happens to quaternions, must not be blown up to one.
+    fn unit(&self, M: &Matrix, i: usize) -> f64 {
+        let coupled = M.row(i).0.iter().fold(0.0, |top: f64, &j| top.max(self.mass(M, j)));
+        1.0 / root_power_of_two(self.mass(M, i).max(LEAST * coupled))
+    }
+
+    /// Gives block k a unit diagonal; false if a coordinate has no mass.
+    fn scale_block(&mut self, k: usize, M: &Matrix) -> bool {
+        (self.start[k]..self.start[k + 1]).all(|at| {
+            let i = self.member[at];
+            self.scale[i] = self.unit(M, i);
+            self.mass(M, i) > 0.0
+        })
+    }
+
+    /// Coordinates of block k without mass take their units from the rows: the largest share in one becomes one. False if a mass
+    /// is negative.
+    fn scale_massless(&mut self, k: usize, M: &Matrix, A: &Matrix, rows: &[usize]) -> bool {
+        (self.start[k]..self.start[k + 1]).all(|at| {
+            let i = self.member[at];
+            let d = self.mass(M, i);
+            self.scale[i] = self.unit(M, i);
+            if d == 0.0 {
+                let share = rows.iter().fold(0.0, |top: f64, &row| {
+                    let size = largest(A.row(row).1);
+                    if size > 0.0 { top.max(A.get(row, i).abs() / size) } else { top }
+                });
+                self.scale[i] = 1.0 / power_of_two(share);
+            }
+            d >= 0.0
+        })
     }
 
     fn forget(&mut self) {
@@ -167,7 +207,7 @@ impl Blocks {
             return false;
         }
         self.forget();
-        (0..M.n_rows).for_each(|i| self.scale[i] = 1.0 / root_power_of_two(M.get(i, i)));
+        (0..self.start.len() - 1).for_each(|k| _ = self.scale_block(k, M));
         let full_rank = (0..self.start.len() - 1).all(|k| {
             self.fill_block(k, M);
             let (size, range) = (self.start[k + 1] - self.start[k], self.offset[k]..self.offset[k + 1]);
@@ -190,18 +230,8 @@ impl Blocks {
         square.fill(0.0);
         self.forget();
         for k in 0..self.start.len() - 1 {
-            for at in self.start[k]..self.start[k + 1] {
-                let i = self.member[at];
-                let d = M.get(i, i);
-                // a coordinate without mass takes its unit from the rows
-                let share = row_of[k].iter().fold(0.0, |top: f64, &row| {
-                    let size = largest(A.row(row).1);
-                    if size > 0.0 { top.max(A.get(row, i).abs() / size) } else { top }
-                });
-                self.scale[i] = 1.0 / if d > 0.0 { root_power_of_two(d) } else { power_of_two(share) };
-                if d < 0.0 {
-                    return false;
-                }
+            if !self.scale_block(k, M) && !self.scale_massless(k, M, A, &row_of[k]) {
+                return false;
             }
             self.fill_block(k, M);
             if self.factor_block(k, settings.mass_preferred, settings) {

@@ -121,6 +121,11 @@ impl Ldl {
         pivots
     }
 
+    /// The pivots of all rows; zero where one was left out.
+    pub(crate) fn pivots(&self) -> impl Iterator<Item = f64> {
+        self.inverse.iter().map(|x| if *x > 0.0 { 1.0 / x } else { 0.0 })
+    }
+
     /// x ← S⁻¹ x on the rows that were kept, zero on the others; `each` sees every entry once it is final, the last row first.
     pub(crate) fn solve(&self, x: &mut [f64], mut each: impl FnMut(usize, f64)) {
         let Ldl { start, col, value, inverse, .. } = self;

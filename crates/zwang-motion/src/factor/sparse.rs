@@ -104,6 +104,14 @@ impl Sparse {
         }
     }
 
+    /// Every row with its pivot; zero where it was left out.
+    pub(crate) fn each_pivot(&self, mut each: impl FnMut(usize, f64)) {
+        match &self.kind {
+            Kind::Rows(ldl) => ldl.pivots().enumerate().for_each(|(k, pivot)| each(k, pivot)),
+            Kind::Blocks(supernodes) => supernodes.each_pivot(each),
+        }
+    }
+
     /// x ← (S + µI)⁻¹ x; `each` sees every entry once it is final.
     pub(crate) fn solve(&mut self, x: &mut [f64], mut each: impl FnMut(usize, f64)) {
         match &mut self.kind {
@@ -145,18 +153,19 @@ impl Supernodes {
             )
             .ok()?;
         let mut pivots = Pivots::none();
-        let SymbolicCholeskyRaw::Supernodal(symbolic) = self.symbolic.raw() else { return None };
+        self.each_pivot(|k, pivot| _ = pivots.see(pivot / (diagonal[k] + mu), floor));
+        Some(pivots)
+    }
+
+    fn each_pivot(&self, mut each: impl FnMut(usize, f64)) {
+        let SymbolicCholeskyRaw::Supernodal(symbolic) = self.symbolic.raw() else { return };
         let factor = SupernodalLltRef::new(symbolic, &self.factor);
         let perm = self.symbolic.perm();
         let original = |j: usize| perm.as_ref().map_or(j, |perm| perm.arrays().0[j]);
         for s in 0..symbolic.n_supernodes() {
             let (block, first) = (factor.supernode(s).val(), symbolic.supernode_begin()[s]);
-            for j in 0..block.ncols() {
-                let root = block[(j, j)];
-                pivots.see(root * root / (diagonal[original(first + j)] + mu), floor);
-            }
+            (0..block.ncols()).for_each(|j| each(original(first + j), block[(j, j)] * block[(j, j)]));
         }
-        Some(pivots)
     }
 
     fn solve(&mut self, x: &mut [f64]) {

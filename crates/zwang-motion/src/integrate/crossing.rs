@@ -4,13 +4,14 @@
 //! ε/(κτ²) in q̇ and 2ε/(κτ³) in q̈ at the distance τ, so a step that comes near t* must not have a stage there, must have
 //! its stages on the constraints, and must not be small. `docs/theory.md` has the argument.
 
+mod start_rank;
+
+pub(crate) use start_rank::{dying_rows, generic_rank};
+
 use super::{step::Step, tableau::Gap};
 use crate::{
     Dynamics, Instant, MotionError,
-    factor::{
-        dense::{Qr, Stop, Svd, svd},
-        dot, norm, small,
-    },
+    acceleration::{decomposition::Decomposition, smallest::Smallest},
     flow::Flow,
 };
 use faer::MatRef;
@@ -68,6 +69,9 @@ pub(crate) struct Choice {
 #[derive(Clone, Default)]
 pub(crate) struct Crossing {
     roots: Vec<Root>,
+    /// The rank of A elsewhere, and how clear it was at the last accepted state.
+    rank: usize,
+    pub(crate) kept: f64,
     /// The largest singular value so far; the smallest that counts now, and its rate.
     top: f64,
     sigma: f64,
@@ -81,8 +85,12 @@ pub(crate) struct Crossing {
     last_B: Vec<f64>,
     /// The least pivot in a fixed order, where it was told last.
     least: Option<f64>,
-    /// The smallest pivot of the decomposition.
-    pivot: f64,
+    /// The smallest pivot of the decomposition, or the pivots of all rows of a large system; and room for new ones.
+    pivots: Vec<f64>,
+    new_pivots: Vec<f64>,
+    /// The small singular values at the last look, and how many of them could vanish soon.
+    near: Smallest,
+    n_near: usize,
     /// ‖Ḃ‖ over the last step.
     pace: f64,
     recent: [f64; 5],
@@ -122,52 +130,30 @@ impl Crossing {
         self.recent[self.n_recent % 5] = h;
         self.n_recent += 1;
         self.roots.clear();
-        let (n, m, r) = (flow.n, flow.given.constraint_rhs.len(), flow.all.rank());
-        if flow.all.is_large() || r == 0 || flow.drift != crate::Drift::Project {
+        (self.rank, self.kept) = (flow.all.held_rank(), flow.all.gap().kept);
+        if self.rank == 0 || flow.drift != crate::Drift::Project {
             return Ok(());
         }
-        let far = self.is_far(&flow.all.qr, &flow.all.B, h);
-        self.last_B.clone_from(&flow.all.B);
+        let far = self.is_far(&flow.all, h);
+        flow.all.write_B(&mut self.last_B);
         if far {
             return Ok(());
         }
-        let B = self.last_B.clone();
-        let values = svd(&B, m, n, Stop::Rank(r), flow.settings.small_limit);
-        self.top = self.top.max(values.sigma[0]);
-        let last = r - 1;
-        // those that can reach zero while the steps are guarded
-        let reach = f64::min(0.5 * self.top, 4.0 * REACH * self.longest(h) * self.pace);
-        let small: Vec<usize> = (0..r).filter(|&k| k == last || values.sigma[k] < reach).collect();
-        self.measure(flow, &values, last);
         let here = flow.instant.clone();
-        let delta = PROBE * h;
-        let ahead = displaced(flow, &here, delta, true)?;
-        let behind = displaced(flow, &here, -delta, true)?;
-        let k = small.len();
-        let (mut K1, mut K2) = (vec![0.0; k * k], vec![0.0; k * k]);
-        for (a, &i) in small.iter().enumerate() {
-            for (b, &j) in small.iter().enumerate() {
-                let (u, w) = (&values.U[i * m..(i + 1) * m], &values.V[j * n..(j + 1) * n]);
-                let (plus, minus) = (bilinear(&ahead, u, w), bilinear(&behind, u, w));
-                let middle = if i == j { values.sigma[i] } else { 0.0 };
-                K1[a * k + b] = (plus - minus) / (2.0 * delta);
-                K2[a * k + b] = (plus - 2.0 * middle + minus) / (delta * delta);
-            }
-        }
-        let sigma: Vec<f64> = small.iter().map(|&i| values.sigma[i]).collect();
-        self.roots = roots(&sigma, &K1, &K2);
-        self.verify(flow, &here, h)?;
+        let (values, K1, K2) = self.small_values(flow, &here, h)?;
+        self.roots = roots(&values.sigma, &K1, &K2);
+        self.verify(flow, &here, h, &values)?;
         let nearest = self.roots.iter().fold(f64::INFINITY, |d: f64, root| d.min(root.distance()));
         self.kappa = self.sigma / nearest;
         self.by_velocity = false;
         if self.ahead(2.0 * REACH * self.longest(h)).is_some() && flow.dynamics.n_velocity_rows() > 0 {
             // the same with the velocities kept: where nothing is left of the rate, A vanishes with the velocity
-            let (u, w) = (&values.U[last * m..(last + 1) * m], &values.V[last * n..(last + 1) * n]);
-            let along = (bilinear(&ahead, u, w) - bilinear(&behind, u, w)).abs();
-            let kept = displaced(flow, &here, delta, false)?;
-            let still = (bilinear(&kept, u, w) - self.sigma).abs() * 2.0;
-            self.by_velocity = still < 1e-3 * along;
+            let (last, delta) = (K1.len() - 1, PROBE * h);
+            displaced(flow, &here, delta, false)?;
+            let still = (flow.all.between(&values)[last] - self.sigma).abs();
+            self.by_velocity = still < 1e-3 * (K1[last] * delta).abs();
         }
+        self.near = values;
         flow.instant = here;
         Ok(())
     }
@@ -198,14 +184,64 @@ impl Crossing {
         true
     }
 
+    /// The small singular values here, and the first and second derivative of UᵀBV along the motion.
+    ///
+    /// Of a large system a few are taken first, and more as long as the largest of them, too, could reach zero while the steps are
+    /// guarded.
+    fn small_values<D: Dynamics + ?Sized>(
+        &mut self,
+        flow: &mut Flow<D>,
+        here: &Instant,
+        h: f64,
+    ) -> Result<(Smallest, Vec<f64>, Vec<f64>), MotionError> {
+        const FIRST: usize = 8;
+        const MOST: usize = 256;
+        let delta = PROBE * h;
+        let reach = f64::min(0.5 * self.top, 4.0 * REACH * self.longest(h) * self.pace);
+        let mut count = self.n_near + FIRST;
+        loop {
+            let values = flow.all.smallest(count, reach, Some(&self.near));
+            self.measure(flow, &values);
+            let middle = flow.all.between(&values);
+            displaced(flow, here, delta, true)?;
+            let ahead = flow.all.between(&values);
+            displaced(flow, here, -delta, true)?;
+            let behind = flow.all.between(&values);
+            let parts = || ahead.iter().zip(&behind).zip(&middle);
+            let K1: Vec<f64> = parts().map(|((plus, minus), _)| (plus - minus) / (2.0 * delta)).collect();
+            let K2: Vec<f64> =
+                parts().map(|((plus, minus), now)| (plus - 2.0 * now + minus) / (delta * delta)).collect();
+            if !flow.all.is_large() {
+                return Ok((values, K1, K2));
+            }
+            // those that could vanish by themselves, and a few more with which they may be coupled
+            let rate = |k: usize| K1[k * (values.len() + 1)].abs();
+            let comes = |k: &usize| values.sigma[*k] < 2.0 * REACH * self.longest(h) * rate(*k);
+            let from = (0..values.len()).find(comes).unwrap_or(values.len());
+            if from >= FIRST / 2 || count >= MOST || values.len() < count {
+                self.n_near = values.len() - from;
+                return Ok((values, K1, K2));
+            }
+            self.near = values;
+            count *= 2;
+            flow.instant.clone_from(here);
+            flow.factor()?;
+        }
+    }
+
     /// Drops roots at which nothing vanishes: a quadratic says little about a matrix that turns fast.
-    fn verify<D: Dynamics + ?Sized>(&mut self, flow: &mut Flow<D>, here: &Instant, h: f64) -> Result<(), MotionError> {
+    fn verify<D: Dynamics + ?Sized>(
+        &mut self,
+        flow: &mut Flow<D>,
+        here: &Instant,
+        h: f64,
+        values: &Smallest,
+    ) -> Result<(), MotionError> {
         /// What must be left of the smallest singular value at most, at the place predicted.
         const LEFT: f64 = 0.3;
-        let (n, m, r) = (flow.n, flow.given.constraint_rhs.len(), flow.all.rank());
         while let Some(D) = self.ahead(2.0 * self.longest(h)) {
-            let B = displaced(flow, here, D, true)?;
-            let left = svd(&B, m, n, Stop::Rank(r), flow.settings.small_limit).sigma[r - 1];
+            displaced(flow, here, D, true)?;
+            let left = flow.all.smallest(values.len(), 0.0, Some(values)).last();
             if left < LEFT * self.sigma {
                 return Ok(());
             }
@@ -214,34 +250,39 @@ impl Crossing {
         Ok(())
     }
 
-    /// Whether no singular value can vanish within reach: the smallest pivot is not small and does not fall fast enough.
-    fn is_far(&mut self, qr: &Qr, B: &[f64], h: f64) -> bool {
-        /// The fall of the smallest pivot over the last step, taken this many times, must not reach zero.
+    /// Whether no singular value can vanish within reach: no pivot is small or falls fast enough.
+    fn is_far(&mut self, all: &Decomposition, h: f64) -> bool {
+        /// The fall of a pivot over the last step, taken this many times, must not reach zero.
         const FALL: f64 = 3.0;
-        /// Below this part of the largest so far a pivot is looked at in any case.
+        const FALL_OF_MANY: f64 = 1.5;
+        /// Below this part of the largest so far a pivot is looked at in any case. In a large system, a long chain, one pivot
+        /// may always be small, and that of rows that depend on others is nothing.
         const SMALL: f64 = 0.02;
-        let pivot = qr.t(qr.rank - 1, qr.rank - 1).abs();
-        let before = std::mem::replace(&mut self.pivot, pivot);
-        self.top = self.top.max(qr.t(0, 0).abs());
-        if self.last_B.len() != B.len() {
+        const SMALL_OF_MANY: f64 = 1e-3;
+        const NOTHING: f64 = 1e-4;
+        self.top = self.top.max(all.pivots(&mut self.new_pivots));
+        std::mem::swap(&mut self.pivots, &mut self.new_pivots);
+        let change = all.change(&self.last_B);
+        if change == f64::INFINITY || self.pivots.len() != self.new_pivots.len() {
             self.pace = f64::INFINITY;
             return false;
         }
-        let change: f64 = B.iter().zip(&self.last_B).map(|(x, y)| (x - y) * (x - y)).sum::<f64>().sqrt();
         self.pace = change / h;
-        pivot > SMALL * self.top && pivot > FALL * REACH * self.longest(h) * (pivot - before).abs() / h
+        let (small, fall) = if all.is_large() { (SMALL_OF_MANY, FALL_OF_MANY) } else { (SMALL, FALL) };
+        let steps = fall * REACH * self.longest(h) / h;
+        self.pivots.iter().zip(&self.new_pivots).all(|(now, before)| {
+            let is_nothing = all.is_large() && now.max(*before) < NOTHING;
+            is_nothing || (*now > small * self.top && *now > steps * (now - before).abs())
+        })
     }
 
-    fn measure<D: Dynamics + ?Sized>(&mut self, flow: &Flow<D>, values: &Svd, last: usize) {
-        let problem = &flow.all.problem;
-        let n = flow.n;
-        self.sigma = values.sigma[last];
-        let mut x = values.V[last * n..(last + 1) * n].to_vec();
-        small::solve_lower_transposed(&problem.R, n, &mut x);
-        let parts = (0..n).map(|i| (x[i] * problem.col_scale[i]).abs() / flow.v_size[i]);
-        self.weight = parts.fold(0.0, f64::max);
-        let scaled: Vec<f64> = (0..n).map(|i| flow.q_size[i] / problem.col_scale[i]).collect();
-        self.length = norm(&scaled);
+    fn measure<D: Dynamics + ?Sized>(&mut self, flow: &Flow<D>, values: &Smallest) {
+        let Some(last) = values.len().checked_sub(1) else { return };
+        self.sigma = values.last();
+        self.top = self.top.max(values.sigma[0]);
+        let x = flow.all.to_coordinates(values.v(last));
+        self.weight = x.iter().zip(&flow.v_size).fold(0.0, |top: f64, (x, v)| top.max(x.abs() / v));
+        self.length = flow.all.length(&flow.q_size);
     }
 
     /// The first real root ahead, nearer than `limit`.
@@ -302,74 +343,67 @@ impl Crossing {
         step: &Step,
         guess: f64,
     ) -> Result<Option<Passage>, MotionError> {
-        let (n, m, r) = (flow.n, flow.given.constraint_rhs.len(), flow.all.rank());
         let mut y = vec![0.0; step.y.len()];
         let (mut t, mut kappa) = (guess, self.kappa);
-        let mut at = |flow: &mut Flow<D>, t: f64| -> Result<Vec<f64>, MotionError> {
+        let mut at = |flow: &mut Flow<D>, t: f64| -> Result<(), MotionError> {
             step.values(t, &mut y);
             flow.place(t, &y);
-            flow.factor()?;
-            Ok(flow.all.B.clone())
+            flow.factor()
         };
+        let count = self.near.len();
         for _ in 0..8 {
-            let B = at(flow, t)?;
-            let values = svd(&B, m, n, Stop::Rank(r), flow.settings.small_limit);
-            let (u, w) = (&values.U[(r - 1) * m..r * m], &values.V[(r - 1) * n..r * n]);
+            at(flow, t)?;
+            let values = flow.all.smallest(count, 0.0, Some(&self.near)).tail(1);
             let delta = 1e-4 * step.h;
-            let rate = (bilinear(&at(flow, t + delta)?, u, w) - bilinear(&at(flow, t - delta)?, u, w)) / (2.0 * delta);
+            at(flow, t + delta)?;
+            let plus = flow.all.between(&values);
+            at(flow, t - delta)?;
+            let minus = flow.all.between(&values);
+            let rate = plus.first().zip(minus.first()).map_or(0.0, |(plus, minus)| (plus - minus) / (2.0 * delta));
             if rate == 0.0 {
                 break;
             }
             kappa = rate.abs();
-            let change = -values.sigma[r - 1] / rate;
+            let change = -values.last() / rate;
             t += change.clamp(-0.5 * step.h, 0.5 * step.h);
             if change.abs() < 1e-13 * step.h {
                 break;
             }
         }
-        let B = at(flow, t)?;
-        let values = svd(&B, m, n, Stop::Rank(r), flow.settings.small_limit);
+        at(flow, t)?;
         // where the prediction was wrong nothing vanishes
-        let vanished = (0..r).filter(|&k| values.sigma[k] < 1e-5 * (kappa * step.h).min(self.top)).count();
-        if vanished == 0 {
+        let least = 1e-5 * (kappa * step.h).min(self.top);
+        let values = flow.all.smallest(count, least, Some(&self.near));
+        let values = values.tail(values.sigma.iter().filter(|s| **s < least).count());
+        if values.len() == 0 {
             return Ok(None);
         }
-        let rho = self.gap_between_branches(flow, &values, r - vanished)?;
+        let m = flow.given.constraint_rhs.len();
+        let share = flow.all.shares(&values, m);
         let mut rows: Vec<usize> = (0..m).collect();
-        let share = |i: usize| (r - vanished..r).map(|k| values.U[k * m + i].abs()).fold(0.0, f64::max);
-        rows.sort_by(|&i, &j| share(j).total_cmp(&share(i)));
-        let most = rows.first().map_or(0.0, |&i| share(i));
-        rows.retain(|&i| share(i) > 0.1 * most);
-        Ok(Some(Passage { t, rank: r - vanished, of: r, rows, kappa, rho }))
+        rows.sort_by(|&i, &j| share[j].total_cmp(&share[i]));
+        let most = rows.first().map_or(0.0, |&i| share[i]);
+        rows.retain(|&i| share[i] > 0.1 * most);
+        let rho = self.gap_between_branches(flow, &values)?;
+        Ok(Some(Passage { t, rank: self.rank.saturating_sub(values.len()), of: self.rank, rows, kappa, rho }))
     }
 
     /// |U₀ᵀφ| where the flow stands, once φ = 0 is met in the directions that do not vanish; relative to the size of q.
     fn gap_between_branches<D: Dynamics + ?Sized>(
         &self,
         flow: &mut Flow<D>,
-        values: &Svd,
-        rank: usize,
+        values: &Smallest,
     ) -> Result<f64, MotionError> {
-        let (n, m, h) = (flow.n, flow.given.constraint_rhs.len(), flow.h);
-        let scale: Vec<f64> = (0..m).map(|i| flow.all.row_scale(i)).collect();
-        let mut phi = vec![0.0; h];
-        let mut scaled = vec![0.0; m];
-        for _ in 0..4 {
-            flow.dynamics.fill_positions(&flow.instant.state, &mut phi)?;
-            (0..h).for_each(|i| scaled[i] = scale[i] * phi[i]);
-            // x ← x − V_r Σ_r⁻¹ U_rᵀ Dφ
-            let mut x = vec![0.0; n];
-            for k in 0..rank {
-                let s = dot(&values.U[k * m..(k + 1) * m], &scaled) / values.sigma[k];
-                (0..n).for_each(|j| x[j] -= s * values.V[k * n + j]);
+        let mut phi = vec![0.0; flow.given.constraint_rhs.len()];
+        let (mut x, mut along) = (vec![0.0; flow.n], 0.0);
+        for round in 0..5 {
+            flow.dynamics.fill_positions(&flow.instant.state, &mut phi[..flow.h])?;
+            along = flow.all.solve_without(values, &phi, &mut x);
+            if round < 4 {
+                flow.instant.state.q.iter_mut().zip(&x).for_each(|(q, x)| *q -= x);
             }
-            small::solve_lower_transposed(&flow.all.problem.R, n, &mut x);
-            (0..n).for_each(|j| flow.instant.state.q[j] += x[j] * flow.all.problem.col_scale[j]);
         }
-        flow.dynamics.fill_positions(&flow.instant.state, &mut phi)?;
-        (0..h).for_each(|i| scaled[i] = scale[i] * phi[i]);
-        let parts = (rank..values.rank).map(|k| dot(&values.U[k * m..(k + 1) * m], &scaled).abs());
-        Ok(parts.fold(0.0, f64::max) / self.length.max(f64::MIN_POSITIVE))
+        Ok(along / self.length.max(f64::MIN_POSITIVE))
     }
 
     /// How large ρ may be for a true crossing: rounding, and the square of the error along the branch.
@@ -378,18 +412,13 @@ impl Crossing {
     }
 }
 
-/// uᵀ B w, B row after row.
-fn bilinear(B: &[f64], u: &[f64], w: &[f64]) -> f64 {
-    u.iter().zip(B.chunks_exact(w.len())).map(|(u, row)| u * dot(row, w)).sum()
-}
-
-/// B at the state moved along the motion for the time s, to second order; the velocity too if `with_velocity`.
+/// Decomposes at the state moved along the motion for the time s, to second order; the velocity too if `with_velocity`.
 fn displaced<D: Dynamics + ?Sized>(
     flow: &mut Flow<D>,
     here: &Instant,
     s: f64,
     with_velocity: bool,
-) -> Result<Vec<f64>, MotionError> {
+) -> Result<(), MotionError> {
     let state = &mut flow.instant.state;
     state.t = here.state.t + s;
     for i in 0..flow.n {
@@ -397,8 +426,7 @@ fn displaced<D: Dynamics + ?Sized>(
         state.q[i] = q + s * (v + 0.5 * s * a);
         state.qdot[i] = if with_velocity { v + s * a } else { v };
     }
-    flow.factor()?;
-    Ok(flow.all.B.clone())
+    flow.factor()
 }
 
 /// Roots D of det(Σ + D K₁ + ½D²K₂) = 0, through the eigenvalues 1/D of the companion matrix.
@@ -425,106 +453,4 @@ fn roots(sigma: &[f64], K1: &[f64], K2: &[f64]) -> Vec<Root> {
         .map(inverse)
         .filter(|root| root.distance().is_finite())
         .collect()
-}
-
-/// How many directions that vanish at the start do so only there: the rank that holds away from it.
-///
-/// κ = singular values of U₀ᵀ Ḃ N₀ along the motion; where the system is at rest, along each direction of N₀.
-pub(crate) fn generic_rank<D: Dynamics + ?Sized>(flow: &mut Flow<D>) -> Result<StartRank, MotionError> {
-    let (n, m, r) = (flow.n, flow.given.constraint_rhs.len(), flow.all.rank());
-    let regular = StartRank { rank: r, singular: false, at_rest: false };
-    if flow.all.is_large() || r == m || n == 0 {
-        return Ok(regular);
-    }
-    // the scales of the rows must not change from here to there
-    flow.all.hold(r);
-    let B = flow.all.B.clone();
-    let limit = flow.settings.small_limit;
-    let values = svd(&B, m, n, Stop::Rank(r), limit);
-    let (U0, N0) = (complement(&values.U, r, m), complement(&values.V, r, n));
-    let here = flow.instant.clone();
-    let size = |x: &[f64], sizes: &[f64]| x.iter().zip(sizes).fold(0.0, |top: f64, (x, s)| top.max(x.abs() / s));
-    let pace = size(&here.state.qdot, &flow.q_size);
-    let count = |ahead: &[f64], behind: &[f64]| {
-        let change: Vec<f64> = ahead.iter().zip(behind).map(|(x, y)| x - y).collect();
-        let whole = norm(&change);
-        let (rows, cols) = (U0.len() / m, N0.len() / n);
-        let mut block = vec![0.0; rows * cols];
-        for i in 0..rows {
-            for j in 0..cols {
-                block[i * cols + j] = bilinear(&change, &U0[i * m..(i + 1) * m], &N0[j * n..(j + 1) * n]);
-            }
-        }
-        let kappa = svd(&block, rows, cols, Stop::Rank(rows.min(cols)), limit);
-        kappa.sigma.iter().filter(|k| **k > 1e-5 * whole && **k > 1e-10).count()
-    };
-    let mut found = 0;
-    if pace > 0.0 {
-        let s = 1e-4 / pace;
-        let (ahead, behind) = (displaced(flow, &here, s, true)?, displaced(flow, &here, -s, true)?);
-        found = count(&ahead, &behind);
-    }
-    let mut at_rest = false;
-    if found == 0 && pace < 1e-9 {
-        // at rest: some direction in which the system can set out makes the rows independent
-        for direction in N0.chunks_exact(n) {
-            let mut x = direction.to_vec();
-            flow.instant = here.clone();
-            flow.factor()?;
-            small::solve_lower_transposed(&flow.all.problem.R, n, &mut x);
-            (0..n).for_each(|i| x[i] *= flow.all.problem.col_scale[i]);
-            let s = 1e-4 / size(&x, &flow.q_size).max(f64::MIN_POSITIVE);
-            let mut probe = here.clone();
-            probe.state.qdot.copy_from_slice(&x);
-            probe.qddot.fill(0.0);
-            let (ahead, behind) = (displaced(flow, &probe, s, false)?, displaced(flow, &probe, -s, false)?);
-            at_rest |= count(&ahead, &behind) > 0;
-        }
-    }
-    flow.instant = here;
-    flow.factor()?;
-    Ok(StartRank { rank: r + found, singular: found > 0, at_rest })
-}
-
-/// The rank at the start, and what it is worth.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct StartRank {
-    /// The rank to hold.
-    pub(crate) rank: usize,
-    /// Whether the start is a singular position that is being passed.
-    pub(crate) singular: bool,
-    /// Whether the system rests in a singular position.
-    pub(crate) at_rest: bool,
-}
-
-/// Orthonormal vectors orthogonal to the first r rows of X, each row of length n.
-fn complement(X: &[f64], r: usize, n: usize) -> Vec<f64> {
-    let mut qr = Qr::new();
-    qr.resize(n, r);
-    qr.columns.copy_from_slice(&X[..r * n]);
-    qr.factor(Stop::Rank(r), usize::MAX);
-    let mut out = vec![0.0; (n - r) * n];
-    for k in r..n {
-        let x = &mut out[(k - r) * n..(k - r + 1) * n];
-        x[k] = 1.0;
-        qr.apply(x);
-    }
-    out
-}
-
-/// The rows that take most part in a singular value that has almost vanished where the flow stands; none if none has.
-pub(crate) fn dying_rows<D: Dynamics + ?Sized>(flow: &Flow<D>) -> Vec<usize> {
-    /// A singular value below this, relative to the largest, is about to vanish.
-    const DYING: f64 = 1e-3;
-    let (n, m, r) = (flow.n, flow.given.constraint_rhs.len(), flow.all.rank());
-    if r == 0 || flow.all.B.len() != n * m {
-        return Vec::new();
-    }
-    let values = svd(&flow.all.B, m, n, Stop::Rank(r), flow.settings.small_limit);
-    if values.sigma[r - 1] > DYING * values.sigma[0].max(1.0) {
-        return Vec::new();
-    }
-    let share = |i: usize| values.U[(r - 1) * m + i].abs();
-    let most = (0..m).map(share).fold(0.0, f64::max);
-    (0..m).filter(|&i| share(i) > 0.1 * most).collect()
 }

@@ -82,7 +82,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
 
     /// G = (q̈ − a)ᵀ M (q̈ − a) at that instant; not a number where M is singular.
     pub fn gaussian(&mut self) -> f64 {
-        if self.flow.all.problem.singular {
+        if self.flow.all.has_singular_mass() {
             return f64::NAN;
         }
         let force = self.constraint_force();

@@ -50,7 +50,7 @@ impl Rattle {
         if !flow.dynamics.is_natural() {
             return Err(MotionError::NotQuadratic);
         }
-        if flow.all.problem.singular {
+        if flow.all.has_singular_mass() {
             return Err(MotionError::MassSingular);
         }
         let parts = match method {

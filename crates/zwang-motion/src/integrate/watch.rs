@@ -38,14 +38,20 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         Ok(false)
     }
 
-    /// Leaves sparse algebra where a pivot becomes small: S = B Bᵀ squares, and singular positions are passed with B itself.
+    /// Leaves sparse algebra where a pivot becomes very small: S = B Bᵀ squares, and what corrects it then no longer gains.
+    /// Singular positions that are crossed are no reason, since steps have no stage there.
     pub(super) fn watch_solver(&mut self) -> Result<(), MotionError> {
-        /// A pivot of B below this, relative to the largest, is too small to be squared without a look.
-        const SMALL: f64 = 0.05;
+        /// A pivot of B below this, beside its row, is too small to be squared.
+        const SMALL: f64 = 1e-5;
         /// A dense decomposition of more coordinates than this takes longer than anybody waits.
         const LARGEST: usize = 1000;
-        let flow = &mut self.flow;
-        let kept = self.pivot.map_or_else(|| flow.all.gap().kept, |pivot| pivot.max(0.0).sqrt());
+        let flow = &self.flow;
+        // a look ahead leaves the decomposition of another state behind
+        let kept = match (self.pivot, &self.stepper) {
+            (Some(pivot), _) => pivot.max(0.0).sqrt(),
+            (None, Stepper::Explicit(_)) => self.crossing.kept,
+            _ => flow.all.gap().kept,
+        };
         if !flow.all.is_large() || flow.n > LARGEST || kept > SMALL {
             return Ok(());
         }

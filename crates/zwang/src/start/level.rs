@@ -1,7 +1,7 @@
 //! The constraints at one level as equations for the positions or for the velocities.
 
 use rustc_hash::FxHashMap;
-use zwang_expr::Expr;
+use zwang_expr::{Expr, Graph};
 use zwang_motion::{Matrix, MotionError, Residual, State};
 
 use crate::compiled::Compiled;
@@ -21,8 +21,11 @@ pub(super) struct Origin {
     exact: bool,
 }
 
+/// One equation: where it comes from, g and its gradient.
+pub(super) type Equation = (Origin, Expr, SparseRow);
+
 /// g(x) = 0 for x = q or x = q̇, with its Jacobian.
-pub(super) struct LevelEquations {
+pub(super) struct LevelEquations<'e> {
     pub(super) is_velocity: bool,
     pub(super) origins: Vec<Origin>,
     n: usize,
@@ -30,12 +33,17 @@ pub(super) struct LevelEquations {
     program: Compiled,
     inputs: Vec<f64>,
     symbols: Vec<Expr>,
-    graph: zwang_expr::Graph,
+    graph: &'e Graph,
 }
 
-impl LevelEquations {
-    /// The constraints and the exact start equations of points.
-    pub(super) fn new(equations: &mut Equations, state: &State, is_velocity: bool) -> LevelEquations {
+impl<'e> LevelEquations<'e> {
+    /// The constraints, and the exact ones among the start equations of points.
+    pub(super) fn new(
+        equations: &'e Equations,
+        points: &[Equation],
+        state: &State,
+        is_velocity: bool,
+    ) -> LevelEquations<'e> {
         let mut rows = Vec::new();
         for row in &equations.rows {
             let Some(rate) = row.rate else { continue };
@@ -48,33 +56,23 @@ impl LevelEquations {
             // ∂φ̇/∂q̇ = ∂φ/∂q, so both levels have the row of A
             rows.push((origin, g, row.coefficients.clone()));
         }
-        rows.extend(point_rows(equations, is_velocity).into_iter().filter(|(o, _, _)| o.exact));
+        rows.extend(points.iter().filter(|(o, _, _)| o.exact).cloned());
         LevelEquations::compile(equations, state, is_velocity, rows)
     }
 
-    /// The start equations of points alone, exact and near ones.
-    pub(super) fn points(equations: &mut Equations, state: &State, is_velocity: bool) -> LevelEquations {
-        let rows = point_rows(equations, is_velocity);
-        LevelEquations::compile(equations, state, is_velocity, rows)
-    }
-
-    fn compile(
-        equations: &Equations,
+    /// The given equations alone.
+    pub(super) fn compile(
+        equations: &'e Equations,
         state: &State,
         is_velocity: bool,
-        rows: Vec<(Origin, Expr, SparseRow)>,
-    ) -> LevelEquations {
+        rows: Vec<Equation>,
+    ) -> LevelEquations<'e> {
         let model = &equations.model;
         let n = model.coordinates.len();
         let (symbols, inputs) = (model.state_symbols(), model.state_values(state));
         let (origins, rows): (Vec<_>, Vec<_>) = rows.into_iter().map(|(o, g, j)| (o, (g, j))).unzip();
         let program = compiled(&model.graph, &symbols, &rows);
-        let graph = model.graph.clone();
-        LevelEquations { is_velocity, origins, n, rows, program, inputs, symbols, graph }
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.rows.is_empty()
+        LevelEquations { is_velocity, origins, n, rows, program, inputs, symbols, graph: &model.graph }
     }
 
     /// The coordinates the equations contain, and whether exactly.
@@ -100,7 +98,7 @@ impl LevelEquations {
         self.rows.retain(|_| *flags.next().expect("one flag per row"));
         let mut flags = keep.iter();
         self.origins.retain(|_| *flags.next().expect("one flag per row"));
-        self.program = compiled(&self.graph, &self.symbols, &self.rows);
+        self.program = compiled(self.graph, &self.symbols, &self.rows);
     }
 
     /// g at x.
@@ -110,7 +108,7 @@ impl LevelEquations {
     }
 
     /// Another expression of the state where g was last evaluated.
-    pub(super) fn value(&self, graph: &zwang_expr::Graph, expr: Expr) -> Option<f64> {
+    pub(super) fn value(&self, graph: &Graph, expr: Expr) -> Option<f64> {
         let mut program = Compiled::new(graph, &self.symbols, &[expr])?;
         Some(program.run(&self.inputs)[0]).filter(|v| v.is_finite())
     }
@@ -122,19 +120,23 @@ impl LevelEquations {
     }
 }
 
-fn compiled(graph: &zwang_expr::Graph, symbols: &[Expr], rows: &[(Expr, SparseRow)]) -> Compiled {
+fn compiled(graph: &Graph, symbols: &[Expr], rows: &[(Expr, SparseRow)]) -> Compiled {
     let mut outputs: Vec<Expr> = rows.iter().map(|(g, _)| *g).collect();
     outputs.extend(rows.iter().flat_map(|(_, row)| row.iter().map(|(_, e)| *e)));
     Compiled::new(graph, symbols, &outputs).expect("lowering and the system let no other symbol through")
 }
 
 /// The start equations that are not about a single coordinate: quantity − value, and its gradient.
-fn point_rows(equations: &mut Equations, is_velocity: bool) -> Vec<(Origin, Expr, SparseRow)> {
+pub(super) fn point_rows(equations: &mut Equations, is_velocity: bool) -> Vec<Equation> {
     let model = &mut equations.model;
+    let is_point = |i: &&crate::model::Initial| i.is_velocity == is_velocity && i.coordinate.is_none();
+    if !model.start.iter().any(|i| is_point(&i)) {
+        return Vec::new();
+    }
     let symbol = |c: &crate::model::Coordinate| if is_velocity { c.qdot } else { c.q };
     let index: FxHashMap<Expr, usize> = model.coordinates.iter().enumerate().map(|(k, c)| (symbol(c), k)).collect();
     let mut rows = Vec::new();
-    for initial in model.start.iter().filter(|i| i.is_velocity == is_velocity && i.coordinate.is_none()) {
+    for initial in model.start.iter().filter(is_point) {
         let g = model.graph.sub(initial.quantity, initial.value);
         let gradient = model.graph.gradient_in(g, |s| index.contains_key(&s));
         let mut row: SparseRow = gradient.into_iter().map(|(s, d)| (index[&s], d)).collect();
@@ -145,7 +147,7 @@ fn point_rows(equations: &mut Equations, is_velocity: bool) -> Vec<(Origin, Expr
     rows
 }
 
-impl Residual for LevelEquations {
+impl Residual for LevelEquations<'_> {
     fn n_unknowns(&self) -> usize {
         self.n
     }
@@ -168,6 +170,6 @@ impl Residual for LevelEquations {
         if values.iter().all(|v| v.is_finite()) {
             return Ok(());
         }
-        Err(self.program.trouble(&self.graph, &self.symbols, &self.inputs))
+        Err(self.program.trouble(self.graph, &self.symbols, &self.inputs))
     }
 }

@@ -12,7 +12,7 @@ use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::equations::Equations;
 use crate::model::Model;
 use crate::system::System;
-use level::LevelEquations;
+use level::{Equation, LevelEquations, point_rows};
 pub(crate) use report::joined;
 
 /// A start that misses by less than this, relative to the size of its values, is what the user's digits could say.
@@ -75,9 +75,11 @@ impl Finder<'_> {
     fn level(&mut self, equations: &mut Equations, is_velocity: bool) -> Option<()> {
         let (mut given, values) = given_values(&equations.model, is_velocity);
         self.keep(is_velocity, &values);
-        self.follow_points(equations, &mut given, is_velocity);
+        let points = point_rows(equations, is_velocity);
+        let equations = &*equations;
+        self.follow_points(equations, &points, &mut given, is_velocity);
         let guess = if is_velocity { self.state.qdot.clone() } else { self.state.q.clone() };
-        let mut level = LevelEquations::new(equations, &self.state, is_velocity);
+        let mut level = LevelEquations::new(equations, &points, &self.state, is_velocity);
         let model = &equations.model;
         let message = match self.search(&mut level, &given, &guess) {
             Search::Kept { attempt } => return self.kept(equations, &mut level, &given, &guess, attempt),
@@ -130,11 +132,11 @@ impl Finder<'_> {
     }
 
     /// Puts the coordinates of points where the start wants them, before any constraint is asked.
-    fn follow_points(&mut self, equations: &mut Equations, given: &mut [Given], is_velocity: bool) {
-        let mut points = LevelEquations::points(equations, &self.state, is_velocity);
+    fn follow_points(&mut self, equations: &Equations, points: &[Equation], given: &mut [Given], is_velocity: bool) {
         if points.is_empty() {
             return;
         }
+        let mut points = LevelEquations::compile(equations, &self.state, is_velocity, points.to_vec());
         for (coordinate, exact) in points.touched() {
             if given[coordinate] == Given::Missing || (given[coordinate] == Given::Near && exact) {
                 given[coordinate] = if exact { Given::Bound } else { Given::Near };
@@ -305,12 +307,11 @@ impl Finder<'_> {
     }
 
     /// The velocity that belongs to a nearest position, for the line to paste.
-    fn nearest_velocity(&mut self, equations: &mut Equations, q: &[f64]) -> Vec<f64> {
+    fn nearest_velocity(&mut self, equations: &Equations, q: &[f64]) -> Vec<f64> {
         let (_, mut v) = given_values(&equations.model, true);
         let mut state = self.state.clone();
         state.q.copy_from_slice(q);
-        let mut level = LevelEquations::new(equations, &state, true);
-        level.drop_start_equations();
+        let mut level = LevelEquations::new(equations, &[], &state, true);
         let weight = self.weight(q, false);
         let movable = vec![true; v.len()];
         let _ = project(&mut level, &weight, &movable, &mut v, self.settings);
@@ -351,7 +352,7 @@ fn guesses<'a>(guess: &'a [f64], given: &'a [Given]) -> impl Iterator<Item = Vec
 
 /// Another state on the constraints near a given one, different for each attempt.
 pub(crate) fn nearby_state(
-    equations: &mut Equations,
+    equations: &Equations,
     system: &mut System,
     state: &State,
     settings: &Settings,
@@ -370,15 +371,13 @@ pub(crate) fn nearby_state(
         other.t += 0.1 * (attempt + 1) as f64;
     }
     let (weight, movable) = (Matrix::identity(state.q.len()), vec![true; state.q.len()]);
-    let mut positions = LevelEquations::new(equations, &other, false);
-    positions.drop_start_equations();
+    let mut positions = LevelEquations::new(equations, &[], &other, false);
     let found = project(&mut positions, &weight, &movable, &mut other.q, settings).ok()?;
     if !found.converged {
         return None;
     }
     other.qdot = shaken(&state.qdot, 0.1, attempt + 5);
-    let mut velocities = LevelEquations::new(equations, &other, true);
-    velocities.drop_start_equations();
+    let mut velocities = LevelEquations::new(equations, &[], &other, true);
     let found = project(&mut velocities, &weight, &movable, &mut other.qdot, settings).ok()?;
     let mut given = system.allocate();
     (found.converged && system.fill(&other, &mut given).is_ok()).then_some(other)
