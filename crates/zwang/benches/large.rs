@@ -74,7 +74,7 @@ fn main() {
         let mut equations = Equations::derive(model);
         let derive = start.elapsed().as_secs_f64();
         let start = Instant::now();
-        let mut system = System::compile(&mut equations, false).expect("a model that compiles");
+        let mut system = System::compile(&mut equations, false, zwang::Coding::Never).expect("a model that compiles");
         let compile = start.elapsed().as_secs_f64();
         let verdict = match whole {
             true => shortest(1, || {
