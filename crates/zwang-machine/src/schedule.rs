@@ -112,14 +112,18 @@ impl Schedule {
                 below.for_each(|r| is_early[r as usize - first] = true);
             }
         }
-        let computed = |k: &usize| trig(instructions[*k].operation).is_none();
-        let mut items = Vec::with_capacity(instructions.len() + self.groups.len());
-        for level in 0..self.groups.len() {
-            let of_level = (0..instructions.len()).filter(|&k| is_early[k] && levels[first + k] == level as u32);
-            items.extend(of_level.filter(computed).map(Item::Instruction));
-            items.push(Item::Trig(level));
+        let mut early: Vec<Vec<Item>> = vec![Vec::new(); self.groups.len()];
+        let mut late = Vec::with_capacity(instructions.len());
+        for k in (0..instructions.len()).filter(|&k| trig(instructions[k].operation).is_none()) {
+            let part = if is_early[k] { &mut early[levels[first + k] as usize] } else { &mut late };
+            part.push(Item::Instruction(k));
         }
-        items.extend((0..instructions.len()).filter(|&k| !is_early[k]).filter(computed).map(Item::Instruction));
+        let mut items = Vec::with_capacity(instructions.len() + self.groups.len());
+        for (group, part) in early.into_iter().enumerate() {
+            items.extend(part);
+            items.push(Item::Trig(group));
+        }
+        items.extend(late);
         items
     }
 

@@ -5,8 +5,6 @@ mod executor;
 
 use executor::{N_INPUTS, check, config, inputs, picks, program};
 use proptest::prelude::*;
-use proptest::strategy::ValueTree;
-use proptest::test_runner::TestRunner;
 use zwang_expr::{Expr, Function, Graph, Program};
 use zwang_machine::{Effort, MachineCode};
 
@@ -64,21 +62,19 @@ proptest! {
 /// Programs of several functions: values cross from one to the next, sines and cosines among them.
 #[test]
 fn long_programs_are_cut_into_functions() {
-    let mut runner = TestRunner::new(config(1));
-    let picked = picks(60_000).new_tree(&mut runner).expect("nothing is filtered").current();
-    let mut longest = program(&picked);
-    for seed in 0..20 {
-        let picked = picks(60_000).new_tree(&mut runner).expect("nothing is filtered").current();
-        let other = program(&picked);
-        if other.len() > longest.len() {
-            longest = other;
-        }
-        if longest.len() > 25_000 || seed == 19 {
-            break;
-        }
+    let mut g = Graph::new();
+    let symbols: Vec<Expr> = (0..N_INPUTS).map(|k| g.symbol(&format!("x{k}"), "x")).collect();
+    let mut chain = vec![symbols[0], symbols[1]];
+    for k in 0..12_000 {
+        let (last, early) = (chain[chain.len() - 1], chain[k / 2]);
+        let product = g.mul(last, symbols[k % N_INPUTS]);
+        let next = g.add(product, early);
+        chain.push(if k % 1000 == 0 { g.apply(Function::Sin, next) } else { next });
     }
-    assert!(longest.len() > 20_000, "{} instructions", longest.len());
-    check_code(&longest, Effort::Quick, 3, 11);
+    let outputs: Vec<Expr> = chain.iter().skip(500).step_by(500).copied().collect();
+    let program = Program::new(&g, &symbols, &outputs).expect("all symbols are inputs");
+    assert!(program.len() > 20_000, "{} instructions", program.len());
+    check_code(&program, Effort::Quick, 8, 11);
 }
 
 /// Sines of sines: every depth is one group.
