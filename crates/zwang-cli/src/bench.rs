@@ -8,10 +8,10 @@ use zwang::system::System;
 use zwang::{Check, Coding, RunWishes};
 
 use zwang_expr::Batch;
-use zwang_motion::{Dynamics, Motion, MotionError, Plan, Settings};
+use zwang_motion::{Dynamics, Motion, MotionError, Outcome, Plan, Settings};
 
 use crate::arguments::{BenchModel, CodeChoice};
-use crate::shell::{Exit, STOPPED, complain, print, print_json};
+use crate::shell::{Exit, STOPPED, SUCCESS, complain, print, print_json};
 use crate::source::{Source, settings};
 
 /// Seconds that go into each measurement, at least.
@@ -40,6 +40,8 @@ struct Costs {
     solver: String,
     qddot: Vec<f64>,
     end: Option<zwang_motion::State>,
+    /// When the run ended, if that was early.
+    stopped_at: Option<f64>,
 }
 
 /// Measures a model.
@@ -67,10 +69,19 @@ pub fn bench(arguments: &BenchModel) -> Exit {
         }
     };
     if model.json {
-        return print_json(&Value::Object(as_json(&costs, &check)));
+        print_json(&Value::Object(as_json(&costs, &check)))?;
+    } else {
+        source.say();
+        print(&as_text(&source.file, &costs))?;
     }
-    source.say();
-    print(&as_text(&source.file, &costs))
+    match costs.stopped_at {
+        None => Ok(SUCCESS),
+        Some(t) => {
+            let t = zwang::quantity::number(t);
+            complain(&format!("the run stopped early, at t = {t}; `zwang run` says why\n"));
+            Ok(STOPPED)
+        }
+    }
 }
 
 fn measure(
@@ -105,7 +116,7 @@ fn measure(
         acceleration_ns,
         batch_acceleration_ns,
         run_seconds: None,
-        simulated: plan.end - check.state.t,
+        simulated: 0.0,
         evaluations: 0,
         steps: 0,
         solver: if code > 0 {
@@ -115,9 +126,12 @@ fn measure(
         },
         qddot,
         end: None,
+        stopped_at: None,
     };
     if !arguments.no_run {
         let bare = move_bare(check, plan, settings, &mut |_| true)?;
+        costs.stopped_at = (bare.outcome != Some(Outcome::End)).then_some(bare.state.t);
+        costs.simulated = bare.state.t - check.state.t;
         (costs.evaluations, costs.steps, costs.end) = (bare.counts.evaluations, bare.counts.steps, Some(bare.state));
         let time = || seconds_once(|| move_bare(check, plan, settings, &mut |_| true).is_ok());
         costs.run_seconds = Some(median(repeated(time)));
@@ -242,6 +256,7 @@ fn as_json(costs: &Costs, check: &Check) -> Map<String, Value> {
     put("solver", json!(costs.solver));
     put("qddot", by_name(&costs.qddot));
     if let Some(end) = &costs.end {
+        put("outcome", json!(if costs.stopped_at.is_some() { "stopped" } else { "finished" }));
         put("t", json!(end.t));
         put("q", by_name(&end.q));
         put("qdot", by_name(&end.qdot));
@@ -250,16 +265,19 @@ fn as_json(costs: &Costs, check: &Check) -> Map<String, Value> {
 }
 
 fn as_text(file: &str, costs: &Costs) -> String {
-    let mut out = format!("{file}  {} coordinates, {} constraint rows\n", costs.coordinates, costs.constraints);
+    let (coordinates, rows) = (count(costs.coordinates, "coordinate"), count(costs.constraints, "constraint row"));
+    let mut out = format!("{file}  {coordinates}, {rows}\n");
     let mut line = |name: &str, value: String| out.push_str(&format!("  {name:<22} {value}\n"));
     line("derivation", duration(costs.derive_seconds));
-    line("machine code", format!("{}   {} instructions", duration(costs.compile_seconds), costs.nodes));
+    line("machine code", format!("{}   {}", duration(costs.compile_seconds), count(costs.nodes, "instruction")));
     line("one acceleration", format!("{}   {}", duration(1e-9 * costs.acceleration_ns), costs.solver));
     if let Some(ns) = costs.batch_acceleration_ns {
         line("  of many at once", duration(1e-9 * ns));
     }
     if let Some(seconds) = costs.run_seconds {
-        line("one simulated second", duration(seconds / costs.simulated));
+        if costs.simulated > 0.0 {
+            line("one simulated second", duration(seconds / costs.simulated));
+        }
         let run = format!("{}   {} steps, {} evaluations", duration(seconds), costs.steps, costs.evaluations);
         line("the whole run", run);
     }
@@ -267,6 +285,11 @@ fn as_text(file: &str, costs: &Costs) -> String {
         line("memory", format!("{:.1} MB", bytes as f64 / 1e6));
     }
     out
+}
+
+/// A number of things.
+fn count(n: usize, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
 /// Three digits and a unit of time.

@@ -52,7 +52,8 @@ pub struct Assembler<'g> {
     origins: Vec<Expr>,
     /// register of each expression that was lowered; a small program of a large graph should cost little
     registers: FxHashMap<Expr, Register>,
-    /// register of each power and comparison, so that x² is computed once for x⁴ and 1/x²
+    /// register of each instruction that may be wanted again: powers, comparisons and plain arithmetic, so that x² is computed
+    /// once for x⁴ and 1/x²
     known: FxHashMap<Instruction, Register>,
 }
 
@@ -132,12 +133,6 @@ impl<'g> Assembler<'g> {
             constants.len() as u32 - 1
         });
         Register(Register::CONSTANTS + place)
-    }
-
-    /// The value of a register that holds a number.
-    pub fn constant_value(&self, register: Register) -> Option<f64> {
-        let place = register.0.checked_sub(Register::CONSTANTS)?;
-        self.constants.get(place as usize).copied()
     }
 
     /// a + b.

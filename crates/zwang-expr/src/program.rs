@@ -50,9 +50,9 @@ pub struct Instruction {
     pub operation: Operation,
     /// The first operand's register.
     pub a: u32,
-    /// The second operand's register; 0 where there is none.
+    /// The second operand's register; the first once more where there is none.
     pub b: u32,
-    /// The third operand's register; 0 where there is none.
+    /// The third operand's register; the second once more where there is none.
     pub c: u32,
 }
 

@@ -150,8 +150,12 @@ impl<'g> Shortener<'g> {
         if terms.len() < 2 {
             return terms.first().map_or(Expr::ZERO, |term| self.product(term));
         }
-        let common = common(&terms);
-        terms.iter_mut().for_each(|term| divide(term, &common));
+        let mut common = common(&terms);
+        match terms.iter().map(|term| divided(term, &common)).collect::<Option<Vec<Term>>>() {
+            Some(divided) => terms = divided,
+            // a number grew too large: nothing is pulled out
+            None => (common.coefficient, common.factors) = (Number::ONE, Vec::new()),
+        }
         let parts: Vec<Expr> = terms.iter().map(|term| self.product(term)).collect();
         let inner = self.graph.sum(&parts);
         match common.factors.is_empty() {
@@ -159,10 +163,11 @@ impl<'g> Shortener<'g> {
             false => {
                 let mut whole = common;
                 // a sum may have become a product or a number
-                match self.term(inner, Number::ONE) {
-                    Some(rest) => {
-                        whole.coefficient = whole.coefficient.mul(&rest.coefficient).unwrap_or(Number::ONE);
-                        whole.factors = joined([whole.factors, rest.factors].concat());
+                let rest = self.term(inner, Number::ONE);
+                match rest.and_then(|rest| Some((whole.coefficient.mul(&rest.coefficient)?, rest.factors))) {
+                    Some((coefficient, factors)) => {
+                        whole.coefficient = coefficient;
+                        whole.factors = joined([whole.factors, factors].concat());
                         self.product(&whole)
                     }
                     None => {
@@ -274,15 +279,14 @@ fn common(terms: &[Term]) -> Term {
     Term { coefficient, factors, place: first.place }
 }
 
-/// term / common.
-fn divide(term: &mut Term, common: &Term) {
+/// term / common; none if a number grows too large.
+fn divided(term: &Term, common: &Term) -> Option<Term> {
+    let mut factors = term.factors.clone();
     for (base, n) in &common.factors {
-        if let Some((_, m)) = term.factors.iter_mut().find(|(other, _)| other == base) {
-            *m = m.add(&n.neg()).unwrap_or_else(|| m.clone());
-        }
+        let (_, m) = factors.iter_mut().find(|(other, _)| other == base)?;
+        *m = m.add(&n.neg())?;
     }
-    term.factors.retain(|(_, n)| !n.is_zero());
-    if let Some(inverse) = common.coefficient.pow(&Number::MINUS_ONE) {
-        term.coefficient = term.coefficient.mul(&inverse).unwrap_or_else(|| term.coefficient.clone());
-    }
+    factors.retain(|(_, n)| !n.is_zero());
+    let coefficient = term.coefficient.mul(&common.coefficient.recip()?)?;
+    Some(Term { coefficient, factors, place: term.place })
 }

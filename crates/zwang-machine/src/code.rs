@@ -13,7 +13,7 @@ use zwang_expr::Program;
 /// How much work goes into the code.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Effort {
-    /// Code at once: about three microseconds per instruction.
+    /// Code at once: about a microsecond per instruction.
     Quick,
     /// Better code: several times slower to make, up to a third faster to run.
     Thorough,
@@ -31,7 +31,7 @@ pub struct MachineCode {
 }
 
 /// Inputs, constants, workspace, outputs.
-type Function = extern "C" fn(*const f64, *const f64, *mut f64, *mut f64);
+type Function = unsafe extern "C" fn(*const f64, *const f64, *mut f64, *mut f64);
 
 impl MachineCode {
     /// Makes machine code; none where the processor is not known or the code generator gives up.
@@ -79,7 +79,11 @@ impl MachineCode {
         assert_eq!(workspace.len(), self.n_work, "size of the workspace");
         assert_eq!(outputs.len(), self.n_outputs, "number of outputs");
         for function in &self.functions {
-            function(inputs.as_ptr(), self.constants.as_ptr(), workspace.as_mut_ptr(), outputs.as_mut_ptr());
+            // the code reads and writes what has these lengths, and nothing beyond
+            #[allow(unsafe_code)]
+            unsafe {
+                function(inputs.as_ptr(), self.constants.as_ptr(), workspace.as_mut_ptr(), outputs.as_mut_ptr());
+            }
         }
     }
 }

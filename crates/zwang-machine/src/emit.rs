@@ -14,7 +14,7 @@ pub(crate) struct Emitter<'e, 'f> {
     builder: &'e mut FunctionBuilder<'f>,
     program: &'e Program,
     schedule: &'e Schedule,
-    /// The outputs that are this register, for every register: ranges of `outputs`.
+    /// Which outputs each register is.
     outputs: &'e Outputs,
     pointers: [Value; 4],
     /// The value of each register computed in this function; none outside of it.

@@ -5,7 +5,7 @@ use zwang_expr::{Function, Operation, Program};
 /// Instructions per function: the time to compile one grows faster than its length.
 const CHUNK: usize = 2_000;
 
-/// Functions are not split below this.
+/// Programs up to this length are one function.
 const WHOLE: usize = 20_000;
 
 /// One thing to be done.

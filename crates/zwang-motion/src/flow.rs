@@ -38,7 +38,7 @@ pub(crate) struct Flow<'d, D: Dynamics + ?Sized> {
     pub(crate) is_explicit: bool,
     /// Whether all rows are independent.
     pub(crate) is_whole: bool,
-    /// How often it was asked for that, and how often a pivot was in doubt.
+    /// How often the explicit acceleration was asked for, and how often a pivot was in doubt.
     n_asked: usize,
     n_doubts: usize,
     pub(crate) n_evaluations: usize,
@@ -244,7 +244,7 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
         self.dynamics.fill(&self.instant.state, &mut self.given)
     }
 
-    /// The same by the route the user chose.
+    /// q̈, λ and C here by the route the user chose.
     fn evaluate_by_route(&mut self) -> Result<(), MotionError> {
         self.n_evaluations += 1;
         self.n_factorizations += 1;
@@ -321,7 +321,7 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
         self.dynamics.fill_integrands(&self.instant, &mut rate[2 * n..])
     }
 
-    /// Puts q on φ = 0 and q̇ on φ̇ = 0, ψ = 0 with the smallest change in the mass metric, by chord Newton steps.
+    /// Puts q on φ = 0 and q̇ on φ̇ = 0, ψ = 0 with the smallest change in the mass metric, by Newton steps.
     ///
     /// `fresh` decomposes here first; otherwise the system does it explicitly, or the decomposition of a state close by serves.
     /// Returns how far q moved, relative to its size.
@@ -384,7 +384,7 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
         Ok(())
     }
 
-    /// The same for the first rows by themselves.
+    /// Decomposes the first rows by themselves, where they are fewer.
     pub(crate) fn factor_levels(&mut self) -> Result<(), MotionError> {
         for level in [&mut self.positions, &mut self.velocities].into_iter().flatten() {
             self.n_factorizations += 1;

@@ -161,9 +161,9 @@ impl Compiled {
             let (sender, receiver) = channel();
             let program = self.main.clone();
             // if nobody waits for it any more, it is dropped
-            std::thread::spawn(move || sender.send(MachineCode::new(&program, Effort::Thorough)).is_ok());
-            self.better = Some(receiver);
-            self.next_look = self.n_calls + LOOK;
+            let work = move || sender.send(MachineCode::new(&program, Effort::Thorough)).is_ok();
+            self.better = std::thread::Builder::new().spawn(work).ok().map(|_| receiver);
+            self.next_look = if self.better.is_some() { self.n_calls + LOOK } else { usize::MAX };
             return;
         };
         self.next_look = match receiver.try_recv() {

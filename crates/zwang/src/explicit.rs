@@ -1,8 +1,8 @@
 //! The explicit acceleration as one straight-line program: the elimination is written out for this very system.
 //!
-//! $$ \ddot q = L^{-T}\bigl(D^{-1}L^{-1}Q + Z\lambda\bigr), \qquad S\lambda = b - Z^T L^{-1}Q, \qquad S = Y^T Z $$
+//! $$ \ddot q = R^{-T}\bigl(D^{-1}R^{-1}Q + Z^T\lambda\bigr), \qquad S\lambda = b - Z R^{-1}Q, \qquad S = Y Z^T $$
 //!
-//! with M = L D Lᵀ, Y = L⁻¹Aᵀ and Z = D⁻¹Y; S is eliminated in the same way. Which entries are zero is known beforehand,
+//! with M = R D Rᵀ, Y = A R⁻ᵀ and Z = Y D⁻¹; S is eliminated in the same way. Which entries are zero is known beforehand,
 //! so only what matters is computed. The order of the pivots is fixed: the program also tells whether one of them has
 //! become so small beside its diagonal entry that the decomposition which looks for its pivots should decide.
 
@@ -13,7 +13,8 @@ use zwang_expr::{Assembler, Expr, Program, Register};
 
 use crate::moving::Source;
 
-/// A pivot of M below this part of its diagonal entry is in doubt; the same bound decides elsewhere whether M needs help.
+/// A pivot of M below this part of its diagonal entry is in doubt: the default of `Settings::mass_preferred`, below which M gets
+/// help from the rows.
 const LEAST_MASS: f64 = 1e-6;
 
 /// A pivot of S below this part of its diagonal entry is in doubt. S squares: a direction of the rows is then 1/20 of
@@ -23,8 +24,8 @@ fn least_row(n_rows: usize) -> f64 {
     2.5e-3 * f64::min(1.0, 40.0 / n_rows.max(1) as f64)
 }
 
-/// Up to so many rows the pivots themselves are told; a system with more is not watched for singular positions, which a dense
-/// decomposition would have to pass.
+/// Up to so many rows the pivots themselves are told; a system with more is not watched for singular positions, since one of
+/// its pivots is always small.
 const MOST_WATCHED: usize = 1000;
 
 /// Longer programs are not made: sparse algebra is as fast, and code would take long to make.
@@ -87,21 +88,20 @@ pub(crate) fn correction(source: &Source, rows: &[usize], residuals: &[Expr]) ->
     program.finish(x)
 }
 
-/// How many outputs of a program are about pivots.
-pub(crate) const N_PIVOTS: usize = 3;
-
-/// Whether no pivot was in doubt and everything is finite; a pivot may be NaN.
-pub(crate) fn are_sure(outputs: &[f64]) -> bool {
-    outputs[0] > 0.0 && outputs[1] > 0.0 && outputs[2..].iter().all(|x| x.is_finite())
+/// The least pivot of the rows and what was found; none if a pivot was in doubt or something is not finite.
+pub(crate) fn found(outputs: &[f64]) -> Option<(f64, &[f64])> {
+    // a pivot may be NaN
+    let is_sure = outputs[0] > 0.0 && outputs[1] > 0.0 && outputs[2..].iter().all(|x| x.is_finite());
+    is_sure.then(|| (outputs[2], &outputs[3..]))
 }
 
-/// M = L D Lᵀ and S = Y Zᵀ of some rows, eliminated.
+/// M = R D Rᵀ and S = Y Zᵀ of some rows, eliminated.
 struct Factored {
     n: usize,
     M: Factor,
     /// Where each coordinate stands in the order of the pivots.
     place: Vec<usize>,
-    /// Z = Y D⁻¹ with Y = A L⁻ᵀ, rows in the order of the pivots of M.
+    /// Z = Y D⁻¹ with Y = A R⁻ᵀ, rows in the order of the pivots of M.
     Z: Vec<BTreeMap<usize, Register>>,
     S: Factor,
 }
@@ -115,7 +115,7 @@ struct Solution {
 /// A symmetric matrix: for each row its entries, both triangles.
 type Symmetric = Vec<BTreeMap<usize, Register>>;
 
-/// L D Lᵀ: the pivots in their order, the columns of L below them by original index, and 1/D by order.
+/// R D Rᵀ: the pivots in their order, the columns of R below them by original index, and 1/D by order.
 struct Factor {
     order: Vec<usize>,
     columns: Vec<Vec<(usize, Register)>>,
@@ -238,7 +238,7 @@ impl<'s> Elimination<'s> {
         x.map_or(product, |x| self.assembler.add(x, product))
     }
 
-    /// S = L D Lᵀ, those rows first that touch fewest others, and among them those that wait for nothing.
+    /// S = R D Rᵀ, those rows first that touch fewest others, and among them those that wait for nothing.
     /// `watch` is told the row of every pivot, the pivot and the diagonal entry it came from.
     fn factor(&mut self, mut S: Symmetric, watch: impl Fn(&mut Self, usize, Register, Register)) -> Option<Factor> {
         let n = S.len();
@@ -285,7 +285,7 @@ impl<'s> Elimination<'s> {
         Some(Factor { order, columns, inverse })
     }
 
-    /// L⁻¹x; x and the result by order.
+    /// R⁻¹x; x and the result by order.
     fn forward(&mut self, M: &Factor, place: &[usize], mut x: BTreeMap<usize, Register>) -> BTreeMap<usize, Register> {
         let mut next = x.keys().next().copied();
         while let Some(p) = next {
@@ -303,7 +303,7 @@ impl<'s> Elimination<'s> {
         x
     }
 
-    /// L⁻ᵀx; x by order, the result by original index.
+    /// R⁻ᵀx; x by order, the result by original index.
     fn backward(&mut self, M: &Factor, place: &[usize], mut x: Vec<Option<Register>>) -> Vec<Register> {
         let zero = self.assembler.constant(0.0);
         for p in (0..M.order.len()).rev() {

@@ -30,7 +30,7 @@ pub(crate) struct Moving {
     integrand_exprs: Vec<Expr>,
     nonideal_exprs: Vec<Expr>,
     pub(crate) has_power: bool,
-    /// Whether an integrand contains a multiplier.
+    /// Whether an integrand contains a multiplier, or a nonideal law adds to one.
     pub(crate) needs_lambda: bool,
     /// The powers of the nonideal laws whose work is asked for, with λ of the ideal part.
     nonideal: Option<Compiled>,
@@ -295,7 +295,7 @@ impl Derivatives {
     }
 }
 
-/// The expressions the derivatives are made of.
+/// The expressions that explicit accelerations and derivatives are made of.
 #[derive(Clone)]
 pub(crate) struct Source {
     pub(crate) graph: Arc<Graph>,
@@ -331,7 +331,7 @@ impl Source {
         let vectors = [&self.force, &self.rhs, &self.nonideal, &self.positions, &self.velocities, &self.integrands];
         let all: Vec<Expr> = matrices.chain(vectors.into_iter().flatten().copied()).collect();
         let mut short = graph.shortened(&all, |s| held.contains(&s)).into_iter();
-        let mut next = || short.next().unwrap_or(Expr::ZERO);
+        let mut next = || short.next().expect("as many as were given");
         let mut matrix = |rows: &[SparseRow]| -> Vec<SparseRow> {
             rows.iter().map(|row| row.iter().map(|(j, _)| (*j, next())).collect()).collect()
         };

@@ -7,7 +7,7 @@ use zwang_motion::{Dynamics, Given, Instant, Jacobian, Legendre, Matrix, MotionE
 
 use crate::compiled::{Coding, Compiled};
 use crate::equations::{Equations, SparseRow};
-use crate::explicit::{LONGEST, N_PIVOTS, acceleration, are_sure, correction};
+use crate::explicit::{LONGEST, acceleration, correction, found};
 use crate::model::{Derived, Model};
 use crate::moving::{Derivatives, Moving, Source};
 
@@ -198,6 +198,7 @@ impl System {
             moving.tell(&mut source);
         }
         self.graph = source.graph.clone();
+        (self.explicit, self.derivatives) = (None, None);
         self.source = Some(source);
     }
 
@@ -359,6 +360,7 @@ impl Dynamics for System {
         }
     }
 
+    /// The scales of the first time stay while the rows are the same: they only say how long a row once was.
     fn specialize(&mut self, rows: &[usize], scales: &[f64]) -> bool {
         if self.explicit.as_ref().is_none_or(|explicit| explicit.rows != rows) {
             self.explicit = Some(self.make_explicit(rows, scales));
@@ -370,12 +372,10 @@ impl Dynamics for System {
         let n = self.n;
         let program = self.explicit.as_mut()?.acceleration.as_mut()?;
         let values = program.run_at(t, &y[..2 * n], &self.parameters);
-        if !are_sure(values) {
-            return None;
-        }
+        let (pivot, found) = found(values)?;
         rate[..n].copy_from_slice(&y[n..2 * n]);
-        rate[n..].copy_from_slice(&values[N_PIVOTS..]);
-        Some(values[2])
+        rate[n..].copy_from_slice(found);
+        Some(pivot)
     }
 
     fn correct(&mut self, state: &State, on_positions: bool, delta: &mut [f64]) -> bool {
@@ -386,11 +386,9 @@ impl Dynamics for System {
         inputs[1..=self.n].copy_from_slice(&state.q);
         inputs[self.n + 1..].copy_from_slice(&state.qdot);
         let values = program.run_at(state.t, &inputs[1..], &self.parameters);
-        let is_sure = are_sure(values);
-        if is_sure {
-            delta.copy_from_slice(&values[N_PIVOTS..]);
-        }
-        is_sure
+        let Some((_, found)) = found(values) else { return false };
+        delta.copy_from_slice(found);
+        true
     }
 
     fn n_position_rows(&self) -> usize {

@@ -417,8 +417,10 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         if matches!(self.stepper, Stepper::Explicit(_)) {
             let pivot = self.flow.rate_quickly(self.t, &self.y, &mut rate)?;
             if !pivot.is_some_and(|pivot| self.crossing.is_clear(pivot, self.h)) {
-                self.flow.place(self.t, &self.y);
-                self.flow.evaluate()?;
+                if pivot.is_some() {
+                    self.flow.place(self.t, &self.y);
+                    self.flow.evaluate()?;
+                }
                 self.crossing.look(&mut self.flow, self.h)?;
             }
         }
@@ -606,8 +608,8 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         let n_stages = rk.tableau.n_stages;
         self.pivot = None;
         if is_quick {
-            let RungeKutta { k, end, size, .. } = rk;
-            self.pivot = flow.rate_quickly(t, end, &mut k[n_stages * *size..(n_stages + 1) * *size])?;
+            let (end, rate) = rk.end_and_rate();
+            self.pivot = flow.rate_quickly(t, end, rate)?;
             return Ok(());
         }
         // the order of the pivots is chosen here and kept through the stages of the next step

@@ -10,8 +10,8 @@ use crate::{Dynamics, MotionError, flow::Flow};
 pub(crate) struct RungeKutta {
     pub(crate) tableau: &'static Tableau,
     /// Rates at the stages, one after the other; the one at the end of the step and the dense ones follow.
-    pub(crate) k: Vec<f64>,
-    pub(crate) size: usize,
+    k: Vec<f64>,
+    size: usize,
     /// y at the stage being worked on; after the step, at its last stage.
     stage: Vec<f64>,
     /// y at the end of the step.
@@ -52,6 +52,12 @@ impl RungeKutta {
     pub(crate) fn rate_mut(&mut self, i: usize) -> &mut [f64] {
         let size = self.size;
         &mut self.k[i * size..(i + 1) * size]
+    }
+
+    /// y at the end of the step, and room for its rate.
+    pub(crate) fn end_and_rate(&mut self) -> (&[f64], &mut [f64]) {
+        let from = self.tableau.n_stages * self.size;
+        (&self.end, &mut self.k[from..from + self.size])
     }
 
     /// The rate at the end becomes that of the start of the next step.
@@ -121,14 +127,13 @@ impl RungeKutta {
     /// The same for N components from the first on, held in registers.
     #[inline(always)]
     fn combine_some<const N: usize>(&self, weights: &[(usize, f64)], y: &[f64], h: f64, first: usize, out: &mut [f64]) {
-        let (Some(y), Some(out)) = (y[first..].first_chunk::<N>(), out[first..].first_chunk_mut::<N>()) else { return };
-        let mut sum = *y;
+        let mut sum = [0.0; N];
+        sum.copy_from_slice(&y[first..first + N]);
         for &(i, w) in weights {
-            let Some(k) = self.k[i * self.size + first..].first_chunk::<N>() else { return };
-            let hw = h * w;
-            sum.iter_mut().zip(k).for_each(|(x, k)| *x += hw * k);
+            let (hw, at) = (h * w, i * self.size + first);
+            sum.iter_mut().zip(&self.k[at..at + N]).for_each(|(x, k)| *x += hw * k);
         }
-        *out = sum;
+        out[first..first + N].copy_from_slice(&sum);
     }
 
     /// The estimated error of the step as a multiple of what is allowed: `allowed(i)` for component i.
