@@ -125,11 +125,9 @@ pub struct OneModel {
     pub json: bool,
 }
 
-/// A model, how to move it and what to write.
+/// How far a model is moved, how precisely and by what.
 #[derive(Args)]
-pub struct RunModel {
-    #[command(flatten)]
-    pub model: OneModel,
+pub struct Course {
     /// When to end: 20, "500 ms"; as the model says, else 10
     #[arg(long, value_name = "TIME", help_heading = INTEGRATION, value_parser = time, allow_negative_numbers = true)]
     pub to: Option<f64>,
@@ -142,6 +140,15 @@ pub struct RunModel {
     /// are symplectic, with a fixed --step, for long runs of systems with constraints on positions.
     #[arg(long, value_name = "NAME", help_heading = INTEGRATION)]
     pub method: Option<Method>,
+}
+
+/// A model, how to move it and what to write.
+#[derive(Args)]
+pub struct RunModel {
+    #[command(flatten)]
+    pub model: OneModel,
+    #[command(flatten)]
+    pub course: Course,
     /// Step of rattle and rattle4, longest step of others: "10 ms"
     #[arg(long, value_name = "TIME", help_heading = INTEGRATION, value_parser = time, allow_negative_numbers = true)]
     pub step: Option<f64>,
@@ -170,15 +177,8 @@ pub struct RunModel {
 pub struct BenchModel {
     #[command(flatten)]
     pub model: OneModel,
-    /// When to end: 20, "500 ms"; as the model says, else 10
-    #[arg(long, value_name = "TIME", help_heading = INTEGRATION, value_parser = time, allow_negative_numbers = true)]
-    pub to: Option<f64>,
-    /// Error allowed per step, relative; as the model says, else 1e-9
-    #[arg(long, value_name = "NUMBER", help_heading = INTEGRATION, value_parser = tolerance, allow_negative_numbers = true)]
-    pub tolerance: Option<f64>,
-    /// auto, order8, order5, stiff, rattle or rattle4
-    #[arg(long, value_name = "NAME", help_heading = INTEGRATION)]
-    pub method: Option<Method>,
+    #[command(flatten)]
+    pub course: Course,
     /// Machine code: best, quick, or none to interpret
     #[arg(long, value_enum, hide_possible_values = true, value_name = "NAME", default_value = "best", help_heading = INTEGRATION)]
     pub code: CodeChoice,

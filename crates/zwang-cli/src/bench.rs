@@ -53,9 +53,9 @@ pub fn bench(arguments: &BenchModel) -> Exit {
     let mut check = source.check(model, false)?;
     source.refuse_later(&check, model.json)?;
     let wishes = RunWishes {
-        to: arguments.to,
-        tolerance: arguments.tolerance,
-        method: arguments.method,
+        to: arguments.course.to,
+        tolerance: arguments.course.tolerance,
+        method: arguments.course.method,
         settings: settings.clone(),
         ..RunWishes::default()
     };

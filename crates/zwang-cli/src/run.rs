@@ -90,7 +90,7 @@ pub fn run(arguments: &RunModel) -> Exit {
 /// Whether the method needs momenta, which are compiled only for it.
 fn is_symplectic(arguments: &RunModel, source: &Source) -> bool {
     let stated = source.reading.model.as_ref().and_then(|model| model.run.as_ref()?.method.as_ref()?.0.parse().ok());
-    arguments.method.or(stated).is_some_and(Method::is_fixed_step)
+    arguments.course.method.or(stated).is_some_and(Method::is_fixed_step)
 }
 
 /// What can be wrong with the files is said before anything is computed.
@@ -124,9 +124,9 @@ fn wishes(arguments: &RunModel, check: &Check) -> Result<RunWishes, u8> {
     let kinds = || arguments.output.iter().map(|to| to.kind);
     let pictures = arguments.plot || kinds().any(Kind::is_picture);
     let wishes = RunWishes {
-        to: arguments.to,
-        tolerance: arguments.tolerance,
-        method: arguments.method,
+        to: arguments.course.to,
+        tolerance: arguments.course.tolerance,
+        method: arguments.course.method,
         step: arguments.step,
         drift: match arguments.drift {
             DriftChoice::Project | DriftChoice::Compare => Drift::Project,
