@@ -27,10 +27,12 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         const SMALL: f64 = 1e-5;
         /// A dense decomposition of more coordinates than this takes longer than anybody waits.
         const LARGEST: usize = 1000;
-        let flow = &self.flow;
         // a look ahead leaves the decomposition of another state behind
-        let kept = if matches!(self.stepper, Stepper::Explicit(_)) { self.crossing.kept } else { flow.all.gap().kept };
-        if !flow.all.is_large() || flow.n > LARGEST || kept > SMALL {
+        let explicit = matches!(self.stepper, Stepper::Explicit(_));
+        let flow = &mut self.flow;
+        let kept = if explicit { self.crossing.kept } else { flow.all.gap().kept };
+        let leaves = flow.all.is_large() && flow.n <= LARGEST && kept <= SMALL;
+        if !(flow.all.take_fallback() || leaves) {
             return Ok(());
         }
         self.make_dense()?;
