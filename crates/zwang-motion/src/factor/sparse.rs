@@ -32,8 +32,8 @@ enum Kind {
     Blocks(Box<Supernodes>),
 }
 
-/// Products per entry of the factor, in units of faer's own limit, from which dense blocks pay. Measured on nets.
-const DENSE_BLOCKS: f64 = 1.0;
+/// Products per entry of the factor, in units of faer's own limit, from which dense blocks pay: measured on nets.
+const DENSE_BLOCKS: f64 = 0.3;
 
 impl Sparse {
     /// Finds the order and the structure of the factor from the lower triangle of S given by columns, rows increasing, the

@@ -45,8 +45,10 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
 
     /// Counts steps in which neighbouring motions part much faster than the motion itself changes.
     pub(super) fn watch_stiffness(&mut self) -> Result<(), MotionError> {
+        /// The stiff method solves with all coordinates coupled: more of them cost more than short steps.
+        const LARGEST: usize = 500;
         let Stepper::Explicit(rk) = &self.stepper else { return self.watch_stiff_method() };
-        if rk.guarded || self.stiffness.is_some() {
+        if rk.guarded || self.stiffness.is_some() || self.flow.n > LARGEST {
             return Ok(());
         }
         let spread = rk.spread(self.step.h, &self.allowed);
