@@ -37,11 +37,15 @@ pub fn execute(arguments: Arguments) -> u8 {
 fn check(model: &OneModel) -> Exit {
     let mut source = Source::open(&model.source, model.json)?;
     let check = source.check(model, false)?;
-    if model.json {
-        return print_json(&check_json(&source.reading, &source.diagnostics, Some(&check)));
-    }
-    source.say();
-    print(&check_table(&source.file, &check))
+    let done = if model.json {
+        print_json(&check_json(&source.reading, &source.diagnostics, Some(&check)))
+    } else {
+        source.say();
+        print(&check_table(&source.file, &check))
+    };
+    // the program ends here; to give back the many small parts of a large model would take longer than some of the work
+    std::mem::forget((source, check));
+    done
 }
 
 fn inspect(model: &OneModel, at: Option<f64>, tolerance: Option<f64>) -> Exit {

@@ -56,6 +56,28 @@ pub fn project(
     x: &mut [f64],
     settings: &Settings,
 ) -> Result<Projection, MotionError> {
+    search(residual, weight, movable, x, settings, true)
+}
+
+/// The same without a look at the directions that stay free, which is quicker: `free` and `n_free` mean nothing.
+pub fn project_only(
+    residual: &mut dyn Residual,
+    weight: &Matrix,
+    movable: &[bool],
+    x: &mut [f64],
+    settings: &Settings,
+) -> Result<Projection, MotionError> {
+    search(residual, weight, movable, x, settings, false)
+}
+
+fn search(
+    residual: &mut dyn Residual,
+    weight: &Matrix,
+    movable: &[bool],
+    x: &mut [f64],
+    settings: &Settings,
+    wants_free: bool,
+) -> Result<Projection, MotionError> {
     if let Some(i) = x.iter().position(|x| !x.is_finite()) {
         return Err(MotionError::NotFinite { what: format!("the start value {i}") });
     }
@@ -80,7 +102,7 @@ pub fn project(
     }
     search.approach(x)?;
     search.polish(x)?;
-    search.report(x)
+    search.report(x, wants_free)
 }
 
 /// Unknowns that count as movable directions are given at most this many basis vectors.
@@ -325,17 +347,17 @@ impl<'r> Search<'r> {
         Ok(())
     }
 
-    /// What is left, who fights, and what is free.
     /// Whether g(x) counts as zero.
     fn is_on(&mut self, x: &[f64]) -> bool {
         let sizes = self.sizes(x);
         self.relative(&sizes) <= self.settings.projection_tolerance
     }
 
-    fn report(mut self, x: &[f64]) -> Result<Projection, MotionError> {
+    /// What is left, who fights, and what is free.
+    fn report(mut self, x: &[f64], wants_free: bool) -> Result<Projection, MotionError> {
         let converged = self.is_on(x);
         let certificate = if converged { Vec::new() } else { self.certificate() };
-        let (n_free, free) = self.free()?;
+        let (n_free, free) = if wants_free { self.free()? } else { (0, Vec::new()) };
         Ok(Projection { iterations: self.iterations, converged, residual: self.g.clone(), certificate, free, n_free })
     }
 
@@ -370,7 +392,7 @@ impl<'r> Search<'r> {
                 break;
             }
             self.given.given_force[j] = 1.0;
-            route.solve(&self.given, None, &[], &mut self.solution)?;
+            route.solve_again(&self.given, &mut self.solution)?;
             self.given.given_force[j] = 0.0;
             let mut v = self.solution.qddot.clone();
             for _ in 0..2 {

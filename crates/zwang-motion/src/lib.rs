@@ -33,7 +33,7 @@ pub mod snapshot;
 pub mod trajectory;
 
 pub use acceleration::{Gap, Route, RouteName, Solution, route};
-pub use consistency::{Projection, Residual, project};
+pub use consistency::{Projection, Residual, project, project_only};
 pub use dependence::{Dependence, dependence};
 pub use dynamics::{Dynamics, Given, Instant, Jacobian, Legendre, Reaction, State};
 pub use error::MotionError;

@@ -8,10 +8,10 @@ use mechanism::*;
 use zwang_motion::*;
 
 /// Allocations in a hundred steps, after ten that may set things up. Far from singular positions, not near the end.
-fn allocations(known: &Known, method: Method) -> u64 {
+fn allocations(known: &Known, method: Method, settings: &Settings) -> u64 {
     let mut mechanism = known.mechanism.clone();
     let plan = Plan { end: 1e3, tolerance: 1e-9, method, step: Some(0.2), ..Plan::default() };
-    let mut motion = Motion::new(&mut mechanism, &(known.truth)(0.0), &plan, &Settings::default()).unwrap();
+    let mut motion = Motion::new(&mut mechanism, &(known.truth)(0.0), &plan, settings).unwrap();
     for _ in 0..10 {
         assert!(motion.advance());
     }
@@ -26,7 +26,11 @@ fn allocations(known: &Known, method: Method) -> u64 {
 }
 
 fn check(known: Known, method: Method) {
-    let found = allocations(&known, method);
+    check_with(known, method, &Settings::default());
+}
+
+fn check_with(known: Known, method: Method, settings: &Settings) {
+    let found = allocations(&known, method, settings);
     assert_eq!(found, 0, "{} by {method}: {found} allocations in a hundred steps", known.name);
 }
 
@@ -62,4 +66,13 @@ fn a_step_with_a_velocity_constraint_allocates_nothing() {
 fn a_step_with_redundant_rows_allocates_nothing() {
     check(pendulum_in_copies(), Method::Order8);
     check(pendulum_in_forms(), Method::Order8);
+}
+
+/// The same as if the systems were large, with rows that are multiples of others and rows that depend otherwise.
+#[test]
+fn a_sparse_step_allocates_nothing() {
+    let settings = Settings { sparse_limit: 0, ..Settings::default() };
+    for known in [pendulum(), hoop(), heisenberg(), pendulum_in_copies(), pendulum_in_forms()] {
+        check_with(known, Method::Order8, &settings);
+    }
 }

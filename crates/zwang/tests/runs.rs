@@ -125,9 +125,9 @@ fn references_are_met_sparsely() {
     check_all_with(1e-9, &settings, |run| !is_long(run));
 }
 
-/// Forty four-bar linkages in a row, as tips and as bodies: minutes.
+/// Forty four-bar linkages in a row, as tips and as bodies: half a minute.
 #[test]
-#[ignore = "takes minutes; run with --release -- --ignored"]
+#[ignore = "takes half a minute; run with --release -- --ignored"]
 fn references_of_long_runs_are_met() {
     check_all(1e-9, is_long);
 }

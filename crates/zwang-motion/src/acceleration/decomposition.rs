@@ -25,6 +25,9 @@ pub(crate) struct Decomposition {
     second: Qr,
     shortest: Shortest,
     large: Option<Large>,
+    /// Whether the sparse way has served, and whether it has been left because the system is no longer of its kind.
+    was_large: bool,
+    fell_back: bool,
     /// What multiplies row i of `problem`.
     scale: Vec<f64>,
     /// Bᵀ by columns, rows of B at their scales, before it was decomposed.
@@ -48,6 +51,8 @@ impl Decomposition {
             second: Qr::new(),
             shortest: Shortest::new(),
             large: None,
+            was_large: false,
+            fell_back: false,
             scale: Vec::new(),
             B: Vec::new(),
             held: None,
@@ -64,6 +69,11 @@ impl Decomposition {
         self.large = Some(Large::new(&self.settings));
     }
 
+    /// Whether the sparse way has been left since the last call.
+    pub(crate) fn take_fallback(&mut self) -> bool {
+        std::mem::take(&mut self.fell_back)
+    }
+
     /// Whether the system is handled sparsely.
     pub(crate) fn is_large(&self) -> bool {
         self.large.is_some()
@@ -73,9 +83,11 @@ impl Decomposition {
     pub(crate) fn factor(&mut self, M: &Matrix, A: &Matrix) -> Result<(), MotionError> {
         if let Some(large) = &mut self.large {
             if large.factor(M, A)? {
+                self.was_large = true;
                 return Ok(());
             }
-            return Err(MotionError::NotConverged { residual: 0.0 });
+            // not of that kind, or no longer
+            (self.large, self.fell_back) = (None, self.was_large);
         }
         self.problem.factor(M, A, &self.settings)?;
         self.decompose();

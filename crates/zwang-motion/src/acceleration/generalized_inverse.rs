@@ -9,17 +9,37 @@ pub(crate) struct GeneralizedInverse {
     large: Option<Large>,
     dense: Decomposition,
     wants_lambda: bool,
+    /// Whether the last solve was sparse.
+    was_large: bool,
 }
 
 impl GeneralizedInverse {
     pub(crate) fn new(settings: &Settings) -> GeneralizedInverse {
         let dense = Decomposition::new(settings);
-        GeneralizedInverse { settings: settings.clone(), large: None, dense, wants_lambda: true }
+        GeneralizedInverse { settings: settings.clone(), large: None, dense, wants_lambda: true, was_large: false }
     }
 
     /// The same without λ, which takes longest where rows repeat each other.
     pub(crate) fn without_multipliers(settings: &Settings) -> GeneralizedInverse {
         GeneralizedInverse { wants_lambda: false, ..GeneralizedInverse::new(settings) }
+    }
+}
+
+impl GeneralizedInverse {
+    /// q̈ once more for another force, M, A and b being those of the last solve.
+    pub(crate) fn solve_again(&mut self, given: &Given, solution: &mut Solution) -> Result<(), MotionError> {
+        match &mut self.large {
+            Some(large) if self.was_large => {
+                let Given { given_force: Q, constraint_matrix: A, constraint_rhs: b, .. } = given;
+                solution.qddot.resize(Q.len(), 0.0);
+                large.solve_for(A, Q, &[], b, &mut solution.qddot);
+                match solution.qddot.iter().all(|x| x.is_finite()) {
+                    true => Ok(()),
+                    false => Err(MotionError::NotFinite { what: "the acceleration".into() }),
+                }
+            }
+            _ => self.solve(given, None, &[], solution),
+        }
     }
 }
 
@@ -41,7 +61,8 @@ impl Route for GeneralizedInverse {
     ) -> Result<(), MotionError> {
         if given.given_force.len() > self.settings.sparse_limit {
             let large = self.large.get_or_insert_with(|| Large::new(&self.settings));
-            if large.solve(given, extra_force, self.wants_lambda, solution)? {
+            self.was_large = large.solve(given, extra_force, self.wants_lambda, solution)?;
+            if self.was_large {
                 return Ok(());
             }
         }

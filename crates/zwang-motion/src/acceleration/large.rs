@@ -31,6 +31,8 @@ pub(crate) struct Large {
     repeats: Repeats,
     plan: Option<Plan>,
     pattern: (Vec<usize>, Vec<usize>),
+    /// Whether these patterns are not for this route.
+    declined: bool,
     /// What multiplies the rows of B; all ones while they are independent.
     scale: Vec<f64>,
     /// The lengths of the rows when these were held, inverted; empty if they are not.
@@ -73,8 +75,27 @@ struct Plan {
     sparse: Sparse,
 }
 
-/// Blocks above this size count as large: factoring them for every row would cost more than the dense route.
-const BLOCK_LIMIT: usize = 16;
+impl Plan {
+    /// Whether this is less work than dense algebra for n coordinates and m rows.
+    fn pays(&self, n: usize, m: usize, blocks: &Blocks, settings: &Settings) -> bool {
+        /// How many operations dense algebra does in the time of one here: by hand, and by faer.
+        const BY_HAND: f64 = 1.2;
+        const BY_FAER: f64 = 3.0;
+        if settings.sparse_limit == 0 {
+            return true;
+        }
+        let (n, m) = (n as f64, m as f64);
+        // Cholesky, R⁻¹Aᵀ, and its QR
+        let dense = n * n * n / 3.0 + m * n * n + 2.0 * m * m.min(n) * n;
+        let speed = if n > settings.small_limit as f64 { BY_FAER } else { BY_HAND };
+        let masses: usize = blocks.start.windows(2).map(|w| (w[1] - w[0]).pow(3) / 3).sum();
+        let sparse = masses + self.rows.operations(blocks) + self.sparse.operations();
+        (sparse as f64) < dense / speed
+    }
+}
+
+/// Blocks above this size are left to the dense route, whose operations on many numbers at once are faster.
+const BLOCK_LIMIT: usize = 48;
 
 /// A dense decomposition still fits into memory and patience up to here.
 const DENSE_LIMIT: usize = 4000;
@@ -97,6 +118,7 @@ impl Large {
             repeats: Repeats::default(),
             plan: None,
             pattern: (Vec::new(), Vec::new()),
+            declined: false,
             scale: Vec::new(),
             held: Vec::new(),
             held_rank: None,
@@ -174,7 +196,11 @@ impl Large {
         if self.blocks.largest() > BLOCK_LIMIT {
             return Ok(false);
         }
-        is_new |= self.plan.is_none() || self.pattern.0 != A.row_start || self.pattern.1 != A.col;
+        is_new |= self.pattern.0 != A.row_start || self.pattern.1 != A.col;
+        if !is_new && self.declined {
+            return Ok(false);
+        }
+        is_new |= self.plan.is_none();
         if is_new || !self.repeats.update(A) {
             self.make_plan(A, is_new)?;
         }
@@ -234,8 +260,9 @@ impl Large {
         self.held.clear();
         if let Some((rows, sparse, order)) = ScaledRows::new(A, &self.blocks, &self.repeats.kept) {
             self.repeats.reorder(&order);
-            self.plan = Some(Plan { rows, sparse });
+            self.plan = Some(Plan { rows, sparse }).filter(|plan| plan.pays(n, A.n_rows, &self.blocks, &self.settings));
         }
+        self.declined = self.plan.is_none();
         Ok(())
     }
 

@@ -220,6 +220,13 @@ impl ScaledRows {
         }
     }
 
+    /// How many operations B, S and a solve take, about.
+    pub(crate) fn operations(&self, blocks: &Blocks) -> usize {
+        let pieces: usize = self.pieces.iter().map(|&(block, _)| blocks.block(block as usize).1.pow(2)).sum();
+        let products: usize = self.products.iter().map(|product| product.size as usize).sum();
+        pieces + products + 6 * self.value.len()
+    }
+
     /// How many values B has.
     pub(crate) fn n_values(&self) -> usize {
         self.value.len()

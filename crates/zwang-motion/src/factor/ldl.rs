@@ -121,6 +121,11 @@ impl Ldl {
         pivots
     }
 
+    /// How many operations a factorization and a solve take.
+    pub(crate) fn operations(&self) -> usize {
+        self.product.len() + 5 * self.value.len() + 10 * self.inverse.len()
+    }
+
     /// The pivots of all rows; zero where one was left out.
     pub(crate) fn pivots(&self) -> impl Iterator<Item = f64> {
         self.inverse.iter().map(|x| if *x > 0.0 { 1.0 / x } else { 0.0 })

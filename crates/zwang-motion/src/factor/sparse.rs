@@ -32,14 +32,18 @@ enum Kind {
     Blocks(Box<Supernodes>),
 }
 
-/// Products per entry of the factor, in units of faer's own limit, from which dense blocks pay. Measured on nets.
-const DENSE_BLOCKS: f64 = 1.0;
+/// Products per entry of the factor, in units of faer's own limit, from which dense blocks pay: measured on nets.
+const DENSE_BLOCKS: f64 = 0.3;
 
 impl Sparse {
     /// Finds the order and the structure of the factor from the lower triangle of S given by columns, rows increasing, the
     /// diagonal included. Also returns the order: row k of what follows is row `order[k]` of the pattern. None if memory or the
     /// index type do not suffice.
     pub(crate) fn new(m: usize, col_start: Vec<usize>, row: Vec<usize>) -> Option<(Sparse, Vec<usize>)> {
+        let diagonal = vec![0.0; m];
+        if let Some((order, start, below)) = from_both_ends(m, &col_start, &row) {
+            return Some((Sparse { diagonal, kind: Kind::Rows(Ldl::new(m, &start, &below)?) }, order));
+        }
         let pattern = SymbolicSparseColMat::new_checked(m, m, col_start, None, row);
         let params = CholeskySymbolicParams {
             supernodal_flop_ratio_threshold: SupernodalThreshold(DENSE_BLOCKS),
@@ -47,7 +51,6 @@ impl Sparse {
         };
         let symbolic =
             factorize_symbolic_cholesky(pattern.as_ref(), Side::Lower, SymmetricOrdering::Amd, params).ok()?;
-        let diagonal = vec![0.0; m];
         if let SymbolicCholeskyRaw::Simplicial(factor) = symbolic.raw() {
             let order = symbolic.perm().map_or_else(|| (0..m).collect(), |perm| perm.arrays().0.to_vec());
             // faer stores the diagonal first in each column
@@ -104,6 +107,14 @@ impl Sparse {
         }
     }
 
+    /// How many operations a factorization and a solve take, about; in dense blocks they are faster.
+    pub(crate) fn operations(&self) -> usize {
+        match &self.kind {
+            Kind::Rows(ldl) => ldl.operations(),
+            Kind::Blocks(supernodes) => 10 * supernodes.factor.len(),
+        }
+    }
+
     /// Every row with its pivot; zero where it was left out.
     pub(crate) fn each_pivot(&self, mut each: impl FnMut(usize, f64)) {
         match &self.kind {
@@ -122,6 +133,53 @@ impl Sparse {
             }
         }
     }
+}
+
+/// Where every row meets at most two others and none in a circle, as in chains: the order that takes each chain from both its ends
+/// in turn, and the columns of its factor below the diagonal.
+///
+/// No order has less fill, and two rows that do not wait for each other are under way at any time.
+fn from_both_ends(m: usize, col_start: &[usize], row: &[usize]) -> Option<(Vec<usize>, Vec<usize>, Vec<usize>)> {
+    const NONE: usize = usize::MAX;
+    let mut neighbours = vec![[NONE; 2]; m];
+    for j in 0..m {
+        for &i in row[col_start[j]..col_start[j + 1]].iter().filter(|&&i| i != j) {
+            for (x, y) in [(i, j), (j, i)] {
+                *neighbours[x].iter_mut().find(|other| **other == NONE)? = y;
+            }
+        }
+    }
+    let next =
+        |now: usize, from: usize| if neighbours[now][0] == from { neighbours[now][1] } else { neighbours[now][0] };
+    let (mut order, mut seen) = (Vec::with_capacity(m), vec![false; m]);
+    let mut chain = Vec::new();
+    for end in (0..m).filter(|&k| neighbours[k][1] == NONE) {
+        if seen[end] {
+            continue;
+        }
+        chain.clear();
+        let (mut from, mut now) = (NONE, end);
+        while now != NONE {
+            seen[now] = true;
+            chain.push(now);
+            (from, now) = (now, next(now, from));
+        }
+        let n = chain.len();
+        order.extend((0..n).map(|k| if k % 2 == 0 { chain[k / 2] } else { chain[n - 1 - k / 2] }));
+    }
+    // what is left goes in circles
+    if order.len() < m {
+        return None;
+    }
+    let mut place = vec![0; m];
+    order.iter().enumerate().for_each(|(k, &i)| place[i] = k);
+    let (mut start, mut below) = (vec![0], Vec::with_capacity(m));
+    for (k, &i) in order.iter().enumerate() {
+        let later = neighbours[i].iter().filter(|&&other| other != NONE).map(|&other| place[other]);
+        below.extend(later.filter(|&other| other > k));
+        start.push(below.len());
+    }
+    Some((order, start, below))
 }
 
 /// R Rᵀ in dense blocks, by faer.
@@ -177,5 +235,22 @@ impl Supernodes {
             Par::Seq,
             self.scratch.stack(need),
         );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Chains of one, two and five rows, given in any order, and a circle.
+    #[test]
+    fn chains_are_taken_from_both_ends() {
+        // 3 | 0 - 6 | 5 - 1 - 7 - 2 - 4
+        let columns = [vec![0, 6], vec![1, 5, 7], vec![2, 4, 7], vec![3], vec![4], vec![5], vec![6], vec![7]];
+        let start: Vec<usize> = (0..=8).map(|j| columns[..j].iter().map(Vec::len).sum()).collect();
+        let (order, from, below) = from_both_ends(8, &start, &columns.concat()).unwrap();
+        assert_eq!(order, [0, 6, 3, 4, 5, 2, 1, 7]);
+        assert_eq!((from, below), (vec![0, 1, 1, 1, 2, 3, 4, 5, 5], vec![1, 5, 6, 7, 7]));
+        assert!(from_both_ends(3, &[0, 3, 5, 6], &[0, 1, 2, 1, 2, 2]).is_none());
     }
 }

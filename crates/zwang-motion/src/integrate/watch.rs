@@ -45,14 +45,15 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         const SMALL: f64 = 1e-5;
         /// A dense decomposition of more coordinates than this takes longer than anybody waits.
         const LARGEST: usize = 1000;
-        let flow = &self.flow;
         // a look ahead leaves the decomposition of another state behind
         let kept = match (self.pivot, &self.stepper) {
             (Some(pivot), _) => pivot.max(0.0).sqrt(),
             (None, Stepper::Explicit(_)) => self.crossing.kept,
-            _ => flow.all.gap().kept,
+            _ => self.flow.all.gap().kept,
         };
-        if !flow.all.is_large() || flow.n > LARGEST || kept > SMALL {
+        let flow = &mut self.flow;
+        let leaves = flow.all.is_large() && flow.n <= LARGEST && kept <= SMALL;
+        if !(flow.all.take_fallback() || leaves) {
             return Ok(());
         }
         self.make_dense()?;
@@ -65,8 +66,10 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
 
     /// Counts steps in which neighbouring motions part much faster than the motion itself changes.
     pub(super) fn watch_stiffness(&mut self) -> Result<(), MotionError> {
+        /// The stiff method solves with all coordinates coupled: more of them cost more than short steps.
+        const LARGEST: usize = 500;
         let Stepper::Explicit(rk) = &self.stepper else { return self.watch_stiff_method() };
-        if rk.guarded || self.stiffness.is_some() {
+        if rk.guarded || self.stiffness.is_some() || self.flow.n > LARGEST {
             return Ok(());
         }
         let spread = rk.spread(self.step.h, &self.allowed);

@@ -587,7 +587,13 @@ pub(super) fn family_of(key: &str) -> String {
 
 /// `[1]`, `[1,2]`
 pub(super) fn suffix(indices: &[i64]) -> String {
-    format!("[{}]", indices.iter().map(i64::to_string).collect::<Vec<_>>().join(","))
+    use std::fmt::Write;
+    let mut suffix = String::with_capacity(8 * indices.len() + 2);
+    for (k, index) in indices.iter().enumerate() {
+        let _ = write!(suffix, "{}{index}", if k == 0 { '[' } else { ',' });
+    }
+    suffix.push_str(if indices.is_empty() { "[]" } else { "]" });
+    suffix
 }
 
 /// The index variables of a target and their values for one member.

@@ -6,7 +6,7 @@
 mod level;
 mod report;
 
-use zwang_motion::{Dynamics, Matrix, MotionError, Projection, Settings, State, project};
+use zwang_motion::{Dynamics, Matrix, MotionError, Projection, Settings, State, project, project_only};
 
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::equations::Equations;
@@ -145,7 +145,7 @@ impl Finder<'_> {
         let movable: Vec<bool> = given.iter().map(|g| matches!(g, Given::Bound | Given::Near)).collect();
         let mut x = if is_velocity { self.state.qdot.clone() } else { self.state.q.clone() };
         let weight = Matrix::identity(x.len());
-        if project(&mut points, &weight, &movable, &mut x, self.settings).is_ok() {
+        if project_only(&mut points, &weight, &movable, &mut x, self.settings).is_ok() {
             let target = if is_velocity { &mut self.state.qdot } else { &mut self.state.q };
             *target = x;
         }
@@ -162,7 +162,7 @@ impl Finder<'_> {
                 given.iter().zip(&movable).map(|(g, m)| if *m { Given::Missing } else { *g }).collect();
             for (attempt, start) in guesses(guess, &shaken).enumerate() {
                 let mut x = start;
-                match self.project(level, &weight, &movable, &mut x) {
+                match self.project(level, &weight, &movable, &mut x, false) {
                     Ok(projection) if projection.converged => {
                         self.keep(level.is_velocity, &x);
                         return Search::Kept { attempt };
@@ -180,14 +180,14 @@ impl Finder<'_> {
         level.drop_start_equations();
         for attempt in guesses(guess, &vec![Given::Missing; guess.len()]) {
             let mut x = attempt;
-            match self.project(level, &weight, &everything, &mut x) {
+            match self.project(level, &weight, &everything, &mut x, false) {
                 Ok(projection) if projection.converged && !unmet.is_empty() => return Search::Unmet(unmet),
                 Ok(projection) if projection.converged => return Search::Moved(x),
                 _ => {}
             }
         }
         let mut x = guess.to_vec();
-        match self.project(level, &weight, &everything, &mut x) {
+        match self.project(level, &weight, &everything, &mut x, false) {
             Ok(projection) => Search::Contradiction(projection),
             Err(MotionError::Contradiction { certificate, .. }) => {
                 let residual = level.residual(&x);
@@ -204,12 +204,14 @@ impl Finder<'_> {
         weight: &Matrix,
         movable: &[bool],
         x: &mut [f64],
+        wants_free: bool,
     ) -> Result<Projection, MotionError> {
         let given = x.to_vec();
-        match project(level, weight, movable, x, self.settings) {
+        let way = if wants_free { project } else { project_only };
+        match way(level, weight, movable, x, self.settings) {
             Err(MotionError::MassNotPositive { .. } | MotionError::Indeterminate { .. }) => {
                 x.copy_from_slice(&given);
-                project(level, &Matrix::identity(x.len()), movable, x, self.settings)
+                way(level, &Matrix::identity(x.len()), movable, x, self.settings)
             }
             other => other,
         }
@@ -248,7 +250,7 @@ impl Finder<'_> {
         }
         let weight = self.weight(&self.state.q.clone(), false);
         let mut x = self.state.q.clone();
-        let projection = match self.project(level, &weight, &open, &mut x) {
+        let projection = match self.project(level, &weight, &open, &mut x, true) {
             Ok(projection) => projection,
             Err(error) => {
                 self.diagnostics.push(report::trouble(&equations.model, &error));
@@ -271,7 +273,7 @@ impl Finder<'_> {
         }
         for other in guesses(guess, given).skip(1) {
             let mut y = other;
-            let found = project(level, &weight, &open, &mut y, self.settings);
+            let found = project_only(level, &weight, &open, &mut y, self.settings);
             let differs = x.iter().zip(&y).any(|(a, b)| (a - b).abs() > 1e-4 * (1.0 + a.abs()));
             if found.is_ok_and(|p| p.converged) && differs {
                 self.diagnostics.push(report::ambiguous(&equations.model, &x, &y));
@@ -288,7 +290,7 @@ impl Finder<'_> {
         }
         let weight = self.weight(guess, false);
         guesses(guess, given).skip(1).all(|mut x| {
-            let found = project(level, &weight, open, &mut x, self.settings);
+            let found = project_only(level, &weight, open, &mut x, self.settings);
             let back = x.iter().zip(guess).all(|(a, b)| (a - b).abs() <= 1e-3 * (1.0 + b.abs()));
             found.is_ok_and(|p| p.converged) && back
         })
@@ -314,7 +316,7 @@ impl Finder<'_> {
         let mut level = LevelEquations::new(equations, &[], &state, true);
         let weight = self.weight(q, false);
         let movable = vec![true; v.len()];
-        let _ = project(&mut level, &weight, &movable, &mut v, self.settings);
+        let _ = project_only(&mut level, &weight, &movable, &mut v, self.settings);
         v
     }
 }
@@ -372,13 +374,13 @@ pub(crate) fn nearby_state(
     }
     let (weight, movable) = (Matrix::identity(state.q.len()), vec![true; state.q.len()]);
     let mut positions = LevelEquations::new(equations, &[], &other, false);
-    let found = project(&mut positions, &weight, &movable, &mut other.q, settings).ok()?;
+    let found = project_only(&mut positions, &weight, &movable, &mut other.q, settings).ok()?;
     if !found.converged {
         return None;
     }
     other.qdot = shaken(&state.qdot, 0.1, attempt + 5);
     let mut velocities = LevelEquations::new(equations, &[], &other, true);
-    let found = project(&mut velocities, &weight, &movable, &mut other.qdot, settings).ok()?;
+    let found = project_only(&mut velocities, &weight, &movable, &mut other.qdot, settings).ok()?;
     let mut given = system.allocate();
     (found.converged && system.fill(&other, &mut given).is_ok()).then_some(other)
 }

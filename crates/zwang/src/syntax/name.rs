@@ -46,6 +46,20 @@ const GREEK: [(&str, &str); 35] = [
 /// A Greek name counts when it is all the letters before digits or an underscore; subscript digits are an
 /// underscore and digits; µ, ϕ, ϑ, ϵ, ϱ are μ, φ, θ, ε, ρ.
 pub fn canonical(written: &str) -> String {
+    // the names of most members of most families
+    if written.len() == 1 && written.is_ascii() {
+        return written.to_string();
+    }
+    let plain = if written.is_ascii() { written.to_string() } else { plain(written) };
+    let letters = plain.find(|c: char| !c.is_alphabetic()).unwrap_or(plain.len());
+    match GREEK.iter().find(|(latin, _)| *latin == &plain[..letters]) {
+        Some((_, greek)) => format!("{greek}{}", &plain[letters..]),
+        None => plain,
+    }
+}
+
+/// Letters in their composed form, subscript digits as digits.
+fn plain(written: &str) -> String {
     let mut plain = String::with_capacity(written.len());
     let mut in_subscript = false;
     for c in written.nfc() {
@@ -63,11 +77,7 @@ pub fn canonical(written: &str) -> String {
             other => other,
         }));
     }
-    let letters = plain.find(|c: char| !c.is_alphabetic()).unwrap_or(plain.len());
-    match GREEK.iter().find(|(latin, _)| *latin == &plain[..letters]) {
-        Some((_, greek)) => format!("{greek}{}", &plain[letters..]),
-        None => plain,
-    }
+    plain
 }
 
 /// The name without dots above its letters and how many derivatives those dots mean, if it has any.

@@ -96,20 +96,26 @@ pub fn classify(equations: &mut Equations) -> Vec<Classification> {
         })
         .collect();
     for k in 0..equations.rows.len() {
-        let row = equations.rows[k].clone();
+        let row = &equations.rows[k];
         let graph = &mut equations.model.graph;
         let kind = &mut kinds[row.constraint];
-        if graph.symbols(row.residual).binary_search(&equations.model.time).is_ok() {
+        let timed = graph.symbols(row.residual).binary_search(&equations.model.time).is_ok();
+        if timed {
             kind.time = Time::Rheonomic;
         }
         let Some(rate) = row.rate else { continue };
-        let coefficients: Vec<Expr> = row.coefficients.iter().map(|(_, a)| *a).collect();
-        let linear = !graph.symbols_of(&coefficients).iter().any(|s| velocities.contains(s));
-        let at_rest = graph.substitute(&[rate], &rest)[0];
-        let velocity = match linear {
-            false => Velocity::Nonlinear,
-            true if vanishes(graph, at_rest) => Velocity::Catastatic,
-            true => Velocity::Acatastatic,
+        let velocity = if row.level == Level::Position && !timed {
+            // φ̇ = φ_q q̇
+            Velocity::Catastatic
+        } else {
+            let coefficients: Vec<Expr> = row.coefficients.iter().map(|(_, a)| *a).collect();
+            let linear = !graph.symbols_of(&coefficients).iter().any(|s| velocities.contains(s));
+            let at_rest = graph.substitute(&[rate], &rest)[0];
+            match linear {
+                false => Velocity::Nonlinear,
+                true if vanishes(graph, at_rest) => Velocity::Catastatic,
+                true => Velocity::Acatastatic,
+            }
         };
         // a vector constraint is as bad as its worst row
         let order = |v: Option<Velocity>| v.map_or(0, |v| v as usize + 1);
