@@ -8,7 +8,7 @@ use zwang::system::System;
 use zwang::{Check, Coding, RunWishes};
 
 use zwang_expr::Batch;
-use zwang_motion::{Dynamics, Motion, MotionError, Outcome, Plan, Settings};
+use zwang_motion::{Dynamics, Motion, MotionError, Outcome, Plan, Settings, State};
 
 use crate::arguments::{BenchModel, CodeChoice};
 use crate::shell::{Exit, STOPPED, SUCCESS, complain, print, print_json};
@@ -102,7 +102,11 @@ fn measure(
     let qddot = motion.acceleration()?.to_vec();
     let acceleration_ns = 1e9 * seconds_of(|| motion.acceleration().is_ok());
     let solver = motion.solver();
-    let batch_acceleration_ns = check.system.explicit_program().map(|(program, inputs)| batch(program, inputs));
+    let batch_acceleration_ns = check.system.explicit_program().map(|(program, inputs)| {
+        let State { t, q, qdot } = &check.state;
+        let inputs = [&[*t], q.as_slice(), qdot, &inputs[1 + 2 * q.len()..]].concat();
+        batch(program, &inputs)
+    });
     let (nodes, code) = match check.system.explicit_program() {
         Some((program, _)) => (program.len(), program.len()),
         None => (check.system.n_instructions(), 0),

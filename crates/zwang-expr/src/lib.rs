@@ -32,6 +32,7 @@
 //! Nothing here recurses over the depth of an expression: operands are older than what is built from them,
 //! so the order of the handles is an order of evaluation.
 
+mod angles;
 mod assemble;
 mod batch;
 mod differentiate;

@@ -17,8 +17,8 @@ impl Graph {
     /// Expressions equal to these, up to rounding, that take less work where the symbols `is_held` seldom change.
     ///
     /// Products are written with held factors in front, so that those can be multiplied beforehand; in sums like terms
-    /// are merged, sin² + cos² becomes 1, and factors common to all terms are pulled out. What is used several times
-    /// stays one expression.
+    /// are merged, sin² + cos² becomes 1, and factors common to all terms are pulled out. Sines and cosines of sums of angles
+    /// are written by those of the angles where fewer are left then. What is used several times stays one expression.
     pub fn shortened(&mut self, exprs: &[Expr], is_held: impl Fn(Expr) -> bool) -> Vec<Expr> {
         let mut order = self.below(exprs);
         order.sort_unstable();
@@ -26,11 +26,12 @@ impl Graph {
         for &e in &order {
             shortener.rewrite(e);
         }
-        exprs.iter().map(|&e| shortener.new_of(e)).collect()
+        let short: Vec<Expr> = exprs.iter().map(|&e| shortener.new_of(e)).collect();
+        self.split_angles(&short)
     }
 
     /// All nodes of these expressions.
-    fn below(&self, exprs: &[Expr]) -> Vec<Expr> {
+    pub(crate) fn below(&self, exprs: &[Expr]) -> Vec<Expr> {
         let mut seen = vec![false; self.len()];
         let (mut found, mut stack) = (Vec::new(), exprs.to_vec());
         while let Some(e) = stack.pop() {

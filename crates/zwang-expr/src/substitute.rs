@@ -42,7 +42,7 @@ impl Graph {
         }
     }
 
-    /// The roots with every symbol in `with` replaced, all at once.
+    /// The roots with every symbol or other part in `with` replaced, all at once.
     pub fn substitute(&mut self, roots: &[Expr], with: &HashMap<Expr, Expr>) -> Vec<Expr> {
         let mut scratch = std::mem::take(&mut self.scratch);
         scratch.begin(self.len());
@@ -52,10 +52,10 @@ impl Graph {
         for &e in &scratch.order {
             let new = |x: Expr| scratch.value[x.index()];
             let node = self.node(e);
-            scratch.value[e.index()] = match node {
-                Node::Symbol(_) => with.get(&e).copied().unwrap_or(e),
-                _ if node.operands().iter().all(|&x| new(x) == x) => e,
-                _ => self.rebuild(node, new),
+            scratch.value[e.index()] = match with.get(&e) {
+                Some(&replaced) => replaced,
+                None if node.operands().iter().all(|&x| new(x) == x) => e,
+                None => self.rebuild(node, new),
             };
         }
         let replaced = roots.iter().map(|root| scratch.value[root.index()]).collect();

@@ -48,6 +48,27 @@ fn held_factors_are_gathered_and_pulled_out() {
     assert!(moving.len() <= 4, "{} instructions while x and y move", moving.len());
 }
 
+/// cos(a - b) and sin(a + b - c) by the sines and cosines of the angles, where those are needed anyway; else not.
+#[test]
+fn sums_of_angles_are_split_where_fewer_sines_are_left() {
+    let mut g = Graph::new();
+    let symbols: Vec<Expr> = ["a", "b", "c"].iter().map(|name| g.symbol(name, name)).collect();
+    let [a, b, c] = symbols[..] else { unreachable!() };
+    let (difference, sum) = (g.sub(a, b), g.add(a, b));
+    let all = g.sub(sum, c);
+    let sines = [a, b, c].map(|x| g.apply(Function::Sin, x));
+    let exprs = [&sines[..], &[g.apply(Function::Cos, difference), g.apply(Function::Sin, all)]].concat();
+    let short = g.shortened(&exprs, |_| false);
+    let point = [0.4, 2.5, -1.3];
+    let ((before, _), (after, _)) = (values(&g, &symbols, &exprs, &point), values(&g, &symbols, &short, &point));
+    assert!(before.iter().zip(&after).all(|(x, y)| (x - y).abs() < 1e-15), "{before:?} {after:?}");
+    assert!(!g.text(short[3]).contains("a - b") && !g.text(short[4]).contains("a + b"), "{}", g.text(short[4]));
+
+    // two sines become four: nothing is gained
+    let alone = [exprs[3], exprs[4]];
+    assert_eq!(g.shortened(&alone, |_| false), alone);
+}
+
 /// Random sums of products of few factors, with quotients and shared parts: many of them merge.
 #[test]
 fn random_expressions_keep_their_values() {

@@ -8,6 +8,7 @@ use cranelift_codegen::settings::{self, Configurable};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::Module;
+use std::ops::Range;
 use zwang_expr::Program;
 
 /// How much work goes into the code.
@@ -28,20 +29,36 @@ pub struct MachineCode {
     n_inputs: usize,
     n_outputs: usize,
     n_work: usize,
+    n_state: usize,
 }
 
-/// Inputs, constants, workspace, outputs.
-type Function = unsafe extern "C" fn(*const f64, *const f64, *mut f64, *mut f64);
+/// Inputs, constants, workspace, outputs, state.
+type Function = unsafe extern "C" fn(*const f64, *const f64, *mut f64, *mut f64, *const f64);
+
+/// What is not passed in one piece, so that nothing has to be copied.
+#[derive(Clone, Debug, Default)]
+pub struct Layout {
+    /// Inputs that are read from another slice.
+    pub state: Range<usize>,
+    /// How many outputs, the first ones, stay at the beginning of the workspace.
+    pub n_apart: usize,
+}
 
 impl MachineCode {
     /// Makes machine code; none where the processor is not known or the code generator gives up.
     pub fn new(program: &Program, effort: Effort) -> Option<MachineCode> {
+        MachineCode::with_layout(program, Layout::default(), effort)
+    }
+
+    /// The same for [`run_at`](MachineCode::run_at).
+    pub fn with_layout(program: &Program, layout: Layout, effort: Effort) -> Option<MachineCode> {
+        let n_outputs = program.n_outputs().checked_sub(layout.n_apart)?;
         let mut module = JITModule::new(builder(effort)?);
-        let schedule = Schedule::new(program);
+        let schedule = Schedule::new(program, layout);
         let outputs = Outputs::new(program);
         let convention = module.isa().default_call_conv();
         let mut signature = Signature::new(convention);
-        signature.params = vec![AbiParam::new(I64); 4];
+        signature.params = vec![AbiParam::new(I64); 5];
         let mut context = Context::new();
         let mut builder_context = FunctionBuilderContext::new();
         let mut values = vec![None; schedule.place.len()];
@@ -50,7 +67,7 @@ impl MachineCode {
             let id = module.declare_anonymous_function(&signature).ok()?;
             context.func.signature = signature.clone();
             let mut builder = FunctionBuilder::new(&mut context.func, &mut builder_context);
-            Emitter::new(&mut builder, program, &schedule, &outputs, &mut values, convention).chunk(c);
+            Emitter::new(&mut builder, program, &schedule, &outputs, &mut values, convention, effort).chunk(c);
             builder.finalize(module.isa().frontend_config());
             module.define_function(id, &mut context).ok()?;
             module.clear_context(&mut context);
@@ -63,8 +80,9 @@ impl MachineCode {
             functions,
             constants: program.constants().to_vec(),
             n_inputs: program.n_inputs(),
-            n_outputs: program.n_outputs(),
+            n_outputs,
             n_work: schedule.n_work,
+            n_state: schedule.layout.state.len(),
         })
     }
 
@@ -75,14 +93,26 @@ impl MachineCode {
 
     /// Fills `outputs` from `inputs`, with the same bits as the interpreter; allocates nothing.
     pub fn run(&self, inputs: &[f64], workspace: &mut [f64], outputs: &mut [f64]) {
+        self.run_at(inputs, &[], workspace, outputs);
+    }
+
+    /// The same, with those inputs that are the state in a slice of their own.
+    pub fn run_at(&self, inputs: &[f64], state: &[f64], workspace: &mut [f64], outputs: &mut [f64]) {
         assert_eq!(inputs.len(), self.n_inputs, "number of inputs");
+        assert_eq!(state.len(), self.n_state, "size of the state");
         assert_eq!(workspace.len(), self.n_work, "size of the workspace");
         assert_eq!(outputs.len(), self.n_outputs, "number of outputs");
         for function in &self.functions {
             // the code reads and writes what has these lengths, and nothing beyond
             #[allow(unsafe_code)]
             unsafe {
-                function(inputs.as_ptr(), self.constants.as_ptr(), workspace.as_mut_ptr(), outputs.as_mut_ptr());
+                function(
+                    inputs.as_ptr(),
+                    self.constants.as_ptr(),
+                    workspace.as_mut_ptr(),
+                    outputs.as_mut_ptr(),
+                    state.as_ptr(),
+                );
             }
         }
     }

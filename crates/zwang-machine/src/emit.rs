@@ -1,25 +1,34 @@
 //! Instructions of a program as instructions of Cranelift.
 
+use crate::code::Effort;
 use crate::functions;
-use crate::schedule::{Item, Schedule, trig};
+use crate::pair::Pair;
+use crate::schedule::{Group, Item, Schedule, sine_or_cosine};
 use cranelift_codegen::ir::{
-    AbiParam, InstBuilder, MemFlagsData, SigRef, Signature, Value, condcodes::FloatCC, types::F64, types::I64,
+    AbiParam, BlockArg, InstBuilder, MemFlagsData, SigRef, Signature, Value, condcodes::FloatCC, types::F64, types::I64,
 };
 use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::FunctionBuilder;
-use zwang_expr::{Comparison, Function, Function2, Instruction, Operation, Program};
+use std::cell::RefCell;
+use std::ops::Range;
+use zwang_expr::{Comparison, Function, Function2, Instruction, Operation, Program, trig};
 
-/// Emits one function: pointers to inputs, constants, workspace and outputs come in, nothing goes back.
+/// Up to so many arguments, sines and cosines are computed in place; the call does more of them at once.
+const INLINED: usize = 4;
+
+/// Emits one function: pointers to inputs, constants, workspace, outputs and state come in, nothing goes back.
 pub(crate) struct Emitter<'e, 'f> {
     builder: &'e mut FunctionBuilder<'f>,
     program: &'e Program,
     schedule: &'e Schedule,
     /// Which outputs each register is.
     outputs: &'e Outputs,
-    pointers: [Value; 4],
+    pointers: [Value; 5],
     /// The value of each register computed in this function; none outside of it.
     values: &'e mut [Option<Value>],
     convention: CallConv,
+    /// Whether sines and cosines are computed in place.
+    inlines: bool,
     signatures: [Option<SigRef>; 3],
 }
 
@@ -60,14 +69,17 @@ impl<'e, 'f> Emitter<'e, 'f> {
         outputs: &'e Outputs,
         values: &'e mut [Option<Value>],
         convention: CallConv,
+        effort: Effort,
     ) -> Emitter<'e, 'f> {
         let block = builder.create_block();
         builder.append_block_params_for_function_params(block);
         builder.switch_to_block(block);
         builder.seal_block(block);
         let params = builder.block_params(block);
-        let pointers = [params[0], params[1], params[2], params[3]];
-        Emitter { builder, program, schedule, outputs, pointers, values, convention, signatures: [None; 3] }
+        let pointers = [params[0], params[1], params[2], params[3], params[4]];
+        // what crosses from one function to another goes by the workspace
+        let inlines = effort == Effort::Thorough && schedule.chunks.len() == 1;
+        Emitter { builder, program, schedule, outputs, pointers, values, convention, inlines, signatures: [None; 3] }
     }
 
     /// Everything chunk number c does.
@@ -94,11 +106,11 @@ impl<'e, 'f> Emitter<'e, 'f> {
     fn copy_outputs(&mut self) {
         let first = self.first();
         for (k, &r) in self.program.outputs().iter().enumerate() {
-            let is_computed =
-                r as usize >= first && trig(self.program.instructions()[r as usize - first].operation).is_none();
+            let is_computed = r as usize >= first
+                && sine_or_cosine(self.program.instructions()[r as usize - first].operation).is_none();
             if !is_computed {
                 let value = self.value(r);
-                self.store(value, self.pointers[3], k);
+                self.put_out(value, k);
             }
         }
     }
@@ -113,13 +125,17 @@ impl<'e, 'f> Emitter<'e, 'f> {
         if let Some(value) = self.values[r] {
             return value;
         }
-        let [inputs, constants, work, _] = self.pointers;
+        let [inputs, constants, work, _, state] = self.pointers;
         let n_constants = self.program.constants().len();
         // close to its use, so that it becomes an operand of the instruction
         if r < n_constants {
             self.load(SOUND.with_readonly(), constants, r)
         } else if r < self.first() {
-            self.load(SOUND.with_readonly(), inputs, r - n_constants)
+            let Range { start, end } = self.schedule.layout.state;
+            match r - n_constants {
+                k if k >= start && k < end => self.load(SOUND.with_readonly(), state, k - start),
+                k => self.load(SOUND.with_readonly(), inputs, k),
+            }
         } else {
             self.load(SOUND, work, self.schedule.place[r] as usize)
         }
@@ -133,13 +149,21 @@ impl<'e, 'f> Emitter<'e, 'f> {
         self.builder.ins().store(SOUND, value, pointer, 8 * index as i32);
     }
 
+    /// Output number k, which is known now.
+    fn put_out(&mut self, value: Value, k: usize) {
+        match k.checked_sub(self.schedule.layout.n_apart) {
+            Some(k) => self.store(value, self.pointers[3], k),
+            None => self.store(value, self.pointers[2], k),
+        }
+    }
+
     fn instruction(&mut self, k: usize) {
         let instruction = self.program.instructions()[k];
         let register = self.first() + k;
         let value = self.operation(instruction);
         self.values[register] = Some(value);
         for &output in self.outputs.of(register) {
-            self.store(value, self.pointers[3], output as usize);
+            self.put_out(value, output as usize);
         }
         if self.schedule.place[register] != u32::MAX {
             self.store(value, self.pointers[2], self.schedule.place[register] as usize);
@@ -212,19 +236,82 @@ impl<'e, 'f> Emitter<'e, 'f> {
         self.builder.inst_results(call)[0]
     }
 
-    /// Sines and cosines of a group, by one call.
+    /// Sines and cosines of a group.
     fn trig(&mut self, group: usize) {
         let group = &self.schedule.groups[group];
+        let arguments: Vec<Value> = group.arguments.iter().map(|&r| self.value(r)).collect();
+        if self.inlines && arguments.len() <= INLINED {
+            self.inline_trig(group, &arguments);
+        } else {
+            self.call_trig(group, &arguments);
+        }
+    }
+
+    /// By one call, for all arguments.
+    fn call_trig(&mut self, group: &Group, arguments: &[Value]) {
         let work = self.pointers[2];
-        for (k, &r) in group.arguments.iter().enumerate() {
-            let value = self.value(r);
+        for (k, &value) in arguments.iter().enumerate() {
             self.store(value, work, group.offset + k);
         }
         let signature = self.signature(2, &[I64, I64], None);
         let place = self.builder.ins().iadd_imm_s(work, 8 * group.offset as i64);
-        let count = self.builder.ins().iconst(I64, group.arguments.len() as i64);
+        let count = self.builder.ins().iconst(I64, arguments.len() as i64);
         let address = self.builder.ins().iconst(I64, functions::trig_address() as i64);
         self.builder.ins().call_indirect(signature, address, &[place, count]);
+    }
+
+    /// In place, two arguments at a time; by the call where an argument is beyond the limit.
+    fn inline_trig(&mut self, group: &Group, arguments: &[Value]) {
+        let (far, done) = (self.builder.create_block(), self.builder.create_block());
+        self.builder.set_cold_block(far);
+        let results: Vec<Value> = group.results.iter().map(|_| self.builder.append_block_param(done, F64)).collect();
+
+        let near = self.are_near(arguments);
+        let (sines, cosines) = self.near_trig(arguments);
+        let of = |&(_, k, function): &(u32, usize, Function)| {
+            BlockArg::Value(if function == Function::Sin { sines[k] } else { cosines[k] })
+        };
+        let found: Vec<BlockArg> = group.results.iter().map(of).collect();
+        self.builder.ins().brif(near, done, &found, far, &[]);
+
+        self.builder.switch_to_block(far);
+        self.builder.seal_block(far);
+        self.call_trig(group, arguments);
+        let of = |&(_, k, function): &(u32, usize, Function)| {
+            BlockArg::Value(self.load(SOUND, self.pointers[2], group.place(k, function)))
+        };
+        let found: Vec<BlockArg> = group.results.iter().map(of).collect();
+        self.builder.ins().jump(done, &found);
+
+        self.builder.switch_to_block(done);
+        self.builder.seal_block(done);
+        for (&(register, ..), value) in group.results.iter().zip(results) {
+            self.values[register as usize] = Some(value);
+        }
+    }
+
+    /// Whether all arguments are within the limit; NaN is not.
+    fn are_near(&mut self, arguments: &[Value]) -> Value {
+        let limit = self.number(trig::LIMIT);
+        let mut all = None;
+        for &x in arguments {
+            let size = self.builder.ins().fabs(x);
+            let near = self.builder.ins().fcmp(FloatCC::LessThanOrEqual, size, limit);
+            all = Some(all.map_or(near, |others| self.builder.ins().band(others, near)));
+        }
+        all.expect("a group has arguments")
+    }
+
+    /// Sines and cosines of arguments within the limit.
+    fn near_trig(&mut self, arguments: &[Value]) -> (Vec<Value>, Vec<Value>) {
+        let cell = RefCell::new(&mut *self.builder);
+        let (mut sines, mut cosines) = (Vec::new(), Vec::new());
+        for two in arguments.chunks(2) {
+            let (sin, cos) = trig::near(Pair::new(&cell, two[0], two[two.len() - 1]));
+            sines.extend(sin.apart());
+            cosines.extend(cos.apart());
+        }
+        (sines, cosines)
     }
 
     fn signature(

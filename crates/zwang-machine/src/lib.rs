@@ -25,6 +25,7 @@
 mod code;
 mod emit;
 mod functions;
+mod pair;
 mod schedule;
 
-pub use code::{Effort, MachineCode};
+pub use code::{Effort, Layout, MachineCode};

@@ -1,5 +1,6 @@
 //! The order in which a program is computed, and where its values are kept.
 
+use crate::code::Layout;
 use zwang_expr::{Function, Operation, Program};
 
 /// Instructions per function: the time to compile one grows faster than its length.
@@ -22,6 +23,8 @@ pub(crate) enum Item {
 pub(crate) struct Group {
     /// The registers of the arguments.
     pub(crate) arguments: Vec<u32>,
+    /// The registers of the results, and of which argument each is which function.
+    pub(crate) results: Vec<(u32, usize, Function)>,
     /// Where the group lies in the workspace: arguments, then sines, then cosines.
     pub(crate) offset: usize,
 }
@@ -44,16 +47,18 @@ pub(crate) struct Schedule {
     pub(crate) place: Vec<u32>,
     /// How many values the workspace holds.
     pub(crate) n_work: usize,
+    pub(crate) layout: Layout,
 }
 
 impl Schedule {
-    pub(crate) fn new(program: &Program) -> Schedule {
+    pub(crate) fn new(program: &Program, layout: Layout) -> Schedule {
         let first = program.constants().len() + program.n_inputs();
         let mut schedule = Schedule {
             chunks: Vec::new(),
             groups: Vec::new(),
             place: vec![u32::MAX; first + program.len()],
-            n_work: 0,
+            n_work: layout.n_apart,
+            layout,
         };
         let levels = schedule.group(program, first);
         let items = schedule.order(program, first, &levels);
@@ -71,29 +76,28 @@ impl Schedule {
     fn group(&mut self, program: &Program, first: usize) -> Vec<u32> {
         let mut level = vec![0u32; self.place.len()];
         let mut number = vec![u32::MAX; self.place.len()];
-        let mut results = Vec::new();
         for (k, instruction) in program.instructions().iter().enumerate() {
             let below = instruction.operands().map(|r| level[r as usize]).max().unwrap_or(0);
             level[first + k] = below;
-            let Some(function) = trig(instruction.operation) else { continue };
+            let Some(function) = sine_or_cosine(instruction.operation) else { continue };
             level[first + k] = below + 1;
             if self.groups.len() <= below as usize {
                 self.groups.resize_with(below as usize + 1, Group::default);
             }
-            let arguments = &mut self.groups[below as usize].arguments;
+            let Group { arguments, results, .. } = &mut self.groups[below as usize];
             let at = &mut number[instruction.a as usize];
             if *at == u32::MAX {
                 *at = arguments.len() as u32;
                 arguments.push(instruction.a);
             }
-            results.push((first + k, below as usize, *at as usize, function));
+            results.push(((first + k) as u32, *at as usize, function));
         }
         for group in &mut self.groups {
             group.offset = self.n_work;
             self.n_work += 3 * group.arguments.len();
-        }
-        for (register, group, k, function) in results {
-            self.place[register] = self.groups[group].place(k, function) as u32;
+            for &(register, k, function) in &group.results {
+                self.place[register as usize] = group.place(k, function) as u32;
+            }
         }
         level
     }
@@ -114,7 +118,7 @@ impl Schedule {
         }
         let mut early: Vec<Vec<Item>> = vec![Vec::new(); self.groups.len()];
         let mut late = Vec::with_capacity(instructions.len());
-        for k in (0..instructions.len()).filter(|&k| trig(instructions[k].operation).is_none()) {
+        for k in (0..instructions.len()).filter(|&k| sine_or_cosine(instructions[k].operation).is_none()) {
             let part = if is_early[k] { &mut early[levels[first + k] as usize] } else { &mut late };
             part.push(Item::Instruction(k));
         }
@@ -158,7 +162,7 @@ impl Schedule {
 }
 
 /// Whether an operation is sine or cosine.
-pub(crate) fn trig(operation: Operation) -> Option<Function> {
+pub(crate) fn sine_or_cosine(operation: Operation) -> Option<Function> {
     match operation {
         Operation::Apply(function @ (Function::Sin | Function::Cos)) => Some(function),
         _ => None,

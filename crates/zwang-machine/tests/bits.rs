@@ -6,7 +6,7 @@ mod executor;
 use executor::{N_INPUTS, check, config, inputs, picks, program};
 use proptest::prelude::*;
 use zwang_expr::{Expr, Function, Graph, Program};
-use zwang_machine::{Effort, MachineCode};
+use zwang_machine::{Effort, Layout, MachineCode};
 
 /// Runs machine code state by state; values of one state lie `n` apart.
 fn run(code: &MachineCode, n: usize, inputs: &[f64], outputs: &mut [f64]) {
@@ -104,4 +104,47 @@ fn programs_without_instructions_copy_inputs_and_constants() {
     check_code(&program, Effort::Quick, 3, 1);
     let empty = Program::new(&g, &symbols, &[]).expect("nothing is needed");
     check_code(&empty, Effort::Quick, 1, 1);
+}
+
+/// Inputs and outputs in several pieces: the same bits as in one.
+#[test]
+fn a_state_of_its_own_and_outputs_apart() {
+    let mut g = Graph::new();
+    let symbols: Vec<Expr> = (0..5).map(|k| g.symbol(&format!("x{k}"), "x")).collect();
+    let sine = g.apply(Function::Sin, symbols[1]);
+    let product = g.mul(sine, symbols[4]);
+    let outputs = [symbols[2], product, sine, Expr::ONE, symbols[0]];
+    let program = Program::new(&g, &symbols, &outputs).expect("all symbols are inputs");
+    let mut expected = [0.0; 5];
+    program.run(&[0.5, 0.7, -2.0, 3.0, 1.25], &mut program.workspace(), &mut expected);
+    for effort in [Effort::Quick, Effort::Thorough] {
+        let layout = Layout { state: 1..3, n_apart: 2 };
+        let code = MachineCode::with_layout(&program, layout, effort).expect("this processor is known");
+        let (mut work, mut rest) = (code.workspace(), [0.0; 3]);
+        // the places of the state are not looked at
+        code.run_at(&[0.5, f64::NAN, f64::NAN, 3.0, 1.25], &[0.7, -2.0], &mut work, &mut rest);
+        assert_eq!((&work[..2], &rest[..]), (&expected[..2], &expected[2..]), "{effort:?}");
+    }
+}
+
+/// Sines and cosines in place: one to four arguments, within the limit of their formulas, beyond it, and no numbers.
+#[test]
+fn arguments_of_any_size() {
+    for n in 1..=4 {
+        let mut g = Graph::new();
+        let symbols: Vec<Expr> = (0..n).map(|k| g.symbol(&format!("x{k}"), "x")).collect();
+        let both = |g: &mut Graph, f| symbols.iter().map(|&x| g.apply(f, x)).collect::<Vec<_>>();
+        let outputs = [both(&mut g, Function::Sin), both(&mut g, Function::Cos)].concat();
+        let program = Program::new(&g, &symbols, &outputs).expect("all symbols are inputs");
+        let code = MachineCode::new(&program, Effort::Thorough).expect("this processor is known");
+        let arguments = [0.3, -2.0, 5e5, -524288.0, 524288.1, 1e22, -0.0, f64::INFINITY, f64::NAN, 4e-310];
+        for first in 0..arguments.len() {
+            let inputs: Vec<f64> = (0..n).map(|k| arguments[(first + 3 * k) % arguments.len()]).collect();
+            let (mut expected, mut found) = (vec![0.0; 2 * n], vec![0.0; 2 * n]);
+            program.run(&inputs, &mut program.workspace(), &mut expected);
+            code.run(&inputs, &mut code.workspace(), &mut found);
+            let same = |(x, y): (&f64, &f64)| x.to_bits() == y.to_bits() || x.is_nan() && y.is_nan();
+            assert!(expected.iter().zip(&found).all(same), "{inputs:?}: {expected:?} {found:?}");
+        }
+    }
 }

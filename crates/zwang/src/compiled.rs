@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use zwang_expr::{Expr, Graph, Program};
-use zwang_machine::{Effort, MachineCode};
+use zwang_machine::{Effort, Layout, MachineCode};
 use zwang_motion::MotionError;
 
 use crate::quantity::number;
@@ -35,6 +35,8 @@ pub(crate) struct Compiled {
     inputs: Vec<f64>,
     workspace: Vec<f64>,
     values: Vec<f64>,
+    /// What [`run_at`](Compiled::run_at) passes by itself.
+    layout: Layout,
     coding: Coding,
     machine: Option<MachineCode>,
     /// Better code in the making.
@@ -61,7 +63,7 @@ const LOOK: usize = 512;
 impl Compiled {
     /// Compiles expressions; none if they contain a symbol that is no input.
     pub(crate) fn new(graph: &Graph, inputs: &[Expr], outputs: &[Expr]) -> Option<Compiled> {
-        Some(Compiled::from_program(Program::new(graph, inputs, outputs).ok()?, 0..0, Coding::Never))
+        Some(Compiled::from_program(Program::new(graph, inputs, outputs).ok()?, 0..0, Layout::default(), Coding::Never))
     }
 
     /// The same for expressions evaluated along a motion; the inputs `held` are parameters.
@@ -72,10 +74,17 @@ impl Compiled {
         outputs: &[Expr],
         coding: Coding,
     ) -> Option<Compiled> {
-        Some(Compiled::from_program(Program::new(graph, inputs, outputs).ok()?, held, coding))
+        Some(Compiled::from_program(Program::new(graph, inputs, outputs).ok()?, held, Layout::default(), coding))
     }
 
-    pub(crate) fn from_program(program: Program, held: Range<usize>, coding: Coding) -> Compiled {
+    /// A program of t, (q, q̇) and the parameters `held`, for [`run_at`](Compiled::run_at), which returns the first `n_apart`
+    /// outputs by themselves.
+    pub(crate) fn explicit(program: Program, held: Range<usize>, n_apart: usize, coding: Coding) -> Compiled {
+        let layout = Layout { state: 1..held.start, n_apart };
+        Compiled::from_program(program, held, layout, coding)
+    }
+
+    fn from_program(program: Program, held: Range<usize>, layout: Layout, coding: Coding) -> Compiled {
         let (before, main) = program.split(held.clone());
         let next_look = match coding {
             Coding::WhenItPays => START / main.len().max(1) + PER_INSTRUCTION,
@@ -87,6 +96,7 @@ impl Compiled {
             inputs: vec![0.0; main.n_inputs()],
             workspace: main.workspace(),
             values: vec![0.0; main.n_outputs()],
+            layout,
             n_calls: 0,
             next_look,
             machine: None,
@@ -103,7 +113,7 @@ impl Compiled {
     fn make_code(&mut self) {
         let is_worth_it = self.coding == Coding::Best && self.main.len() <= LONG;
         let effort = if is_worth_it { Effort::Thorough } else { Effort::Quick };
-        self.machine = MachineCode::new(&self.main, effort);
+        self.machine = MachineCode::with_layout(&self.main, self.layout.clone(), effort);
         if let Some(code) = &self.machine {
             self.workspace = code.workspace();
         }
@@ -121,19 +131,27 @@ impl Compiled {
         self.run_loaded()
     }
 
-    /// The values at t and (q, q̇), for programs of those and of parameters.
-    pub(crate) fn run_at(&mut self, t: f64, y: &[f64], parameters: &[f64]) -> &[f64] {
-        self.hold(parameters);
+    /// Fills `out` with the values at t and (q, q̇) for the parameters held, and returns those apart.
+    pub(crate) fn run_at(&mut self, t: f64, y: &[f64], out: &mut [f64]) -> &[f64] {
         self.inputs[0] = t;
-        self.inputs[1..=y.len()].copy_from_slice(y);
-        self.run_loaded()
+        self.count();
+        let n_apart = self.layout.n_apart;
+        match &self.machine {
+            Some(code) => {
+                code.run_at(&self.inputs, y, &mut self.workspace, out);
+                &self.workspace[..n_apart]
+            }
+            None => {
+                self.inputs[self.layout.state.clone()].copy_from_slice(y);
+                self.main.run(&self.inputs, &mut self.workspace, &mut self.values);
+                out.copy_from_slice(&self.values[n_apart..]);
+                &self.values[..n_apart]
+            }
+        }
     }
 
     fn run_loaded(&mut self) -> &[f64] {
-        self.n_calls += 1;
-        if self.n_calls >= self.next_look {
-            self.look_for_code();
-        }
+        self.count();
         match &self.machine {
             Some(code) => code.run(&self.inputs, &mut self.workspace, &mut self.values),
             None => self.main.run(&self.inputs, &mut self.workspace, &mut self.values),
@@ -141,8 +159,17 @@ impl Compiled {
         &self.values
     }
 
+    /// Counts a call that is about to come, and makes code where that pays.
+    #[inline]
+    fn count(&mut self) {
+        self.n_calls += 1;
+        if self.n_calls >= self.next_look {
+            self.look_for_code();
+        }
+    }
+
     /// Computes what depends on the parameters alone, unless they are those of the last call.
-    fn hold(&mut self, parameters: &[f64]) {
+    pub(crate) fn hold(&mut self, parameters: &[f64]) {
         if self.parameters.as_ref().is_some_and(|known| same_bits(known, parameters)) {
             return;
         }
@@ -152,6 +179,7 @@ impl Compiled {
     }
 
     /// Code once it pays, better code once that pays; the values are the same bit by bit.
+    #[cold]
     fn look_for_code(&mut self) {
         if self.machine.is_none() {
             self.make_code();
@@ -159,9 +187,9 @@ impl Compiled {
         }
         let Some(receiver) = &self.better else {
             let (sender, receiver) = channel();
-            let program = self.main.clone();
+            let (program, layout) = (self.main.clone(), self.layout.clone());
             // if nobody waits for it any more, it is dropped
-            let work = move || sender.send(MachineCode::new(&program, Effort::Thorough)).is_ok();
+            let work = move || sender.send(MachineCode::with_layout(&program, layout, Effort::Thorough)).is_ok();
             self.better = std::thread::Builder::new().spawn(work).ok().map(|_| receiver);
             self.next_look = if self.better.is_some() { self.n_calls + LOOK } else { usize::MAX };
             return;
@@ -192,7 +220,8 @@ impl Compiled {
         self.program.len()
     }
 
-    /// What is run again and again once the parameters are known: t, q, q̇ and what was found from the parameters come in.
+    /// What is run again and again once the parameters are known, and its inputs: t, q, q̇ (not filled in) and what was found
+    /// from the parameters.
     pub(crate) fn main(&self) -> (&Program, &[f64]) {
         (&self.main, &self.inputs)
     }

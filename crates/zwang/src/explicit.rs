@@ -31,7 +31,7 @@ const MOST_WATCHED: usize = 1000;
 /// Longer programs are not made: sparse algebra is as fast, and code would take long to make.
 pub(crate) const LONGEST: usize = 60_000;
 
-/// The program from t, q, q̇ and parameters to the least pivots, q̈ and the rates of the integrals, for the rows `kept`,
+/// The program from t, q, q̇ and parameters to the least pivots, q̇, q̈ and the rates of the integrals, for the rows `kept`,
 /// which must be independent and imply the others. None if it would be too long, if a quantity has no value, or if a
 /// multiplier is asked for that the kept rows do not determine.
 ///
@@ -74,7 +74,8 @@ pub(crate) fn acceleration(source: &Source, kept: &[usize], scales: &[f64]) -> O
     for (rate, work) in rates.iter_mut().zip(works) {
         *rate = work.map_or(*rate, |work| program.assembler.add(*rate, work));
     }
-    program.finish([solution.x, rates].concat())
+    let qdot = program.values(&source.qdot)?;
+    program.finish([qdot, solution.x, rates].concat())
 }
 
 /// The program from t, q, q̇ and parameters to the least pivots and to the smallest change, in the mass metric, that
@@ -88,11 +89,14 @@ pub(crate) fn correction(source: &Source, rows: &[usize], residuals: &[Expr]) ->
     program.finish(x)
 }
 
-/// The least pivot of the rows and what was found; none if a pivot was in doubt or something is not finite.
-pub(crate) fn found(outputs: &[f64]) -> Option<(f64, &[f64])> {
+/// How many outputs come before those looked for: see [`least_pivot`].
+pub(crate) const N_PIVOTS: usize = 3;
+
+/// The least pivot of the rows; none if a pivot was in doubt or something found is not finite.
+pub(crate) fn least_pivot(pivots: &[f64], found: &[f64]) -> Option<f64> {
+    let is_finite = found.iter().fold(pivots[2].is_finite(), |all, x| all & x.is_finite());
     // a pivot may be NaN
-    let is_sure = outputs[0] > 0.0 && outputs[1] > 0.0 && outputs[2..].iter().all(|x| x.is_finite());
-    is_sure.then(|| (outputs[2], &outputs[3..]))
+    (pivots[0] > 0.0 && pivots[1] > 0.0 && is_finite).then(|| pivots[2])
 }
 
 /// M = R D Rᵀ and S = Y Zᵀ of some rows, eliminated.

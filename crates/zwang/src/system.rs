@@ -7,7 +7,7 @@ use zwang_motion::{Dynamics, Given, Instant, Jacobian, Legendre, Matrix, MotionE
 
 use crate::compiled::{Coding, Compiled};
 use crate::equations::{Equations, SparseRow};
-use crate::explicit::{LONGEST, acceleration, correction, found};
+use crate::explicit::{LONGEST, N_PIVOTS, acceleration, correction, least_pivot};
 use crate::model::{Derived, Model};
 use crate::moving::{Derivatives, Moving, Source};
 
@@ -168,8 +168,8 @@ impl System {
         self.coding = coding;
     }
 
-    /// The program of the explicit acceleration with its inputs of the last call, if there is one: t, q, q̇ come first and
-    /// what the parameters give follows; three numbers about pivots come out first, then q̈.
+    /// The program of the explicit acceleration with its inputs, if there is one: t, q, q̇ come first, to be filled in, and
+    /// what the parameters give follows; three numbers about pivots come out first, then q̇ and q̈.
     pub fn explicit_program(&self) -> Option<(&zwang_expr::Program, &[f64])> {
         self.explicit.as_ref()?.acceleration.as_ref().map(Compiled::main)
     }
@@ -180,7 +180,11 @@ impl System {
         let Some(source) = self.source.as_ref().filter(|_| self.n_instructions() <= LONGEST) else { return explicit };
         let source = source.shortened();
         let held = 2 * self.n + 1..self.inputs.len();
-        let compile = |program| Compiled::from_program(program, held.clone(), self.coding);
+        let compile = |program| {
+            let mut compiled = Compiled::explicit(program, held.clone(), N_PIVOTS, self.coding);
+            compiled.hold(&self.parameters);
+            compiled
+        };
         explicit.acceleration = acceleration(&source, rows, scales).map(compile);
         if explicit.acceleration.is_some() {
             let first = |n_rows: usize| &rows[..rows.partition_point(|&r| r < n_rows)];
@@ -210,6 +214,13 @@ impl System {
     /// Sets all parameters.
     pub fn set_parameters(&mut self, values: &[f64]) {
         self.parameters.copy_from_slice(values);
+        self.hold_parameters();
+    }
+
+    /// Lets the explicit programs know the parameters.
+    fn hold_parameters(&mut self) {
+        let Some(Explicit { acceleration, positions, velocities, .. }) = &mut self.explicit else { return };
+        [acceleration, positions, velocities].into_iter().flatten().for_each(|program| program.hold(&self.parameters));
     }
 
     /// The parameter values now; an event may have changed them.
@@ -369,13 +380,9 @@ impl Dynamics for System {
     }
 
     fn accelerate(&mut self, t: f64, y: &[f64], rate: &mut [f64]) -> Option<f64> {
-        let n = self.n;
         let program = self.explicit.as_mut()?.acceleration.as_mut()?;
-        let values = program.run_at(t, &y[..2 * n], &self.parameters);
-        let (pivot, found) = found(values)?;
-        rate[..n].copy_from_slice(&y[n..2 * n]);
-        rate[n..].copy_from_slice(found);
-        Some(pivot)
+        let pivots = program.run_at(t, &y[..2 * self.n], rate);
+        least_pivot(pivots, rate)
     }
 
     fn correct(&mut self, state: &State, on_positions: bool, delta: &mut [f64]) -> bool {
@@ -385,10 +392,8 @@ impl Dynamics for System {
         let inputs = &mut self.inputs[..=2 * self.n];
         inputs[1..=self.n].copy_from_slice(&state.q);
         inputs[self.n + 1..].copy_from_slice(&state.qdot);
-        let values = program.run_at(state.t, &inputs[1..], &self.parameters);
-        let Some((_, found)) = found(values) else { return false };
-        delta.copy_from_slice(found);
-        true
+        let pivots = program.run_at(state.t, &inputs[1..], delta);
+        least_pivot(pivots, delta).is_some()
     }
 
     fn n_position_rows(&self) -> usize {
@@ -468,7 +473,9 @@ impl Dynamics for System {
         }
         self.set(state);
         let Some(moving) = &mut self.moving else { return Ok(Reaction::Ignore) };
-        moving.fire(event, upwards, &self.inputs, state, &mut self.parameters)
+        let reaction = moving.fire(event, upwards, &self.inputs, state, &mut self.parameters);
+        self.hold_parameters();
+        reaction
     }
 
     fn landed(&mut self, state: &State) -> Result<(), MotionError> {
