@@ -303,7 +303,9 @@ impl<'a> Brackets<'a> {
 
     /// Brackets until nothing new comes.
     fn grow(mut self) -> Result<Flag, Undecided> {
-        let mut dimensions = vec![self.free.len()];
+        let dimension = self.free.len();
+        let mut dimensions = vec![dimension];
+        self.drop_idle();
         let most = self.echelon.pivots.len() - self.echelon.n_functions;
         while self.found.len() < most {
             let candidates = match dimensions.len() {
@@ -316,7 +318,7 @@ impl<'a> Brackets<'a> {
             if self.found.len() == self.n_before {
                 break;
             }
-            dimensions.push(self.free.len() + self.found.len());
+            dimensions.push(dimension + self.found.len());
         }
         Ok(self.finish(dimensions))
     }
@@ -347,6 +349,18 @@ impl<'a> Brackets<'a> {
         }
         rates.extend(free.map(|k| (self.z[k], Expr::ONE)));
         self.graph.tangents(exprs, |s| rates.get(&s).copied().unwrap_or(Expr::ZERO))
+    }
+
+    /// Leaves out fields ∂_i along which nothing changes: all their brackets are zero.
+    fn drop_idle(&mut self) {
+        let symbols = self.graph.symbols_of(&self.fields.concat());
+        let is_idle = |i: &usize| {
+            let still = self.fields[*i].iter().all(|e| *e == Expr::ZERO);
+            still && symbols.binary_search(&self.z[self.free[*i]]).is_err()
+        };
+        let busy: Vec<usize> = (0..self.fields.len()).filter(|i| !is_idle(i)).collect();
+        self.fields = busy.iter().map(|&i| self.fields[i].clone()).collect();
+        self.free = busy.iter().map(|&i| self.free[i]).collect();
     }
 
     /// [X_i, X_j] for all i < j; none if they grow too long.

@@ -43,13 +43,13 @@ impl Noisy {
         Noisy { lanes: [value; LANES], size: value.abs() }
     }
 
-    /// A number known up to `error`.
-    pub fn within(value: f64, error: f64) -> Noisy {
+    /// A number known up to `error` among numbers of about this size.
+    pub fn within(value: f64, error: f64, size: f64) -> Noisy {
         let mut lanes = [value; LANES];
         for (k, lane) in lanes.iter_mut().enumerate() {
             *lane += error * (2.0 * hash(value.to_bits(), k) - 1.0);
         }
-        Noisy { lanes, size: value.abs().max(error) }
+        Noisy { lanes, size: size.max(value.abs()) }
     }
 
     /// Lane by lane, with random rounding.
@@ -153,7 +153,7 @@ fn hash(bits: u64, lane: usize) -> f64 {
 
 /// Runs a program lane by lane; constants that are no integers were rounded when they were written down.
 pub(super) fn run(program: &Program, inputs: &[Noisy]) -> Vec<Noisy> {
-    let constant = |&c: &f64| if c.fract() == 0.0 { Noisy::exact(c) } else { Noisy::within(c, ULP * c.abs()) };
+    let constant = |&c: &f64| if c.fract() == 0.0 { Noisy::exact(c) } else { Noisy::within(c, ULP * c.abs(), 0.0) };
     let mut registers: Vec<Noisy> = program.constants().iter().map(constant).collect();
     registers.reserve(inputs.len() + program.len());
     registers.extend_from_slice(inputs);
@@ -271,7 +271,7 @@ mod tests {
     #[test]
     fn decisions_do_not_depend_on_scales() {
         for scale in [1e-60, 1e-6, 1.0, 1e6, 1e60] {
-            let row = |v: [f64; 3]| v.map(|x| Noisy::within(x * scale, 1e-16 * scale)).to_vec();
+            let row = |v: [f64; 3]| v.map(|x| Noisy::within(x * scale, 1e-16 * scale, 0.0)).to_vec();
             let mut span = Span::default();
             assert_eq!(span.insert(row([1.0, 2.0, 3.0])), Sign::NotZero);
             let reduced = span.reduce(row([0.1, 0.2, 0.3]));

@@ -183,7 +183,8 @@ impl Sample {
     /// A state that was put on constraints is only as exact as that.
     fn blur<'s>(&mut self, scales: impl Iterator<Item = &'s f64>, tolerance: f64) {
         for (v, scale) in self.values[1..].iter_mut().zip(scales) {
-            *v = Noisy::within(v.value(), tolerance * scale.max(v.value().abs()));
+            let size = scale.max(v.value().abs());
+            *v = Noisy::within(v.value(), tolerance * size, size);
         }
     }
 
