@@ -11,7 +11,9 @@ use crate::quantity::with_unit;
 use crate::start::find_start;
 use crate::syntax::{Overrides, parse};
 use crate::system::System;
-use crate::verdict::{self, Classification, Integrability, Redundant, contradiction, dependence, freedom, integrability};
+use crate::verdict::{
+    self, Classification, Integrability, Redundant, contradiction, dependence, freedom, integrability,
+};
 
 /// A text that was read: the model if it has no errors, and everything there is to say about it.
 pub struct Reading {
@@ -54,6 +56,8 @@ pub struct Wishes {
     pub route: RouteName,
     /// When programs become machine code.
     pub coding: Coding,
+    /// Leave out what takes milliseconds and changes no motion: a run is waiting.
+    pub brief: bool,
 }
 
 /// All that can be said about a model without moving it.
@@ -134,7 +138,10 @@ pub fn check(model: Model, wishes: &Wishes, diagnostics: &mut Diagnostics) -> Op
     let (redundant, here) = dependence::redundant(&mut equations, &mut system, &state, &snapshot.given, settings);
     let rank = || integrability::rank_of_positions(&equations, &mut system, &state, &here, settings);
     let scene = integrability::Scene { equations: &equations, start: Some(&state), settings };
-    let integrability = integrability::integrability(&scene, &mut constraints, rank);
+    let integrability = match wishes.brief && integrability::takes_long(&equations) {
+        true => Integrability::default(),
+        false => integrability::integrability(&scene, &mut constraints, rank),
+    };
     for note in integrability::integral_notes(&equations, &integrability) {
         diagnostics.push(note);
     }

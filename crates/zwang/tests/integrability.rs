@@ -158,7 +158,12 @@ fn text(case: &Case, writing: Writing) -> String {
     let mut rows: Vec<String> = Vec::new();
     for (k, row) in case.rows.iter().enumerate() {
         let (left, right) = row.split_once(" = ").unwrap();
-        rows.push(format!("constraint r{k}: {:e}*({} - ({})) = 0", scale(k), replaced(left, put), replaced(right, put)));
+        rows.push(format!(
+            "constraint r{k}: {:e}*({} - ({})) = 0",
+            scale(k),
+            replaced(left, put),
+            replaced(right, put)
+        ));
     }
     if writing.reversed {
         coordinates.reverse();
@@ -317,7 +322,8 @@ fn nonlinear_rows_are_decided_by_what_their_motions_reach() {
         ("x, y, z", "(y' - z*x')*exp(z') = 0", "x' = 1, y' = 0.5, z' = 0.2", false, 0),
     ];
     for (coordinates, row, start, integrable, n_integrals) in cases {
-        let text = format!("coordinates {coordinates}\nmass {coordinates}: 1\nconstraint c: {row}\nstart x = 0.5, {start}\n");
+        let text =
+            format!("coordinates {coordinates}\nmass {coordinates}: 1\nconstraint c: {row}\nstart x = 0.5, {start}\n");
         let text = if coordinates.contains('y') { text + "start y = 0.2\n" } else { text };
         let text = if coordinates.contains('z') { text + "start z = 0.5\n" } else { text };
         let check = check(&text);
@@ -382,7 +388,9 @@ fn twenty_coordinates_are_looked_at_in_a_blink() {
         .collect();
     let contact = "constraint c: q[1]' = sum(i in 1..9: q[2*i]*q[2*i+1]')\n".to_string();
     for rows in [chain, trailers, contact] {
-        let text = format!("coordinates q[1..20]\nkinetic sum(i in 1..20: q[i]'^2)/2\n{rows}start q[i in 1..20] = 0.1 + 0.05*i\n");
+        let text = format!(
+            "coordinates q[1..20]\nkinetic sum(i in 1..20: q[i]'^2)/2\n{rows}start q[i in 1..20] = 0.1 + 0.05*i\n"
+        );
         let begin = std::time::Instant::now();
         let check = check(&text);
         let took = begin.elapsed();

@@ -4,6 +4,8 @@
 
 use zwang_expr::{Expr, Function, Graph, Node};
 
+use super::integrals::fraction;
+
 /// Longer integrands are not of this simple kind.
 const LONGEST: usize = 300;
 
@@ -39,8 +41,7 @@ impl Rules<'_> {
         let mut parts = Vec::new();
         for term in terms {
             let factors = operands(graph, term, is_product);
-            let (with, without): (Vec<Expr>, Vec<Expr>) =
-                factors.into_iter().partition(|f| depends(graph, *f, self.x));
+            let (with, without): (Vec<Expr>, Vec<Expr>) = factors.into_iter().partition(|f| depends(graph, *f, self.x));
             let integral = match with[..] {
                 [] => self.x,
                 [one] => self.single(graph, one).or_else(|| self.substitution(graph, &with))?,
@@ -167,9 +168,19 @@ impl Rules<'_> {
         if !(self.is_zero)(graph, change) {
             return None;
         }
-        // it does not matter where a constant is evaluated
-        let constant = graph.substitute(&[ratio], &[(self.x, Expr::ONE)].into_iter().collect())[0];
-        graph.constant_value(constant).is_none_or(f64::is_finite).then_some(constant)
+        // it does not matter where a constant is evaluated; 0 leaves the shortest formula, if it has a value there
+        let at = |graph: &mut Graph, x: Expr| graph.substitute(&[ratio], &[(self.x, x)].into_iter().collect())[0];
+        let candidates = [at(graph, Expr::ZERO), at(graph, Expr::ONE), at(graph, Expr::HALF)];
+        for candidate in candidates {
+            // a plain number is better told as one
+            let number = graph.constant_value(candidate).and_then(fraction).map(|(p, q)| graph.rational(p, q));
+            let constant = number.unwrap_or(candidate);
+            let difference = graph.sub(ratio, constant);
+            if (self.is_zero)(graph, difference) {
+                return Some(constant);
+            }
+        }
+        None
     }
 }
 

@@ -8,11 +8,13 @@
 use rustc_hash::FxHashMap;
 use zwang_expr::{Expr, Graph, Program};
 
+use super::integrals::curl;
 use super::noisy::{Noisy, Sign, Span, sign_of};
 use super::pfaffian::{Pfaffian, Sample};
+use crate::equations::SparseRow;
 
-/// Nodes that brackets may add to the graph: about thirty milliseconds of work.
-const MOST_NODES: usize = 250_000;
+/// Nodes that brackets may add to the graph: about forty milliseconds of work, measured.
+const MOST_NODES: usize = 45_000;
 
 /// More coordinates than this are not looked at: the elimination alone would take longer than a blink.
 pub(super) const MOST_COORDINATES: usize = 120;
@@ -80,21 +82,56 @@ pub(super) fn flag(
     if pfaffian.z.len() > MOST_COORDINATES {
         return Err(Undecided::TooLong(Vec::new()));
     }
-    match flag_at(graph, pfaffian, symbols, samples) {
+    let limit = graph.len() + MOST_NODES;
+    match flag_at(graph, pfaffian, symbols, samples, limit) {
         // one state may be an unlucky one
         Err(Undecided::Unclear(what)) if samples.len() > 2 => {
             let pairs = (0..samples.len()).map(|k| [&samples[..k], &samples[k + 1..]].concat());
-            let found = pairs.map(|pair| flag_at(graph, pfaffian, symbols, &pair)).find(Result::is_ok);
+            let found = pairs.map(|pair| flag_at(graph, pfaffian, symbols, &pair, limit)).find(Result::is_ok);
             found.unwrap_or(Err(Undecided::Unclear(what)))
         }
         other => other,
     }
 }
 
-fn flag_at(graph: &mut Graph, pfaffian: &Pfaffian, symbols: &[Expr], samples: &[Sample]) -> Result<Flag, Undecided> {
-    let limit = graph.len() + MOST_NODES;
+fn flag_at(
+    graph: &mut Graph,
+    pfaffian: &Pfaffian,
+    symbols: &[Expr],
+    samples: &[Sample],
+    limit: usize,
+) -> Result<Flag, Undecided> {
     let echelon = echelon(graph, pfaffian, symbols, samples, limit)?;
-    Brackets::new(graph, pfaffian, symbols, samples, echelon, limit).grow()
+    let n_known = n_exact(graph, pfaffian, symbols, samples);
+    Brackets::new(graph, pfaffian, symbols, samples, echelon, limit).grow(n_known)
+}
+
+/// How many velocity rows are differentials as they stand, independent of each other and of the known functions.
+fn n_exact(graph: &mut Graph, pfaffian: &Pfaffian, symbols: &[Expr], samples: &[Sample]) -> usize {
+    if pfaffian.is_extended {
+        return 0;
+    }
+    let z = &pfaffian.z;
+    let functions = pfaffian.forms.iter().filter(|f| f.is_function).map(|f| (true, &f.entries));
+    let stated = pfaffian.stated.iter().map(|(_, entries)| (false, entries));
+    let mut span = Span::default();
+    let mut n = 0;
+    for (is_function, entries) in functions.chain(stated) {
+        let curl: Vec<Expr> = if is_function { Vec::new() } else { curl_entries(graph, z, entries) };
+        let is_zero = |v: &Vec<Noisy>| v.iter().all(|e| e.sign() == Sign::Zero);
+        let exact = curl.is_empty() || evaluated(graph, symbols, samples, &curl).is_some_and(|v| v.iter().all(is_zero));
+        let exprs: Vec<Expr> = entries.iter().map(|(_, e)| *e).collect();
+        let Some(values) = evaluated(graph, symbols, &samples[..1], &exprs).filter(|_| exact) else { continue };
+        let mut vector = vec![Noisy::default(); z.len()];
+        entries.iter().zip(&values[0]).for_each(|((k, _), v)| vector[*k] = *v);
+        let reduced = span.reduce(vector);
+        n += usize::from(span.insert(reduced) == Sign::NotZero && !is_function);
+    }
+    n
+}
+
+fn curl_entries(graph: &mut Graph, z: &[Expr], entries: &SparseRow) -> Vec<Expr> {
+    curl(graph, z, entries).into_iter().map(|(_, e)| e).collect()
 }
 
 /// Gauss-Jordan elimination in the order of the forms, in symbols and at every state at once.
@@ -205,9 +242,7 @@ fn best_pivot(graph: &Graph, entries: &FxHashMap<usize, Entry>) -> Option<usize>
     let good: Vec<usize> = columns.iter().copied().filter(|k| entries[k].relative_error() < GOOD).collect();
     match good.is_empty() {
         false => good.into_iter().min_by_key(|k| cost(&entries[k])),
-        true => columns
-            .into_iter()
-            .min_by(|a, b| entries[a].relative_error().total_cmp(&entries[b].relative_error())),
+        true => columns.into_iter().min_by(|a, b| entries[a].relative_error().total_cmp(&entries[b].relative_error())),
     }
 }
 
@@ -236,12 +271,7 @@ fn normalize(graph: &mut Graph, entries: &mut FxHashMap<usize, Entry>, pivot: us
 }
 
 /// entries ← entries − factor · of; what cancels at every state is dropped.
-fn subtract(
-    graph: &mut Graph,
-    entries: &mut FxHashMap<usize, Entry>,
-    factor: &Entry,
-    of: &FxHashMap<usize, Entry>,
-) {
+fn subtract(graph: &mut Graph, entries: &mut FxHashMap<usize, Entry>, factor: &Entry, of: &FxHashMap<usize, Entry>) {
     for (&column, entry) in of {
         let expr = graph.mul(factor.expr, entry.expr);
         let values = factor.values.iter().zip(&entry.values).map(|(a, b)| a.mul(*b).neg());
@@ -301,23 +331,25 @@ impl<'a> Brackets<'a> {
         Brackets { graph, symbols, samples, z, echelon, free, fields, found, n_before: 0, spans, limit }
     }
 
-    /// Brackets until nothing new comes.
-    fn grow(mut self) -> Result<Flag, Undecided> {
+    /// Brackets until nothing new comes, or until what is known to stay constant leaves no room.
+    fn grow(mut self, n_known: usize) -> Result<Flag, Undecided> {
         let dimension = self.free.len();
         let mut dimensions = vec![dimension];
         self.drop_idle();
-        let most = self.echelon.pivots.len() - self.echelon.n_functions;
+        let most = self.echelon.pivots.len().saturating_sub(self.echelon.n_functions + n_known);
         while self.found.len() < most {
-            let candidates = match dimensions.len() {
-                1 => self.first_brackets(),
-                _ => self.next_brackets(),
+            let n_before = self.found.len();
+            let whole = match dimensions.len() {
+                1 => self.first_brackets(most)?,
+                _ => self.next_brackets(most)?,
             };
-            let Some(candidates) = candidates else { return Err(Undecided::TooLong(dimensions)) };
-            self.n_before = self.found.len();
-            self.take(candidates)?;
-            if self.found.len() == self.n_before {
+            if !whole {
+                return Err(Undecided::TooLong(dimensions));
+            }
+            if self.found.len() == n_before {
                 break;
             }
+            self.n_before = n_before;
             dimensions.push(dimension + self.found.len());
         }
         Ok(self.finish(dimensions))
@@ -363,15 +395,15 @@ impl<'a> Brackets<'a> {
         self.free = busy.iter().map(|&i| self.free[i]).collect();
     }
 
-    /// [X_i, X_j] for all i < j; none if they grow too long.
-    fn first_brackets(&mut self) -> Option<Vec<Vec<Expr>>> {
+    /// Takes [X_i, X_j] for all i < j; false if they grow too long.
+    fn first_brackets(&mut self, most: usize) -> Result<bool, Undecided> {
         let (d, r) = (self.fields.len(), self.echelon.pivots.len());
         let all: Vec<Expr> = self.fields.concat();
         let mut rates = Vec::with_capacity(d);
         for i in 0..d {
             rates.push(self.along(Some(self.free[i]), &self.fields[i].clone(), &all));
             if self.graph.len() > self.limit {
-                return None;
+                return Ok(false);
             }
         }
         let mut brackets = Vec::new();
@@ -380,37 +412,35 @@ impl<'a> Brackets<'a> {
                 brackets.push((0..r).map(|k| self.graph.sub(rates[i][j * r + k], rates[j][i * r + k])).collect());
             }
         }
-        Some(brackets)
+        self.take(brackets, most)?;
+        Ok(true)
     }
 
-    /// [X_i, W] for the directions W that were new in the last round; none if they grow too long.
-    fn next_brackets(&mut self) -> Option<Vec<Vec<Expr>>> {
+    /// Takes [X_i, W] for the directions W that were new in the last round; false if they grow too long.
+    fn next_brackets(&mut self, most: usize) -> Result<bool, Undecided> {
         let (d, r) = (self.fields.len(), self.echelon.pivots.len());
         let new: Vec<Vec<Expr>> = self.found[self.n_before..].iter().map(|w| w.components.clone()).collect();
-        let all: Vec<Expr> = self.fields.concat();
-        let every: Vec<Expr> = new.concat();
-        let mut by_new = Vec::new();
-        for w in &new {
-            by_new.push(self.along(None, w, &all));
-            if self.graph.len() > self.limit {
-                return None;
-            }
-        }
-        let mut brackets = Vec::new();
         for i in 0..d {
-            let rates = self.along(Some(self.free[i]), &self.fields[i].clone(), &every);
-            if self.graph.len() > self.limit {
-                return None;
+            if self.found.len() == most {
+                break;
             }
-            for w in 0..new.len() {
-                brackets.push((0..r).map(|k| self.graph.sub(rates[w * r + k], by_new[w][i * r + k])).collect());
+            let field = self.fields[i].clone();
+            let rates = self.along(Some(self.free[i]), &field, &new.concat());
+            let mut brackets = Vec::new();
+            for (w, components) in new.iter().enumerate() {
+                let back = self.along(None, components, &field);
+                brackets.push((0..r).map(|k| self.graph.sub(rates[w * r + k], back[k])).collect());
+                if self.graph.len() > self.limit {
+                    return Ok(false);
+                }
             }
+            self.take(brackets, most)?;
         }
-        Some(brackets)
+        Ok(true)
     }
 
     /// Keeps the candidates that are new directions at every state.
-    fn take(&mut self, candidates: Vec<Vec<Expr>>) -> Result<(), Undecided> {
+    fn take(&mut self, candidates: Vec<Vec<Expr>>, most: usize) -> Result<(), Undecided> {
         let mut candidates: Vec<Vec<Expr>> =
             candidates.into_iter().filter(|c| c.iter().any(|e| *e != Expr::ZERO)).collect();
         // short ones first: their brackets stay short
@@ -420,9 +450,8 @@ impl<'a> Brackets<'a> {
         let program = program.map_err(|_| Undecided::Unclear("a bracket"))?;
         let values: Option<Vec<Vec<Noisy>>> = self.samples.iter().map(|s| s.run(&program)).collect();
         let values = values.ok_or(Undecided::Unclear("a bracket, which is not finite where it was looked at"))?;
-        let room = r - self.echelon.n_functions;
         for (c, components) in candidates.into_iter().enumerate() {
-            if self.found.len() == room {
+            if self.found.len() == most {
                 break;
             }
             let at = |k: usize| values[k][c * r..(c + 1) * r].to_vec();

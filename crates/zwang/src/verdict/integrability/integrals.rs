@@ -7,8 +7,8 @@
 use zwang_expr::{Expr, Function, Graph, Node, Program};
 
 use super::antiderivative::{antiderivative, operands, power_of};
-use super::noisy::{Noisy, Sign, Span, sign_of};
 use super::flag::Flag;
+use super::noisy::{Noisy, Sign, Span, sign_of};
 use super::pfaffian::{Pfaffian, Random, Sample};
 use crate::equations::SparseRow;
 use crate::model::Model;
@@ -32,7 +32,7 @@ struct RowForm {
 }
 
 /// The entries of dα for i < j.
-type Curl = Vec<((usize, usize), Expr)>;
+pub(super) type Curl = Vec<((usize, usize), Expr)>;
 
 /// Unknown multipliers that are fitted at once; more would take longer than a blink.
 const MOST_UNKNOWNS: usize = 90;
@@ -463,8 +463,7 @@ impl<'a> Search<'a> {
         let last = all.len() - 1;
         let vectors = null_vectors(&all);
         if let Some(vector) = vectors.iter().find(|v| v.last().is_some_and(|(u, _)| *u == last)) {
-            let weights: Vec<(Expr, f64)> =
-                vector[..vector.len() - 1].iter().map(|&(u, c)| (atoms[u], -c)).collect();
+            let weights: Vec<(Expr, f64)> = vector[..vector.len() - 1].iter().map(|&(u, c)| (atoms[u], -c)).collect();
             found.extend(self.power(&weights));
         }
         found
@@ -601,13 +600,12 @@ impl<'a> Search<'a> {
         let mut at_states = Vec::new();
         for (sample, directions) in self.flag.samples.iter().zip(&self.flag.directions) {
             let Some(values) = sample.run(&program) else { return };
-            let mut values = values.iter().map(|v| v.value());
+            let mut values = values.into_iter();
             let mut columns = Vec::new();
             for (_, entries) in &self.pfaffian.stated {
-                let form: Vec<(usize, f64)> =
-                    entries.iter().map(|(k, _)| (*k, values.next().unwrap_or(0.0))).collect();
-                let on = |v: &Vec<Noisy>| form.iter().map(|(k, a)| a * v[*k].value()).sum::<f64>();
-                columns.push(directions.iter().map(on).collect::<Vec<f64>>());
+                let form: Vec<(usize, Noisy)> =
+                    entries.iter().map(|(k, _)| (*k, values.next().unwrap_or_default())).collect();
+                columns.push(directions.iter().map(|v| on(&form, v)).collect::<Vec<f64>>());
             }
             at_states.push(null_vectors(&columns));
         }
@@ -640,6 +638,12 @@ impl<'a> Search<'a> {
     }
 }
 
+/// α(v), exactly zero where it is rounding.
+fn on(form: &[(usize, Noisy)], v: &[Noisy]) -> f64 {
+    let sum = form.iter().map(|(k, a)| a.mul(v[*k])).fold(Noisy::default(), Noisy::add);
+    if sum.sign() == Sign::Zero { 0.0 } else { sum.value() }
+}
+
 fn nearly_equal(a: &[(usize, f64)], b: &[(usize, f64)]) -> bool {
     /// Constant multipliers at states that are far apart agree to rounding; others differ by their own size.
     const SAME: f64 = 1e-7;
@@ -659,7 +663,7 @@ fn vanish(graph: &Graph, symbols: &[Expr], samples: &[Sample], exprs: &[Expr]) -
 }
 
 /// dα: ∂aⱼ/∂zᵢ − ∂aᵢ/∂zⱼ for i < j, without what is zero by structure.
-fn curl(graph: &mut Graph, z: &[Expr], entries: &SparseRow) -> Curl {
+pub(super) fn curl(graph: &mut Graph, z: &[Expr], entries: &SparseRow) -> Curl {
     let mut slopes = vec![Vec::new(); z.len()];
     for &(k, a) in entries {
         let symbols = graph.symbols(a);
@@ -743,7 +747,7 @@ fn gathered(mut list: Vec<(usize, f64)>) -> Vec<(usize, f64)> {
 }
 
 /// The fraction with a small denominator that a number is, if it is one to ten digits.
-fn fraction(x: f64) -> Option<(i64, i64)> {
+pub(super) fn fraction(x: f64) -> Option<(i64, i64)> {
     /// Larger numbers in a combination are accidents.
     const LARGEST: f64 = 1e4;
     if !x.is_finite() || x.abs() > LARGEST {

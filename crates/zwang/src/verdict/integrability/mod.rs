@@ -4,9 +4,9 @@
 //! (Frobenius), and a row is integrable if it annuls all of it.
 
 mod antiderivative;
-mod noisy;
 mod flag;
 mod integrals;
+mod noisy;
 mod pfaffian;
 
 use zwang_expr::{Expr, Graph, Program};
@@ -19,9 +19,9 @@ use crate::model::{Level, Model};
 use crate::quantity::number;
 use crate::start::{joined, moved_state};
 use crate::system::System;
-use noisy::{Noisy, Sign};
 use flag::{Flag, MOST_COORDINATES, Undecided, flag};
 use integrals::{Found, Search};
+use noisy::{Noisy, Sign};
 use pfaffian::{N_STATES, Neighbourhood, Pfaffian};
 
 /// What the position rows and the velocity rows together say about where a motion can go.
@@ -50,6 +50,17 @@ pub struct Integral {
     /// Its value at the start.
     pub value: Option<f64>,
     rows: Vec<usize>,
+}
+
+/// Whether the velocity rows are so long that looking at them takes milliseconds.
+pub(crate) fn takes_long(equations: &Equations) -> bool {
+    /// Nodes of all velocity rows together; a carriage has about forty.
+    const LONG: usize = 120;
+    let mut n = 0;
+    equations.rows.iter().filter(|r| r.level == Level::Velocity).any(|row| {
+        n += equations.model.graph.size(row.residual);
+        n > LONG
+    })
 }
 
 /// What the verdict needs to know.
@@ -123,7 +134,8 @@ fn positions_only(equations: &Equations, positions: impl FnOnce() -> Option<usiz
     let residuals: Vec<Expr> =
         equations.rows.iter().filter(|r| r.level == Level::Position).map(|r| r.residual).collect();
     let with_time = !residuals.is_empty() && model.graph.symbols_of(&residuals).contains(&model.time);
-    let growth_vector = positions().map(|rank| vec![(model.n_coordinates() + usize::from(with_time)).saturating_sub(rank)]);
+    let growth_vector =
+        positions().map(|rank| vec![(model.n_coordinates() + usize::from(with_time)).saturating_sub(rank)]);
     Integrability { growth_vector, with_time, n_integrals: Some(0), ..Integrability::default() }
 }
 
@@ -201,12 +213,7 @@ fn annuls(graph: &Graph, symbols: &[Expr], entries: &[(usize, Expr)], flag: &Fla
     }
 }
 
-fn integral(
-    graph: &Graph,
-    equations: &Equations,
-    found: &Found,
-    value_of: &dyn Fn(Expr) -> Option<f64>,
-) -> Integral {
+fn integral(graph: &Graph, equations: &Equations, found: &Found, value_of: &dyn Fn(Expr) -> Option<f64>) -> Integral {
     let multiplier = |m: Expr| if found.varies { String::new() } else { graph.text(m) };
     let name = |row: usize| equations.rows[row].name.clone();
     Integral {
@@ -222,6 +229,10 @@ const LONGEST_TEXT: usize = 400;
 
 fn value(graph: &Graph, model: &Model, state: &State, e: Expr) -> Option<f64> {
     let program = Program::new(graph, &model.state_symbols(), &[e]).ok()?;
+    let inputs: Vec<Noisy> = model.state_values(state).into_iter().map(Noisy::exact).collect();
+    if noisy::run(&program, &inputs)[0].sign() == Sign::Zero {
+        return Some(0.0);
+    }
     let mut value = [f64::NAN];
     program.run(&model.state_values(state), &mut program.workspace(), &mut value);
     Some(value[0]).filter(|v| v.is_finite())
@@ -259,7 +270,9 @@ fn sentence(equations: &Equations, kinds: &[Classification], pfaffian: &Pfaffian
     let n_velocity = flag.n_independent - flag.n_functions;
     let stated = equations.rows.iter().filter(|r| r.level == Level::Velocity).count();
     match n_integrals {
-        _ if n_velocity == 0 && stated == 1 => format!("{head}: the velocity constraint follows from those on positions"),
+        _ if n_velocity == 0 && stated == 1 => {
+            format!("{head}: the velocity constraint follows from those on positions")
+        }
         _ if n_velocity == 0 => format!("{head}: the velocity constraints follow from those on positions"),
         0 => format!("{head}: truly nonholonomic, no position constraint follows"),
         n if n == n_velocity => format!("{head}: integrable, {}", counted(n)),
@@ -347,9 +360,7 @@ fn note(equations: &Equations, index: usize, integral: &Integral) -> Diagnostic 
     };
     match (&integral.text, integral.value) {
         (Some(text), Some(value)) => d.help(format!("constraint {name}: {text} = {}{instead}", number(value))),
-        (Some(text), None) => {
-            d.help(format!("constraint {name}: {text} = …   with the value it has at the start"))
-        }
+        (Some(text), None) => d.help(format!("constraint {name}: {text} = …   with the value it has at the start")),
         (None, _) => d.help("find the function whose rate it is, and write that as the constraint"),
     }
 }
