@@ -334,6 +334,41 @@ fn nonlinear_rows_are_decided_by_what_their_motions_reach() {
     }
 }
 
+/// Squares that cancel leave a linear row; it has a growth vector.
+#[test]
+fn rows_that_only_look_nonlinear_are_linear() {
+    let text = "coordinates x, y, z\nmass x, y, z: 1\n\
+                constraint c: (x' + y')^2 - x'^2 - y'^2 - 2*x'*y' + y' = z*x'\nstart x = 1, y = 0.1, z = 1\n";
+    let check = check(text);
+    assert_eq!(check.integrability.growth_vector, Some(vec![2, 3]));
+    assert_eq!(check.constraints[0].integrable, Some(false));
+}
+
+/// ∫ |y| dy is not y²/2 where y < 0: behind a switch nothing was seen, so no line is offered.
+#[test]
+fn no_closed_form_is_offered_across_a_switch() {
+    let text = "coordinates x, y\nmass x, y: 1\nconstraint c: x' = abs(y)*y'\nstart x = 1, y = 1\n";
+    let found = check(text).integrability;
+    assert_eq!((found.growth_vector, found.n_integrals), (Some(vec![1]), Some(1)));
+    assert!(found.integrals.iter().all(|i| i.text.is_none()), "{:?}", found.integrals);
+    assert!(found.verdict.contains("near the start"), "{}", found.verdict);
+}
+
+/// The closed form with the widest validity: an angle that goes on through y = 0, no logarithm of what may vanish.
+#[test]
+fn closed_forms_hold_where_the_rows_do() {
+    for (row, wanted) in [
+        ("(x*y' - y*x')/(x^2 + y^2) = z'", "-atan2(x, y) - z"),
+        ("x' + x*y' = 0", "x*exp(y)"),
+        ("x' = x", "x*exp(-t)"),
+        ("x*x' + y*y' = z'*sqrt(x^2 + y^2)", "sqrt(x^2 + y^2) - z"),
+    ] {
+        let text = format!("coordinates x, y, z\nmass x, y, z: 1\nconstraint c: {row}\nstart x = 1, y = 0.1, z = 1\n");
+        let found = check(&text).integrability;
+        assert_eq!(found.integrals[0].text.as_deref(), Some(wanted), "{row}");
+    }
+}
+
 /// A row that is empty where the motion takes place makes no verdict; it does not make a wrong one either.
 #[test]
 fn what_cannot_be_decided_is_said() {

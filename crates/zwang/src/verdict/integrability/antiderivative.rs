@@ -2,7 +2,7 @@
 //!
 //! No rule is trusted: whoever uses an answer differentiates it again.
 
-use zwang_expr::{Expr, Function, Graph, Node};
+use zwang_expr::{Expr, Function, Function2, Graph, Node};
 
 use super::integrals::fraction;
 
@@ -88,6 +88,16 @@ impl Rules<'_> {
         let a = graph.sub(below, moving);
         if depends(graph, a, self.x) || a == Expr::ZERO {
             return None;
+        }
+        // a square: the angle of (s, x √b) goes on where s changes its sign
+        if let Node::Pow(s, n) = graph.node(a)
+            && graph.number_value(n) == Some(2.0)
+        {
+            let root = graph.sqrt(b);
+            let across = graph.mul(self.x, root);
+            let angle = graph.apply2(Function2::Atan2, across, s);
+            let divisor = graph.mul(s, root);
+            return Some(graph.div(angle, divisor));
         }
         // √(a b) is the ratio's root times a, which needs no sign of a alone
         let ratio = graph.div(b, a);

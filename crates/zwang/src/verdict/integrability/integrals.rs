@@ -85,7 +85,9 @@ impl<'a> Search<'a> {
 
     /// The integrals, the simplest first.
     pub fn run(mut self) -> Vec<Found> {
-        if !self.probes.is_empty() && self.pfaffian.stated.len() <= MOST_ROWS {
+        // where a formula switches, what holds at the probes need not hold behind the switch
+        let can_look = !self.probes.is_empty() && !self.pfaffian.has_branches(self.graph);
+        if can_look && self.pfaffian.stated.len() <= MOST_ROWS {
             self.exact_rows();
             self.ansatz(vec![Expr::ONE]);
             self.integrating_factors();
@@ -440,12 +442,14 @@ impl<'a> Search<'a> {
     fn factors_of(&mut self, k: usize) -> Vec<Expr> {
         let mut atoms = self.atoms();
         atoms.extend(self.sums(k));
-        let exponentials: Vec<Expr> =
-            self.pfaffian.z.iter().filter(|s| atoms.contains(s)).map(|&s| self.graph.apply(Function::Exp, s)).collect();
+        let columns: Vec<Expr> = self.rows[k].entries.iter().map(|(j, _)| self.pfaffian.z[*j]).collect();
+        let occurring: Vec<Expr> =
+            self.pfaffian.z.iter().copied().filter(|s| atoms.contains(s) || columns.contains(s)).collect();
+        let exponentials: Vec<Expr> = occurring.into_iter().map(|s| self.graph.apply(Function::Exp, s)).collect();
         atoms.extend(exponentials);
         let logs: Vec<Vec<Expr>> = atoms.iter().map(|&e| self.log_slopes(e)).collect();
         let Some((columns, right)) = self.factor_equations(k, &logs) else { return Vec::new() };
-        let mut found = Vec::new();
+        let (mut found, mut singular) = (Vec::new(), Vec::new());
         for (u, column) in columns.iter().enumerate() {
             let (along, size) = (dot(column, &right), dot(column, column));
             if size == 0.0 {
@@ -454,9 +458,13 @@ impl<'a> Search<'a> {
             let w = along / size;
             let left: f64 = column.iter().zip(&right).map(|(c, r)| (r - w * c).powi(2)).sum();
             if left.sqrt() <= ROUNDING * dot(&right, &right).sqrt() {
-                found.extend(self.power(&[(atoms[u], w)]));
+                // factors that are finite everywhere come first
+                let is_finite = w > 0.0 || matches!(self.graph.node(atoms[u]), Node::Apply(Function::Exp, _));
+                let factor = self.power(&[(atoms[u], w)]);
+                if is_finite { found.extend(factor) } else { singular.extend(factor) }
             }
         }
+        found.extend(singular);
         // all together: the right side is one column more
         let mut all = columns;
         all.push(right);

@@ -104,6 +104,9 @@ pub fn integrability(
             answer.n_integrals = Some(flag.n_integrals());
             mark(&graph, &pfaffian, flag, equations, kinds);
             answer.verdict = sentence(equations, kinds, &pfaffian, flag);
+            if pfaffian.has_branches(&graph) {
+                answer.verdict.push_str(" (near the start: a row switches between formulas)");
+            }
         }
         Err(why) => answer.verdict = undecided(equations, &pfaffian, why),
     }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use zwang_expr::{Expr, Graph, Program};
+use zwang_expr::{Expr, Function, Function2, Graph, Node, Program};
 use zwang_motion::{Settings, State};
 
 use super::noisy::{self, Noisy};
@@ -68,7 +68,10 @@ impl Pfaffian {
             let row = &equations.rows[k];
             let mut entries: SparseRow = Vec::new();
             entries.extend((a0 != Expr::ZERO).then_some((0, a0)));
-            entries.extend(row.coefficients.iter().map(|&(j, a)| (j + first, a)));
+            // coefficients of a linear row may still show velocities that cancel
+            let coefficients: Vec<Expr> = row.coefficients.iter().map(|(_, a)| *a).collect();
+            let coefficients = graph.substitute(&coefficients, &rest);
+            entries.extend(row.coefficients.iter().zip(coefficients).map(|((j, _), a)| (j + first, a)));
             if row.level == Level::Velocity {
                 pfaffian.stated.push((k, entries.clone()));
             }
@@ -115,6 +118,31 @@ impl Pfaffian {
             stated.push((k, entries));
         }
         Pfaffian { z, has_time: true, is_extended: true, forms, stated }
+    }
+}
+
+impl Pfaffian {
+    /// Whether `if`, `abs`, `sign`, `min` or `max` stands in a row, so that regions of states may differ.
+    pub fn has_branches(&self, graph: &Graph) -> bool {
+        let mut open: Vec<Expr> = self.forms.iter().flat_map(|f| f.entries.iter().map(|(_, e)| *e)).collect();
+        let mut seen = rustc_hash::FxHashSet::default();
+        while let Some(e) = open.pop() {
+            if !seen.insert(e) {
+                continue;
+            }
+            let node = graph.node(e);
+            let branches = match node {
+                Node::Select { .. } => true,
+                Node::Apply(f, _) => matches!(f, Function::Abs | Function::Sign),
+                Node::Apply2(f, ..) => f != Function2::Atan2,
+                _ => false,
+            };
+            if branches {
+                return true;
+            }
+            open.extend(node.operands().iter());
+        }
+        false
     }
 }
 
