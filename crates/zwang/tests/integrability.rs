@@ -434,3 +434,22 @@ fn twenty_coordinates_are_looked_at_in_a_blink() {
         assert!(took.as_secs_f64() < 0.25, "{took:?}: {}", check.integrability.verdict);
     }
 }
+
+/// Too many coordinates for brackets: what was skipped is said, and what needs none is still found.
+#[test]
+fn large_models_say_what_was_skipped() {
+    let wheels = |n: usize| {
+        format!(
+            "coordinates x[1..{n}], a[1..{n}]\nkinetic sum(i in 1..{n}: x[i]'^2 + a[i]'^2)/2\n\
+             constraint roll[i in 1..{n}]: x[i]' = 0.3*a[i]'\nstart x[i in 1..{n}] = 0.1*i\nstart a[i in 1..{n}] = 0\n"
+        )
+    };
+    let check = check(&wheels(1000));
+    assert_eq!(check.integrability.growth_vector, None);
+    assert!(check.integrability.verdict.contains("2000 coordinates"), "{}", check.integrability.verdict);
+    assert!(check.constraints.iter().all(|c| c.integrable == Some(true)));
+    // below the limit every one of them has its closed form
+    let check = self::check(&wheels(50));
+    assert_eq!(check.integrability.growth_vector, Some(vec![50]));
+    assert!(check.integrability.integrals.iter().all(|i| i.text.is_some()));
+}

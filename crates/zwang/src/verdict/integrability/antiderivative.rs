@@ -4,7 +4,7 @@
 
 use zwang_expr::{Expr, Function, Function2, Graph, Node};
 
-use super::integrals::fraction;
+use super::relations::fraction;
 
 /// Longer integrands are not of this simple kind.
 const LONGEST: usize = 300;

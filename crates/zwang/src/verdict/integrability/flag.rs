@@ -117,7 +117,7 @@ fn n_exact(graph: &mut Graph, pfaffian: &Pfaffian, symbols: &[Expr], samples: &[
     let mut span = Span::default();
     let mut n = 0;
     for (is_function, entries) in functions.chain(stated) {
-        let curl: Vec<Expr> = if is_function { Vec::new() } else { curl_entries(graph, z, entries) };
+        let curl: Vec<Expr> = if is_function { Vec::new() } else { curl_entries(graph, pfaffian, entries) };
         let is_zero = |v: &Vec<Noisy>| v.iter().all(|e| e.sign() == Sign::Zero);
         let exact = curl.is_empty() || evaluated(graph, symbols, samples, &curl).is_some_and(|v| v.iter().all(is_zero));
         let exprs: Vec<Expr> = entries.iter().map(|(_, e)| *e).collect();
@@ -130,8 +130,8 @@ fn n_exact(graph: &mut Graph, pfaffian: &Pfaffian, symbols: &[Expr], samples: &[
     n
 }
 
-fn curl_entries(graph: &mut Graph, z: &[Expr], entries: &SparseRow) -> Vec<Expr> {
-    curl(graph, z, entries).into_iter().map(|(_, e)| e).collect()
+fn curl_entries(graph: &mut Graph, pfaffian: &Pfaffian, entries: &SparseRow) -> Vec<Expr> {
+    curl(graph, &pfaffian.place, entries).into_iter().map(|(_, e)| e).collect()
 }
 
 /// Gauss-Jordan elimination in the order of the forms, in symbols and at every state at once.

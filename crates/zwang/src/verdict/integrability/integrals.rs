@@ -4,12 +4,14 @@
 //! products of powers, and as sums of simple functions; each is a linear problem over generic states, and whatever is
 //! found is differentiated again before it is shown.
 
+use rustc_hash::FxHashMap;
 use zwang_expr::{Expr, Function, Graph, Node, Program};
 
-use super::antiderivative::{antiderivative, operands, power_of};
+use super::antiderivative::{antiderivative, operands};
 use super::flag::Flag;
 use super::noisy::{Noisy, Sign, Span, sign_of};
 use super::pfaffian::{Pfaffian, Random, Sample};
+use super::relations::{fraction, nearly_equal, null_vectors};
 use crate::equations::SparseRow;
 use crate::model::Model;
 
@@ -25,10 +27,10 @@ pub(super) struct Found {
 }
 
 /// A velocity row as a form, with dα.
-struct RowForm {
-    row: usize,
-    entries: SparseRow,
-    curl: Curl,
+pub(super) struct RowForm {
+    pub row: usize,
+    pub entries: SparseRow,
+    pub curl: Curl,
 }
 
 /// The entries of dα for i < j.
@@ -37,11 +39,8 @@ pub(super) type Curl = Vec<((usize, usize), Expr)>;
 /// Unknown multipliers that are fitted at once; more would take longer than a blink.
 const MOST_UNKNOWNS: usize = 90;
 
-/// Rows beyond which no closed form is looked for.
+/// Rows beyond which no factors and combinations are looked for.
 const MOST_ROWS: usize = 40;
-
-/// A remainder below this, beside what it is left of, is rounding: the sums have a few hundred terms.
-const ROUNDING: f64 = 1e-9;
 
 /// Looks for as many integrals as the flag says there are.
 pub(super) struct Search<'a> {
@@ -51,10 +50,10 @@ pub(super) struct Search<'a> {
     pub flag: &'a Flag,
     /// Generic states, on no constraint.
     pub probes: Vec<Sample>,
-    symbols: Vec<Expr>,
+    pub(super) symbols: Vec<Expr>,
     /// All symbols with their values at the start, where a closed form should be finite.
-    start: Vec<f64>,
-    rows: Vec<RowForm>,
+    pub(super) start: Vec<f64>,
+    pub(super) rows: Vec<RowForm>,
     /// Differentials known so far, at each state of the flag.
     spans: Vec<Span>,
     found: Vec<Found>,
@@ -76,8 +75,8 @@ impl<'a> Search<'a> {
         for form in pfaffian.forms.iter().filter(|f| f.is_function) {
             search.remember(&form.entries);
         }
-        for (row, entries) in pfaffian.stated.iter().take(MOST_ROWS) {
-            let curl = curl(search.graph, &pfaffian.z, entries);
+        for (row, entries) in &pfaffian.stated {
+            let curl = curl(search.graph, &pfaffian.place, entries);
             search.rows.push(RowForm { row: *row, entries: entries.clone(), curl });
         }
         search
@@ -87,8 +86,10 @@ impl<'a> Search<'a> {
     pub fn run(mut self) -> Vec<Found> {
         // where a formula switches, what holds at the probes need not hold behind the switch
         let can_look = !self.probes.is_empty() && !self.pfaffian.has_branches(self.graph);
-        if can_look && self.pfaffian.stated.len() <= MOST_ROWS {
+        if can_look {
             self.exact_rows();
+        }
+        if can_look && self.pfaffian.stated.len() <= MOST_ROWS {
             self.ansatz(vec![Expr::ONE]);
             self.integrating_factors();
             let atoms = self.atoms();
@@ -101,7 +102,7 @@ impl<'a> Search<'a> {
         self.found
     }
 
-    fn is_done(&self) -> bool {
+    pub(super) fn is_done(&self) -> bool {
         self.found.len() >= self.flag.n_integrals()
     }
 
@@ -131,7 +132,7 @@ impl<'a> Search<'a> {
     }
 
     /// The form Σ m α.
-    fn form(&mut self, combination: &[(usize, Expr)]) -> SparseRow {
+    pub(super) fn form(&mut self, combination: &[(usize, Expr)]) -> SparseRow {
         let mut sums = vec![Expr::ZERO; self.pfaffian.z.len()];
         for &(k, m) in combination {
             for j in 0..self.rows[k].entries.len() {
@@ -143,13 +144,13 @@ impl<'a> Search<'a> {
         sums.into_iter().enumerate().filter(|(_, e)| *e != Expr::ZERO).collect()
     }
 
-    fn is_closed(&mut self, entries: &SparseRow) -> bool {
-        let curl: Vec<Expr> = curl(self.graph, &self.pfaffian.z, entries).into_iter().map(|(_, e)| e).collect();
+    pub(super) fn is_closed(&mut self, entries: &SparseRow) -> bool {
+        let curl: Vec<Expr> = curl(self.graph, &self.pfaffian.place, entries).into_iter().map(|(_, e)| e).collect();
         self.vanish(&curl)
     }
 
     /// Takes a combination whose form is closed, if it is new.
-    fn take(&mut self, combination: Vec<(usize, Expr)>, entries: &SparseRow) -> bool {
+    pub(super) fn take(&mut self, combination: Vec<(usize, Expr)>, entries: &SparseRow) -> bool {
         if self.is_done() || !self.remember(entries) {
             return false;
         }
@@ -251,7 +252,7 @@ impl<'a> Search<'a> {
         let mut random = Random(7);
         let n = self.model.parameters.len();
         let probes: Vec<Sample> = self.probes.iter().map(|p| p.with_other_parameters(n, &mut random)).collect();
-        let curl: Vec<Expr> = curl(self.graph, &self.pfaffian.z, entries).into_iter().map(|(_, e)| e).collect();
+        let curl: Vec<Expr> = curl(self.graph, &self.pfaffian.place, entries).into_iter().map(|(_, e)| e).collect();
         vanish(self.graph, &self.symbols, &probes, &curl)
     }
 
@@ -353,7 +354,7 @@ impl<'a> Search<'a> {
     }
 
     /// Coordinates and functions of them that the rows contain: what multipliers are made of.
-    fn atoms(&self) -> Vec<Expr> {
+    pub(super) fn atoms(&self) -> Vec<Expr> {
         let exprs: Vec<Expr> = self.rows.iter().flat_map(|r| r.entries.iter().map(|(_, e)| *e)).collect();
         let is_coordinate = |e: &Expr| self.pfaffian.z.contains(e);
         let mut atoms: Vec<Expr> = self.graph.symbols_of(&exprs).into_iter().filter(is_coordinate).collect();
@@ -402,153 +403,8 @@ impl<'a> Search<'a> {
         unique(found)
     }
 
-    /// Single rows with an integrating factor μ = Π atomʷ: dα + d ln μ ∧ α = 0 is linear in the exponents w.
-    fn integrating_factors(&mut self) {
-        for k in 0..self.rows.len() {
-            if self.is_done() {
-                return;
-            }
-            let candidates = self.factors_of(k);
-            let mut fallback = None;
-            let mut chosen = None;
-            for factor in candidates {
-                let combination = vec![(k, factor)];
-                let entries = self.form(&combination);
-                if !self.is_closed(&entries) {
-                    continue;
-                }
-                let finite = self.potential(&entries).is_some_and(|phi| self.is_finite_at_start(phi));
-                let this = Some((combination, entries));
-                if finite {
-                    chosen = this;
-                    break;
-                }
-                fallback = fallback.or(this);
-            }
-            if let Some((combination, entries)) = chosen.or(fallback) {
-                self.take(combination, &entries);
-            }
-        }
-    }
-
-    fn is_finite_at_start(&self, e: Expr) -> bool {
-        let Ok(program) = Program::new(self.graph, &self.symbols, &[e]) else { return false };
-        let mut value = [f64::NAN];
-        program.run(&self.start, &mut program.workspace(), &mut value);
-        value[0].is_finite()
-    }
-
-    /// Integrating factors of one row, those with one atom first.
-    fn factors_of(&mut self, k: usize) -> Vec<Expr> {
-        let mut atoms = self.atoms();
-        atoms.extend(self.sums(k));
-        let columns: Vec<Expr> = self.rows[k].entries.iter().map(|(j, _)| self.pfaffian.z[*j]).collect();
-        let occurring: Vec<Expr> =
-            self.pfaffian.z.iter().copied().filter(|s| atoms.contains(s) || columns.contains(s)).collect();
-        let exponentials: Vec<Expr> = occurring.into_iter().map(|s| self.graph.apply(Function::Exp, s)).collect();
-        atoms.extend(exponentials);
-        let logs: Vec<Vec<Expr>> = atoms.iter().map(|&e| self.log_slopes(e)).collect();
-        let Some((columns, right)) = self.factor_equations(k, &logs) else { return Vec::new() };
-        let (mut found, mut singular) = (Vec::new(), Vec::new());
-        for (u, column) in columns.iter().enumerate() {
-            let (along, size) = (dot(column, &right), dot(column, column));
-            if size == 0.0 {
-                continue;
-            }
-            let w = along / size;
-            let left: f64 = column.iter().zip(&right).map(|(c, r)| (r - w * c).powi(2)).sum();
-            if left.sqrt() <= ROUNDING * dot(&right, &right).sqrt() {
-                // factors that are finite everywhere come first
-                let is_finite = w > 0.0 || matches!(self.graph.node(atoms[u]), Node::Apply(Function::Exp, _));
-                let factor = self.power(&[(atoms[u], w)]);
-                if is_finite { found.extend(factor) } else { singular.extend(factor) }
-            }
-        }
-        found.extend(singular);
-        // all together: the right side is one column more
-        let mut all = columns;
-        all.push(right);
-        let last = all.len() - 1;
-        let vectors = null_vectors(&all);
-        if let Some(vector) = vectors.iter().find(|v| v.last().is_some_and(|(u, _)| *u == last)) {
-            let weights: Vec<(Expr, f64)> = vector[..vector.len() - 1].iter().map(|&(u, c)| (atoms[u], -c)).collect();
-            found.extend(self.power(&weights));
-        }
-        found
-    }
-
-    /// Π atomʷ with exponents that are short fractions.
-    fn power(&mut self, weights: &[(Expr, f64)]) -> Option<Expr> {
-        let mut product = Expr::ONE;
-        for &(atom, w) in weights {
-            let (p, q) = fraction(w).filter(|(_, q)| *q <= 12)?;
-            let exponent = self.graph.rational(p, q);
-            let power = match self.graph.node(atom) {
-                Node::Apply(Function::Exp, u) => {
-                    let argument = self.graph.mul(exponent, u);
-                    self.graph.apply(Function::Exp, argument)
-                }
-                _ => self.graph.pow(atom, exponent),
-            };
-            product = self.graph.mul(product, power);
-        }
-        Some(product)
-    }
-
-    /// Sums that the coefficients of a row contain as factors, such as x² + y².
-    fn sums(&self, k: usize) -> Vec<Expr> {
-        let mut found = Vec::new();
-        for &(_, e) in &self.rows[k].entries {
-            for factor in operands(self.graph, e, |node| matches!(node, Node::Mul(..))) {
-                let (base, _) = power_of(self.graph, factor);
-                let varies = self.graph.symbols(base).iter().any(|s| self.pfaffian.z.contains(s));
-                if matches!(self.graph.node(base), Node::Add(..)) && varies {
-                    found.push(base);
-                }
-            }
-        }
-        unique(found)
-    }
-
-    /// ∂ ln e/∂z.
-    fn log_slopes(&mut self, e: Expr) -> Vec<Expr> {
-        let slopes: Vec<Expr> = self.pfaffian.z.iter().map(|&s| self.graph.derivative(e, s)).collect();
-        slopes.into_iter().map(|d| self.graph.div(d, e)).collect()
-    }
-
-    /// The columns d ln(atom) ∧ α and the right side −dα at the probes.
-    fn factor_equations(&mut self, k: usize, logs: &[Vec<Expr>]) -> Option<(Vec<Vec<f64>>, Vec<f64>)> {
-        let n = self.pfaffian.z.len();
-        let row = &self.rows[k];
-        let mut exprs: Vec<Expr> = row.entries.iter().map(|(_, e)| *e).collect();
-        exprs.extend(row.curl.iter().map(|(_, e)| *e));
-        exprs.extend(logs.iter().flatten());
-        let program = Program::new(self.graph, &self.symbols, &exprs).ok()?;
-        let (mut columns, mut right) = (vec![Vec::new(); logs.len()], Vec::new());
-        for probe in &self.probes {
-            if right.len() > 2 * logs.len() + 20 {
-                break;
-            }
-            let Some(values) = probe.run(&program) else { continue };
-            let mut values = values.iter().map(|v| v.value());
-            let (mut a, mut d) = (vec![0.0; n], vec![0.0; n * n]);
-            row.entries.iter().for_each(|(k, _)| a[*k] = values.next().unwrap_or(0.0));
-            row.curl.iter().for_each(|((i, j), _)| d[i * n + j] = values.next().unwrap_or(0.0));
-            for i in 0..n {
-                right.extend((i + 1..n).map(|j| -d[i * n + j]));
-            }
-            for column in &mut columns {
-                let slope: Vec<f64> = (0..n).map(|_| values.next().unwrap_or(0.0)).collect();
-                for i in 0..n {
-                    column.extend((i + 1..n).map(|j| slope[i] * a[j] - slope[j] * a[i]));
-                }
-            }
-        }
-        (!right.is_empty()).then_some((columns, right))
-    }
-
     /// Φ with dΦ the form, variable by variable: Φ ← Φ + ∫ (aᵢ − ∂Φ/∂zᵢ) dzᵢ, in one order or the other.
-    fn potential(&mut self, entries: &SparseRow) -> Option<Expr> {
+    pub(super) fn potential(&mut self, entries: &SparseRow) -> Option<Expr> {
         let forwards = self.potential_in_order(entries.clone());
         forwards.or_else(|| self.potential_in_order(entries.iter().rev().copied().collect()))
     }
@@ -626,7 +482,7 @@ impl<'a> Search<'a> {
             if at_states.iter().all(same) {
                 let known: Option<Vec<(usize, Expr)>> =
                     vector.iter().map(|&(k, c)| Some((k, self.recognized(c, false)?))).collect();
-                if let Some(combination) = known.filter(|c| c.iter().all(|(k, _)| *k < self.rows.len())) {
+                if let Some(combination) = known {
                     let entries = self.form(&combination);
                     if self.remember(&entries) {
                         let combination = combination.into_iter().map(|(k, m)| (self.rows[k].row, m)).collect();
@@ -652,10 +508,25 @@ fn on(form: &[(usize, Noisy)], v: &[Noisy]) -> f64 {
     if sum.sign() == Sign::Zero { 0.0 } else { sum.value() }
 }
 
-fn nearly_equal(a: &[(usize, f64)], b: &[(usize, f64)]) -> bool {
-    /// Constant multipliers at states that are far apart agree to rounding; others differ by their own size.
-    const SAME: f64 = 1e-7;
-    a.len() == b.len() && a.iter().zip(b).all(|(x, y)| x.0 == y.0 && (x.1 - y.1).abs() <= SAME * x.1.abs())
+/// The velocity rows that are differentials as they stand.
+pub(super) fn exact_rows(graph: &mut Graph, pfaffian: &Pfaffian, symbols: &[Expr], probes: &[Sample]) -> Vec<usize> {
+    let curls: Vec<Vec<Expr>> = pfaffian
+        .stated
+        .iter()
+        .map(|(_, entries)| curl(graph, &pfaffian.place, entries).into_iter().map(|(_, e)| e).collect())
+        .collect();
+    let Ok(program) = Program::new(graph, symbols, &curls.concat()) else { return Vec::new() };
+    let values: Vec<Vec<Noisy>> = probes.iter().filter_map(|p| p.run(&program)).collect();
+    let mut first = 0;
+    let mut exact = Vec::new();
+    for ((row, _), curl) in pfaffian.stated.iter().zip(&curls) {
+        let range = first..first + curl.len();
+        first = range.end;
+        if values.len() >= 2 && values.iter().all(|v| sign_of(&v[range.clone()]) == Sign::Zero) {
+            exact.push(*row);
+        }
+    }
+    exact
 }
 
 /// Whether expressions vanish wherever they are finite among the states, at two of them at least.
@@ -671,125 +542,32 @@ fn vanish(graph: &Graph, symbols: &[Expr], samples: &[Sample], exprs: &[Expr]) -
 }
 
 /// dα: ∂aⱼ/∂zᵢ − ∂aᵢ/∂zⱼ for i < j, without what is zero by structure.
-pub(super) fn curl(graph: &mut Graph, z: &[Expr], entries: &SparseRow) -> Curl {
-    let mut slopes = vec![Vec::new(); z.len()];
-    for &(k, a) in entries {
-        let symbols = graph.symbols(a);
-        for (i, s) in z.iter().enumerate() {
-            if symbols.binary_search(s).is_ok() {
-                let slope = graph.derivative(a, *s);
-                slopes[k].push((i, slope));
+pub(super) fn curl(graph: &mut Graph, place: &FxHashMap<Expr, usize>, entries: &SparseRow) -> Curl {
+    // (column, variable) and the slope
+    let mut slopes: FxHashMap<(usize, usize), Expr> = FxHashMap::default();
+    for &(column, a) in entries {
+        for s in graph.symbols(a) {
+            if let Some(&variable) = place.get(&s).filter(|v| **v != column) {
+                let slope = graph.derivative(a, s);
+                slopes.insert((column, variable), slope);
             }
         }
     }
-    let of = |k: usize, i: usize| slopes[k].iter().find(|(j, _)| *j == i).map_or(Expr::ZERO, |(_, e)| *e);
+    let mut pairs: Vec<(usize, usize)> = slopes.keys().map(|&(i, j)| (i.min(j), i.max(j))).collect();
+    pairs.sort_unstable();
+    pairs.dedup();
     let mut curl = Vec::new();
-    for i in 0..z.len() {
-        for j in i + 1..z.len() {
-            let (left, right) = (of(j, i), of(i, j));
-            let entry = graph.sub(left, right);
-            if entry != Expr::ZERO {
-                curl.push(((i, j), entry));
-            }
+    for (i, j) in pairs {
+        let of = |column: usize, variable: usize| slopes.get(&(column, variable)).copied().unwrap_or(Expr::ZERO);
+        let entry = graph.sub(of(j, i), of(i, j));
+        if entry != Expr::ZERO {
+            curl.push(((i, j), entry));
         }
     }
     curl
 }
 
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(x, y)| x * y).sum()
-}
-
-fn unique(list: Vec<Expr>) -> Vec<Expr> {
+pub(super) fn unique(list: Vec<Expr>) -> Vec<Expr> {
     let mut seen = rustc_hash::FxHashSet::default();
     list.into_iter().filter(|e| seen.insert(*e)).collect()
-}
-
-/// For each column that earlier ones give, the relation Σ c column = 0: index and c, the column itself last with c = 1.
-fn null_vectors(columns: &[Vec<f64>]) -> Vec<Vec<(usize, f64)>> {
-    // kept columns, orthonormal, with what they are made of
-    let mut basis: Vec<(Vec<f64>, Vec<(usize, f64)>)> = Vec::new();
-    let mut found = Vec::new();
-    let norms: Vec<f64> = columns.iter().map(|c| dot(c, c).sqrt()).collect();
-    for (k, column) in columns.iter().enumerate() {
-        if norms[k] == 0.0 || !norms[k].is_finite() {
-            found.extend((norms[k] == 0.0).then(|| vec![(k, 1.0)]));
-            continue;
-        }
-        let mut rest: Vec<f64> = column.iter().map(|x| x / norms[k]).collect();
-        let mut made = vec![(k, 1.0 / norms[k])];
-        // twice is enough
-        for _ in 0..2 {
-            for (direction, of) in &basis {
-                let along = dot(&rest, direction);
-                rest.iter_mut().zip(direction).for_each(|(r, d)| *r -= along * d);
-                made.extend(of.iter().map(|(j, c)| (*j, -along * c)));
-            }
-        }
-        let made = gathered(made);
-        let size = dot(&rest, &rest).sqrt();
-        if size > ROUNDING {
-            let direction = rest.iter().map(|r| r / size).collect();
-            basis.push((direction, made.iter().map(|(j, c)| (*j, c / size)).collect()));
-            continue;
-        }
-        // as multiples of the new column, without what is rounding
-        let large = |j: usize, c: f64| (c * norms[j]).abs() > 10.0 * ROUNDING;
-        let vector = made.iter().filter(|(j, c)| large(*j, *c)).map(|(j, c)| (*j, c * norms[k])).collect();
-        found.push(vector);
-    }
-    found
-}
-
-/// One entry per index, in order.
-fn gathered(mut list: Vec<(usize, f64)>) -> Vec<(usize, f64)> {
-    list.sort_by_key(|(j, _)| *j);
-    let mut sums: Vec<(usize, f64)> = Vec::new();
-    for (j, c) in list {
-        match sums.last_mut() {
-            Some((last, sum)) if *last == j => *sum += c,
-            _ => sums.push((j, c)),
-        }
-    }
-    sums
-}
-
-/// The fraction with a small denominator that a number is, if it is one to ten digits.
-pub(super) fn fraction(x: f64) -> Option<(i64, i64)> {
-    /// Larger numbers in a combination are accidents.
-    const LARGEST: f64 = 1e4;
-    if !x.is_finite() || x.abs() > LARGEST {
-        return None;
-    }
-    let denominators = 1..=60_i64;
-    denominators.into_iter().find_map(|q| {
-        let p = (x * q as f64).round();
-        (p != 0.0 && (x * q as f64 - p).abs() <= ROUNDING * p.abs()).then_some((p as i64, q))
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// c₂ = 2 c₀ − c₁/3 and c₃ = 0.
-    #[test]
-    fn relations_between_columns_are_found() {
-        let a = vec![1.0, 2.0, -1.0, 0.5];
-        let b = vec![0.0, 3e6, 1e6, 7e6];
-        let c = a.iter().zip(&b).map(|(a, b)| 2.0 * a - b / 3.0).collect();
-        let vectors = null_vectors(&[a, b, c, vec![0.0; 4]]);
-        assert_eq!(vectors.len(), 2);
-        let wanted = [(0, -2.0), (1, 1.0 / 3.0), (2, 1.0)];
-        assert!(vectors[0].iter().zip(wanted).all(|(x, y)| x.0 == y.0 && (x.1 - y.1).abs() < 1e-6), "{vectors:?}");
-        assert_eq!(vectors[1], [(3, 1.0)]);
-    }
-
-    #[test]
-    fn short_fractions_are_recognized() {
-        assert_eq!(fraction(-0.75), Some((-3, 4)));
-        assert_eq!(fraction(1.0 / 3.0), Some((1, 3)));
-        assert_eq!(fraction(std::f64::consts::PI), None);
-        assert_eq!(fraction(0.0), None);
-    }
 }

@@ -4,10 +4,12 @@
 //! (Frobenius), and a row is integrable if it annuls all of it.
 
 mod antiderivative;
+mod factors;
 mod flag;
 mod integrals;
 mod noisy;
 mod pfaffian;
+mod relations;
 
 use zwang_expr::{Expr, Graph, Program};
 use zwang_motion::{Dependence, Dynamics, Settings, State, dependence};
@@ -86,8 +88,7 @@ pub fn integrability(
         return positions_only(equations, positions);
     }
     if equations.model.n_coordinates() > MOST_COORDINATES {
-        let verdict = too_many(equations.model.n_coordinates());
-        return Integrability { verdict, ..Integrability::default() };
+        return many_coordinates(scene, kinds);
     }
     // brackets are many and short-lived: they stay out of the model's graph
     let mut graph = equations.model.graph.clone();
@@ -286,8 +287,32 @@ fn sentence(equations: &Equations, kinds: &[Classification], pfaffian: &Pfaffian
     }
 }
 
-fn too_many(n: usize) -> String {
-    format!("integrability not looked at: {n} coordinates, brackets are computed up to {MOST_COORDINATES}")
+/// Only rows that are rates as they stand are recognized where brackets would take too long.
+fn many_coordinates(scene: &Scene, kinds: &mut [Classification]) -> Integrability {
+    let equations = scene.equations;
+    let (model, n) = (&equations.model, equations.model.n_coordinates());
+    let mut graph = model.graph.clone();
+    let pfaffian = Pfaffian::new(equations, &mut graph, kinds, true);
+    let zero = State::zero(n);
+    let near = Neighbourhood { equations, start: scene.start.unwrap_or(&zero), settings: scene.settings };
+    let probes = near.states(&graph, &pfaffian, N_STATES, false);
+    let exact = integrals::exact_rows(&mut graph, &pfaffian, &model.state_symbols(), &probes);
+    let mut n_exact = vec![0; kinds.len()];
+    for &row in &exact {
+        let constraint = equations.rows[row].constraint;
+        n_exact[constraint] += 1;
+        if n_exact[constraint] == kinds[constraint].n_rows {
+            kinds[constraint].integrable = Some(true);
+        }
+    }
+    let found = match exact.len() {
+        0 => String::new(),
+        1 => "; 1 velocity row is the rate of a position constraint as it stands".into(),
+        k => format!("; {k} velocity rows are rates of position constraints as they stand"),
+    };
+    let verdict =
+        format!("integrability not looked at: {n} coordinates, brackets are computed up to {MOST_COORDINATES}{found}");
+    Integrability { verdict, ..Integrability::default() }
 }
 
 fn undecided(equations: &Equations, pfaffian: &Pfaffian, why: &Undecided) -> String {

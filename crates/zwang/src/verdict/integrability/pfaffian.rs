@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use rustc_hash::FxHashMap;
 use zwang_expr::{Expr, Function, Function2, Graph, Node, Program};
 use zwang_motion::{Settings, State};
 
@@ -9,6 +10,7 @@ use super::noisy::{self, Noisy};
 use crate::equations::{Equations, SparseRow};
 use crate::model::{Level, Model};
 use crate::start::moved_state;
+use crate::units::Dimension;
 use crate::verdict::classification::{Classification, Velocity, vanishes};
 
 /// A one-form Σ aᵢ dzᵢ that the allowed directions annul: index of z and aᵢ.
@@ -26,6 +28,8 @@ pub(super) struct Form {
 pub(super) struct Pfaffian {
     /// q; (t, q) with time; (t, q, q̇) with rows that are nonlinear in the velocities.
     pub z: Vec<Expr>,
+    /// The index of each z.
+    pub place: FxHashMap<Expr, usize>,
     pub has_time: bool,
     pub is_extended: bool,
     /// Known functions first.
@@ -64,6 +68,7 @@ impl Pfaffian {
         let mut pfaffian = Pfaffian { has_time, ..Pfaffian::default() };
         pfaffian.z.extend(has_time.then_some(model.time));
         pfaffian.z.extend(model.coordinates.iter().map(|c| c.q));
+        pfaffian.place = places(&pfaffian.z);
         for (&k, a0) in rows.iter().zip(timed) {
             let row = &equations.rows[k];
             let mut entries: SparseRow = Vec::new();
@@ -87,7 +92,7 @@ impl Pfaffian {
         let mut z = vec![model.time];
         z.extend(model.coordinates.iter().map(|c| c.q));
         z.extend(model.coordinates.iter().map(|c| c.qdot));
-        let place: HashMap<Expr, usize> = z.iter().enumerate().map(|(k, s)| (*s, k)).collect();
+        let place = places(&z);
         let mut forms = Vec::new();
         for &k in rows {
             let row = &equations.rows[k];
@@ -117,7 +122,7 @@ impl Pfaffian {
             entries.insert(0, (0, along));
             stated.push((k, entries));
         }
-        Pfaffian { z, has_time: true, is_extended: true, forms, stated }
+        Pfaffian { z, place, has_time: true, is_extended: true, forms, stated }
     }
 }
 
@@ -144,6 +149,10 @@ impl Pfaffian {
         }
         false
     }
+}
+
+fn places(z: &[Expr]) -> FxHashMap<Expr, usize> {
+    z.iter().enumerate().map(|(k, s)| (*s, k)).collect()
 }
 
 /// How many generic states are looked at: two that agree by chance where a third does not would be a rare accident, and
@@ -233,22 +242,24 @@ impl Sample {
     }
 }
 
-/// The size of each coordinate: its own, or that of others of its dimension, or that of a parameter of it, or 1.
+/// The size of each coordinate: its own, or that of coordinates and parameters of its dimension, or 1.
 fn scales(model: &Model, q: &[f64]) -> Vec<f64> {
     let dimension = |k: usize| model.coordinates[k].dimension;
-    let of_others = |k: usize| {
-        let same = (0..q.len()).filter(|&j| dimension(j).is_some() && dimension(j) == dimension(k));
-        same.map(|j| q[j].abs()).fold(0.0, f64::max)
+    // the largest of each dimension
+    let mut largest: Vec<(Dimension, f64)> = Vec::new();
+    let mut note = |dimension: Option<Dimension>, size: f64| {
+        let Some(dimension) = dimension.filter(|_| size > 0.0 && size.is_finite()) else { return };
+        match largest.iter_mut().find(|(d, _)| *d == dimension) {
+            Some((_, most)) => *most = most.max(size),
+            None => largest.push((dimension, size)),
+        }
     };
-    let of_parameters = |k: usize| {
-        let same = model.parameters.iter().zip(&model.parameter_values);
-        let same = same.filter(|(p, _)| p.unit.as_ref().is_some_and(|u| Some(u.dimension) == dimension(k)));
-        same.map(|(_, v)| v.abs()).fold(0.0, f64::max)
-    };
-    let scale = |k: usize| {
-        let sizes = [q[k].abs(), of_others(k), of_parameters(k)];
-        sizes.into_iter().find(|s| *s > 0.0 && s.is_finite()).unwrap_or(1.0)
-    };
+    (0..q.len()).for_each(|k| note(dimension(k), q[k].abs()));
+    for (p, value) in model.parameters.iter().zip(&model.parameter_values) {
+        note(p.unit.as_ref().map(|u| u.dimension), value.abs());
+    }
+    let of_others = |k: usize| largest.iter().find(|(d, _)| Some(*d) == dimension(k)).map(|(_, size)| *size);
+    let scale = |k: usize| if q[k] != 0.0 { q[k].abs() } else { of_others(k).unwrap_or(1.0) };
     // an angle of 0.01 is a small angle, not a small unit
     let at_least = |k: usize| if dimension(k).is_none_or(|d| d.unit().is_empty()) { 1.0 } else { 0.0 };
     (0..q.len()).map(|k| scale(k).max(at_least(k))).collect()
