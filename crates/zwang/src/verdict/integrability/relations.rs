@@ -13,7 +13,7 @@ pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
 /// For each column that earlier ones give, the relation Σ c column = 0: index and c, the column itself last with c = 1.
 pub(super) fn null_vectors(columns: &[Vec<f64>]) -> Vec<Relation> {
     // kept columns, orthonormal, with what they are made of
-    let mut basis: Vec<(Vec<f64>, Vec<(usize, f64)>)> = Vec::new();
+    let mut basis: Vec<(Vec<f64>, Relation)> = Vec::new();
     let mut found = Vec::new();
     let norms: Vec<f64> = columns.iter().map(|c| dot(c, c).sqrt()).collect();
     for (k, column) in columns.iter().enumerate() {
