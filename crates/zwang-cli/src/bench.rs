@@ -50,7 +50,7 @@ pub fn bench(arguments: &BenchModel) -> Exit {
     let settings = settings(model)?;
     let mut source = Source::open(&model.source, model.json)?;
     let derive_seconds = derivation(&source);
-    let mut check = source.check(model, false)?;
+    let mut check = source.check_briefly(model, false)?;
     source.refuse_later(&check, model.json)?;
     let wishes = RunWishes {
         to: arguments.course.to,

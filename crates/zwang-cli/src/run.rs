@@ -26,7 +26,7 @@ pub fn run(arguments: &RunModel) -> Exit {
     check_outputs(arguments)?;
     let clock = Instant::now();
     let mut source = Source::open(&model.source, model.json)?;
-    let check = source.check(model, is_symplectic(arguments, &source))?;
+    let check = source.check_briefly(model, is_symplectic(arguments, &source))?;
     source.refuse_later(&check, model.json)?;
     let seconds_before = clock.elapsed().as_secs_f64();
     let wishes = wishes(arguments, &check)?;
@@ -162,7 +162,7 @@ fn compared(
     for drift in [BAUMGARTE, Drift::None] {
         let wishes = RunWishes { drift, samples: false, pictures: false, ..wishes.clone() };
         let mut again = source.again();
-        let check = again.check(&arguments.model, is_symplectic(arguments, &again))?;
+        let check = again.check_briefly(&arguments.model, is_symplectic(arguments, &again))?;
         let moved = zwang::simulate(check, &wishes, &mut again.diagnostics, &mut |t| watch.goes_on(t));
         let failed =
             || again.diagnostics.iter().find(|d| d.is_error()).map_or("it failed".into(), |d| d.message.clone());

@@ -102,11 +102,21 @@ impl Source {
 
     /// Checks the model; ends the command if it has errors.
     pub fn check(&mut self, model: &OneModel, with_legendre: bool) -> Result<Check, u8> {
+        self.checked(model, with_legendre, false)
+    }
+
+    /// The same for a run, which does not wait for verdicts that take long.
+    pub fn check_briefly(&mut self, model: &OneModel, with_legendre: bool) -> Result<Check, u8> {
+        self.checked(model, with_legendre, true)
+    }
+
+    fn checked(&mut self, model: &OneModel, with_legendre: bool, brief: bool) -> Result<Check, u8> {
         let wishes = Wishes {
             settings: settings(model)?,
             fix_start: model.fix_start,
             with_legendre,
             route: model.route,
+            brief,
             ..Wishes::default()
         };
         let Some(stated) = self.reading.model.take() else { return self.fail(model.json) };

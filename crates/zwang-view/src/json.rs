@@ -60,7 +60,18 @@ pub fn check_json(reading: &Reading, diagnostics: &Diagnostics, check: Option<&C
         });
         object.insert("redundant".into(), redundant.collect());
         object.insert("indeterminate".into(), json!(check.indeterminate));
-        object.insert("growth_vector".into(), Value::Null);
+        let integrability = &check.integrability;
+        object.insert("growth_vector".into(), json!(integrability.growth_vector));
+        object.insert("growth_with_time".into(), json!(integrability.with_time));
+        let integrals = integrability.integrals.iter().map(|i| {
+            // multipliers that vary in an unknown way are null
+            let factor = |m: &String| if m.is_empty() { Value::Null } else { json!(m) };
+            let rows: Map<String, Value> = i.combination.iter().map(|(name, m)| (name.clone(), factor(m))).collect();
+            json!({ "combination": rows, "text": i.text, "value": i.value })
+        });
+        object.insert("integrals".into(), integrals.collect());
+        object.insert("n_integrals".into(), json!(integrability.n_integrals));
+        object.insert("integrability".into(), json!(integrability.verdict));
         object.insert("regular".into(), json!(check.regular));
     }
     Value::Object(object)

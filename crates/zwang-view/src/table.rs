@@ -55,6 +55,9 @@ fn kinds(check: &Check) -> String {
 pub fn check_table(file: &str, check: &Check) -> String {
     let mut out = summary(file, check);
     let model = &check.equations.model;
+    if !check.integrability.verdict.is_empty() {
+        out.push_str(&format!("  {}\n", check.integrability.verdict));
+    }
     if !check.regular {
         out.push_str("  the mass matrix is singular; the constraints make up for it\n");
     }

@@ -11,7 +11,9 @@ use crate::quantity::with_unit;
 use crate::start::find_start;
 use crate::syntax::{Overrides, parse};
 use crate::system::System;
-use crate::verdict::{self, Classification, Redundant, contradiction, dependence, freedom, integrability};
+use crate::verdict::{
+    self, Classification, Integrability, Redundant, contradiction, dependence, freedom, integrability,
+};
 
 /// A text that was read: the model if it has no errors, and everything there is to say about it.
 pub struct Reading {
@@ -54,6 +56,8 @@ pub struct Wishes {
     pub route: RouteName,
     /// When programs become machine code.
     pub coding: Coding,
+    /// Leave out what takes milliseconds and changes no motion: a run is waiting.
+    pub brief: bool,
 }
 
 /// All that can be said about a model without moving it.
@@ -74,6 +78,8 @@ pub struct Check {
     pub redundant: Vec<Redundant>,
     /// Rows whose multiplier is one of many.
     pub indeterminate: Vec<String>,
+    /// What velocity constraints say about positions, and the growth vector.
+    pub integrability: Integrability,
     /// Rank of A.
     pub rank: usize,
     /// Whether M is regular.
@@ -103,7 +109,6 @@ impl Check {
 pub fn check(model: Model, wishes: &Wishes, diagnostics: &mut Diagnostics) -> Option<Check> {
     let mut equations = Equations::derive(model);
     let mut constraints = verdict::classify(&mut equations);
-    let exact = integrability::exact_rows(&mut equations, &mut constraints);
     let Some(mut system) =
         System::compile(&mut equations, wishes.with_legendre || wishes.route == RouteName::TwoForm, wishes.coding)
     else {
@@ -116,11 +121,12 @@ pub fn check(model: Model, wishes: &Wishes, diagnostics: &mut Diagnostics) -> Op
     };
     let settings = &wishes.settings;
     let state = find_start(&mut equations, &mut system, settings, wishes.fix_start, diagnostics);
-    for row in &exact {
-        let start = state.as_ref().map(|state| (&system, state));
-        diagnostics.push(integrability::exact_note(&equations, row, start));
-    }
-    let state = state?;
+    let Some(state) = state else {
+        let scene = integrability::Scene { equations: &equations, start: None, settings };
+        let integrability = integrability::integrability(&scene, &mut constraints, || None);
+        integrability::integral_notes(&equations, &integrability).into_iter().for_each(|note| diagnostics.push(note));
+        return None;
+    };
     contacts_outside(&equations, &system, &state, diagnostics);
 
     let mut snapshot = Snapshot::new(&system);
@@ -130,6 +136,15 @@ pub fn check(model: Model, wishes: &Wishes, diagnostics: &mut Diagnostics) -> Op
         return None;
     }
     let (redundant, here) = dependence::redundant(&mut equations, &mut system, &state, &snapshot.given, settings);
+    let rank = || integrability::rank_of_positions(&equations, &mut system, &state, &here, settings);
+    let scene = integrability::Scene { equations: &equations, start: Some(&state), settings };
+    let integrability = match wishes.brief && integrability::takes_long(&equations) {
+        true => Integrability::default(),
+        false => integrability::integrability(&scene, &mut constraints, rank),
+    };
+    for note in integrability::integral_notes(&equations, &integrability) {
+        diagnostics.push(note);
+    }
     for note in dependence::redundancy_notes(&equations, &redundant, snapshot.found.rank) {
         diagnostics.push(note);
     }
@@ -151,6 +166,7 @@ pub fn check(model: Model, wishes: &Wishes, diagnostics: &mut Diagnostics) -> Op
         route: wishes.route,
         constraints,
         redundant,
+        integrability,
     };
     (!diagnostics.has_errors()).then_some(check)
 }

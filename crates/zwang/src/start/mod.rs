@@ -352,6 +352,24 @@ fn guesses<'a>(guess: &'a [f64], given: &'a [Given]) -> impl Iterator<Item = Vec
     })
 }
 
+/// The positions moved onto the constraints, and the velocities too if they matter; none if that leads nowhere.
+pub(crate) fn moved_state(
+    equations: &Equations,
+    mut state: State,
+    settings: &Settings,
+    with_velocities: bool,
+) -> Option<State> {
+    let (weight, movable) = (Matrix::identity(state.q.len()), vec![true; state.q.len()]);
+    let mut positions = LevelEquations::new(equations, &[], &state, false);
+    let found = project_only(&mut positions, &weight, &movable, &mut state.q, settings).ok()?;
+    if !found.converged || !with_velocities {
+        return found.converged.then_some(state);
+    }
+    let mut velocities = LevelEquations::new(equations, &[], &state, true);
+    let found = project_only(&mut velocities, &weight, &movable, &mut state.qdot, settings).ok()?;
+    found.converged.then_some(state)
+}
+
 /// Another state on the constraints near a given one, different for each attempt.
 pub(crate) fn nearby_state(
     equations: &Equations,

@@ -109,7 +109,7 @@ pub fn classify(equations: &mut Equations) -> Vec<Classification> {
             Velocity::Catastatic
         } else {
             let coefficients: Vec<Expr> = row.coefficients.iter().map(|(_, a)| *a).collect();
-            let linear = !graph.symbols_of(&coefficients).iter().any(|s| velocities.contains(s));
+            let linear = is_free_of(graph, &coefficients, &velocities);
             let at_rest = graph.substitute(&[rate], &rest)[0];
             match linear {
                 false => Velocity::Nonlinear,
@@ -125,6 +125,14 @@ pub fn classify(equations: &mut Equations) -> Vec<Classification> {
     }
     kinds.iter_mut().for_each(|k| k.integrable = (k.level == Level::Position).then_some(true));
     kinds
+}
+
+/// Whether expressions contain none of the symbols, or only such that cancel.
+fn is_free_of(graph: &mut Graph, exprs: &[Expr], symbols: &rustc_hash::FxHashSet<Expr>) -> bool {
+    exprs.iter().all(|&e| {
+        let slopes = graph.gradient_in(e, |s| symbols.contains(&s));
+        slopes.into_iter().all(|(_, slope)| vanishes(graph, slope))
+    })
 }
 
 /// Whether an expression vanishes identically: by construction, or at a few arbitrary states but for rounding.

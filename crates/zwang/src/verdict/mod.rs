@@ -9,3 +9,4 @@ pub mod integrability;
 pub(crate) use classification::vanishes;
 pub use classification::{Classification, Time, Velocity, classify};
 pub use dependence::Redundant;
+pub use integrability::{Integrability, Integral};

@@ -1,0 +1,428 @@
+//! Velocity constraints that are position constraints in disguise, and what the others leave reachable.
+//!
+//! The rows are one-forms; D is what they annul. D + [D, D] + … says how many functions of the positions stay constant
+//! (Frobenius), and a row is integrable if it annuls all of it.
+
+mod antiderivative;
+mod factors;
+mod flag;
+mod integrals;
+mod noisy;
+mod pfaffian;
+mod relations;
+
+use zwang_expr::{Expr, Graph, Program};
+use zwang_motion::{Dependence, Dynamics, Settings, State, dependence};
+
+use super::classification::Classification;
+use crate::diagnostic::Diagnostic;
+use crate::equations::Equations;
+use crate::model::{Level, Model};
+use crate::quantity::number;
+use crate::start::{joined, moved_state};
+use crate::system::System;
+use flag::{Flag, MOST_COORDINATES, Undecided, flag};
+use integrals::{Found, Search};
+use noisy::{Noisy, Sign};
+use pfaffian::{N_STATES, Neighbourhood, Pfaffian};
+
+/// What the position rows and the velocity rows together say about where a motion can go.
+#[derive(Clone, Debug, Default)]
+pub struct Integrability {
+    /// Dimensions of D, D + [D, D], … at generic states until they stay; none if not decided or if there is no D.
+    pub growth_vector: Option<Vec<usize>>,
+    /// Whether these are counted on (t, q) instead of q.
+    pub with_time: bool,
+    /// How many position constraints follow from the velocity rows beside those that are stated; none if not decided.
+    pub n_integrals: Option<usize>,
+    /// Each of them, as far as it was found.
+    pub integrals: Vec<Integral>,
+    /// All of it in one sentence; empty if no row is about velocities.
+    pub verdict: String,
+}
+
+/// A position constraint that follows from velocity rows.
+#[derive(Clone, Debug)]
+pub struct Integral {
+    /// The rows it follows from, with their multipliers as text; the text is empty where these vary with the state in an
+    /// unknown way.
+    pub combination: Vec<(String, String)>,
+    /// The function that stays constant.
+    pub text: Option<String>,
+    /// Its value at the start.
+    pub value: Option<f64>,
+    rows: Vec<usize>,
+}
+
+/// Whether the velocity rows are so long that looking at them takes milliseconds.
+pub(crate) fn takes_long(equations: &Equations) -> bool {
+    /// Nodes of all velocity rows together; a carriage has about forty.
+    const LONG: usize = 120;
+    let mut n = 0;
+    equations.rows.iter().filter(|r| r.level == Level::Velocity).any(|row| {
+        n += equations.model.graph.size(row.residual);
+        n > LONG
+    })
+}
+
+/// What the verdict needs to know.
+pub struct Scene<'a> {
+    /// The equations.
+    pub equations: &'a Equations,
+    /// The start; without one little can be said where positions are constrained.
+    pub start: Option<&'a State>,
+    /// The numbers that decide something.
+    pub settings: &'a Settings,
+}
+
+/// Decides for every constraint whether it is integrable, and finds the growth vector.
+///
+/// Without rows on velocities there is nothing to bracket: D is tangent to φ = 0, and `positions` gives its rank.
+pub fn integrability(
+    scene: &Scene,
+    kinds: &mut [Classification],
+    positions: impl FnOnce() -> Option<usize>,
+) -> Integrability {
+    let equations = scene.equations;
+    if !equations.rows.iter().any(|r| r.level == Level::Velocity) {
+        return positions_only(equations, positions);
+    }
+    if equations.model.n_coordinates() > MOST_COORDINATES {
+        return many_coordinates(scene, kinds);
+    }
+    // brackets are many and short-lived: they stay out of the model's graph
+    let mut graph = equations.model.graph.clone();
+    let pfaffian = Pfaffian::new(equations, &mut graph, kinds, false);
+    let zero = State::zero(equations.model.n_coordinates());
+    let near = Neighbourhood { equations, start: scene.start.unwrap_or(&zero), settings: scene.settings };
+    let samples = near.states(&graph, &pfaffian, N_STATES, true);
+    let symbols = equations.model.state_symbols();
+    let found = flag(&mut graph, &pfaffian, &symbols, &samples);
+    let mut answer = Integrability { with_time: pfaffian.has_time, ..Integrability::default() };
+    match &found {
+        Ok(flag) => {
+            answer.growth_vector = (!pfaffian.is_extended).then(|| flag.dimensions.clone());
+            answer.n_integrals = Some(flag.n_integrals());
+            mark(&graph, &pfaffian, flag, equations, kinds);
+            answer.verdict = sentence(equations, kinds, &pfaffian, flag);
+            if pfaffian.has_branches(&graph) {
+                answer.verdict.push_str(" (near the start: a row switches between formulas)");
+            }
+        }
+        Err(why) => answer.verdict = undecided(equations, &pfaffian, why),
+    }
+    // closed forms are found among the linear rows
+    let linear = match pfaffian.is_extended {
+        true => {
+            let linear = Pfaffian::new(equations, &mut graph, kinds, true);
+            let samples = near.states(&graph, &linear, N_STATES, true);
+            flag(&mut graph, &linear, &symbols, &samples).ok().map(|flag| (linear, flag))
+        }
+        false => found.ok().map(|flag| (pfaffian, flag)),
+    };
+    if let Some((pfaffian, flag)) = linear.filter(|(_, flag)| flag.n_integrals() > 0) {
+        /// Enough for the largest fit; those that are not needed are not evaluated.
+        const N_PROBES: usize = 24;
+        let probes = near.states(&graph, &pfaffian, N_PROBES, false);
+        let start = equations.model.state_values(near.start);
+        let found = Search::new(&mut graph, &equations.model, &pfaffian, &flag, probes, start).run();
+        let value_of = |e: Expr| scene.start.and_then(|state| value(&graph, &equations.model, state, e));
+        answer.integrals = found.iter().map(|f| integral(&graph, equations, f, &value_of)).collect();
+    }
+    answer
+}
+
+/// D is what the position rows leave: it never grows.
+fn positions_only(equations: &Equations, positions: impl FnOnce() -> Option<usize>) -> Integrability {
+    let model = &equations.model;
+    let residuals: Vec<Expr> =
+        equations.rows.iter().filter(|r| r.level == Level::Position).map(|r| r.residual).collect();
+    let with_time = !residuals.is_empty() && model.graph.symbols_of(&residuals).contains(&model.time);
+    let growth_vector =
+        positions().map(|rank| vec![(model.n_coordinates() + usize::from(with_time)).saturating_sub(rank)]);
+    Integrability { growth_vector, with_time, n_integrals: Some(0), ..Integrability::default() }
+}
+
+/// The rank of the position rows at generic states, from what is known at the start.
+pub fn rank_of_positions(
+    equations: &Equations,
+    system: &mut System,
+    state: &State,
+    here: &Dependence,
+    settings: &Settings,
+) -> Option<usize> {
+    /// Beyond this many coordinates the rank of the start has to do.
+    const MOST_TRIED: usize = 400;
+    let m = equations.rows.iter().filter(|r| r.level == Level::Position).count();
+    let rank = |d: &Dependence| d.independent.iter().filter(|k| **k < m).count();
+    let mut largest = rank(here);
+    if largest == m || state.q.len() > MOST_TRIED {
+        return Some(largest);
+    }
+    // a singular start has a smaller rank than the states around it
+    let mut random = pfaffian::Random(settings.seed);
+    for _ in 0..N_STATES {
+        let mut other = state.clone();
+        other.q.iter_mut().for_each(|x| *x += 0.07 * (1.0 + x.abs()) * random.next());
+        let Some(other) = moved_state(equations, other, settings, false) else { continue };
+        let mut there = system.allocate();
+        if system.fill(&other, &mut there).is_ok()
+            && let Ok(d) = dependence(&there.constraint_matrix, settings)
+        {
+            largest = largest.max(rank(&d));
+        }
+    }
+    Some(largest)
+}
+
+/// Marks every velocity constraint: it is integrable if all its rows annul whatever brackets reach.
+fn mark(graph: &Graph, pfaffian: &Pfaffian, flag: &Flag, equations: &Equations, kinds: &mut [Classification]) {
+    let symbols = equations.model.state_symbols();
+    for kind in kinds.iter_mut().filter(|k| k.level == Level::Velocity) {
+        kind.integrable = Some(true);
+    }
+    for (row, entries) in &pfaffian.stated {
+        let kind = &mut kinds[equations.rows[*row].constraint];
+        if kind.level != Level::Velocity {
+            continue;
+        }
+        let this = annuls(graph, &symbols, entries, flag);
+        // a vector constraint is integrable if all its rows are
+        kind.integrable = match (kind.integrable, this) {
+            (Some(false), _) | (_, Some(false)) => Some(false),
+            (None, _) | (_, None) => None,
+            _ => Some(true),
+        };
+    }
+}
+
+/// Whether a form vanishes on all directions that brackets gave; none where that is not clear.
+fn annuls(graph: &Graph, symbols: &[Expr], entries: &[(usize, Expr)], flag: &Flag) -> Option<bool> {
+    let exprs: Vec<Expr> = entries.iter().map(|(_, e)| *e).collect();
+    let program = Program::new(graph, symbols, &exprs).ok()?;
+    let mut signs = Vec::new();
+    for (sample, directions) in flag.samples.iter().zip(&flag.directions) {
+        let values = sample.run(&program)?;
+        for direction in directions {
+            let products = entries.iter().zip(&values).map(|((k, _), a)| a.mul(direction[*k]));
+            signs.push(products.fold(Noisy::default(), Noisy::add).sign());
+        }
+    }
+    if signs.iter().all(|s| *s == Sign::Zero) {
+        Some(true)
+    } else if signs.contains(&Sign::NotZero) {
+        Some(false)
+    } else {
+        None
+    }
+}
+
+fn integral(graph: &Graph, equations: &Equations, found: &Found, value_of: &dyn Fn(Expr) -> Option<f64>) -> Integral {
+    let multiplier = |m: Expr| if found.varies { String::new() } else { graph.text(m) };
+    let name = |row: usize| equations.rows[row].name.clone();
+    Integral {
+        combination: found.combination.iter().map(|&(row, m)| (name(row), multiplier(m))).collect(),
+        text: found.potential.and_then(|e| graph.text_limited(e, LONGEST_TEXT)),
+        value: found.potential.and_then(value_of),
+        rows: found.combination.iter().map(|(row, _)| *row).collect(),
+    }
+}
+
+/// A longer formula is no line to paste.
+const LONGEST_TEXT: usize = 400;
+
+fn value(graph: &Graph, model: &Model, state: &State, e: Expr) -> Option<f64> {
+    let program = Program::new(graph, &model.state_symbols(), &[e]).ok()?;
+    let inputs: Vec<Noisy> = model.state_values(state).into_iter().map(Noisy::exact).collect();
+    if noisy::run(&program, &inputs)[0].sign() == Sign::Zero {
+        return Some(0.0);
+    }
+    let mut value = [f64::NAN];
+    program.run(&model.state_values(state), &mut program.workspace(), &mut value);
+    Some(value[0]).filter(|v| v.is_finite())
+}
+
+/// `(2, 3, 5)`.
+fn vector_text(dimensions: &[usize]) -> String {
+    let list: Vec<String> = dimensions.iter().map(usize::to_string).collect();
+    format!("({})", list.join(", "))
+}
+
+fn counted(n: usize) -> String {
+    match n {
+        0 => "no position constraint follows".into(),
+        1 => "1 position constraint follows".into(),
+        n => format!("{n} position constraints follow"),
+    }
+}
+
+/// The verdict in words.
+fn sentence(equations: &Equations, kinds: &[Classification], pfaffian: &Pfaffian, flag: &Flag) -> String {
+    let n_integrals = flag.n_integrals();
+    if pfaffian.is_extended {
+        let nonlinear = kinds.iter().filter(|k| k.velocity == Some(super::Velocity::Nonlinear));
+        let names: Vec<String> = nonlinear.map(|k| format!("`{}`", k.name)).collect();
+        let (verb, them) = if names.len() == 1 { ("is", "it allows") } else { ("are", "they allow") };
+        return format!(
+            "{} {verb} nonlinear in the velocities: no distribution, no growth vector; from the motions {them}, {}",
+            joined(&names),
+            counted(n_integrals)
+        );
+    }
+    let space = if pfaffian.has_time { " on (t, q)" } else { "" };
+    let head = format!("growth vector {}{space}", vector_text(&flag.dimensions));
+    let n_velocity = flag.n_independent - flag.n_functions;
+    let stated = equations.rows.iter().filter(|r| r.level == Level::Velocity).count();
+    match n_integrals {
+        _ if n_velocity == 0 && stated == 1 => {
+            format!("{head}: the velocity constraint follows from those on positions")
+        }
+        _ if n_velocity == 0 => format!("{head}: the velocity constraints follow from those on positions"),
+        0 => format!("{head}: truly nonholonomic, no position constraint follows"),
+        n if n == n_velocity => format!("{head}: integrable, {}", counted(n)),
+        n => format!(
+            "{head}: {} from {n_velocity} velocity equations, what they say beyond that is truly nonholonomic",
+            counted(n)
+        ),
+    }
+}
+
+/// Only rows that are rates as they stand are recognized where brackets would take too long.
+fn many_coordinates(scene: &Scene, kinds: &mut [Classification]) -> Integrability {
+    let equations = scene.equations;
+    let (model, n) = (&equations.model, equations.model.n_coordinates());
+    let mut graph = model.graph.clone();
+    let pfaffian = Pfaffian::new(equations, &mut graph, kinds, true);
+    let zero = State::zero(n);
+    let near = Neighbourhood { equations, start: scene.start.unwrap_or(&zero), settings: scene.settings };
+    let probes = near.states(&graph, &pfaffian, N_STATES, false);
+    let exact = integrals::exact_rows(&mut graph, &pfaffian, &model.state_symbols(), &probes);
+    let mut n_exact = vec![0; kinds.len()];
+    for &row in &exact {
+        let constraint = equations.rows[row].constraint;
+        n_exact[constraint] += 1;
+        if n_exact[constraint] == kinds[constraint].n_rows {
+            kinds[constraint].integrable = Some(true);
+        }
+    }
+    let found = match exact.len() {
+        0 => String::new(),
+        1 => "; 1 velocity row is the rate of a position constraint as it stands".into(),
+        k => format!("; {k} velocity rows are rates of position constraints as they stand"),
+    };
+    let verdict =
+        format!("integrability not looked at: {n} coordinates, brackets are computed up to {MOST_COORDINATES}{found}");
+    Integrability { verdict, ..Integrability::default() }
+}
+
+fn undecided(equations: &Equations, pfaffian: &Pfaffian, why: &Undecided) -> String {
+    let head = "integrability not decided: ";
+    let tail = match why {
+        Undecided::NoStates => "no other states on the constraints were found near the start".into(),
+        Undecided::Vanishes(form) => {
+            let row = pfaffian.forms[*form].row.map_or("a row", |k| &equations.rows[k].name);
+            format!("all coefficients of `{row}` vanish on the constraints")
+        }
+        Undecided::Unclear(what) => {
+            format!("rounding hides {what} (values between 10 and 100 times their own scatter)")
+        }
+        Undecided::Differs(what) => format!("states near the start differ in {what}"),
+        Undecided::TooLong(dimensions) if dimensions.is_empty() => {
+            format!("{} coordinates give expressions that are too long", pfaffian.z.len())
+        }
+        Undecided::TooLong(dimensions) => format!(
+            "the growth vector begins with {}, then the brackets become too long",
+            vector_text(dimensions).trim_end_matches(')').to_string() + ", …)"
+        ),
+    };
+    format!("{head}{tail}")
+}
+
+/// Most integrals that are told one by one.
+const MOST_TOLD: usize = 8;
+
+/// Z311: the position constraints that velocity rows are the rates of, as lines to paste where the start is known.
+pub fn integral_notes(equations: &Equations, integrability: &Integrability) -> Vec<Diagnostic> {
+    integrability.integrals.iter().take(MOST_TOLD).enumerate().map(|(k, i)| note(equations, k, i)).collect()
+}
+
+fn note(equations: &Equations, index: usize, integral: &Integral) -> Diagnostic {
+    let is_single = integral.combination.len() == 1;
+    let what = combination_text(&integral.combination);
+    let plain = is_single && integral.combination[0].1 == "1";
+    let subject = match (is_single, integral.combination.iter().all(|(_, m)| m.is_empty())) {
+        (true, _) => format!("constraint `{}`", integral.combination[0].0),
+        (_, true) => format!("a combination of {what}, with factors that vary with the state,"),
+        _ => format!("the combination {what}"),
+    };
+    let message = match &integral.text {
+        Some(text) if plain || !is_single => {
+            format!("{subject} can be integrated: it is the rate of   {text} = const")
+        }
+        Some(text) => {
+            let factor = &integral.combination[0].1;
+            format!("{subject} can be integrated: times {factor} it is the rate of   {text} = const")
+        }
+        None => format!("{subject} can be integrated: it comes from a position constraint"),
+    };
+    let model = &equations.model;
+    let mut spans: Vec<_> =
+        integral.rows.iter().map(|&row| model.constraints[equations.rows[row].constraint].span).collect();
+    spans.dedup();
+    let label = match (plain, is_single) {
+        (true, _) => "a total time derivative",
+        (false, true) => "a position constraint in disguise",
+        _ => "takes part",
+    };
+    let mut d = Diagnostic::note("Z311", message);
+    for (k, span) in spans.into_iter().take(4).enumerate() {
+        d = if k == 0 { d.at(span, label) } else { d.and_at(span, label) };
+    }
+    let d = d.with_note("written as a position constraint it cannot drift");
+    // a component of a vector cannot be taken out
+    let of_vectors = integral.rows.iter().any(|&row| model.constraints[equations.rows[row].constraint].rows.len() > 1);
+    let (name, instead) = match (is_single, of_vectors) {
+        (true, false) => (integral.combination[0].0.clone(), ""),
+        (false, false) => (free_name(model, index), "   in place of one of them"),
+        _ => (free_name(model, index), "   as a further constraint"),
+    };
+    match (&integral.text, integral.value) {
+        (Some(text), Some(value)) => d.help(format!("constraint {name}: {text} = {}{instead}", number(value))),
+        (Some(text), None) => d.help(format!("constraint {name}: {text} = …   with the value it has at the start")),
+        (None, _) => d.help("find the function whose rate it is, and write that as the constraint"),
+    }
+}
+
+/// `left - right`, `x·roll.x + y·roll.y`; the names alone where the multipliers are not known.
+pub fn combination_text(combination: &[(String, String)]) -> String {
+    if combination.iter().all(|(_, m)| m.is_empty()) {
+        let names: Vec<String> = combination.iter().map(|(name, _)| format!("`{name}`")).collect();
+        return joined(&names);
+    }
+    let mut out = String::new();
+    for (name, multiplier) in combination {
+        let (sign, size) = match multiplier.strip_prefix('-') {
+            Some(size) if !size.contains([' ']) => (" - ", size),
+            _ => (" + ", multiplier.as_str()),
+        };
+        let sign = match (out.is_empty(), sign) {
+            (true, " + ") => "",
+            (true, _) => "-",
+            (false, sign) => sign,
+        };
+        out.push_str(sign);
+        match size {
+            "1" => out.push_str(&format!("`{name}`")),
+            size if size.contains(' ') => out.push_str(&format!("({size})·`{name}`")),
+            size => out.push_str(&format!("{size}·`{name}`")),
+        }
+    }
+    out
+}
+
+/// A name for a new constraint.
+fn free_name(model: &Model, index: usize) -> String {
+    let taken = |name: &str| model.constraints.iter().any(|c| c.name == name);
+    let names = (index..).map(|k| if k == 0 { "hidden".to_string() } else { format!("hidden{}", k + 1) });
+    names.into_iter().find(|name| !taken(name)).unwrap_or_default()
+}
