@@ -5,6 +5,8 @@ use zwang::units::Dimension;
 use zwang::{Check, Inspection};
 use zwang_motion::Matrix;
 
+use crate::lagrangian::lagrangian_lines;
+
 /// Coordinates and constraints in one line, then the constraints by kind.
 pub fn summary(file: &str, check: &Check) -> String {
     let model = &check.equations.model;
@@ -55,8 +57,10 @@ fn kinds(check: &Check) -> String {
 pub fn check_table(file: &str, check: &Check) -> String {
     let mut out = summary(file, check);
     let model = &check.equations.model;
-    if !check.regular {
-        out.push_str("  the mass matrix is singular; the constraints make up for it\n");
+    match &check.lagrangian {
+        Some(side) => out.push_str(&lagrangian_lines(side)),
+        None if !check.regular => out.push_str("  the mass matrix is singular; the constraints make up for it\n"),
+        None => {}
     }
     if model.n_coordinates() <= 12 {
         let value = |(c, (q, v)): (&zwang::model::Coordinate, (&f64, &f64))| {

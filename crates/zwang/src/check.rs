@@ -11,7 +11,7 @@ use crate::quantity::with_unit;
 use crate::start::find_start;
 use crate::syntax::{Overrides, parse};
 use crate::system::System;
-use crate::verdict::{self, Classification, Redundant, contradiction, dependence, freedom, integrability};
+use crate::verdict::{self, Classification, LagrangianSide, Redundant, contradiction, dependence, freedom, integrability, lagrangian_side};
 
 /// A text that was read: the model if it has no errors, and everything there is to say about it.
 pub struct Reading {
@@ -78,12 +78,19 @@ pub struct Check {
     pub rank: usize,
     /// Whether M is regular.
     pub regular: bool,
+    /// What the Lagrangian tells, once [`Check::look_at_lagrangian`] was asked for it.
+    pub lagrangian: Option<LagrangianSide>,
 }
 
 impl Check {
     /// n − rank.
     pub fn degrees_of_freedom(&self) -> usize {
         self.state.q.len() - self.rank
+    }
+
+    /// Finds out about regularity, energy and momenta. A run needs none of this, so `check` leaves it out.
+    pub fn look_at_lagrangian(&mut self, settings: &Settings) {
+        self.lagrangian = Some(lagrangian_side(self, settings));
     }
 
     /// Looks at another state, such as the end of a run: every quantity there, and the rank.
@@ -151,6 +158,7 @@ pub fn check(model: Model, wishes: &Wishes, diagnostics: &mut Diagnostics) -> Op
         route: wishes.route,
         constraints,
         redundant,
+        lagrangian: None,
     };
     (!diagnostics.has_errors()).then_some(check)
 }

@@ -1,0 +1,401 @@
+//! Whether the energy E = p·q̇ − L stays the same, and what changes it.
+//!
+//! dE/dt = F·q̇ − ∂L/∂t + λᵀA q̇ + C·q̇ (Y05 6, UK02 29). Where every term vanishes by construction nothing else is asked.
+//! Otherwise the terms are evaluated at states that satisfy the constraints: one at which they do not cancel is a
+//! proof that E changes; that they vanish at several is taken as an identity, unless a formula switches.
+
+use zwang_expr::{Expr, Program};
+use zwang_motion::{Settings, Snapshot, State, route};
+
+use super::classification::{Classification, Time, Velocity};
+use super::lagrangian::{MOST_COORDINATES, is_zero};
+use crate::check::Check;
+use crate::equations::{Equations, Symbols, applied_force};
+use crate::model::{Change, Level, Load, Model, Shape};
+use crate::start::nearby_state;
+
+/// What becomes of the energy.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct EnergyVerdict {
+    /// Whether it stays the same; none where that is not decided.
+    pub conserved: Option<bool>,
+    /// What changes it, or why nothing is decided, each in one sentence.
+    pub why: Vec<String>,
+    /// What else is worth saying: powers that cancel, forces that have a potential.
+    pub notes: Vec<String>,
+}
+
+/// A power below this, beside force times speed, is zero: states lie on the constraints to 1e-12 only.
+const NOTHING: f64 = 1e-10;
+
+/// A power above this is one for certain; between the two nothing is decided.
+const SOMETHING: f64 = 1e-7;
+
+/// Other states that are looked at; an identity that fails does so at almost every state.
+const N_STATES: usize = 4;
+
+/// Sources named one by one.
+const MOST_NAMED: usize = 6;
+
+/// One thing that may do work.
+struct Source {
+    /// `the force on `x` does work`.
+    sentence: String,
+    /// What it is, for the sum.
+    kind: Kind,
+    /// The largest power found, beside force times speed.
+    most: f64,
+    /// Whether it was other than zero at all, as a force.
+    acts: bool,
+}
+
+enum Kind {
+    /// A generalized force: coordinate and component.
+    Force(Vec<(usize, Expr)>),
+    /// −∂L/∂t.
+    Time(Expr),
+    /// A constraint, by its index: its rows do work where A q̇ is not zero.
+    Constraint(usize),
+}
+
+/// Decides whether E stays the same.
+pub(super) fn energy(check: &mut Check, settings: &Settings) -> EnergyVerdict {
+    let mut sources = sources(check);
+    let model = &check.equations.model;
+    let later: Vec<String> =
+        model.later.iter().filter(|l| l.changes_motion).map(|l| format!("{} is not computed yet", l.what)).collect();
+    if !later.is_empty() {
+        return EnergyVerdict { conserved: None, why: later, notes: Vec::new() };
+    }
+    let jumps = jumps(&check.equations);
+    if sources.is_empty() {
+        return EnergyVerdict { conserved: Some(jumps.is_empty()), why: jumps, notes: Vec::new() };
+    }
+    let mut look = Look::default();
+    if let Some(program) = program(&check.equations, &sources) {
+        look.at(check, &program, &check.state.clone(), &mut sources, settings, true);
+        if check.state.q.len() <= MOST_COORDINATES {
+            for state in states(check, settings) {
+                look.at(check, &program, &state, &mut sources, settings, false);
+            }
+        }
+    }
+    let mut verdict = look.verdict(check, &sources);
+    if !jumps.is_empty() {
+        let known = if verdict.conserved == Some(false) { std::mem::take(&mut verdict.why) } else { Vec::new() };
+        verdict = EnergyVerdict { conserved: Some(false), why: known.into_iter().chain(jumps).collect(), notes: Vec::new() };
+    } else if verdict.conserved == Some(true)
+        && let Some(why) = regime(&check.equations)
+    {
+        verdict = EnergyVerdict { conserved: None, why: vec![why], notes: Vec::new() };
+    }
+    if verdict.conserved == Some(false)
+        && let Some(note) = potential_note(&mut check.equations, &sources)
+    {
+        verdict.notes.push(note);
+    }
+    verdict
+}
+
+/// Everything that may do work and does not vanish by construction.
+fn sources(check: &mut Check) -> Vec<Source> {
+    let Check { equations, constraints, .. } = check;
+    let symbols = Symbols::new(equations.model.time, &equations.model.coordinates);
+    let mut sources = Vec::new();
+    let mut add = |sentence: String, kind| sources.push(Source { sentence, kind, most: 0.0, acts: false });
+    let slope = equations.model.graph.derivative(equations.lagrangian, equations.model.time);
+    if !is_zero(&mut equations.model.graph, slope) {
+        let formula = equations.model.graph.text_limited(slope, 60).map_or(String::new(), |f| format!(": ∂L/∂t = {f}"));
+        let power = equations.model.graph.neg(slope);
+        add(format!("the Lagrangian depends on time{formula}"), Kind::Time(power));
+    }
+    let nonzero = |force: Vec<Expr>| -> Vec<(usize, Expr)> {
+        force.into_iter().enumerate().filter(|(_, e)| *e != Expr::ZERO).collect()
+    };
+    for (loads, is_nonideal) in [(equations.model.forces.clone(), false), (equations.model.nonideal.clone(), true)] {
+        for load in &loads {
+            let Model { graph, coordinates, .. } = &mut equations.model;
+            let force = nonzero(applied_force(graph, coordinates, &symbols, std::slice::from_ref(load), Expr::ZERO));
+            if !force.is_empty() {
+                let name = load_name(&equations.model, load);
+                let what = if is_nonideal { format!("the nonideal law of {name}") } else { name };
+                add(format!("{what} does work"), Kind::Force(force));
+            }
+        }
+    }
+    if equations.model.dissipation != Expr::ZERO {
+        let Model { graph, coordinates, dissipation, .. } = &mut equations.model;
+        let force = nonzero(applied_force(graph, coordinates, &symbols, &[], *dissipation));
+        if !force.is_empty() {
+            add("`dissipation` does work".into(), Kind::Force(force));
+        }
+    }
+    let power = equations.power();
+    for (k, e) in power.of_constraint.iter().enumerate().filter(|(_, e)| **e != Expr::ZERO) {
+        if !is_zero(&mut equations.model.graph, *e) {
+            add(constraint_sentence(&constraints[k]), Kind::Constraint(k));
+        }
+    }
+    sources
+}
+
+/// `the force on `x``, `the force at `P``.
+fn load_name(model: &Model, load: &Load) -> String {
+    let text = |parts: &[Expr]| {
+        let texts: Vec<String> =
+            parts.iter().map(|e| model.graph.text_limited(*e, 40).unwrap_or_else(|| "…".into())).collect();
+        format!("({})", texts.join(", "))
+    };
+    match load {
+        Load::Coordinate(k, _) => format!("the force on `{}`", model.coordinates[*k].name),
+        Load::Point(place, _) => {
+            let named = model.scene.iter().find(|d| match &d.shape {
+                Shape::Point { place: drawn, .. } | Shape::Body { place: drawn, .. } => drawn == place,
+                _ => false,
+            });
+            format!("the force at `{}`", named.map_or_else(|| text(place), |d| d.name.clone()))
+        }
+        Load::Torque(_, parts) => format!("the torque `{}`", text(parts)),
+    }
+}
+
+fn constraint_sentence(kind: &Classification) -> String {
+    let name = &kind.name;
+    let why = match (kind.level, kind.velocity, kind.time) {
+        (Level::Acceleration, ..) => "is on accelerations",
+        (_, Some(Velocity::Nonlinear), _) => "is not linear in the velocities",
+        (Level::Velocity, ..) => "has a part without velocities",
+        (Level::Position, _, Time::Rheonomic) => "moves with time",
+        _ => "is held",
+    };
+    format!("constraint `{name}` {why} and does work")
+}
+
+/// Events that change the energy at once, or the forces and constraints it depends on.
+fn jumps(equations: &Equations) -> Vec<String> {
+    let model = &equations.model;
+    let energy = model.graph.symbols(equations.energy);
+    let of = |change: Change| match change {
+        Change::Parameter(k) => {
+            let p = &model.parameters[k];
+            energy.binary_search(&p.symbol).is_ok().then_some(p.name.clone())
+        }
+        Change::Velocity(k) => Some(format!("{}'", model.coordinates[k].name)),
+    };
+    let one = |w: &crate::model::When| Some(format!("`when {}` changes `{}`", w.name, of(w.change)?));
+    model.whens.iter().filter_map(one).collect()
+}
+
+/// An event after which forces or constraints may do work that do none before.
+fn regime(equations: &Equations) -> Option<String> {
+    let used = equations.model.graph.symbols_of(&equations.formulas());
+    let changes = |change: Change| match change {
+        Change::Parameter(k) => used.binary_search(&equations.model.parameters[k].symbol).is_ok(),
+        Change::Velocity(_) => false,
+    };
+    let event = equations.model.whens.iter().find(|w| changes(w.change))?;
+    Some(format!("`when {}` changes what acts; before it the energy stays the same", event.name))
+}
+
+/// The components of all forces, with the multipliers as inputs.
+fn program(equations: &Equations, sources: &[Source]) -> Option<Program> {
+    let mut inputs = equations.model.state_symbols();
+    inputs.extend(equations.rows.iter().map(|r| r.lambda));
+    let exprs: Vec<Expr> = sources
+        .iter()
+        .flat_map(|s| match &s.kind {
+            Kind::Force(force) => force.iter().map(|(_, e)| *e).collect(),
+            Kind::Time(e) => vec![*e],
+            Kind::Constraint(_) => Vec::new(),
+        })
+        .collect();
+    Program::new(&equations.model.graph, &inputs, &exprs).ok()
+}
+
+/// States around the start that satisfy all constraints, at other times if anything depends on time.
+fn states(check: &mut Check, settings: &Settings) -> Vec<State> {
+    let Check { equations, system, state, .. } = check;
+    let exprs: Vec<Expr> = equations.formulas().into_iter().chain([equations.lagrangian]).collect();
+    let is_timed = equations.model.graph.symbols_of(&exprs).binary_search(&equations.model.time).is_ok();
+    let mut found = Vec::new();
+    for attempt in 0..2 * N_STATES {
+        let mut from = state.clone();
+        // the second half tries what is nearer, should constraints that move lead too far
+        let reach = if attempt < N_STATES { 1.0 } else { 0.1 };
+        if is_timed {
+            from.t += 0.37 * reach * (attempt + 1) as f64;
+        }
+        found.extend(nearby_state(equations, system, &from, settings, attempt));
+        if found.len() == N_STATES {
+            break;
+        }
+    }
+    found
+}
+
+/// What the states told.
+#[derive(Default)]
+struct Look {
+    n_states: usize,
+    /// The largest |sum of all powers| beside the sum of force times speed.
+    whole: f64,
+}
+
+impl Look {
+    /// Adds a state. The start itself may be at rest and so proves a change only, never that there is none.
+    fn at(
+        &mut self,
+        check: &mut Check,
+        program: &Program,
+        state: &State,
+        sources: &mut [Source],
+        settings: &Settings,
+        is_start: bool,
+    ) {
+        let taken;
+        let snapshot = if is_start {
+            &check.snapshot
+        } else {
+            let mut other = Snapshot::new(&check.system);
+            let mut way = route(check.route, settings);
+            if other.take(&mut check.system, state, &mut *way, settings).is_err() {
+                return;
+            }
+            taken = other;
+            &taken
+        };
+        let (given, found) = (&snapshot.given, &snapshot.found);
+        let mut inputs = check.equations.model.state_values(state);
+        inputs.extend(&found.lambda);
+        let mut values = vec![0.0; program.n_outputs()];
+        program.run(&inputs, &mut program.workspace(), &mut values);
+        if !values.iter().chain(&found.lambda_acting).all(|x| x.is_finite()) {
+            return;
+        }
+        // speeds and forces measured by the diagonal of M, so that units do not matter; at rest a speed of order one
+        let mass = |k: usize| Some(given.mass_matrix.get(k, k)).filter(|m| *m > 0.0).unwrap_or(1.0);
+        let length = |force: &mut dyn Iterator<Item = (usize, f64)>| force.map(|(k, f)| f * f / mass(k)).sum::<f64>().sqrt();
+        let speed = (0..state.q.len()).map(|k| mass(k) * (state.qdot[k].abs() + 0.1).powi(2)).sum::<f64>().sqrt();
+        let driving = length(&mut given.given_force.iter().copied().enumerate())
+            + length(&mut found.constraint_force_ideal.iter().copied().enumerate());
+        let (mut total, mut size, mut at) = (0.0, 0.0, 0);
+        for source in sources.iter_mut() {
+            let (power, scale) = match &source.kind {
+                Kind::Force(force) => {
+                    let parts: Vec<(usize, f64)> = force.iter().zip(&values[at..]).map(|((k, _), x)| (*k, *x)).collect();
+                    at += parts.len();
+                    let power = parts.iter().map(|(k, f)| f * state.qdot[*k]).sum::<f64>();
+                    (power, speed * length(&mut parts.into_iter()))
+                }
+                Kind::Time(_) => {
+                    at += 1;
+                    (values[at - 1], values[at - 1].abs())
+                }
+                Kind::Constraint(c) => {
+                    let rows = check.equations.rows.iter().enumerate().filter(|(_, row)| row.constraint == *c);
+                    let power = rows.map(|(i, _)| {
+                        found.lambda_acting[i] * given.constraint_matrix.row_times(i, &state.qdot)
+                    });
+                    (power.sum::<f64>(), speed * driving)
+                }
+            };
+            total += power;
+            size += scale;
+            source.acts |= scale > 0.0;
+            if scale > 0.0 {
+                source.most = source.most.max(power.abs() / scale);
+            }
+        }
+        self.n_states += usize::from(!is_start);
+        if size > 0.0 {
+            self.whole = self.whole.max(total.abs() / size);
+        }
+    }
+
+    fn verdict(&self, check: &mut Check, sources: &[Source]) -> EnergyVerdict {
+        let working: Vec<&Source> = sources.iter().filter(|s| s.most >= SOMETHING).collect();
+        let mut verdict = EnergyVerdict::default();
+        if self.whole >= NOTHING && !working.is_empty() {
+            verdict.conserved = Some(false);
+            verdict.why = shortened(working.iter().map(|s| s.sentence.clone()).collect());
+            return verdict;
+        }
+        let undecided = |why: String| EnergyVerdict { conserved: None, why: vec![why], notes: Vec::new() };
+        if self.n_states < N_STATES {
+            let names = sources.iter().map(|s| s.sentence.replace(" does work", " may do work")).collect();
+            let mut verdict = undecided("too few other states on the constraints were looked at".into());
+            verdict.why.extend(shortened(names));
+            return verdict;
+        }
+        if self.whole >= NOTHING || sources.iter().any(|s| (NOTHING..SOMETHING).contains(&s.most)) {
+            return undecided(format!("the power is {:.0e} beside force times speed, too little to tell", self.whole));
+        }
+        if let Some(source) = sources.iter().find(|s| !is_settled(&mut check.equations, s)) {
+            let why = source.sentence.replace(" does work", " does no work near the start, but may elsewhere");
+            return undecided(why);
+        }
+        verdict.conserved = Some(true);
+        if !working.is_empty() {
+            verdict.notes.push("the powers of the forces cancel".into());
+        }
+        verdict
+    }
+}
+
+/// Whether what was seen around the start holds everywhere: no formula switches, and no force was zero only there.
+fn is_settled(equations: &mut Equations, source: &Source) -> bool {
+    let exprs: Vec<Expr> = match &source.kind {
+        Kind::Force(force) => force.iter().map(|(_, e)| *e).collect(),
+        Kind::Time(e) => vec![*e],
+        Kind::Constraint(_) => equations.formulas(),
+    };
+    if source.acts {
+        return crate::switches::switches(&mut equations.model.graph, &exprs).is_empty();
+    }
+    // a force that was zero everywhere is zero for a parameter that is
+    let model = &mut equations.model;
+    let zeros = model.parameters.iter().zip(&model.parameter_values).filter(|(_, v)| **v == 0.0);
+    let zeros = zeros.map(|(p, _)| (p.symbol, Expr::ZERO)).collect();
+    model.graph.substitute(&exprs, &zeros).iter().all(|e| *e == Expr::ZERO)
+}
+
+/// The first few sentences, and how many more there are.
+fn shortened(mut sentences: Vec<String>) -> Vec<String> {
+    sentences.dedup();
+    if sentences.len() > MOST_NAMED {
+        let more = sentences.len() - MOST_NAMED;
+        sentences.truncate(MOST_NAMED);
+        sentences.push(format!("{more} more do work"));
+    }
+    sentences
+}
+
+/// Forces that are a gradient would count in the energy if they were stated as a potential.
+fn potential_note(equations: &mut Equations, sources: &[Source]) -> Option<String> {
+    /// The curl has a quarter of the square of this many components.
+    const MOST: usize = 24;
+    let model = &mut equations.model;
+    let is_load = |s: &Source| matches!(s.kind, Kind::Force(_)) && !s.sentence.contains("nonideal");
+    let only = sources.iter().filter(|s| s.most >= SOMETHING).all(is_load);
+    if !only || model.coordinates.len() > MOST || !model.nonideal.is_empty() {
+        return None;
+    }
+    let used = model.graph.symbols_of(&equations.applied_force);
+    let moving = |s: &Expr| *s == model.time || model.coordinates.iter().any(|c| c.qdot == *s || c.qddot == *s);
+    if used.iter().any(moving) {
+        return None;
+    }
+    for i in 0..model.coordinates.len() {
+        for j in 0..i {
+            let (qi, qj) = (model.coordinates[i].q, model.coordinates[j].q);
+            let graph = &mut model.graph;
+            let (a, b) = (equations.applied_force[i], equations.applied_force[j]);
+            let (left, right) = (graph.derivative(a, qj), graph.derivative(b, qi));
+            let curl = graph.sub(left, right);
+            if !is_zero(graph, curl) {
+                return None;
+            }
+        }
+    }
+    Some("the applied forces have a potential; stated as `potential` it would be part of the energy".into())
+}
