@@ -98,7 +98,11 @@ impl Plane {
         let size = lengths.into_iter().fold(0.0_f64, f64::max);
         let largest = scaled.distances.iter().fold(size, |m, d| m.max(d.abs()));
         let has_gap = scaled.gaps.iter().any(|g| g.abs() > GAP * largest);
-        if scaled.free.len() == 2 { Plane::own(scaled, names, size, has_gap) } else { Plane::spanned(scaled, names, size, has_gap) }
+        if scaled.free.len() == 2 {
+            Plane::own(scaled, names, size, has_gap)
+        } else {
+            Plane::spanned(scaled, names, size, has_gap)
+        }
     }
 
     /// The plane of two coordinates.
@@ -118,13 +122,29 @@ impl Plane {
             let name = names.rows.get(k).cloned().unwrap_or_default();
             match lines.iter_mut().find(|line| same(line)) {
                 Some(line) => line.names.push(name),
-                None => lines.push(Line { names: vec![name], at, along: [-row[1], row[0]], gap: [gap * row[0], gap * row[1]] }),
+                None => lines.push(Line {
+                    names: vec![name],
+                    at,
+                    along: [-row[1], row[0]],
+                    gap: [gap * row[0], gap * row[1]],
+                }),
             }
         }
         lines.truncate(MOST_LINES);
         let ideal = plus(demanded, place(&scaled.kept));
         let (free, actual) = (place(&scaled.free), place(&scaled.actual));
-        Plane { free, demanded, ideal, actual, lines, has_gap, is_true: true, turned: None, nonideal_turned: None, size }
+        Plane {
+            free,
+            demanded,
+            ideal,
+            actual,
+            lines,
+            has_gap,
+            is_true: true,
+            turned: None,
+            nonideal_turned: None,
+            size,
+        }
     }
 
     /// The plane of what is fixed (up) and what is left (right).
@@ -139,7 +159,8 @@ impl Plane {
             lines.push(Line { names, at: [0.0, up], along: [1.0, 0.0], gap: [0.0, 0.0] });
         }
         if has_gap {
-            let mut missed: Vec<usize> = (0..scaled.gaps.len()).filter(|&k| scaled.gaps[k].abs() > GAP * size).collect();
+            let mut missed: Vec<usize> =
+                (0..scaled.gaps.len()).filter(|&k| scaled.gaps[k].abs() > GAP * size).collect();
             missed.sort_by(|&i, &j| scaled.gaps[j].abs().total_cmp(&scaled.gaps[i].abs()));
             for k in missed.into_iter().take(MOST_LINES) {
                 let gap = [0.0, scaled.gaps[k]];
@@ -191,4 +212,74 @@ fn plus(a: Place, b: Place) -> Place {
 
 fn minus(a: Place, b: Place) -> Place {
     [a[0] - b[0], a[1] - b[1]]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plot::width;
+
+    /// The boxes of all texts: left, top, right, bottom.
+    fn boxes(svg: &str) -> Vec<(String, [f64; 4])> {
+        let attribute = |line: &str, name: &str| {
+            let at = line.find(&format!(" {name}=\"")).unwrap();
+            line[at..].split('"').nth(1).unwrap().to_string()
+        };
+        let one = |line: &str| {
+            let number = |name| attribute(line, name).parse::<f64>().unwrap();
+            let (x, y, size) = (number("x"), number("y"), number("font-size"));
+            let text = line.split('>').nth(1).unwrap().split('<').next().unwrap().to_string();
+            let w = width(&text, size);
+            let left = if attribute(line, "text-anchor") == "middle" { x - w / 2.0 } else { x };
+            (text, [left, y - 0.8 * size, left + w, y + 0.2 * size])
+        };
+        svg.lines().filter(|l| l.starts_with("<text")).map(one).collect()
+    }
+
+    /// Texts overlap nowhere and stay on the paper, whatever the sizes and angles.
+    #[test]
+    fn no_text_covers_another() {
+        for case in 0..400 {
+            let wave = |k: usize| ((case * 37 + k * 11) as f64).sin();
+            let n = 2 + case % 3;
+            // unit rows, so that the parts are what they claim to be
+            let row: Vec<f64> = (0..n).map(|k| wave(k) + 1e-3).collect();
+            let length = norm(&row);
+            let row: Vec<f64> = row.iter().map(|x| x / length).collect();
+            let size = 10f64.powi((case % 7) as i32 * 2 - 6);
+            let free: Vec<f64> = (0..n).map(|k| wave(k + 20) * size).collect();
+            let along: f64 = free.iter().zip(&row).map(|(x, y)| x * y).sum();
+            let demand = if case % 5 == 0 { 0.0 } else { wave(40) * size };
+            let demanded: Vec<f64> = row.iter().map(|x| x * demand).collect();
+            let kept: Vec<f64> = free.iter().zip(&row).map(|(x, r)| x - along * r).collect();
+            let nonideal: Vec<f64> = kept.iter().map(|x| if case % 4 == 0 { -0.5 * x } else { 0.0 }).collect();
+            let scaled = Scaled {
+                pull: row.iter().map(|x| x * (demand - along)).collect(),
+                actual: (0..n).map(|k| demanded[k] + kept[k] + nonideal[k]).collect(),
+                gaps: vec![if case % 9 == 0 { 0.3 * size } else { 0.0 }],
+                distances: vec![demand],
+                rows: vec![row],
+                rank: 1,
+                free,
+                demanded,
+                kept,
+                nonideal,
+            };
+            let names = GeometryNames {
+                title: "A title".into(),
+                coordinates: vec!["x".into(), "y[12]".into(), "z".into()],
+                rows: vec!["a_rather_long_name_of_a_row".into()],
+                is_diagonal: case % 2 == 0,
+            };
+            let svg = geometry_svg(&scaled, &names);
+            let boxes = boxes(&svg);
+            for (k, (text, a)) in boxes.iter().enumerate() {
+                assert!(a[0] >= 0.0 && a[2] <= 760.0, "{case}: `{text}` leaves the paper");
+                for (other, b) in &boxes[..k] {
+                    let overlap = a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3];
+                    assert!(!overlap, "{case}: `{text}` covers `{other}`");
+                }
+            }
+        }
+    }
 }

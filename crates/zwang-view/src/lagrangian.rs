@@ -39,8 +39,7 @@ pub(crate) fn lagrangian_lines(side: &LagrangianSide) -> String {
 }
 
 fn singular(side: &LagrangianSide) -> String {
-    let directions: Vec<String> =
-        side.degenerate.iter().take(MOST_NAMES).map(|d| format!("`{}`", d.text())).collect();
+    let directions: Vec<String> = side.degenerate.iter().take(MOST_NAMES).map(|d| format!("`{}`", d.text())).collect();
     let more = if side.degenerate.len() > MOST_NAMES { ", …" } else { "" };
     let place = match side.degenerate[0].everywhere {
         Some(true) => "",
@@ -48,7 +47,9 @@ fn singular(side: &LagrangianSide) -> String {
         None => " at this state",
     };
     let list = directions.join(", ");
-    format!("the Lagrangian is singular{place}: no mass along {list}{more}; the constraints make up for it")
+    format!(
+        "the Lagrangian is singular{place}: here nothing has mass along {list}{more}; the constraints make up for it"
+    )
 }
 
 fn energy(side: &LagrangianSide) -> String {
@@ -71,18 +72,36 @@ fn spoiled(cyclic: &[Cyclic]) -> Vec<String> {
     }
     let quoted = |names: &[&str]| {
         let shown: Vec<String> = names.iter().take(MOST_NAMES).map(|n| format!("`{n}`")).collect();
-        if names.len() > MOST_NAMES { format!("{}, … ({} in all)", shown.join(", "), names.len()) } else { shown.join(", ") }
+        if names.len() > MOST_NAMES {
+            format!("{}, … ({} in all)", shown.join(", "), names.len())
+        } else {
+            shown.join(", ")
+        }
     };
-    if groups.len() > 2 {
-        let names: Vec<&str> = groups.iter().flat_map(|(_, names)| names.iter().copied()).collect();
-        return vec![format!("{} are cyclic, but constraints or forces change their momenta", quoted(&names))];
+    let names: Vec<&str> = groups.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+    match &groups[..] {
+        [] => Vec::new(),
+        [(by, names)] => {
+            let (verb, whose) = if names.len() == 1 { ("is", "its momentum") } else { ("are", "their momenta") };
+            let change = if by.len() == 1 { "changes" } else { "change" };
+            vec![format!("{} {verb} cyclic, but {} {change} {whose}", quoted(names), listed(by))]
+        }
+        _ => vec![format!("{} are cyclic, but constraints or forces change their momenta", quoted(&names))],
     }
-    let line = |(by, names): &(&[String], Vec<&str>)| {
-        let (verb, whose, mark) = if names.len() == 1 { ("is", "its momentum", "") } else { ("are", "their momenta", "") };
-        let change = if by.len() == 1 { "changes" } else { "change" };
-        format!("{} {verb} cyclic, but {} {change} {whose}{mark}", quoted(names), by.join(" and "))
-    };
-    groups.iter().map(line).collect()
+}
+
+/// `the force on `x`, constraints `a` and `b``: constraints together, at the end.
+fn listed(by: &[String]) -> String {
+    let (constraints, others): (Vec<&str>, Vec<&str>) =
+        by.iter().map(String::as_str).partition(|s| s.starts_with("constraint "));
+    let mut parts: Vec<String> = others.iter().map(|s| s.to_string()).collect();
+    let names: Vec<&str> = constraints.iter().map(|s| s.trim_start_matches("constraint ")).collect();
+    match &names[..] {
+        [] => {}
+        [one] => parts.push(format!("constraint {one}")),
+        [first @ .., last] => parts.push(format!("constraints {} and {last}", first.join(", "))),
+    }
+    parts.join(", ")
 }
 
 /// `energy`, `cyclic`, `conserved` and `degenerate` of `check --json`.
@@ -100,9 +119,10 @@ pub(crate) fn lagrangian_json(side: &LagrangianSide) -> Map<String, Value> {
             "coordinate": c.coordinate, "momentum": c.momentum, "conserved": c.conserved, "spoiled_by": c.spoiled_by,
         })
     });
-    let conserved = side.conserved.iter().map(|c| {
-        json!({ "name": c.name, "formula": c.formula, "coefficients": factors(&c.terms), "value": c.value })
-    });
+    let conserved = side
+        .conserved
+        .iter()
+        .map(|c| json!({ "name": c.name, "formula": c.formula, "coefficients": factors(&c.terms), "value": c.value }));
     let mut object = Map::new();
     object.insert("degenerate".into(), json!(degenerate));
     object.insert(
@@ -135,12 +155,10 @@ pub fn lagrangian_text(equations: &mut Equations) -> String {
         .collect();
     out.push_str(&format!("\n# one-form Theta_L = p dq\nTheta_L = {}\n", sum(&one_form)));
     out.push_str("\n# two-form Omega_L = -d Theta_L, with ^ for the wedge\n");
-    let two_form: Vec<String> = two_form(equations, &transform)
-        .into_iter()
-        .map(|(e, i, j)| format!("({}) d({i}) ^ d({j})", text(e)))
-        .collect();
+    let two_form: Vec<String> =
+        two_form(equations, &transform).into_iter().map(|(e, i, j)| format!("({}) d({i}) ^ d({j})", text(e))).collect();
     out.push_str(&format!("Omega_L = {}\n", sum(&two_form)));
-    out.push_str(&format!("\n# energy E = p v - L\nE = {}\n", text(equations.energy)));
+    out.push_str(&format!("\n# energy E = p v - L\nE = {}\n", text(transform.energy)));
     match (&transform.velocities, transform.hamiltonian) {
         (Some(velocities), Some(hamiltonian)) => {
             out.push_str("\n# velocities by momenta, and the Hamiltonian H = E with them\n");
@@ -202,7 +220,7 @@ pub fn lagrangian_latex(equations: &mut Equations) -> String {
         wedges.extend(row.iter().map(|&(j, e)| term(e, wedge(model.coordinates[i].q, model.coordinates[j].qdot))));
     }
     lines.push(format!("\\Omega_L &= {}", sum(&wedges)));
-    lines.push(format!("E &= {}", tex(equations.energy)));
+    lines.push(format!("E &= {}", tex(transform.energy)));
     if let (Some(velocities), Some(hamiltonian)) = (&transform.velocities, transform.hamiltonian) {
         for (c, v) in model.coordinates.iter().zip(velocities) {
             lines.push(format!("{} &= {}", tex(c.qdot), tex(*v)));

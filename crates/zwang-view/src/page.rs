@@ -97,7 +97,9 @@ fn paths(drawings: &[String]) -> String {
 /// The picture of the scaled accelerations, below the equations it belongs to.
 fn geometry(drawn: Option<&String>) -> String {
     let Some(svg) = drawn else { return String::new() };
-    format!("<section id=\"geometry\"><h2>Geometry at the start</h2>\n<figure class=\"path\">{svg}</figure>\n</section>\n")
+    format!(
+        "<section id=\"geometry\"><h2>Geometry at the start</h2>\n<figure class=\"path\">{svg}</figure>\n</section>\n"
+    )
 }
 
 fn events(page: &Page) -> String {

@@ -3,9 +3,9 @@
 use zwang::Run;
 use zwang::model::Model;
 use zwang::samples::Column;
+use zwang::scaled_accelerations;
 use zwang::scene::{Frames, Scene, Vector};
 use zwang::simulate::Pictured;
-use zwang::scaled_accelerations;
 use zwang_motion::Settings;
 
 use crate::geometry::{GeometryNames, geometry_svg};

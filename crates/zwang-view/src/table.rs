@@ -5,6 +5,7 @@ use zwang::units::Dimension;
 use zwang::{Check, Inspection};
 use zwang_motion::Matrix;
 
+use crate::geometry::{GeometryNames, reading};
 use crate::lagrangian::lagrangian_lines;
 
 /// Coordinates and constraints in one line, then the constraints by kind.
@@ -119,6 +120,9 @@ pub fn inspect_table(file: &str, inspection: &Inspection) -> String {
         if m > 0 {
             out.push_str(&dense("influence (A M⁻¹Aᵀ)⁺", m, m, &geometry.influence));
         }
+    }
+    if let Some(scaled) = inspection.scaled.as_ref().filter(|_| !check.equations.rows.is_empty()) {
+        out.push_str(&format!("\n{}\n", reading(scaled, &GeometryNames::of(&check.equations))));
     }
     out.push_str(&scalars(inspection));
     out

@@ -11,7 +11,9 @@ use crate::quantity::with_unit;
 use crate::start::find_start;
 use crate::syntax::{Overrides, parse};
 use crate::system::System;
-use crate::verdict::{self, Classification, LagrangianSide, Redundant, contradiction, dependence, freedom, integrability, lagrangian_side};
+use crate::verdict::{
+    self, Classification, LagrangianSide, Redundant, contradiction, dependence, freedom, integrability, lagrangian_side,
+};
 
 /// A text that was read: the model if it has no errors, and everything there is to say about it.
 pub struct Reading {

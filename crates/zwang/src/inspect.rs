@@ -1,8 +1,8 @@
 //! Every quantity of the papers at one state, by every route.
 
 use zwang_motion::{
-    Dynamics, Geometry, Legendre, Motion, MotionError, Plan, RouteName, Scaled, Settings, Snapshot, Solver, geometry, route,
-    scaled,
+    Dynamics, Geometry, Legendre, Motion, MotionError, Plan, RouteName, Scaled, Settings, Snapshot, Solver, geometry,
+    route, scaled,
 };
 
 use crate::check::{Check, Wishes};

@@ -20,6 +20,8 @@ pub struct LegendreTransform {
     pub momentum: Vec<Expr>,
     /// ∂pᵢ/∂qʲ − ∂pⱼ/∂qⁱ for i < j, where it is not zero: the part dqⁱ∧dqʲ of Ω_L. Its part dqⁱ∧dq̇ʲ is M.
     pub gyroscopic: Vec<(usize, usize, Expr)>,
+    /// E = p·q̇ − L; as T + V where that is the same.
+    pub energy: Expr,
     /// The symbols that stand for the momenta below.
     pub symbols: Vec<Expr>,
     /// q̇ by p; none where L is singular or not quadratic, or the system is too large to be read.
@@ -35,7 +37,8 @@ pub fn legendre_transform(equations: &mut Equations) -> LegendreTransform {
     let data = equations.legendre();
     let n = equations.momentum.len();
     let graph = &mut equations.model.graph;
-    let entry = |i: usize, j: usize| data.momentum_by_q[i].iter().find(|(k, _)| *k == j).map_or(Expr::ZERO, |(_, e)| *e);
+    let entry =
+        |i: usize, j: usize| data.momentum_by_q[i].iter().find(|(k, _)| *k == j).map_or(Expr::ZERO, |(_, e)| *e);
     let mut gyroscopic = Vec::new();
     for i in 0..n {
         // only pairs that occur
@@ -58,8 +61,13 @@ pub fn legendre_transform(equations: &mut Equations) -> LegendreTransform {
         })
         .collect();
     let momentum = equations.momentum.clone();
+    let graph = &mut equations.model.graph;
+    let sum = graph.add(equations.kinetic, equations.potential);
+    let difference = graph.sub(sum, equations.energy);
+    let is_natural = difference == Expr::ZERO || crate::verdict::vanishes(graph, difference);
+    let energy = if is_natural { sum } else { equations.energy };
     let mut transform =
-        LegendreTransform { momentum, gyroscopic, symbols, velocities: None, hamiltonian: None, why_not: None };
+        LegendreTransform { momentum, gyroscopic, energy, symbols, velocities: None, hamiltonian: None, why_not: None };
     match back(equations, &transform.symbols) {
         Ok((velocities, hamiltonian)) => {
             (transform.velocities, transform.hamiltonian) = (Some(velocities), Some(hamiltonian));

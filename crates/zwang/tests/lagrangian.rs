@@ -166,10 +166,14 @@ fn what_changes_the_energy_is_named() {
     energy(&with("potential x^2*cos(t)"), Some(false), &["depends on time"]);
     energy(&with("dissipation x'^2/2"), Some(false), &["dissipation"]);
     // a guide that turns: x = y tan(t + …)
-    let guided = "coordinates x, y\nmass x, y: 2\nconstraint guide: x*cos(t) = y*sin(t)\nstart x = 0, y = 1, x' ~ 1, y' ~ 0\n";
+    let guided =
+        "coordinates x, y\nmass x, y: 2\nconstraint guide: x*cos(t) = y*sin(t)\nstart x = 0, y = 1, x' ~ 1, y' ~ 0\n";
     energy(guided, Some(false), &["constraint `guide`", "moves with time"]);
-    energy("coordinates x, y\nmass x, y: 2\npotential y\nconstraint pace: x'^2 + y'^2 = 1\nstart x = 0, y = 0, x' = 0.6, y' = 0.8",
-        Some(false), &["constraint `pace`", "not linear"]);
+    energy(
+        "coordinates x, y\nmass x, y: 2\npotential y\nconstraint pace: x'^2 + y'^2 = 1\nstart x = 0, y = 0, x' = 0.6, y' = 0.8",
+        Some(false),
+        &["constraint `pace`", "not linear"],
+    );
     energy(&model_text("nonideal_particle"), Some(false), &["the force at `P`", "nonideal", "`blade`"]);
 }
 
@@ -183,8 +187,12 @@ fn what_does_no_work_is_seen_to_do_none() {
     energy(&with("force y: 7*x\nconstraint floor: y = 0"), Some(true), &[]);
     energy(&with("force x: -c*x'"), Some(true), &[]);
     // homogeneous of degree two: ψ_v·v = 2ψ = 0
-    energy("coordinates x, y, z\nmass x, y, z: 1\npotential x*y\nconstraint cone: x'^2 + y'^2 = z'^2\n\
-        start x = 0.4, y = 0.1, z = 0, x' = 0.6, y' = 0.8, z' = 1", Some(true), &[]);
+    energy(
+        "coordinates x, y, z\nmass x, y, z: 1\npotential x*y\nconstraint cone: x'^2 + y'^2 = z'^2\n\
+        start x = 0.4, y = 0.1, z = 0, x' = 0.6, y' = 0.8, z' = 1",
+        Some(true),
+        &[],
+    );
     // the areal rate of Kepler's motion, imposed: its multiplier is zero
     energy(&model_text("kepler_with_integral"), Some(true), &[]);
 }
@@ -227,14 +235,16 @@ fn scales_do_not_change_the_verdict() {
 fn directions_without_mass_are_named() {
     let side = side(&model_text("massless_link"));
     assert!(!side.degenerate.is_empty());
-    let text = "coordinates x, y\nlagrangian (x' + 2*y')^2/2\nconstraint c: y = x\nstart x = 0, y = 0, x' = 1, y' = 1\n";
+    let text =
+        "coordinates x, y\nlagrangian (x' + 2*y')^2/2\nconstraint c: y = x\nstart x = 0, y = 0, x' = 1, y' = 1\n";
     let side = self::side(text);
     assert_eq!(side.degenerate.len(), 1);
     // (x' + 2y') vanishes along (2, -1)
     let direction: Vec<f64> = side.degenerate[0].direction.iter().map(|(_, x)| *x).collect();
     assert_eq!(direction, [2.0, -1.0]);
     assert_eq!(side.degenerate[0].everywhere, Some(true));
-    let text = "coordinates x, y\nlagrangian x'^2/2 + x^2*y'^2/2\nconstraint c: y = x\nstart x = 0, y = 0, x' = 1, y' = 1\n";
+    let text =
+        "coordinates x, y\nlagrangian x'^2/2 + x^2*y'^2/2\nconstraint c: y = x\nstart x = 0, y = 0, x' = 1, y' = 1\n";
     let side = self::side(text);
     assert_eq!(side.degenerate[0].direction, [("y".to_string(), 1.0)]);
     assert_eq!(side.degenerate[0].everywhere, Some(false));

@@ -133,28 +133,52 @@ fn arrows(plane: &Plane, scaled: &Scaled) -> Vec<Arrow> {
         is_dashed,
     };
     let zero = [0.0, 0.0];
+    let demand = match plane.has_gap {
+        true => "nearest to all rows, and of that the nearest to zero",
+        false => "demanded: of all that is allowed the nearest to zero",
+    };
     let mut arrows = vec![
-        arrow("free", "aₛ", "free: the motion if nothing held the system", zero, plane.free, &scaled.free, FREE, 4.5, false),
         arrow(
-            "demanded",
-            "B⁺b",
-            "demanded: of all that is allowed the nearest to zero",
+            "free",
+            "aₛ",
+            "free: the motion if nothing held the system",
             zero,
-            plane.demanded,
-            &scaled.demanded,
-            DEMANDED,
-            2.4,
+            plane.free,
+            &scaled.free,
+            FREE,
+            4.5,
             false,
         ),
-        arrow("kept", "N aₛ", "kept: what is left of the free motion", plane.demanded, plane.ideal, &scaled.kept, KEPT, 3.2, false),
+        arrow("demanded", "B⁺b", demand, zero, plane.demanded, &scaled.demanded, DEMANDED, 2.4, false),
+        arrow(
+            "kept",
+            "N aₛ",
+            "kept: what is left of the free motion",
+            plane.demanded,
+            plane.ideal,
+            &scaled.kept,
+            KEPT,
+            3.2,
+            false,
+        ),
     ];
     if norm(&scaled.nonideal) > NOTHING * plane.size {
         let words = "nonideal: moves within what is allowed";
-        arrows.push(arrow("nonideal", "N cₛ", words, plane.ideal, plane.actual, &scaled.nonideal, NONIDEAL, 3.2, false));
+        arrows.push(arrow(
+            "nonideal",
+            "N cₛ",
+            words,
+            plane.ideal,
+            plane.actual,
+            &scaled.nonideal,
+            NONIDEAL,
+            3.2,
+            false,
+        ));
     }
     let words = "pull of the constraints, at right angles to what they allow";
     arrows.push(arrow("pull", "B⁺e", words, plane.free, plane.ideal, &scaled.pull, PULL, 2.4, true));
-    let words = if plane.has_gap { "nearest to all rows" } else { "the motion" };
+    let words = if plane.has_gap { "nearest to all rows, and of that the nearest to aₛ" } else { "the motion" };
     arrows.push(arrow("motion", "q̈ₛ", words, zero, plane.actual, &scaled.actual, MOTION, 2.0, false));
     arrows
 }
@@ -225,13 +249,14 @@ fn plane_part(out: &mut String, plane: &Plane, names: &GeometryNames, arrows: &[
     );
     let (mut segments, mut labels) = (Vec::new(), Vec::new());
     if plane.is_true {
-        axes(out, &map, names, &mut labels);
+        axes(out, &map, names, &mut segments, &mut labels);
     }
     lines(out, plane, &map, &mut segments, &mut labels);
     let origin = map.point([0.0, 0.0]);
     for arrow in arrows {
         draw_arrow(out, arrow, &map, shift(plane, &map, arrow.id), &mut segments);
     }
+    gaps(out, plane, &map, &mut segments, &mut labels);
     for (corner, one, other) in corners(plane) {
         right_angle(out, map.point(corner), map.point(one), map.point(other));
     }
@@ -254,7 +279,8 @@ fn plane_part(out: &mut String, plane: &Plane, names: &GeometryNames, arrows: &[
 fn arrow_labels(plane: &Plane, map: &Map, arrows: &[Arrow]) -> Vec<Label> {
     let mut labels = Vec::new();
     for arrow in arrows {
-        let (a, b) = (map.point(arrow.from), map.point(arrow.to));
+        let aside = shift(plane, map, arrow.id);
+        let (a, b) = (plus(map.point(arrow.from), aside), plus(map.point(arrow.to), aside));
         let between = |s: f64| [a[0] + s * (b[0] - a[0]), a[1] + s * (b[1] - a[1])];
         let is_short = (a[0] - b[0]).hypot(a[1] - b[1]) < SHORT;
         let coincides = minus(plane.free, plane.actual).iter().all(|x| x.abs() <= 1e-6 * plane.size);
@@ -275,6 +301,18 @@ fn arrow_labels(plane: &Plane, map: &Map, arrows: &[Arrow]) -> Vec<Label> {
 /// Arrows that would lie over each other are moved apart, by whole pixels and without a change of length.
 fn shift(plane: &Plane, map: &Map, id: &str) -> Point {
     const APART: f64 = 7.0;
+    if id == "nonideal" {
+        // along the line as N aₛ, so beside it, on the far side of zero
+        let [x, y] = minus(plane.actual, plane.ideal);
+        let length = norm(&[x, y]);
+        let aside = [y / length * APART, x / length * APART];
+        let outward = plane.demanded[0] * aside[0] - plane.demanded[1] * aside[1];
+        return if length == 0.0 || outward >= 0.0 {
+            aside.map(|x| if x.is_finite() { x } else { 0.0 })
+        } else {
+            aside.map(|x| -x)
+        };
+    }
     let flat = |a: Place, b: Place| {
         // whether all of 0, a and b lie on one line, as far as can be seen
         let area = (a[0] * b[1] - a[1] * b[0]).abs() * map.scale;
@@ -294,7 +332,9 @@ fn shift(plane: &Plane, map: &Map, id: &str) -> Point {
     let overlaps = norm(&minus(plane.free, plane.ideal)) * map.scale > SHORT;
     match id {
         "pull" if overlaps => aside,
-        "demanded" if norm(&plane.demanded) * map.scale > SHORT && flat(plane.demanded, along) => [-aside[0], -aside[1]],
+        "demanded" if norm(&plane.demanded) * map.scale > SHORT && flat(plane.demanded, along) => {
+            [-aside[0], -aside[1]]
+        }
         _ => [0.0, 0.0],
     }
 }
@@ -360,17 +400,12 @@ fn right_angle(out: &mut String, corner: Point, one: Point, other: Point) {
         px(corner[0] + v[0]),
         px(corner[1] + v[1])
     );
-    let _ = writeln!(out, "<path class=\"right-angle\" d=\"{path}\" stroke=\"{INK}\" stroke-width=\"1\" fill=\"none\"/>");
+    let _ =
+        writeln!(out, "<path class=\"right-angle\" d=\"{path}\" stroke=\"{INK}\" stroke-width=\"1\" fill=\"none\"/>");
 }
 
 /// What each row allows, and by how much it passes by the nearest point.
-fn lines(
-    out: &mut String,
-    plane: &Plane,
-    map: &Map,
-    segments: &mut Vec<(Point, Point)>,
-    labels: &mut Vec<Label>,
-) {
+fn lines(out: &mut String, plane: &Plane, map: &Map, segments: &mut Vec<(Point, Point)>, labels: &mut Vec<Label>) {
     for line in &plane.lines {
         let middle = map.point(line.at);
         let far = WIDTH + HEIGHT;
@@ -397,20 +432,33 @@ fn lines(
         let between = |s: f64| [a[0] + s * (b[0] - a[0]), a[1] + s * (b[1] - a[1])];
         let anchors = [0.93, 0.07, 0.85, 0.15, 0.75, 0.25].map(between).to_vec();
         labels.push(Label { text: row_names(&line.names), colour: ALLOWED, anchors });
-        if misses {
-            let foot = map.point(minus(line.at, line.gap));
-            let _ = writeln!(
-                out,
-                "<path class=\"gap\" d=\"M{} {}L{} {}\" stroke=\"{MISSED}\" stroke-width=\"2\" stroke-dasharray=\"3 3\"/>",
-                px(foot[0]),
-                px(foot[1]),
-                px(middle[0]),
-                px(middle[1])
-            );
-            let text = format!("gap {}", length(norm(&line.gap), plane.size));
-            let anchors = vec![[(foot[0] + middle[0]) / 2.0, (foot[1] + middle[1]) / 2.0]];
-            labels.push(Label { text, colour: MISSED, anchors });
-        }
+    }
+}
+
+/// How far the line of each row passes by the nearest accelerations, measured between the arrows.
+fn gaps(out: &mut String, plane: &Plane, map: &Map, segments: &mut Vec<(Point, Point)>, labels: &mut Vec<Label>) {
+    // all of B⁺b + N aₛ is equally near, so anywhere along it will do
+    let half = minus(plane.ideal, plane.demanded).map(|x| x / 2.0);
+    for line in plane.lines.iter().filter(|line| norm(&line.gap) > 0.0) {
+        let from = plus(plane.demanded, half);
+        let (a, b) = (map.point(from), map.point(plus(from, line.gap)));
+        let _ = writeln!(
+            out,
+            "<path class=\"gap\" data-from=\"{} {}\" data-to=\"{} {}\" d=\"M{} {}L{} {}\" stroke=\"{MISSED}\" \
+             stroke-width=\"2.4\" stroke-dasharray=\"4 3\"/>",
+            fine(a[0]),
+            fine(a[1]),
+            fine(b[0]),
+            fine(b[1]),
+            px(a[0]),
+            px(a[1]),
+            px(b[0]),
+            px(b[1])
+        );
+        segments.push((a, b));
+        let text = format!("gap {}", length(norm(&line.gap), plane.size));
+        let between = |s: f64| [a[0] + s * (b[0] - a[0]), a[1] + s * (b[1] - a[1])];
+        labels.push(Label { text, colour: MISSED, anchors: [0.6, 0.8, 0.4].map(between).to_vec() });
     }
 }
 
@@ -425,7 +473,13 @@ fn row_names(names: &[String]) -> String {
 }
 
 /// Thin axes through zero, named after the coordinates.
-fn axes(out: &mut String, map: &Map, names: &GeometryNames, labels: &mut Vec<Label>) {
+fn axes(
+    out: &mut String,
+    map: &Map,
+    names: &GeometryNames,
+    segments: &mut Vec<(Point, Point)>,
+    labels: &mut Vec<Label>,
+) {
     let [x, y] = map.point([0.0, 0.0]);
     let [left, top, right, bottom] = map.frame;
     let _ = writeln!(
@@ -438,6 +492,7 @@ fn axes(out: &mut String, map: &Map, names: &GeometryNames, labels: &mut Vec<Lab
         px(bottom),
         px(top)
     );
+    segments.extend([([left, y], [right, y]), ([x, top], [x, bottom])]);
     let name = |k: usize| match names.coordinates.get(k).filter(|_| names.is_diagonal) {
         Some(name) => format!("√m · {}", typeset(&format!("{name}''"))),
         None => format!("{} component", ["first", "second"][k]),

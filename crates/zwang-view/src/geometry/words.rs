@@ -17,12 +17,15 @@ pub fn reading(scaled: &Scaled, names: &GeometryNames) -> String {
     let largest = scaled.distances.iter().fold(size, |m, d| m.max(d.abs()));
     let n = scaled.free.len();
     if scaled.gaps.iter().any(|g| g.abs() > GAP * largest) {
-        return format!("No acceleration satisfies all rows; the nearest to all misses {}.", missed(scaled, names, largest));
+        return format!(
+            "No acceleration satisfies all rows; the nearest to all misses {}.",
+            missed(scaled, names, largest)
+        );
     }
     let allowed = match n - scaled.rank {
         0 => "onto the one point they allow",
-        1 => "at right angles onto the line of all they allow",
-        _ => "at right angles onto the set of all they allow",
+        1 => "at right angles onto the line they allow",
+        _ => "at right angles onto the set they allow",
     };
     let pull = norm(&scaled.pull);
     let mut out = match scaled.rank {
@@ -42,8 +45,13 @@ pub fn reading(scaled: &Scaled, names: &GeometryNames) -> String {
 
 /// `` `left` by 0.25 and `right` by 0.25 ``, the worst first.
 fn missed(scaled: &Scaled, names: &GeometryNames, size: f64) -> String {
-    let mut rows: Vec<(&str, f64)> =
-        names.rows.iter().map(String::as_str).zip(scaled.gaps.iter().map(|g| g.abs())).filter(|(_, g)| *g > GAP * size).collect();
+    let mut rows: Vec<(&str, f64)> = names
+        .rows
+        .iter()
+        .map(String::as_str)
+        .zip(scaled.gaps.iter().map(|g| g.abs()))
+        .filter(|(_, g)| *g > GAP * size)
+        .collect();
     rows.sort_by(|a, b| b.1.total_cmp(&a.1));
     let shown: Vec<String> = rows.iter().take(3).map(|(name, g)| format!("`{name}` by {}", rounded(*g, 4))).collect();
     match &shown[..] {
@@ -55,34 +63,32 @@ fn missed(scaled: &Scaled, names: &GeometryNames, size: f64) -> String {
 
 /// How true the lengths are, in small print.
 pub(super) fn small_print(plane: &Plane, scaled: &Scaled) -> Vec<String> {
-    let mut lines = Vec::new();
-    let gaussian = norm(&scaled.pull).powi(2);
-    let nonideal = norm(&scaled.nonideal) > NOTHING * plane.size;
-    let name = if nonideal { "that of Gauss for ideal constraints" } else { "the Gaussian G" };
-    lines.push(format!(
-        "Accelerations are scaled by the root of the mass matrix; |B⁺e|² = {} is {name}.",
-        length(gaussian, plane.size * plane.size)
-    ));
-    match (plane.is_true, plane.turned, plane.nonideal_turned) {
-        (true, ..) => {}
-        (_, None, None) => lines.push("All lengths and right angles are true: everything lies in this plane.".into()),
-        (_, turned, nonideal) => {
-            let mut parts = Vec::new();
-            if let Some(angle) = turned {
-                parts.push(format!("aₛ is turned by {}° about the line, so every length but |aₛ| is true", rounded(angle, 3)));
-            }
-            if let Some(angle) = nonideal {
-                parts.push(format!("N cₛ is turned by {}° onto the line", rounded(angle, 3)));
-            }
-            lines.push(format!("{}.", capital(&parts.join("; "))));
+    let scale = "Accelerations are scaled by the root of the mass matrix";
+    let has_nonideal = norm(&scaled.nonideal) > NOTHING * plane.size;
+    let gaussian = length(norm(&scaled.pull).powi(2), plane.size * plane.size);
+    let mut lines = vec![match (plane.has_gap, has_nonideal) {
+        (true, _) => format!("{scale}."),
+        (_, true) => format!("{scale}; |B⁺e|² = {gaussian} is what the Gaussian would be without nonideal forces."),
+        _ => format!("{scale}; |B⁺e|² = {gaussian} is the Gaussian G."),
+    }];
+    let degrees = |angle: f64| rounded(angle, 3);
+    lines.extend(match (plane.is_true, plane.turned, plane.nonideal_turned) {
+        (true, ..) => None,
+        (_, None, None) => Some("All lengths and right angles are true: everything lies in this plane.".to_string()),
+        (_, Some(a), None) => Some(format!(
+            "The pull is turned by {}° about the line into this plane: all lengths but |aₛ| are true.",
+            degrees(a)
+        )),
+        (_, None, Some(c)) => {
+            Some(format!("N cₛ is turned by {}° onto the line: all lengths but |q̈ₛ| are true.", degrees(c)))
         }
-    }
+        (_, Some(a), Some(c)) => Some(format!(
+            "The pull is turned by {}° about the line, N cₛ by {}° onto it: all lengths but |aₛ| and |q̈ₛ| are true.",
+            degrees(a),
+            degrees(c)
+        )),
+    });
     lines
-}
-
-/// The sentence, beginning with a capital unless it begins with a symbol.
-fn capital(text: &str) -> String {
-    if text.starts_with("aₛ") || text.starts_with("N c") { text.to_string() } else { text[..1].to_uppercase() + &text[1..] }
 }
 
 /// Text in lines that are not wider than `most`, as `width` measures them.

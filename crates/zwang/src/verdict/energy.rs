@@ -34,6 +34,9 @@ const SOMETHING: f64 = 1e-7;
 /// Other states that are looked at; an identity that fails does so at almost every state.
 const N_STATES: usize = 4;
 
+/// Components of all forces together, above which they are not looked at one by one.
+const MOST_ENTRIES: usize = 100_000;
+
 /// Sources named one by one.
 const MOST_NAMED: usize = 6;
 
@@ -83,7 +86,8 @@ pub(super) fn energy(check: &mut Check, settings: &Settings) -> EnergyVerdict {
     let mut verdict = look.verdict(check, &sources);
     if !jumps.is_empty() {
         let known = if verdict.conserved == Some(false) { std::mem::take(&mut verdict.why) } else { Vec::new() };
-        verdict = EnergyVerdict { conserved: Some(false), why: known.into_iter().chain(jumps).collect(), notes: Vec::new() };
+        verdict =
+            EnergyVerdict { conserved: Some(false), why: known.into_iter().chain(jumps).collect(), notes: Vec::new() };
     } else if verdict.conserved == Some(true)
         && let Some(why) = regime(&check.equations)
     {
@@ -112,13 +116,22 @@ fn sources(check: &mut Check) -> Vec<Source> {
     let nonzero = |force: Vec<Expr>| -> Vec<(usize, Expr)> {
         force.into_iter().enumerate().filter(|(_, e)| *e != Expr::ZERO).collect()
     };
+    let n_loads = equations.model.forces.len() + equations.model.nonideal.len();
+    if n_loads * equations.model.coordinates.len() > MOST_ENTRIES {
+        // so many are told together
+        add("the applied forces do work".into(), Kind::Force(nonzero(equations.applied_force.clone())));
+        add("the nonideal laws do work".into(), Kind::Force(nonzero(equations.nonideal_force.clone())));
+        sources.retain(|s| !matches!(&s.kind, Kind::Force(force) if force.is_empty()));
+        sources.extend(working_constraints(equations, constraints));
+        return sources;
+    }
     for (loads, is_nonideal) in [(equations.model.forces.clone(), false), (equations.model.nonideal.clone(), true)] {
         for load in &loads {
             let Model { graph, coordinates, .. } = &mut equations.model;
             let force = nonzero(applied_force(graph, coordinates, &symbols, std::slice::from_ref(load), Expr::ZERO));
             if !force.is_empty() {
                 let name = load_name(&equations.model, load);
-                let what = if is_nonideal { format!("the nonideal law of {name}") } else { name };
+                let what = if is_nonideal { name.replacen("the force", "the nonideal law", 1) } else { name };
                 add(format!("{what} does work"), Kind::Force(force));
             }
         }
@@ -130,13 +143,23 @@ fn sources(check: &mut Check) -> Vec<Source> {
             add("`dissipation` does work".into(), Kind::Force(force));
         }
     }
-    let power = equations.power();
-    for (k, e) in power.of_constraint.iter().enumerate().filter(|(_, e)| **e != Expr::ZERO) {
-        if !is_zero(&mut equations.model.graph, *e) {
-            add(constraint_sentence(&constraints[k]), Kind::Constraint(k));
-        }
-    }
+    sources.extend(working_constraints(equations, constraints));
     sources
+}
+
+/// The constraints whose A q̇ does not vanish by construction.
+fn working_constraints(equations: &mut Equations, kinds: &[Classification]) -> Vec<Source> {
+    let power = equations.power();
+    let graph = &mut equations.model.graph;
+    let mut works = |e: Expr| e != Expr::ZERO && !is_zero(graph, e);
+    let working = power.of_constraint.iter().enumerate().filter(|(_, e)| works(**e));
+    let source = |k: usize| Source {
+        sentence: constraint_sentence(&kinds[k]),
+        kind: Kind::Constraint(k),
+        most: 0.0,
+        acts: false,
+    };
+    working.map(|(k, _)| source(k)).collect()
 }
 
 /// `the force on `x``, `the force at `P``.
@@ -274,7 +297,8 @@ impl Look {
         }
         // speeds and forces measured by the diagonal of M, so that units do not matter; at rest a speed of order one
         let mass = |k: usize| Some(given.mass_matrix.get(k, k)).filter(|m| *m > 0.0).unwrap_or(1.0);
-        let length = |force: &mut dyn Iterator<Item = (usize, f64)>| force.map(|(k, f)| f * f / mass(k)).sum::<f64>().sqrt();
+        let length =
+            |force: &mut dyn Iterator<Item = (usize, f64)>| force.map(|(k, f)| f * f / mass(k)).sum::<f64>().sqrt();
         let speed = (0..state.q.len()).map(|k| mass(k) * (state.qdot[k].abs() + 0.1).powi(2)).sum::<f64>().sqrt();
         let driving = length(&mut given.given_force.iter().copied().enumerate())
             + length(&mut found.constraint_force_ideal.iter().copied().enumerate());
@@ -282,7 +306,8 @@ impl Look {
         for source in sources.iter_mut() {
             let (power, scale) = match &source.kind {
                 Kind::Force(force) => {
-                    let parts: Vec<(usize, f64)> = force.iter().zip(&values[at..]).map(|((k, _), x)| (*k, *x)).collect();
+                    let parts: Vec<(usize, f64)> =
+                        force.iter().zip(&values[at..]).map(|((k, _), x)| (*k, *x)).collect();
                     at += parts.len();
                     let power = parts.iter().map(|(k, f)| f * state.qdot[*k]).sum::<f64>();
                     (power, speed * length(&mut parts.into_iter()))
@@ -293,9 +318,8 @@ impl Look {
                 }
                 Kind::Constraint(c) => {
                     let rows = check.equations.rows.iter().enumerate().filter(|(_, row)| row.constraint == *c);
-                    let power = rows.map(|(i, _)| {
-                        found.lambda_acting[i] * given.constraint_matrix.row_times(i, &state.qdot)
-                    });
+                    let power =
+                        rows.map(|(i, _)| found.lambda_acting[i] * given.constraint_matrix.row_times(i, &state.qdot));
                     (power.sum::<f64>(), speed * driving)
                 }
             };
@@ -322,7 +346,10 @@ impl Look {
         }
         let undecided = |why: String| EnergyVerdict { conserved: None, why: vec![why], notes: Vec::new() };
         if self.n_states < N_STATES {
-            let names = sources.iter().map(|s| s.sentence.replace(" does work", " may do work")).collect();
+            let names = sources
+                .iter()
+                .map(|s| s.sentence.replace(" does work", " may do work").replace(" do work", " may do work"))
+                .collect();
             let mut verdict = undecided("too few other states on the constraints were looked at".into());
             verdict.why.extend(shortened(names));
             return verdict;

@@ -74,7 +74,8 @@ fn degenerate(check: &Check) -> Vec<Degenerate> {
 /// Directions u with M u = 0, M scaled to a unit diagonal so that units do not matter.
 fn massless(M: &Matrix) -> Vec<Vec<f64>> {
     let n = M.n_rows;
-    let scale: Vec<f64> = (0..n).map(|k| M.get(k, k).abs().sqrt()).map(|s| if s > 0.0 { 1.0 / s } else { 1.0 }).collect();
+    let scale: Vec<f64> =
+        (0..n).map(|k| M.get(k, k).abs().sqrt()).map(|s| if s > 0.0 { 1.0 / s } else { 1.0 }).collect();
     let mut space = NullSpace::new(n);
     for i in 0..n {
         let mut row = vec![0.0; n];

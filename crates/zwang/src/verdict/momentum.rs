@@ -48,8 +48,6 @@ const MOST_SPOILERS: usize = 6;
 struct Acting {
     /// ∂L/∂q.
     slope: Vec<Expr>,
-    /// ∂L/∂q + F + C.
-    whole: Vec<Expr>,
     /// The constraints whose rows contain the coordinate.
     constraints: Vec<Vec<usize>>,
 }
@@ -61,7 +59,10 @@ pub(super) fn momenta(check: &mut Check) -> (Vec<Cyclic>, Vec<Conserved>, Option
     let mut cyclic = Vec::new();
     let mut alone = vec![false; n];
     for k in 0..n {
-        if check.equations.momentum[k] == Expr::ZERO || !is_zero(&mut check.equations.model.graph, acting.slope[k]) {
+        let (graph, slope) = (&mut check.equations.model.graph, acting.slope[k]);
+        // of thousands only what vanishes by construction is looked at
+        let is_cyclic = if n <= MOST_COORDINATES { is_zero(graph, slope) } else { slope == Expr::ZERO };
+        if check.equations.momentum[k] == Expr::ZERO || !is_cyclic {
             continue;
         }
         let (conserved, spoiled_by) = spoilers(&mut check.equations, &acting, k);
@@ -86,20 +87,13 @@ pub(super) fn momenta(check: &mut Check) -> (Vec<Cyclic>, Vec<Conserved>, Option
 }
 
 fn acting(equations: &mut Equations) -> Acting {
-    let Equations { model, lagrangian, applied_force, nonideal_force, rows, .. } = equations;
+    let Equations { model, lagrangian, rows, .. } = equations;
     let n = model.coordinates.len();
     let place: HashMap<Expr, usize> = model.coordinates.iter().enumerate().map(|(k, c)| (c.q, k)).collect();
     let mut slope = vec![Expr::ZERO; n];
     for (symbol, derivative) in model.graph.gradient_in(*lagrangian, |s| place.contains_key(&s)) {
         slope[place[&symbol]] = derivative;
     }
-    let graph = &mut model.graph;
-    let whole = (0..n)
-        .map(|k| {
-            let nonideal = nonideal_force.get(k).copied().unwrap_or(Expr::ZERO);
-            graph.sum(&[slope[k], applied_force[k], nonideal])
-        })
-        .collect();
     let mut constraints = vec![Vec::new(); n];
     for row in rows {
         for (k, e) in &row.coefficients {
@@ -109,7 +103,7 @@ fn acting(equations: &mut Equations) -> Acting {
             }
         }
     }
-    Acting { slope, whole, constraints }
+    Acting { slope, constraints }
 }
 
 /// Whether pₖ of a cyclic coordinate stays the same, and what changes it.
@@ -152,14 +146,15 @@ fn events_on(model: &crate::model::Model, quantity: Expr) -> Vec<String> {
 ///
 /// The rows of A and that force are laid over each other for many arbitrary states; what is orthogonal to all of them
 /// and to two more states is taken.
-fn sums(check: &Check, acting: &Acting, others: &[usize]) -> Vec<Vec<(usize, f64)>> {
-    let equations = &check.equations;
+fn sums(check: &mut Check, acting: &Acting, others: &[usize]) -> Vec<Vec<(usize, f64)>> {
     if others.is_empty() {
         return Vec::new();
     }
+    let forces = forces(&mut check.equations, acting, others);
+    let (check, equations) = (&*check, &check.equations);
     let mut column = vec![None; check.state.q.len()];
     others.iter().enumerate().for_each(|(at, &k)| column[k] = Some(at));
-    let entries: Vec<(usize, usize, Expr)> = entries(equations, acting, &column);
+    let entries: Vec<(usize, usize, Expr)> = entries(equations, &forces, &column);
     let exprs: Vec<Expr> = entries.iter().map(|(_, _, e)| *e).collect();
     let Some(mut samples) = Arbitrary::new(equations, check, &exprs) else { return Vec::new() };
     let (n_rows, n) = (equations.rows.len() + 1, others.len());
@@ -192,15 +187,22 @@ fn sums(check: &Check, acting: &Acting, others: &[usize]) -> Vec<Vec<(usize, f64
     space.directions().into_iter().filter(|u| !fresh.is_empty() && holds(u)).map(unscaled).collect()
 }
 
+/// ∂L/∂q + F + C of some coordinates, where it is not zero by construction.
+fn forces(equations: &mut Equations, acting: &Acting, others: &[usize]) -> Vec<(usize, Expr)> {
+    let Equations { model, applied_force, nonideal_force, .. } = equations;
+    let nonideal = |k: usize| nonideal_force.get(k).copied().unwrap_or(Expr::ZERO);
+    let whole = |&k: &usize| (k, model.graph.sum(&[acting.slope[k], applied_force[k], nonideal(k)]));
+    others.iter().map(whole).filter(|(_, e)| *e != Expr::ZERO).collect()
+}
+
 /// Row, column and expression: first the rows of A, then the force that acts.
-fn entries(equations: &Equations, acting: &Acting, column: &[Option<usize>]) -> Vec<(usize, usize, Expr)> {
+fn entries(equations: &Equations, forces: &[(usize, Expr)], column: &[Option<usize>]) -> Vec<(usize, usize, Expr)> {
     let mut entries = Vec::new();
     for (i, row) in equations.rows.iter().enumerate() {
         entries.extend(row.coefficients.iter().filter_map(|(k, e)| Some((i, column[*k]?, *e))));
     }
     let last = equations.rows.len();
-    let forces = acting.whole.iter().enumerate().filter(|(_, e)| **e != Expr::ZERO);
-    entries.extend(forces.filter_map(|(k, e)| Some((last, column[k]?, *e))));
+    entries.extend(forces.iter().filter_map(|(k, e)| Some((last, column[*k]?, *e))));
     entries
 }
 
