@@ -196,6 +196,14 @@ fn what_does_no_work_is_seen_to_do_none() {
         Some(true),
         &[],
     );
+    // pushed by nothing, at constant speed
+    energy("coordinates x, y\nmass x, y: 1\npotential y^2\nconstraint c: x = 3*t\nstart y = 1\n", Some(true), &[]);
+    // ∂L/∂t = x − y vanishes on the constraint
+    energy(
+        "coordinates x, y\nmass x, y: 1\nlagrangian t*(x - y)\nconstraint c: x = y\nstart x = 0.3, y = 0.3, x' = 1, y' = 1\n",
+        Some(true),
+        &[],
+    );
     // the areal rate of Kepler's motion, imposed: its multiplier is zero
     energy(&model_text("kepler_with_integral"), Some(true), &[]);
 }
@@ -224,6 +232,27 @@ fn scales_do_not_change_the_verdict() {
         let text = text.replace("force y: 5", "force x: -2*x*3\nforce y: 3");
         energy(&text, Some(true), &[]);
     }
+    // a light mass pushed, a heavy one carried along, far apart in size
+    energy(
+        "coordinates x, y\nmass x: 1e-200\nmass y: 1e200\nforce x: 1e10\nconstraint c: x = y\nstart x = 0, y = 0\n",
+        Some(false),
+        &["the force on `x`"],
+    );
+    // a motor on a small mass beside large forces on others
+    energy(
+        "coordinates x, y\nmass x: 1\nmass y: 1e24\npotential 1e24*y^2 + x\nconstraint motor: x = sin(t)\nstart y = 1\n",
+        Some(false),
+        &["constraint `motor`"],
+    );
+    // a weak drag beside strong forces that cancel; one that rounding hides must not be overlooked for certain
+    let drag = |c: &str| {
+        format!(
+            "coordinates x, y\nmass x, y: 1\nforce x: 1e6*y'\nforce y: -1e6*x'\nforce x: -{c}*x'\nstart x = 0, y = 0, x' = 1\n"
+        )
+    };
+    energy(&drag("1e-3"), Some(false), &["the force on `x`"]);
+    energy(&drag("1e-6"), None, &["too little to tell"]);
+    energy(&drag("1e-12"), None, &["too little to tell"]);
     for length in ["1e6", "1e-6"] {
         // x in another unit of length
         let text = format!(

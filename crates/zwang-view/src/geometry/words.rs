@@ -24,8 +24,8 @@ pub fn reading(scaled: &Scaled, names: &GeometryNames) -> String {
     }
     let allowed = match n - scaled.rank {
         0 => "onto the one point they allow",
-        1 => "at right angles onto the line they allow",
-        _ => "at right angles onto the set they allow",
+        1 => "straight onto the line they allow",
+        _ => "straight onto the set they allow",
     };
     let pull = norm(&scaled.pull);
     let mut out = match scaled.rank {

@@ -25,11 +25,18 @@ pub struct EnergyVerdict {
     pub notes: Vec<String>,
 }
 
-/// A power below this, beside force times speed, is zero: states lie on the constraints to 1e-12 only.
-const NOTHING: f64 = 1e-10;
+/// A power of a force below this, beside force times speed, is rounding.
+const NOTHING: f64 = 1e-14;
 
-/// A power above this is one for certain; between the two nothing is decided.
-const SOMETHING: f64 = 1e-7;
+/// The same for a constraint, whose multiplier comes from a solve, at states that lie on the constraints to 1e-12.
+const NOTHING_SOLVED: f64 = 1e-10;
+
+/// A power this many times larger is one for certain; between the two nothing is decided.
+const CERTAINLY: f64 = 1e3;
+
+/// Powers cancel if their sum is below this beside them; where they differ by more than one over its square root, the
+/// smallest could be lost in the rounding of the others.
+const CANCELLED: f64 = 1e-13;
 
 /// Other states that are looked at; an identity that fails does so at almost every state.
 const N_STATES: usize = 4;
@@ -55,10 +62,21 @@ struct Source {
 enum Kind {
     /// A generalized force: coordinate and component.
     Force(Vec<(usize, Expr)>),
-    /// −∂L/∂t.
-    Time(Expr),
+    /// −∂L/∂t, term by term.
+    Time(Vec<Expr>),
     /// A constraint, by its index: its rows do work where A q̇ is not zero.
     Constraint(usize),
+}
+
+impl Source {
+    /// Below this, beside force times speed, it does no work.
+    fn nothing(&self) -> f64 {
+        if matches!(self.kind, Kind::Constraint(_)) { NOTHING_SOLVED } else { NOTHING }
+    }
+
+    fn works(&self) -> bool {
+        self.most >= CERTAINLY * self.nothing()
+    }
 }
 
 /// Decides whether E stays the same.
@@ -110,8 +128,9 @@ fn sources(check: &mut Check) -> Vec<Source> {
     let slope = equations.model.graph.derivative(equations.lagrangian, equations.model.time);
     if !is_zero(&mut equations.model.graph, slope) {
         let formula = equations.model.graph.text_limited(slope, 60).map_or(String::new(), |f| format!(": ∂L/∂t = {f}"));
-        let power = equations.model.graph.neg(slope);
-        add(format!("the Lagrangian depends on time{formula}"), Kind::Time(power));
+        let graph = &mut equations.model.graph;
+        let terms = terms(graph, slope).into_iter().map(|e| graph.neg(e)).collect();
+        add(format!("the Lagrangian depends on time{formula}"), Kind::Time(terms));
     }
     let nonzero = |force: Vec<Expr>| -> Vec<(usize, Expr)> {
         force.into_iter().enumerate().filter(|(_, e)| *e != Expr::ZERO).collect()
@@ -228,7 +247,7 @@ fn program(equations: &Equations, sources: &[Source]) -> Option<Program> {
         .iter()
         .flat_map(|s| match &s.kind {
             Kind::Force(force) => force.iter().map(|(_, e)| *e).collect(),
-            Kind::Time(e) => vec![*e],
+            Kind::Time(terms) => terms.clone(),
             Kind::Constraint(_) => Vec::new(),
         })
         .collect();
@@ -260,8 +279,10 @@ fn states(check: &mut Check, settings: &Settings) -> Vec<State> {
 #[derive(Default)]
 struct Look {
     n_states: usize,
-    /// The largest |sum of all powers| beside the sum of force times speed.
+    /// The largest |sum of all powers| beside the sum of their sizes.
     whole: f64,
+    /// The largest ratio of two powers at one state, neither of them rounding.
+    spread: f64,
 }
 
 impl Look {
@@ -287,7 +308,7 @@ impl Look {
             taken = other;
             &taken
         };
-        let (given, found) = (&snapshot.given, &snapshot.found);
+        let found = &snapshot.found;
         let mut inputs = check.equations.model.state_values(state);
         inputs.extend(&found.lambda);
         let mut values = vec![0.0; program.n_outputs()];
@@ -295,67 +316,47 @@ impl Look {
         if !values.iter().chain(&found.lambda_acting).all(|x| x.is_finite()) {
             return;
         }
-        // speeds and forces measured by the diagonal of M, so that units do not matter; at rest a speed of order one
-        let mass = |k: usize| Some(given.mass_matrix.get(k, k)).filter(|m| *m > 0.0).unwrap_or(1.0);
-        let length =
-            |force: &mut dyn Iterator<Item = (usize, f64)>| force.map(|(k, f)| f * f / mass(k)).sum::<f64>().sqrt();
-        let speed = (0..state.q.len()).map(|k| mass(k) * (state.qdot[k].abs() + 0.1).powi(2)).sum::<f64>().sqrt();
-        let driving = length(&mut given.given_force.iter().copied().enumerate())
-            + length(&mut found.constraint_force_ideal.iter().copied().enumerate());
-        let (mut total, mut size, mut at) = (0.0, 0.0, 0);
+        let mut values = values.into_iter();
+        let mut powers = Vec::new();
         for source in sources.iter_mut() {
-            let (power, scale) = match &source.kind {
-                Kind::Force(force) => {
-                    let parts: Vec<(usize, f64)> =
-                        force.iter().zip(&values[at..]).map(|((k, _), x)| (*k, *x)).collect();
-                    at += parts.len();
-                    let power = parts.iter().map(|(k, f)| f * state.qdot[*k]).sum::<f64>();
-                    (power, speed * length(&mut parts.into_iter()))
-                }
-                Kind::Time(_) => {
-                    at += 1;
-                    (values[at - 1], values[at - 1].abs())
-                }
-                Kind::Constraint(c) => {
-                    let rows = check.equations.rows.iter().enumerate().filter(|(_, row)| row.constraint == *c);
-                    let power =
-                        rows.map(|(i, _)| found.lambda_acting[i] * given.constraint_matrix.row_times(i, &state.qdot));
-                    (power.sum::<f64>(), speed * driving)
-                }
-            };
-            total += power;
-            size += scale;
+            let (power, scale) = power_and_scale(source, &check.equations, snapshot, state, &check.state, &mut values);
             source.acts |= scale > 0.0;
             if scale > 0.0 {
                 source.most = source.most.max(power.abs() / scale);
             }
+            powers.extend((power.abs() > source.nothing() * scale).then_some(power));
         }
         self.n_states += usize::from(!is_start);
+        let size: f64 = powers.iter().map(|p| p.abs()).sum();
         if size > 0.0 {
-            self.whole = self.whole.max(total.abs() / size);
+            let least = powers.iter().fold(f64::INFINITY, |m, p| m.min(p.abs()));
+            self.whole = self.whole.max(powers.iter().sum::<f64>().abs() / size);
+            self.spread = self.spread.max(size / least);
         }
     }
 
     fn verdict(&self, check: &mut Check, sources: &[Source]) -> EnergyVerdict {
-        let working: Vec<&Source> = sources.iter().filter(|s| s.most >= SOMETHING).collect();
+        let working: Vec<&Source> = sources.iter().filter(|s| s.works()).collect();
         let mut verdict = EnergyVerdict::default();
-        if self.whole >= NOTHING && !working.is_empty() {
+        if self.whole >= CERTAINLY * CANCELLED && !working.is_empty() {
             verdict.conserved = Some(false);
             verdict.why = shortened(working.iter().map(|s| s.sentence.clone()).collect());
             return verdict;
         }
         let undecided = |why: String| EnergyVerdict { conserved: None, why: vec![why], notes: Vec::new() };
         if self.n_states < N_STATES {
-            let names = sources
-                .iter()
-                .map(|s| s.sentence.replace(" does work", " may do work").replace(" do work", " may do work"))
-                .collect();
+            let may = |s: &Source| s.sentence.replace(" does work", " may do work").replace(" do work", " may do work");
             let mut verdict = undecided("too few other states on the constraints were looked at".into());
-            verdict.why.extend(shortened(names));
+            verdict.why.extend(shortened(sources.iter().map(may).collect()));
             return verdict;
         }
-        if self.whole >= NOTHING || sources.iter().any(|s| (NOTHING..SOMETHING).contains(&s.most)) {
-            return undecided(format!("the power is {:.0e} beside force times speed, too little to tell", self.whole));
+        if let Some(source) = sources.iter().find(|s| !s.works() && s.most > s.nothing()) {
+            let size = format!("{:.0e}", source.most);
+            let why = source.sentence.replace(" does work", "").replace(" and", "");
+            return undecided(format!("{why}: its power is {size} beside force times speed, too little to tell"));
+        }
+        if self.whole > CANCELLED || self.spread > CANCELLED.powf(-0.5) {
+            return undecided(format!("the powers cancel to {:.0e}, too little to tell", self.whole.max(CANCELLED)));
         }
         if let Some(source) = sources.iter().find(|s| !is_settled(&mut check.equations, s)) {
             let why = source.sentence.replace(" does work", " does no work near the start, but may elsewhere");
@@ -369,15 +370,71 @@ impl Look {
     }
 }
 
+/// The power of a source at a state, and force times speed there.
+///
+/// Speeds count with what a coordinate might have had instead, so that one that is held still has a scale.
+fn power_and_scale(
+    source: &Source,
+    equations: &Equations,
+    snapshot: &Snapshot,
+    state: &State,
+    start: &State,
+    values: &mut impl Iterator<Item = f64>,
+) -> (f64, f64) {
+    let (given, found) = (&snapshot.given, &snapshot.found);
+    // a tenth of one plus the speed at the start: by so much the states were moved apart
+    let speed = |k: usize| state.qdot[k].abs() + 0.1 * (1.0 + start.qdot[k].abs());
+    match &source.kind {
+        Kind::Force(force) => force
+            .iter()
+            .zip(values)
+            .fold((0.0, 0.0), |(power, scale), ((k, _), f)| (power + f * state.qdot[*k], scale + f.abs() * speed(*k))),
+        Kind::Time(terms) => {
+            terms.iter().zip(values).fold((0.0, 0.0), |(power, scale), (_, x)| (power + x, scale + x.abs()))
+        }
+        Kind::Constraint(c) => {
+            let rows = equations.rows.iter().enumerate().filter(|(_, row)| row.constraint == *c);
+            let (mut power, mut touched) = (0.0, Vec::new());
+            for (i, row) in rows {
+                power += found.lambda_acting[i] * given.constraint_matrix.row_times(i, &state.qdot);
+                touched.extend(row.coefficients.iter().map(|(k, _)| *k));
+            }
+            touched.sort_unstable();
+            touched.dedup();
+            let force = |k: usize| given.given_force[k].abs() + found.constraint_force_ideal[k].abs();
+            (power, touched.into_iter().map(|k| force(k) * speed(k)).sum())
+        }
+    }
+}
+
+/// The terms of a sum.
+fn terms(graph: &zwang_expr::Graph, sum: Expr) -> Vec<Expr> {
+    let (mut found, mut open) = (Vec::new(), vec![sum]);
+    while let Some(e) = open.pop() {
+        match graph.node(e) {
+            zwang_expr::Node::Add(a, b) => open.extend([b, a]),
+            _ => found.push(e),
+        }
+    }
+    found
+}
+
 /// Whether what was seen around the start holds everywhere: no formula switches, and no force was zero only there.
 fn is_settled(equations: &mut Equations, source: &Source) -> bool {
     let exprs: Vec<Expr> = match &source.kind {
         Kind::Force(force) => force.iter().map(|(_, e)| *e).collect(),
-        Kind::Time(e) => vec![*e],
+        Kind::Time(terms) => terms.clone(),
         Kind::Constraint(_) => equations.formulas(),
     };
     if source.acts {
         return crate::switches::switches(&mut equations.model.graph, &exprs).is_empty();
+    }
+    // rows that nothing pushes against have no force
+    if let Kind::Constraint(c) = source.kind {
+        let rows = equations.rows.iter().filter(|row| row.constraint == c);
+        let unpushed = |k: usize| equations.given_force[k] == Expr::ZERO;
+        let is_free = rows.flat_map(|row| &row.coefficients).all(|(k, _)| unpushed(*k));
+        return is_free && crate::switches::switches(&mut equations.model.graph, &exprs).is_empty();
     }
     // a force that was zero everywhere is zero for a parameter that is
     let model = &mut equations.model;
@@ -403,7 +460,7 @@ fn potential_note(equations: &mut Equations, sources: &[Source]) -> Option<Strin
     const MOST: usize = 24;
     let model = &mut equations.model;
     let is_load = |s: &Source| matches!(s.kind, Kind::Force(_)) && !s.sentence.contains("nonideal");
-    let only = sources.iter().filter(|s| s.most >= SOMETHING).all(is_load);
+    let only = sources.iter().filter(|s| s.works()).all(is_load);
     if !only || model.coordinates.len() > MOST || !model.nonideal.is_empty() {
         return None;
     }
