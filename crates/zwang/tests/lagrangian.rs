@@ -247,12 +247,14 @@ fn scales_do_not_change_the_verdict() {
     // a weak drag beside strong forces that cancel; one that rounding hides must not be overlooked for certain
     let drag = |c: &str| {
         format!(
-            "coordinates x, y\nmass x, y: 1\nforce x: 1e6*y'\nforce y: -1e6*x'\nforce x: -{c}*x'\nstart x = 0, y = 0, x' = 1\n"
+            "coordinates x, y\nmass x, y: 1\nforce x: 1e6*y'\nforce y: -1e6*x'\nforce x: -{c}*x'\nstart x = 0, y = 0, x' = 1, y' = 0.7\n"
         )
     };
     energy(&drag("1e-3"), Some(false), &["the force on `x`"]);
     energy(&drag("1e-6"), None, &["too little to tell"]);
     energy(&drag("1e-12"), None, &["too little to tell"]);
+    // where the strong ones do nothing, it is seen
+    energy(&drag("1e-12").replace("y' = 0.7", "y' = 0"), Some(false), &["the force on `x`"]);
     for length in ["1e6", "1e-6"] {
         // x in another unit of length
         let text = format!(
