@@ -82,11 +82,11 @@ fn spoiled(cyclic: &[Cyclic]) -> Vec<String> {
     match &groups[..] {
         [] => Vec::new(),
         [(by, names)] => {
-            let (verb, whose) = if names.len() == 1 { ("is", "its momentum") } else { ("are", "their momenta") };
-            let change = if by.len() == 1 { "changes" } else { "change" };
-            vec![format!("{} {verb} cyclic, but {} {change} {whose}", quoted(names), listed(by))]
+            let (verb, whom) = if names.len() == 1 { ("is", "it") } else { ("are", "them") };
+            let acts = if by.len() == 1 { "acts" } else { "act" };
+            vec![format!("{} {verb} cyclic, but {} {acts} on {whom}", quoted(names), listed(by))]
         }
-        _ => vec![format!("{} are cyclic, but constraints or forces change their momenta", quoted(&names))],
+        _ => vec![format!("{} are cyclic, but constraints or forces act on them", quoted(&names))],
     }
 }
 

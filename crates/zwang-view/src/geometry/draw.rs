@@ -258,7 +258,7 @@ fn plane_part(out: &mut String, plane: &Plane, names: &GeometryNames, arrows: &[
     }
     gaps(out, plane, &map, &mut segments, &mut labels);
     for (corner, one, other) in corners(plane) {
-        right_angle(out, map.point(corner), map.point(one), map.point(other));
+        right_angle(out, map.point(corner), map.point(one), map.point(other), &mut segments);
     }
     for (at, colour) in [(plane.free, FREE), (plane.actual, MOTION)] {
         let [x, y] = map.point(at);
@@ -319,10 +319,16 @@ fn shift(plane: &Plane, map: &Map, id: &str) -> Point {
         let longest = norm(&a).max(norm(&b));
         longest == 0.0 || area / longest < SHORT
     };
+    // B⁺b is the motion itself where nothing is left free
+    let is_all = norm(&minus(plane.ideal, plane.demanded)) * map.scale < SHORT;
+    if id == "demanded" && is_all && norm(&plane.demanded) * map.scale > SHORT {
+        let length = norm(&plane.demanded);
+        return [-plane.demanded[1] / length * APART, -plane.demanded[0] / length * APART];
+    }
     if plane.size == 0.0 || !flat(plane.free, plane.ideal) {
         return [0.0, 0.0];
     }
-    let along = if norm(&plane.free) > norm(&plane.ideal) { plane.free } else { plane.ideal };
+    let along = if norm(&plane.ideal) * map.scale > SHORT { plane.ideal } else { plane.free };
     let length = norm(&along);
     if length == 0.0 {
         return [0.0, 0.0];
@@ -382,7 +388,7 @@ fn corners(plane: &Plane) -> Vec<(Place, Place, Place)> {
     vec![(plane.demanded, [0.0, 0.0], plane.ideal), (plane.ideal, plane.free, plane.demanded)]
 }
 
-fn right_angle(out: &mut String, corner: Point, one: Point, other: Point) {
+fn right_angle(out: &mut String, corner: Point, one: Point, other: Point, segments: &mut Vec<(Point, Point)>) {
     let leg = |p: Point| (p[0] - corner[0]).hypot(p[1] - corner[1]);
     let least = leg(one).min(leg(other));
     if least < 14.0 {
@@ -391,6 +397,7 @@ fn right_angle(out: &mut String, corner: Point, one: Point, other: Point) {
     let side = (0.35 * least).min(11.0);
     let toward = |p: Point| [(p[0] - corner[0]) / leg(p) * side, (p[1] - corner[1]) / leg(p) * side];
     let (u, v) = (toward(one), toward(other));
+    segments.push((plus(corner, u), plus(corner, v)));
     let path = format!(
         "M{} {}L{} {}L{} {}",
         px(corner[0] + u[0]),

@@ -17,10 +17,7 @@ pub fn reading(scaled: &Scaled, names: &GeometryNames) -> String {
     let largest = scaled.distances.iter().fold(size, |m, d| m.max(d.abs()));
     let n = scaled.free.len();
     if scaled.gaps.iter().any(|g| g.abs() > GAP * largest) {
-        return format!(
-            "No acceleration satisfies all rows; the nearest to all misses {}.",
-            missed(scaled, names, largest)
-        );
+        return format!("No acceleration satisfies all rows; the nearest misses {}.", missed(scaled, names, largest));
     }
     let allowed = match n - scaled.rank {
         0 => "onto the one point they allow",
