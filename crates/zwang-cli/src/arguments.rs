@@ -38,7 +38,7 @@ pub enum Command {
     Check(OneModel),
     /// Print L, M, Q, A, b and the explicit equations of motion
     #[command(
-        before_help = "Examples:\n  zwang equations pendulum.zw\n  zwang equations pendulum.zw --format latex > pendulum.tex"
+        before_help = "Examples:\n  zwang equations pendulum.zw\n  zwang equations pendulum.zw --format latex > pendulum.tex\n  zwang equations pendulum.zw --lagrangian     momenta, the forms of L, the Hamiltonian"
     )]
     Equations {
         #[command(flatten)]
@@ -46,10 +46,13 @@ pub enum Command {
         /// How to write them
         #[arg(long, value_enum, default_value = "text")]
         format: Format,
+        /// The Lagrangian's side instead: momenta, one-form, two-form, energy, Hamiltonian
+        #[arg(long)]
+        lagrangian: bool,
     },
     /// Show every quantity at the start or at a later time, by every route
     #[command(
-        before_help = "Examples:\n  zwang inspect pendulum.zw\n  zwang inspect pendulum.zw --at 2.5\n  zwang inspect pendulum.zw --start \"x=0.6, y=-0.8, x'=1.6, y'=1.2\"\n  zwang inspect pendulum.zw --json | jq .lambda"
+        before_help = "Examples:\n  zwang inspect pendulum.zw\n  zwang inspect pendulum.zw --at 2.5\n  zwang inspect pendulum.zw --start \"x=0.6, y=-0.8, x'=1.6, y'=1.2\"\n  zwang inspect pendulum.zw --json | jq .lambda\n  zwang inspect pendulum.zw --at 1 -o pull.svg     the geometry of least constraint, drawn"
     )]
     Inspect {
         #[command(flatten)]
@@ -60,6 +63,11 @@ pub enum Command {
         /// Error allowed per step on the way there, relative
         #[arg(long, value_name = "NUMBER", value_parser = tolerance, allow_negative_numbers = true)]
         tolerance: Option<f64>,
+        /// Draw the scaled accelerations and what the constraints do to them: .svg or .png
+        ///
+        /// Drawn for constraints that contradict each other too: the gap between them is shown.
+        #[arg(short, long = "output", value_name = "FILE", help_heading = OUTPUT)]
+        output: Vec<Destination>,
     },
     /// Measure what a model costs: derivation, code, one acceleration, one simulated second, memory
     #[command(

@@ -10,6 +10,8 @@ use zwang_view::{check_json, check_table, inspect_json, inspect_table};
 
 use crate::arguments::{Arguments, Command, Format, ModelSource, OneModel};
 use crate::bench;
+use crate::drawing;
+use crate::files::Destination;
 use crate::run;
 use crate::shell::{Exit, print, print_json, quoted, usage};
 use crate::source::{Source, settings};
@@ -20,8 +22,8 @@ pub fn execute(arguments: Arguments) -> u8 {
     let result = match arguments.command {
         Command::Run(model) => run::run(&model),
         Command::Check(model) => check(&model),
-        Command::Equations { model, format } => equations(&model, format),
-        Command::Inspect { model, at, tolerance } => inspect(&model, at, tolerance),
+        Command::Equations { model, format, lagrangian } => equations(&model, format, lagrangian),
+        Command::Inspect { model, at, tolerance, output } => inspect(&model, at, tolerance, &output),
         Command::Bench(model) => bench::bench(&model),
         Command::Explain { code } => explain_code(code.as_deref()),
         Command::New { name, list } => new(name.as_deref(), list),
@@ -36,7 +38,8 @@ pub fn execute(arguments: Arguments) -> u8 {
 
 fn check(model: &OneModel) -> Exit {
     let mut source = Source::open(&model.source, model.json)?;
-    let check = source.check(model, false)?;
+    let mut check = source.check(model, false)?;
+    check.look_at_lagrangian(&settings(model)?);
     let done = if model.json {
         print_json(&check_json(&source.reading, &source.diagnostics, Some(&check)))
     } else {
@@ -48,10 +51,17 @@ fn check(model: &OneModel) -> Exit {
     done
 }
 
-fn inspect(model: &OneModel, at: Option<f64>, tolerance: Option<f64>) -> Exit {
+fn inspect(model: &OneModel, at: Option<f64>, tolerance: Option<f64>, output: &[Destination]) -> Exit {
     let settings = settings(model)?;
+    drawing::check_outputs(model, output)?;
     let mut source = Source::open(&model.source, model.json)?;
-    let mut check = source.check(model, true)?;
+    let mut check = match source.check(model, true) {
+        Ok(check) => check,
+        Err(code) => {
+            drawing::write_gap(&source, model, output, &settings);
+            return Err(code);
+        }
+    };
     source.refuse_later(&check, model.json)?;
     if let Some(t) = at.filter(|t| *t > 0.0) {
         check = run::moved_to(&mut source, check, t, tolerance, model)?;
@@ -66,22 +76,27 @@ fn inspect(model: &OneModel, at: Option<f64>, tolerance: Option<f64>) -> Exit {
             return source.fail(model.json);
         }
     };
+    let written = drawing::write(&inspection, output);
     if model.json {
-        return print_json(&inspect_json(&source.reading, &source.diagnostics, &inspection));
+        print_json(&inspect_json(&source.reading, &source.diagnostics, &inspection))?;
+    } else {
+        source.say();
+        print(&inspect_table(&source.file, &inspection))?;
     }
-    source.say();
-    print(&inspect_table(&source.file, &inspection))
+    written.say(model.json)
 }
 
-fn equations(model: &ModelSource, format: Format) -> Exit {
+fn equations(model: &ModelSource, format: Format, lagrangian: bool) -> Exit {
     let mut source = Source::open(model, false)?;
     let Some(stated) = source.reading.model.take() else { return source.fail(false) };
     zwang::later_notes(&stated, Severity::Note, &mut source.diagnostics);
     source.say();
     let mut equations = Equations::derive(stated);
-    print(&match format {
-        Format::Text => zwang_view::equations_text(&mut equations),
-        Format::Latex => zwang_view::equations_latex(&mut equations),
+    print(&match (format, lagrangian) {
+        (Format::Text, false) => zwang_view::equations_text(&mut equations),
+        (Format::Latex, false) => zwang_view::equations_latex(&mut equations),
+        (Format::Text, true) => zwang_view::lagrangian_text(&mut equations),
+        (Format::Latex, true) => zwang_view::lagrangian_latex(&mut equations),
     })
 }
 

@@ -3,6 +3,7 @@
 mod arguments;
 mod bench;
 mod commands;
+mod drawing;
 mod files;
 mod run;
 mod shell;

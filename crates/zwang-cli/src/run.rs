@@ -115,7 +115,7 @@ fn check_outputs(arguments: &RunModel) -> Result<(), u8> {
     Ok(())
 }
 
-fn is_compiled(kind: Kind) -> bool {
+pub fn is_compiled(kind: Kind) -> bool {
     let optional = [(Kind::Parquet, cfg!(feature = "parquet")), (Kind::Png, cfg!(feature = "png"))];
     optional.iter().all(|(other, is_there)| *other != kind || *is_there)
 }

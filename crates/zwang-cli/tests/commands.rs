@@ -244,3 +244,61 @@ fn routes_are_chosen_by_name() {
     }
     assert_eq!(zwang(&["inspect", "models/rolling_disk.zw", "--route", "guess"]).status.code(), Some(2));
 }
+
+#[test]
+fn check_tells_what_is_conserved() {
+    let value = json(&zwang(&["check", "models/pendulum.zw", "--json"]));
+    assert_eq!(value["energy"]["conserved"], true);
+    assert_eq!(value["cyclic"][0]["coordinate"], "x");
+    assert_eq!(value["cyclic"][0]["conserved"], false);
+    assert_eq!(value["cyclic"][0]["spoiled_by"][0], "constraint `rod`");
+    assert_eq!(value["conserved"], serde_json::json!([]));
+    assert_eq!(value["degenerate"], serde_json::json!([]));
+    let free = b"coordinates q\nparameter m = 3\nlagrangian m/2*q'^2\nstart q = 0, q' = 2\n";
+    let value = json(&zwang_reading(free, &["check", "-", "--json"]));
+    assert_eq!(value["conserved"][0]["name"], "p_q");
+    assert_eq!(value["conserved"][0]["value"], 6.0);
+    let out = text(&zwang_reading(free, &["check", "-"]).stdout);
+    assert!(out.contains("energy is conserved") && out.contains("`q` is cyclic: p_q = m*q' is conserved"), "{out}");
+}
+
+#[test]
+fn the_forms_of_the_lagrangian_are_printed() {
+    let model =
+        b"coordinates r, a\nparameter m = 2\nlagrangian m/2*(r'^2 + r^2*a'^2)\nstart r = 1, a = 0, r' = 0, a' = 1\n";
+    let out = text(&zwang_reading(model, &["equations", "-", "--lagrangian"]).stdout);
+    for line in ["p_r = m*r'", "p_a = m*r^2*a'", "Theta_L = ", "Omega_L = ", "d(r) ^ d(a)", "a' = p_a/(m*r^2)", "H = "]
+    {
+        assert!(out.contains(line), "{line} is missing:\n{out}");
+    }
+    let out = text(&zwang_reading(model, &["equations", "-", "--lagrangian", "--format", "latex"]).stdout);
+    assert!(out.contains("\\Omega_L &= ") && out.contains("\\wedge"), "{out}");
+    // Ω at the state: skew, with M beside it
+    let value = json(&zwang_reading(model, &["inspect", "-", "--json"]));
+    let omega = |i: usize, j: usize| value["omega"][i][j].as_f64().unwrap();
+    assert_eq!((omega(0, 2), omega(1, 3), omega(2, 0)), (2.0, 2.0, -2.0));
+    // ∂p_r/∂a − ∂p_a/∂r = −2 m r a'
+    assert_eq!((omega(0, 1), omega(1, 0)), (-4.0, 4.0));
+    assert_eq!(value["scaled"]["free"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn inspect_draws_the_geometry() {
+    let folder = std::env::temp_dir().join(format!("zwang-geometry-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = |name: &str| folder.join(name).to_string_lossy().into_owned();
+    let (svg, png, gap) = (path("a.svg"), path("a.png"), path("gap.svg"));
+    let output = zwang(&["inspect", "models/pendulum.zw", "--at", "0.5", "-o", &svg, "-o", &png]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).contains(&format!("wrote {svg}, {png}")));
+    let drawn = std::fs::read_to_string(&svg).unwrap();
+    assert!(drawn.contains("data-name=\"pull\"") && drawn.contains("data-rows=\"rod\""), "{drawn}");
+    assert!(std::fs::read(&png).unwrap().starts_with(b"\x89PNG"));
+
+    let model = b"coordinates x\nmass x: 1\nconstraint slow: x'' = 1\nconstraint fast: x'' = 2\nstart x = 0\n";
+    let output = zwang_reading(model, &["inspect", "-", "-o", &gap]);
+    assert_eq!(output.status.code(), Some(1), "a contradiction stays an error");
+    assert!(std::fs::read_to_string(&gap).unwrap().contains("class=\"gap\""));
+    assert_eq!(zwang(&["inspect", "models/pendulum.zw", "-o", &path("a.csv")]).status.code(), Some(2));
+    std::fs::remove_dir_all(&folder).unwrap();
+}

@@ -107,6 +107,6 @@ impl Shl<usize> for Bits<'_, '_> {
     type Output = Self;
 
     fn shl(self, places: usize) -> Self {
-        Bits(self.0.then(|b| b.ins().ishl_imm(self.0.value, places as i64)))
+        Bits(self.0.then(|b| b.ins().ishl_imm_u(self.0.value, places as i64)))
     }
 }

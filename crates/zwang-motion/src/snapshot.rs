@@ -256,7 +256,7 @@ pub fn geometry(given: &Given, settings: &Settings) -> Result<Geometry, MotionEr
 }
 
 /// M^{-1/2}, symmetric.
-fn inverse_root(given: &Given, settings: &Settings) -> Result<Vec<f64>, MotionError> {
+pub(crate) fn inverse_root(given: &Given, settings: &Settings) -> Result<Vec<f64>, MotionError> {
     let n = given.given_force.len();
     let (mass, direction) = symmetric_eigen(&given.mass_matrix.to_dense(), n, settings.small_limit);
     let mut blocks = Blocks::new();

@@ -175,6 +175,7 @@ fn double_pendulum() -> String {
         events: &[(1.234567, "rod1 is horizontal".into()), (7.5, "rod2 is slack".into())],
         facts: &facts(),
         paths: &[],
+        geometry: None,
     })
 }
 
@@ -240,6 +241,7 @@ fn rolling_disk() -> String {
         events: &[],
         facts: &facts(),
         paths: &[],
+        geometry: None,
     })
 }
 
@@ -280,6 +282,7 @@ fn chain() -> String {
         events: &events,
         facts: &[],
         paths: &[],
+        geometry: None,
     })
 }
 
@@ -310,6 +313,7 @@ fn bodies() -> String {
         events: &[],
         facts: &[],
         paths: &[],
+        geometry: None,
     })
 }
 
@@ -325,5 +329,6 @@ fn empty() -> String {
         events: &[],
         facts: &[],
         paths: &[],
+        geometry: None,
     })
 }

@@ -6,7 +6,9 @@ use zwang::model::Model;
 use zwang::simulate::Extent;
 use zwang::syntax::line_and_column;
 use zwang::{Check, Inspection, Reading, Run, Samples};
-use zwang_motion::Matrix;
+use zwang_motion::{Matrix, Scaled};
+
+use crate::lagrangian::lagrangian_json;
 
 /// Every message with its place.
 pub fn diagnostics_json(reading: &Reading, diagnostics: &Diagnostics) -> Value {
@@ -73,6 +75,9 @@ pub fn check_json(reading: &Reading, diagnostics: &Diagnostics, check: Option<&C
         object.insert("n_integrals".into(), json!(integrability.n_integrals));
         object.insert("integrability".into(), json!(integrability.verdict));
         object.insert("regular".into(), json!(check.regular));
+        if let Some(side) = &check.lagrangian {
+            object.extend(lagrangian_json(side));
+        }
     }
     Value::Object(object)
 }
@@ -132,6 +137,8 @@ pub fn inspect_json(reading: &Reading, diagnostics: &Diagnostics, inspection: &I
         "influence": geometry.map(|g| dense(m, m, &g.influence)),
         "P": geometry.map(|g| dense(n, n, &g.P)),
         "N": geometry.map(|g| dense(n, n, &g.N)),
+        "scaled": inspection.scaled.as_ref().map(scaled),
+        "omega": omega(inspection),
         "energy": inspection.energies.energy,
         "kinetic": inspection.energies.kinetic,
         "potential": inspection.energies.potential,
@@ -231,6 +238,26 @@ fn matrix(matrix: &Matrix) -> Value {
     };
     let entries: Vec<Value> = (0..matrix.n_rows).flat_map(row).collect();
     json!({ "rows": matrix.n_rows, "columns": matrix.n_cols, "entries": entries })
+}
+
+/// M^{1/2}q̈ and its parts.
+fn scaled(scaled: &Scaled) -> Value {
+    json!({
+        "free": scaled.free,
+        "qddot": scaled.actual,
+        "demanded": scaled.demanded,
+        "kept": scaled.kept,
+        "pull": scaled.pull,
+        "nonideal": scaled.nonideal,
+    })
+}
+
+/// The matrix of Ω_L in (q, q̇); none for a large system.
+fn omega(inspection: &Inspection) -> Option<Value> {
+    let snapshot = &inspection.check.snapshot;
+    let n = snapshot.state.q.len();
+    let legendre = snapshot.legendre.as_ref().filter(|_| 2 * n <= MOST_DENSE)?;
+    Some(dense(2 * n, 2 * n, &zwang::two_form(legendre, &snapshot.given.mass_matrix.to_dense(), n)))
 }
 
 fn dense(n_rows: usize, n_cols: usize, values: &[f64]) -> Value {

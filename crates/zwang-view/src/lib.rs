@@ -13,7 +13,9 @@
 mod csv;
 mod document;
 mod formula;
+mod geometry;
 mod json;
+mod lagrangian;
 mod message;
 mod npz;
 mod page;
@@ -29,7 +31,9 @@ mod table;
 
 pub use csv::csv;
 pub use document::{equations_latex, equations_sections, equations_text};
+pub use geometry::{GeometryNames, geometry_svg, reading};
 pub use json::{check_json, diagnostics_json, inspect_json, run_json, samples_json};
+pub use lagrangian::{lagrangian_latex, lagrangian_text};
 pub use message::{Paint, messages};
 pub use npz::npz;
 pub use page::{Page, PagePlot, page};

@@ -40,6 +40,8 @@ pub struct Page<'a> {
     pub facts: &'a [(String, String)],
     /// Drawings of one quantity over another, as SVG.
     pub paths: &'a [String],
+    /// The scaled accelerations at the start, as SVG.
+    pub geometry: Option<String>,
 }
 
 /// Curves over time that share a vertical axis.
@@ -63,6 +65,7 @@ pub fn page(page: &Page) -> String {
         ("events", events(page)),
         ("paths", paths(page.paths)),
         ("equations", equations(page.equations)),
+        ("geometry", geometry(page.geometry.as_ref())),
         ("model", model(page.model_text)),
         ("summary", summary(page.summary)),
         ("facts", facts(page.facts)),
@@ -89,6 +92,14 @@ fn paths(drawings: &[String]) -> String {
     }
     let figure = |svg: &String| format!("<figure class=\"path\">{svg}</figure>\n");
     format!("<section id=\"paths\">\n{}</section>\n", drawings.iter().map(figure).collect::<String>())
+}
+
+/// The picture of the scaled accelerations, below the equations it belongs to.
+fn geometry(drawn: Option<&String>) -> String {
+    let Some(svg) = drawn else { return String::new() };
+    format!(
+        "<section id=\"geometry\"><h2>Geometry at the start</h2>\n<figure class=\"path\">{svg}</figure>\n</section>\n"
+    )
 }
 
 fn events(page: &Page) -> String {

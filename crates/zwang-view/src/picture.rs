@@ -3,9 +3,12 @@
 use zwang::Run;
 use zwang::model::Model;
 use zwang::samples::Column;
+use zwang::scaled_accelerations;
 use zwang::scene::{Frames, Scene, Vector};
 use zwang::simulate::Pictured;
+use zwang_motion::Settings;
 
+use crate::geometry::{GeometryNames, geometry_svg};
 use crate::page::{Page, PagePlot, page};
 use crate::plot::{Curve, Figure, Panel, Quantity, panels_by_unit, svg, typeset};
 
@@ -127,7 +130,20 @@ pub fn page_of(
         events: &events,
         facts,
         paths: &paths,
+        geometry: geometry(run),
     })
+}
+
+/// The scaled accelerations at the start, where there are constraints and a plane to draw them in.
+fn geometry(run: &Run) -> Option<String> {
+    let check = &run.check;
+    let scaled = scaled_accelerations(check, &Settings::default())?;
+    // a rank decided by another tolerance would draw another picture
+    if scaled.rows.is_empty() || scaled.rank != check.snapshot.found.rank {
+        return None;
+    }
+    let names = GeometryNames { title: String::new(), ..GeometryNames::of(&check.equations) };
+    Some(geometry_svg(&scaled, &names))
 }
 
 /// An event in words.

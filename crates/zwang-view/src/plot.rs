@@ -8,7 +8,7 @@ mod text;
 
 pub(crate) use axis::{Axis, is_plottable, range};
 pub(crate) use layout::{is_shared, x_range};
-pub(crate) use text::typeset;
+pub(crate) use text::{cut, escaped, typeset, width};
 
 use zwang::Column;
 

@@ -5,6 +5,9 @@ use zwang::units::Dimension;
 use zwang::{Check, Inspection};
 use zwang_motion::Matrix;
 
+use crate::geometry::{GeometryNames, reading};
+use crate::lagrangian::lagrangian_lines;
+
 /// Coordinates and constraints in one line, then the constraints by kind.
 pub fn summary(file: &str, check: &Check) -> String {
     let model = &check.equations.model;
@@ -58,8 +61,10 @@ pub fn check_table(file: &str, check: &Check) -> String {
     if !check.integrability.verdict.is_empty() {
         out.push_str(&format!("  {}\n", check.integrability.verdict));
     }
-    if !check.regular {
-        out.push_str("  the mass matrix is singular; the constraints make up for it\n");
+    match &check.lagrangian {
+        Some(side) => out.push_str(&lagrangian_lines(side)),
+        None if !check.regular => out.push_str("  the mass matrix is singular; the constraints make up for it\n"),
+        None => {}
     }
     if model.n_coordinates() <= 12 {
         let value = |(c, (q, v)): (&zwang::model::Coordinate, (&f64, &f64))| {
@@ -118,6 +123,9 @@ pub fn inspect_table(file: &str, inspection: &Inspection) -> String {
         if m > 0 {
             out.push_str(&dense("influence (A M⁻¹Aᵀ)⁺", m, m, &geometry.influence));
         }
+    }
+    if let Some(scaled) = inspection.scaled.as_ref().filter(|_| !check.equations.rows.is_empty()) {
+        out.push_str(&format!("\n{}\n", reading(scaled, &GeometryNames::of(&check.equations))));
     }
     out.push_str(&scalars(inspection));
     out

@@ -53,6 +53,7 @@ fn written(scene: &Scene) -> String {
         events: &[(1.5, HOSTILE.into()), (f64::NAN, "never".into())],
         facts: &[(HOSTILE.into(), HOSTILE.into())],
         paths: &[],
+        geometry: None,
     })
 }
 
@@ -69,6 +70,7 @@ fn nothing() -> String {
         events: &[],
         facts: &[],
         paths: &[],
+        geometry: None,
     })
 }
 
@@ -124,6 +126,7 @@ fn formulas_of_models_are_typeset() {
             events: &[],
             facts: &[],
             paths: &[],
+            geometry: None,
         });
         assert!(page.contains("<mfrac>") && !page.contains("<code>"), "{name}");
     }

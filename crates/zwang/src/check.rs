@@ -12,7 +12,8 @@ use crate::start::find_start;
 use crate::syntax::{Overrides, parse};
 use crate::system::System;
 use crate::verdict::{
-    self, Classification, Integrability, Redundant, contradiction, dependence, freedom, integrability,
+    self, Classification, Integrability, LagrangianSide, Redundant, contradiction, dependence, freedom, integrability,
+    lagrangian_side,
 };
 
 /// A text that was read: the model if it has no errors, and everything there is to say about it.
@@ -84,12 +85,19 @@ pub struct Check {
     pub rank: usize,
     /// Whether M is regular.
     pub regular: bool,
+    /// What the Lagrangian tells, once [`Check::look_at_lagrangian`] was asked for it.
+    pub lagrangian: Option<LagrangianSide>,
 }
 
 impl Check {
     /// n − rank.
     pub fn degrees_of_freedom(&self) -> usize {
         self.state.q.len() - self.rank
+    }
+
+    /// Finds out about regularity, energy and momenta. A run needs none of this, so `check` leaves it out.
+    pub fn look_at_lagrangian(&mut self, settings: &Settings) {
+        self.lagrangian = Some(lagrangian_side(self, settings));
     }
 
     /// Looks at another state, such as the end of a run: every quantity there, and the rank.
@@ -167,6 +175,7 @@ pub fn check(model: Model, wishes: &Wishes, diagnostics: &mut Diagnostics) -> Op
         constraints,
         redundant,
         integrability,
+        lagrangian: None,
     };
     (!diagnostics.has_errors()).then_some(check)
 }

@@ -50,7 +50,7 @@ pub fn closed_form(equations: &mut Equations) -> Option<ClosedForm> {
 }
 
 /// Rows of a symbolic matrix that are independent at a generic state.
-fn independent_rows(equations: &Equations, rows: &[SparseRow]) -> Option<Vec<usize>> {
+pub(crate) fn independent_rows(equations: &Equations, rows: &[SparseRow]) -> Option<Vec<usize>> {
     let model = &equations.model;
     let exprs: Vec<Expr> = rows.iter().flat_map(|row| row.iter().map(|(_, e)| *e)).collect();
     let mut symbols = model.graph.symbols_of(&exprs);
@@ -170,14 +170,14 @@ impl Problem {
 }
 
 /// M in blocks of coordinates that are coupled through it.
-struct Mass {
+pub(crate) struct Mass {
     blocks: Vec<(Vec<usize>, Vec<Vec<Expr>>)>,
     /// The mass all coordinates share, if they do; else one.
     common: Expr,
 }
 
 impl Mass {
-    fn new(g: &mut Graph, rows: &[SparseRow]) -> Option<Mass> {
+    pub(crate) fn new(g: &mut Graph, rows: &[SparseRow]) -> Option<Mass> {
         let n = rows.len();
         let mut block_of: Vec<usize> = (0..n).collect();
         for (i, row) in rows.iter().enumerate() {
@@ -206,7 +206,7 @@ impl Mass {
     }
 
     /// M⁻¹ x.
-    fn solve(&self, g: &mut Graph, x: &[Expr]) -> Option<Vec<Expr>> {
+    pub(crate) fn solve(&self, g: &mut Graph, x: &[Expr]) -> Option<Vec<Expr>> {
         let unit = self.unit_solve(g, x)?;
         Some(unit.into_iter().map(|e| g.div(e, self.common)).collect())
     }

@@ -355,7 +355,7 @@ fn moving_and_resting(graph: &mut Graph, sum: Expr, is_velocity: impl Fn(Expr) -
 }
 
 /// Generalized forces by virtual work: Qᵢ = F·∂P/∂qᵢ, τ·∂ω/∂q̇ᵢ, and −∂D/∂q̇ᵢ.
-fn applied_force(
+pub(crate) fn applied_force(
     graph: &mut Graph,
     coordinates: &[Coordinate],
     symbols: &Symbols,

@@ -1,9 +1,16 @@
 //! Every quantity of the papers at one state, by every route.
 
-use zwang_motion::{Geometry, Motion, MotionError, Plan, RouteName, Settings, Snapshot, Solver, geometry, route};
+use zwang_motion::{
+    Dynamics, Geometry, Legendre, Motion, MotionError, Plan, RouteName, Scaled, Settings, Snapshot, Solver, geometry,
+    route, scaled,
+};
 
-use crate::check::Check;
-use crate::system::Energies;
+use crate::check::{Check, Wishes};
+use crate::diagnostic::Diagnostics;
+use crate::equations::Equations;
+use crate::model::Model;
+use crate::start::find_start;
+use crate::system::{Energies, System};
 
 /// Above this many coordinates the dense quantities and the dense routes are left out.
 const MOST_COORDINATES: usize = 300;
@@ -19,6 +26,8 @@ pub struct Inspection {
     pub energies: Energies,
     /// P, N and the influence matrix; none for singular M or very large systems.
     pub geometry: Option<Geometry>,
+    /// The scaled accelerations and their parts; none where there is no geometry.
+    pub scaled: Option<Scaled>,
     /// q̈ by every route.
     pub routes: Vec<(RouteName, RouteResult)>,
     /// Largest difference between two routes, relative to the largest acceleration.
@@ -39,13 +48,63 @@ pub fn inspect(mut check: Check, settings: &Settings) -> Result<Inspection, Moti
     let geometry = (small && !found.singular_mass).then(|| geometry(&check.snapshot.given, settings)).transpose()?;
     // rows scaled beyond the range of numbers have an influence beyond it
     let geometry = geometry.filter(|g| g.influence.iter().chain(&g.P).all(|x| x.is_finite()));
+    let scaled = geometry.as_ref().and_then(|_| scaled_accelerations(&check, settings));
     let routes = RouteName::ALL.map(|name| (name, by_route(&mut check, name, settings, small)));
     let free = &check.snapshot.found.unconstrained_acceleration;
     let scale = qddot.iter().chain(free).fold(0.0_f64, |m, x| m.max(x.abs()));
     let disagreement = disagreement(&routes, &qddot, scale);
     let outputs = check.system.outputs(&state, &lambda, &qddot, gaussian);
     let solver = solver(&mut check, settings);
-    Ok(Inspection { check, energies, geometry, routes: routes.to_vec(), disagreement, outputs, solver })
+    Ok(Inspection { check, energies, geometry, scaled, routes: routes.to_vec(), disagreement, outputs, solver })
+}
+
+/// The scaled accelerations at the state of a check; none for singular M or very large systems.
+pub fn scaled_accelerations(check: &Check, settings: &Settings) -> Option<Scaled> {
+    if check.state.q.len() > MOST_COORDINATES || check.snapshot.found.singular_mass {
+        return None;
+    }
+    let found = scaled(&check.snapshot.given, &check.snapshot.found.nonideal_force, settings).ok()?;
+    is_finite(&found).then_some(found)
+}
+
+/// The scaled accelerations at the start of a model that contradicts itself there, and the names of its rows.
+///
+/// None if it has no start, or if its mass is singular. Nonideal forces are left out: they follow from multipliers, of
+/// which there are none.
+pub fn scaled_start(model: Model, wishes: &Wishes) -> Option<(Scaled, Equations)> {
+    let mut equations = Equations::derive(model);
+    let mut system = System::compile(&mut equations, false, wishes.coding)?;
+    let mut diagnostics = Diagnostics::default();
+    let settings = &wishes.settings;
+    let state = find_start(&mut equations, &mut system, settings, wishes.fix_start, &mut diagnostics)?;
+    if state.q.len() > MOST_COORDINATES {
+        return None;
+    }
+    let mut given = system.allocate();
+    system.fill(&state, &mut given).ok()?;
+    let found = scaled(&given, &[], settings).ok()?;
+    is_finite(&found).then_some((found, equations))
+}
+
+fn is_finite(scaled: &Scaled) -> bool {
+    let vectors = [&scaled.free, &scaled.actual, &scaled.demanded, &scaled.pull, &scaled.nonideal, &scaled.gaps];
+    vectors.iter().all(|v| v.iter().all(|x| x.is_finite()))
+}
+
+/// The matrix of Ω_L in (q, q̇), row after row: entry i, j is Ω_L(∂ᵢ, ∂ⱼ), Y05 3.2.
+///
+/// $$ \Omega = \begin{pmatrix} \partial p - \partial p^T & M \\ -M & 0 \end{pmatrix} $$
+pub fn two_form(legendre: &Legendre, mass_matrix: &[f64], n: usize) -> Vec<f64> {
+    let by_q = legendre.momentum_by_q.to_dense();
+    let mut omega = vec![0.0; 4 * n * n];
+    for i in 0..n {
+        for j in 0..n {
+            omega[2 * n * i + j] = by_q[i * n + j] - by_q[j * n + i];
+            omega[2 * n * i + n + j] = mass_matrix[i * n + j];
+            omega[2 * n * (n + i) + j] = -mass_matrix[i * n + j];
+        }
+    }
+    omega
 }
 
 /// What a motion from here would find its accelerations with; none where no motion can begin.

@@ -1,0 +1,485 @@
+//! Whether the energy E = p·q̇ − L stays the same, and what changes it.
+//!
+//! dE/dt = F·q̇ − ∂L/∂t + λᵀA q̇ + C·q̇ (Y05 6, UK02 29). Where every term vanishes by construction nothing else is asked.
+//! Otherwise the terms are evaluated at states that satisfy the constraints: one at which they do not cancel is a
+//! proof that E changes; that they vanish at several is taken as an identity, unless a formula switches.
+
+use zwang_expr::{Expr, Program};
+use zwang_motion::{Settings, Snapshot, State, route};
+
+use super::classification::{Classification, Time, Velocity};
+use super::lagrangian::{MOST_COORDINATES, is_zero};
+use crate::check::Check;
+use crate::equations::{Equations, Symbols, applied_force};
+use crate::model::{Change, Level, Load, Model, Shape};
+use crate::start::nearby_state;
+
+/// What becomes of the energy.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct EnergyVerdict {
+    /// Whether it stays the same; none where that is not decided.
+    pub conserved: Option<bool>,
+    /// What changes it, or why nothing is decided, each in one sentence.
+    pub why: Vec<String>,
+    /// What else is worth saying: powers that cancel, forces that have a potential.
+    pub notes: Vec<String>,
+}
+
+/// A power of a force below this, beside force times speed, is rounding.
+const NOTHING: f64 = 1e-14;
+
+/// The same for a constraint, whose multiplier comes from a solve, at states that lie on the constraints to 1e-12.
+const NOTHING_SOLVED: f64 = 1e-10;
+
+/// A power this many times larger is one for certain; between the two nothing is decided.
+const CERTAINLY: f64 = 1e3;
+
+/// Powers cancel if their sum is below this beside them; where they differ by more than one over its square root, the
+/// smallest could be lost in the rounding of the others.
+const CANCELLED: f64 = 1e-13;
+
+/// Other states that are looked at; an identity that fails does so at almost every state.
+const N_STATES: usize = 4;
+
+/// Components of all forces together, above which they are not looked at one by one.
+const MOST_ENTRIES: usize = 100_000;
+
+/// Sources named one by one.
+const MOST_NAMED: usize = 6;
+
+/// One thing that may do work.
+struct Source {
+    /// `the force on `x` does work`.
+    sentence: String,
+    /// What it is, for the sum.
+    kind: Kind,
+    /// The largest power found, beside force times speed.
+    most: f64,
+    /// Whether it was other than zero at all, as a force.
+    acts: bool,
+}
+
+enum Kind {
+    /// A generalized force: coordinate and component.
+    Force(Vec<(usize, Expr)>),
+    /// −∂L/∂t, term by term.
+    Time(Vec<Expr>),
+    /// A constraint, by its index: its rows do work where A q̇ is not zero.
+    Constraint(usize),
+}
+
+impl Source {
+    /// Below this, beside force times speed, it does no work.
+    fn nothing(&self) -> f64 {
+        if matches!(self.kind, Kind::Constraint(_)) { NOTHING_SOLVED } else { NOTHING }
+    }
+
+    fn works(&self) -> bool {
+        self.most >= CERTAINLY * self.nothing()
+    }
+}
+
+/// Decides whether E stays the same.
+pub(super) fn energy(check: &mut Check, settings: &Settings) -> EnergyVerdict {
+    let mut sources = sources(check);
+    let model = &check.equations.model;
+    let later: Vec<String> =
+        model.later.iter().filter(|l| l.changes_motion).map(|l| format!("{} is not computed yet", l.what)).collect();
+    if !later.is_empty() {
+        return EnergyVerdict { conserved: None, why: later, notes: Vec::new() };
+    }
+    let jumps = jumps(&check.equations);
+    if sources.is_empty() {
+        return EnergyVerdict { conserved: Some(jumps.is_empty()), why: jumps, notes: Vec::new() };
+    }
+    let mut look = Look::default();
+    if let Some(program) = program(&check.equations, &sources) {
+        look.at(check, &program, &check.state.clone(), &mut sources, settings, true);
+        if check.state.q.len() <= MOST_COORDINATES {
+            for state in states(check, settings) {
+                look.at(check, &program, &state, &mut sources, settings, false);
+            }
+        }
+    }
+    let mut verdict = look.verdict(check, &sources);
+    if !jumps.is_empty() {
+        let known = if verdict.conserved == Some(false) { std::mem::take(&mut verdict.why) } else { Vec::new() };
+        verdict =
+            EnergyVerdict { conserved: Some(false), why: known.into_iter().chain(jumps).collect(), notes: Vec::new() };
+    } else if verdict.conserved == Some(true)
+        && let Some(why) = regime(&check.equations)
+    {
+        verdict = EnergyVerdict { conserved: None, why: vec![why], notes: Vec::new() };
+    }
+    if verdict.conserved == Some(false)
+        && let Some(note) = potential_note(&mut check.equations, &sources)
+    {
+        verdict.notes.push(note);
+    }
+    verdict
+}
+
+/// Everything that may do work and does not vanish by construction.
+fn sources(check: &mut Check) -> Vec<Source> {
+    let Check { equations, constraints, .. } = check;
+    let symbols = Symbols::new(equations.model.time, &equations.model.coordinates);
+    let mut sources = Vec::new();
+    let mut add = |sentence: String, kind| sources.push(Source { sentence, kind, most: 0.0, acts: false });
+    let slope = equations.model.graph.derivative(equations.lagrangian, equations.model.time);
+    if !is_zero(&mut equations.model.graph, slope) {
+        let formula = equations.model.graph.text_limited(slope, 60).map_or(String::new(), |f| format!(": ∂L/∂t = {f}"));
+        let graph = &mut equations.model.graph;
+        let terms = terms(graph, slope).into_iter().map(|e| graph.neg(e)).collect();
+        add(format!("the Lagrangian depends on time{formula}"), Kind::Time(terms));
+    }
+    let nonzero = |force: Vec<Expr>| -> Vec<(usize, Expr)> {
+        force.into_iter().enumerate().filter(|(_, e)| *e != Expr::ZERO).collect()
+    };
+    let n_loads = equations.model.forces.len() + equations.model.nonideal.len();
+    if n_loads * equations.model.coordinates.len() > MOST_ENTRIES {
+        // so many are told together
+        add("the applied forces do work".into(), Kind::Force(nonzero(equations.applied_force.clone())));
+        add("the nonideal laws do work".into(), Kind::Force(nonzero(equations.nonideal_force.clone())));
+        sources.retain(|s| !matches!(&s.kind, Kind::Force(force) if force.is_empty()));
+        sources.extend(working_constraints(equations, constraints));
+        return sources;
+    }
+    for (loads, is_nonideal) in [(equations.model.forces.clone(), false), (equations.model.nonideal.clone(), true)] {
+        for load in &loads {
+            let Model { graph, coordinates, .. } = &mut equations.model;
+            let force = nonzero(applied_force(graph, coordinates, &symbols, std::slice::from_ref(load), Expr::ZERO));
+            if !force.is_empty() {
+                let name = load_name(&equations.model, load);
+                let what = if is_nonideal { name.replacen("the force", "the nonideal law", 1) } else { name };
+                add(format!("{what} does work"), Kind::Force(force));
+            }
+        }
+    }
+    if equations.model.dissipation != Expr::ZERO {
+        let Model { graph, coordinates, dissipation, .. } = &mut equations.model;
+        let force = nonzero(applied_force(graph, coordinates, &symbols, &[], *dissipation));
+        if !force.is_empty() {
+            add("`dissipation` does work".into(), Kind::Force(force));
+        }
+    }
+    sources.extend(working_constraints(equations, constraints));
+    sources
+}
+
+/// The constraints whose A q̇ does not vanish by construction.
+fn working_constraints(equations: &mut Equations, kinds: &[Classification]) -> Vec<Source> {
+    let power = equations.power();
+    let graph = &mut equations.model.graph;
+    let mut works = |e: Expr| e != Expr::ZERO && !is_zero(graph, e);
+    let working = power.of_constraint.iter().enumerate().filter(|(_, e)| works(**e));
+    let source = |k: usize| Source {
+        sentence: constraint_sentence(&kinds[k]),
+        kind: Kind::Constraint(k),
+        most: 0.0,
+        acts: false,
+    };
+    working.map(|(k, _)| source(k)).collect()
+}
+
+/// `the force on `x``, `the force at `P``.
+fn load_name(model: &Model, load: &Load) -> String {
+    let text = |parts: &[Expr]| {
+        let texts: Vec<String> =
+            parts.iter().map(|e| model.graph.text_limited(*e, 40).unwrap_or_else(|| "…".into())).collect();
+        format!("({})", texts.join(", "))
+    };
+    match load {
+        Load::Coordinate(k, _) => format!("the force on `{}`", model.coordinates[*k].name),
+        Load::Point(place, _) => {
+            let named = model.scene.iter().find(|d| match &d.shape {
+                Shape::Point { place: drawn, .. } | Shape::Body { place: drawn, .. } => drawn == place,
+                _ => false,
+            });
+            format!("the force at `{}`", named.map_or_else(|| text(place), |d| d.name.clone()))
+        }
+        Load::Torque(_, parts) => format!("the torque `{}`", text(parts)),
+    }
+}
+
+fn constraint_sentence(kind: &Classification) -> String {
+    let name = &kind.name;
+    let why = match (kind.level, kind.velocity, kind.time) {
+        (Level::Acceleration, ..) => "is on accelerations",
+        (_, Some(Velocity::Nonlinear), _) => "is not linear in the velocities",
+        (Level::Velocity, ..) => "has a part without velocities",
+        (Level::Position, _, Time::Rheonomic) => "moves with time",
+        _ => "is held",
+    };
+    format!("constraint `{name}` {why} and does work")
+}
+
+/// Events that change the energy at once, or the forces and constraints it depends on.
+fn jumps(equations: &Equations) -> Vec<String> {
+    let model = &equations.model;
+    let energy = model.graph.symbols(equations.energy);
+    let of = |change: Change| match change {
+        Change::Parameter(k) => {
+            let p = &model.parameters[k];
+            energy.binary_search(&p.symbol).is_ok().then_some(p.name.clone())
+        }
+        Change::Velocity(k) => Some(format!("{}'", model.coordinates[k].name)),
+    };
+    let one = |w: &crate::model::When| Some(format!("`when {}` changes `{}`", w.name, of(w.change)?));
+    model.whens.iter().filter_map(one).collect()
+}
+
+/// An event after which forces or constraints may do work that do none before.
+fn regime(equations: &Equations) -> Option<String> {
+    let used = equations.model.graph.symbols_of(&equations.formulas());
+    let changes = |change: Change| match change {
+        Change::Parameter(k) => used.binary_search(&equations.model.parameters[k].symbol).is_ok(),
+        Change::Velocity(_) => false,
+    };
+    let event = equations.model.whens.iter().find(|w| changes(w.change))?;
+    Some(format!("`when {}` changes what acts; before it the energy stays the same", event.name))
+}
+
+/// The components of all forces, with the multipliers as inputs.
+fn program(equations: &Equations, sources: &[Source]) -> Option<Program> {
+    let mut inputs = equations.model.state_symbols();
+    inputs.extend(equations.rows.iter().map(|r| r.lambda));
+    let exprs: Vec<Expr> = sources
+        .iter()
+        .flat_map(|s| match &s.kind {
+            Kind::Force(force) => force.iter().map(|(_, e)| *e).collect(),
+            Kind::Time(terms) => terms.clone(),
+            Kind::Constraint(_) => Vec::new(),
+        })
+        .collect();
+    Program::new(&equations.model.graph, &inputs, &exprs).ok()
+}
+
+/// States around the start that satisfy all constraints, at other times if anything depends on time.
+fn states(check: &mut Check, settings: &Settings) -> Vec<State> {
+    let Check { equations, system, state, .. } = check;
+    let exprs: Vec<Expr> = equations.formulas().into_iter().chain([equations.lagrangian]).collect();
+    let is_timed = equations.model.graph.symbols_of(&exprs).binary_search(&equations.model.time).is_ok();
+    let mut found = Vec::new();
+    for attempt in 0..2 * N_STATES {
+        let mut from = state.clone();
+        // the second half tries what is nearer, should constraints that move lead too far
+        let reach = if attempt < N_STATES { 1.0 } else { 0.1 };
+        if is_timed {
+            from.t += 0.37 * reach * (attempt + 1) as f64;
+        }
+        found.extend(nearby_state(equations, system, &from, settings, attempt));
+        if found.len() == N_STATES {
+            break;
+        }
+    }
+    found
+}
+
+/// What the states told.
+#[derive(Default)]
+struct Look {
+    n_states: usize,
+    /// The largest |sum of all powers| beside the sum of their sizes.
+    whole: f64,
+    /// The largest ratio of two powers at one state, neither of them rounding.
+    spread: f64,
+}
+
+impl Look {
+    /// Adds a state. The start itself may be at rest and so proves a change only, never that there is none.
+    fn at(
+        &mut self,
+        check: &mut Check,
+        program: &Program,
+        state: &State,
+        sources: &mut [Source],
+        settings: &Settings,
+        is_start: bool,
+    ) {
+        let taken;
+        let snapshot = if is_start {
+            &check.snapshot
+        } else {
+            let mut other = Snapshot::new(&check.system);
+            let mut way = route(check.route, settings);
+            if other.take(&mut check.system, state, &mut *way, settings).is_err() {
+                return;
+            }
+            taken = other;
+            &taken
+        };
+        let found = &snapshot.found;
+        let mut inputs = check.equations.model.state_values(state);
+        inputs.extend(&found.lambda);
+        let mut values = vec![0.0; program.n_outputs()];
+        program.run(&inputs, &mut program.workspace(), &mut values);
+        if !values.iter().chain(&found.lambda_acting).all(|x| x.is_finite()) {
+            return;
+        }
+        let mut values = values.into_iter();
+        let mut powers = Vec::new();
+        for source in sources.iter_mut() {
+            let (power, scale) = power_and_scale(source, &check.equations, snapshot, state, &check.state, &mut values);
+            source.acts |= scale > 0.0;
+            if scale > 0.0 {
+                source.most = source.most.max(power.abs() / scale);
+            }
+            powers.extend((power.abs() > source.nothing() * scale).then_some(power));
+        }
+        self.n_states += usize::from(!is_start);
+        let size: f64 = powers.iter().map(|p| p.abs()).sum();
+        if size > 0.0 {
+            let least = powers.iter().fold(f64::INFINITY, |m, p| m.min(p.abs()));
+            self.whole = self.whole.max(powers.iter().sum::<f64>().abs() / size);
+            self.spread = self.spread.max(size / least);
+        }
+    }
+
+    fn verdict(&self, check: &mut Check, sources: &[Source]) -> EnergyVerdict {
+        let working: Vec<&Source> = sources.iter().filter(|s| s.works()).collect();
+        let mut verdict = EnergyVerdict::default();
+        if self.whole >= CERTAINLY * CANCELLED && !working.is_empty() {
+            verdict.conserved = Some(false);
+            verdict.why = shortened(working.iter().map(|s| s.sentence.clone()).collect());
+            return verdict;
+        }
+        let undecided = |why: String| EnergyVerdict { conserved: None, why: vec![why], notes: Vec::new() };
+        if self.n_states < N_STATES {
+            let may = |s: &Source| s.sentence.replace(" does work", " may do work").replace(" do work", " may do work");
+            let mut verdict = undecided("too few other states on the constraints were looked at".into());
+            verdict.why.extend(shortened(sources.iter().map(may).collect()));
+            return verdict;
+        }
+        if let Some(source) = sources.iter().find(|s| !s.works() && s.most > s.nothing()) {
+            let size = format!("{:.0e}", source.most);
+            let why = source.sentence.replace(" does work", "").replace(" and", "");
+            return undecided(format!("{why}: its power is {size} beside force times speed, too little to tell"));
+        }
+        if self.whole > CANCELLED || self.spread > CANCELLED.powf(-0.5) {
+            return undecided(format!("the powers cancel to {:.0e}, too little to tell", self.whole.max(CANCELLED)));
+        }
+        if let Some(source) = sources.iter().find(|s| !is_settled(&mut check.equations, s)) {
+            let why = source.sentence.replace(" does work", " does no work near the start, but may elsewhere");
+            return undecided(why);
+        }
+        verdict.conserved = Some(true);
+        if !working.is_empty() {
+            verdict.notes.push("the powers of the forces cancel".into());
+        }
+        verdict
+    }
+}
+
+/// The power of a source at a state, and force times speed there.
+///
+/// Speeds count with what a coordinate might have had instead, so that one that is held still has a scale.
+fn power_and_scale(
+    source: &Source,
+    equations: &Equations,
+    snapshot: &Snapshot,
+    state: &State,
+    start: &State,
+    values: &mut impl Iterator<Item = f64>,
+) -> (f64, f64) {
+    let (given, found) = (&snapshot.given, &snapshot.found);
+    // a tenth of one plus the speed at the start: by so much the states were moved apart
+    let speed = |k: usize| state.qdot[k].abs() + 0.1 * (1.0 + start.qdot[k].abs());
+    match &source.kind {
+        Kind::Force(force) => force
+            .iter()
+            .zip(values)
+            .fold((0.0, 0.0), |(power, scale), ((k, _), f)| (power + f * state.qdot[*k], scale + f.abs() * speed(*k))),
+        Kind::Time(terms) => {
+            terms.iter().zip(values).fold((0.0, 0.0), |(power, scale), (_, x)| (power + x, scale + x.abs()))
+        }
+        Kind::Constraint(c) => {
+            let rows = equations.rows.iter().enumerate().filter(|(_, row)| row.constraint == *c);
+            let (mut power, mut touched) = (0.0, Vec::new());
+            for (i, row) in rows {
+                power += found.lambda_acting[i] * given.constraint_matrix.row_times(i, &state.qdot);
+                touched.extend(row.coefficients.iter().map(|(k, _)| *k));
+            }
+            touched.sort_unstable();
+            touched.dedup();
+            let force = |k: usize| given.given_force[k].abs() + found.constraint_force_ideal[k].abs();
+            (power, touched.into_iter().map(|k| force(k) * speed(k)).sum())
+        }
+    }
+}
+
+/// The terms of a sum.
+fn terms(graph: &zwang_expr::Graph, sum: Expr) -> Vec<Expr> {
+    let (mut found, mut open) = (Vec::new(), vec![sum]);
+    while let Some(e) = open.pop() {
+        match graph.node(e) {
+            zwang_expr::Node::Add(a, b) => open.extend([b, a]),
+            _ => found.push(e),
+        }
+    }
+    found
+}
+
+/// Whether what was seen around the start holds everywhere: no formula switches, and no force was zero only there.
+fn is_settled(equations: &mut Equations, source: &Source) -> bool {
+    let exprs: Vec<Expr> = match &source.kind {
+        Kind::Force(force) => force.iter().map(|(_, e)| *e).collect(),
+        Kind::Time(terms) => terms.clone(),
+        Kind::Constraint(_) => equations.formulas(),
+    };
+    if source.acts {
+        return crate::switches::switches(&mut equations.model.graph, &exprs).is_empty();
+    }
+    // rows that nothing pushes against have no force
+    if let Kind::Constraint(c) = source.kind {
+        let rows = equations.rows.iter().filter(|row| row.constraint == c);
+        let unpushed = |k: usize| equations.given_force[k] == Expr::ZERO;
+        let is_free = rows.flat_map(|row| &row.coefficients).all(|(k, _)| unpushed(*k));
+        return is_free && crate::switches::switches(&mut equations.model.graph, &exprs).is_empty();
+    }
+    // a force that was zero everywhere is zero for a parameter that is
+    let model = &mut equations.model;
+    let zeros = model.parameters.iter().zip(&model.parameter_values).filter(|(_, v)| **v == 0.0);
+    let zeros = zeros.map(|(p, _)| (p.symbol, Expr::ZERO)).collect();
+    model.graph.substitute(&exprs, &zeros).iter().all(|e| *e == Expr::ZERO)
+}
+
+/// The first few sentences, and how many more there are.
+fn shortened(mut sentences: Vec<String>) -> Vec<String> {
+    sentences.dedup();
+    if sentences.len() > MOST_NAMED {
+        let more = sentences.len() - MOST_NAMED;
+        sentences.truncate(MOST_NAMED);
+        sentences.push(format!("{more} more do work"));
+    }
+    sentences
+}
+
+/// Forces that are a gradient would count in the energy if they were stated as a potential.
+fn potential_note(equations: &mut Equations, sources: &[Source]) -> Option<String> {
+    /// The curl has a quarter of the square of this many components.
+    const MOST: usize = 24;
+    let model = &mut equations.model;
+    let is_load = |s: &Source| matches!(s.kind, Kind::Force(_)) && !s.sentence.contains("nonideal");
+    let only = sources.iter().filter(|s| s.works()).all(is_load);
+    if !only || model.coordinates.len() > MOST || !model.nonideal.is_empty() {
+        return None;
+    }
+    let used = model.graph.symbols_of(&equations.applied_force);
+    let moving = |s: &Expr| *s == model.time || model.coordinates.iter().any(|c| c.qdot == *s || c.qddot == *s);
+    if used.iter().any(moving) {
+        return None;
+    }
+    for i in 0..model.coordinates.len() {
+        for j in 0..i {
+            let (qi, qj) = (model.coordinates[i].q, model.coordinates[j].q);
+            let graph = &mut model.graph;
+            let (a, b) = (equations.applied_force[i], equations.applied_force[j]);
+            let (left, right) = (graph.derivative(a, qj), graph.derivative(b, qi));
+            let curl = graph.sub(left, right);
+            if !is_zero(graph, curl) {
+                return None;
+            }
+        }
+    }
+    Some("the applied forces have a potential; stated as `potential` it would be part of the energy".into())
+}

@@ -1,0 +1,271 @@
+//! Momenta that stay the same: of coordinates that L does not contain, and of directions that nothing acts along.
+
+use std::collections::HashMap;
+
+use zwang_expr::{Expr, Graph};
+
+use super::lagrangian::{Arbitrary, MOST_COORDINATES, NullSpace, combination, is_zero, tidied};
+use crate::check::Check;
+use crate::equations::Equations;
+use crate::model::Change;
+
+/// A coordinate that L does not contain: ∂L/∂qₖ = 0.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cyclic {
+    /// The coordinate.
+    pub coordinate: String,
+    /// pₖ = ∂L/∂q̇ₖ as a formula; none if it is too long to be read.
+    pub momentum: Option<String>,
+    /// Whether pₖ stays the same; none if the model says more than is computed.
+    pub conserved: Option<bool>,
+    /// What changes it: constraints, forces, events.
+    pub spoiled_by: Vec<String>,
+}
+
+/// A momentum p·u that stays the same, u being constant.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Conserved {
+    /// `p_theta`, or `p_x1 + p_x2`.
+    pub name: String,
+    /// The formula; none if it is too long to be read.
+    pub formula: Option<String>,
+    /// u without its zeros: coordinates and factors.
+    pub terms: Vec<(String, f64)>,
+    /// Its value at the state.
+    pub value: Option<f64>,
+}
+
+/// Longest formula of a momentum that is shown.
+const LONGEST: usize = 120;
+
+/// Above this many coordinates that something acts on, sums of momenta are not sought.
+const MOST_SOUGHT: usize = 60;
+
+/// Names in one list of what spoils a momentum.
+const MOST_SPOILERS: usize = 6;
+
+/// What acts along each coordinate.
+struct Acting {
+    /// ∂L/∂q.
+    slope: Vec<Expr>,
+    /// The constraints whose rows contain the coordinate.
+    constraints: Vec<Vec<usize>>,
+}
+
+/// Cyclic coordinates, the momenta that are conserved, and what was not looked for.
+pub(super) fn momenta(check: &mut Check) -> (Vec<Cyclic>, Vec<Conserved>, Option<String>) {
+    let n = check.state.q.len();
+    let acting = acting(&mut check.equations);
+    let mut cyclic = Vec::new();
+    let mut alone = vec![false; n];
+    for k in 0..n {
+        let (graph, slope) = (&mut check.equations.model.graph, acting.slope[k]);
+        // of thousands only what vanishes by construction is looked at
+        let is_cyclic = if n <= MOST_COORDINATES { is_zero(graph, slope) } else { slope == Expr::ZERO };
+        if check.equations.momentum[k] == Expr::ZERO || !is_cyclic {
+            continue;
+        }
+        let (conserved, spoiled_by) = spoilers(&mut check.equations, &acting, k);
+        alone[k] = conserved == Some(true);
+        // a chain of thousands of masses would list them all
+        if n <= MOST_COORDINATES || alone[k] {
+            let model = &check.equations.model;
+            let momentum = model.graph.text_limited(check.equations.momentum[k], LONGEST);
+            cyclic.push(Cyclic { coordinate: model.coordinates[k].name.clone(), momentum, conserved, spoiled_by });
+        }
+    }
+    let mut directions: Vec<Vec<(usize, f64)>> = (0..n).filter(|&k| alone[k]).map(|k| vec![(k, 1.0)]).collect();
+    let others: Vec<usize> = (0..n).filter(|&k| !alone[k]).collect();
+    let mut skipped = None;
+    if others.len() > MOST_SOUGHT {
+        skipped = Some(format!("sums of momenta are sought among {MOST_SOUGHT} coordinates at most"));
+    } else if check.equations.model.later.iter().all(|l| !l.changes_motion) {
+        directions.extend(sums(check, &acting, &others));
+    }
+    let conserved = directions.into_iter().filter_map(|u| conserved(check, &u)).collect();
+    (cyclic, conserved, skipped)
+}
+
+fn acting(equations: &mut Equations) -> Acting {
+    let Equations { model, lagrangian, rows, .. } = equations;
+    let n = model.coordinates.len();
+    let place: HashMap<Expr, usize> = model.coordinates.iter().enumerate().map(|(k, c)| (c.q, k)).collect();
+    let mut slope = vec![Expr::ZERO; n];
+    for (symbol, derivative) in model.graph.gradient_in(*lagrangian, |s| place.contains_key(&s)) {
+        slope[place[&symbol]] = derivative;
+    }
+    let mut constraints = vec![Vec::new(); n];
+    for row in rows {
+        for (k, e) in &row.coefficients {
+            let list: &mut Vec<usize> = &mut constraints[*k];
+            if *e != Expr::ZERO && list.last() != Some(&row.constraint) && !list.contains(&row.constraint) {
+                list.push(row.constraint);
+            }
+        }
+    }
+    Acting { slope, constraints }
+}
+
+/// Whether pₖ of a cyclic coordinate stays the same, and what changes it.
+fn spoilers(equations: &mut Equations, acting: &Acting, k: usize) -> (Option<bool>, Vec<String>) {
+    let mut list = Vec::new();
+    let Equations { model, applied_force, nonideal_force, momentum, .. } = equations;
+    if !is_zero(&mut model.graph, applied_force[k]) {
+        list.push(format!("the force on `{}`", model.coordinates[k].name));
+    }
+    if nonideal_force.get(k).is_some_and(|c| !is_zero(&mut model.graph, *c)) {
+        list.push("a nonideal law".to_string());
+    }
+    list.extend(acting.constraints[k].iter().map(|&c| format!("constraint `{}`", model.constraints[c].name)));
+    list.extend(events_on(model, momentum[k]));
+    if list.len() > MOST_SPOILERS {
+        let more = list.len() - MOST_SPOILERS + 1;
+        list.truncate(MOST_SPOILERS - 1);
+        list.push(format!("{more} more"));
+    }
+    let later: Vec<String> = model.later.iter().filter(|l| l.changes_motion).map(|l| l.what.clone()).collect();
+    match (list.is_empty(), later.is_empty()) {
+        (true, true) => (Some(true), list),
+        (true, false) => (None, later),
+        (false, _) => (Some(false), list),
+    }
+}
+
+/// The events that change a quantity at once.
+fn events_on(model: &crate::model::Model, quantity: Expr) -> Vec<String> {
+    let used = model.graph.symbols(quantity);
+    let changes = |change: Change| match change {
+        Change::Parameter(k) => used.binary_search(&model.parameters[k].symbol).is_ok(),
+        // momenta mix velocities; a jump of any of them is a jump of what contains it
+        Change::Velocity(k) => used.binary_search(&model.coordinates[k].qdot).is_ok(),
+    };
+    model.whens.iter().filter(|w| changes(w.change)).map(|w| format!("`when {}`", w.name)).collect()
+}
+
+/// Constant directions u among `others` with A u = 0 and (∂L/∂q + F + C)·u = 0, as an identity.
+///
+/// The rows of A and that force are laid over each other for many arbitrary states; what is orthogonal to all of them
+/// and to two more states is taken.
+fn sums(check: &mut Check, acting: &Acting, others: &[usize]) -> Vec<Vec<(usize, f64)>> {
+    if others.is_empty() {
+        return Vec::new();
+    }
+    let forces = forces(&mut check.equations, acting, others);
+    let (check, equations) = (&*check, &check.equations);
+    let mut column = vec![None; check.state.q.len()];
+    others.iter().enumerate().for_each(|(at, &k)| column[k] = Some(at));
+    let entries: Vec<(usize, usize, Expr)> = entries(equations, &forces, &column);
+    let exprs: Vec<Expr> = entries.iter().map(|(_, _, e)| *e).collect();
+    let Some(mut samples) = Arbitrary::new(equations, check, &exprs) else { return Vec::new() };
+    let (n_rows, n) = (equations.rows.len() + 1, others.len());
+
+    // one unit per column, from the first state that has values
+    let Some(first) = (0..8).find_map(|_| samples.next()) else { return Vec::new() };
+    let scale = column_scale(&entries, &first, n_rows, n);
+    let laid = |values: &[f64]| dense_rows(&entries, values, n_rows, &scale);
+    let mut space = NullSpace::new(n);
+    let (mut n_seen, mut n_tried) = (0, 0);
+    // each state adds at least one row where anything is left to be found
+    while n_seen < n + 2 && n_tried < 2 * n + 8 && !space.is_empty() {
+        n_tried += 1;
+        let Some(values) = samples.next() else { continue };
+        n_seen += 1;
+        laid(&values).into_iter().for_each(|row| space.add(row, 1.0));
+    }
+    if n_seen < n + 2 {
+        return Vec::new();
+    }
+    let fresh: Vec<Vec<f64>> = (0..4).filter_map(|_| samples.next()).flat_map(|values| laid(&values)).collect();
+    let holds = |u: &Vec<f64>| {
+        let size = u.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+        fresh.iter().all(|row| row.iter().zip(u).map(|(x, y)| x * y).sum::<f64>().abs() <= 1e-9 * size)
+    };
+    let unscaled = |u: Vec<f64>| {
+        let u = tidied(&u.iter().zip(&scale).map(|(x, s)| x * s).collect::<Vec<_>>());
+        u.into_iter().zip(others).filter(|(x, _)| *x != 0.0).map(|(x, &k)| (k, x)).collect()
+    };
+    space.directions().into_iter().filter(|u| !fresh.is_empty() && holds(u)).map(unscaled).collect()
+}
+
+/// ∂L/∂q + F + C of some coordinates, where it is not zero by construction.
+fn forces(equations: &mut Equations, acting: &Acting, others: &[usize]) -> Vec<(usize, Expr)> {
+    let Equations { model, applied_force, nonideal_force, .. } = equations;
+    let nonideal = |k: usize| nonideal_force.get(k).copied().unwrap_or(Expr::ZERO);
+    let whole = |&k: &usize| (k, model.graph.sum(&[acting.slope[k], applied_force[k], nonideal(k)]));
+    others.iter().map(whole).filter(|(_, e)| *e != Expr::ZERO).collect()
+}
+
+/// Row, column and expression: first the rows of A, then the force that acts.
+fn entries(equations: &Equations, forces: &[(usize, Expr)], column: &[Option<usize>]) -> Vec<(usize, usize, Expr)> {
+    let mut entries = Vec::new();
+    for (i, row) in equations.rows.iter().enumerate() {
+        entries.extend(row.coefficients.iter().filter_map(|(k, e)| Some((i, column[*k]?, *e))));
+    }
+    let last = equations.rows.len();
+    entries.extend(forces.iter().filter_map(|(k, e)| Some((last, column[*k]?, *e))));
+    entries
+}
+
+/// One over the largest entry of each column, rows being of size one.
+fn column_scale(entries: &[(usize, usize, Expr)], values: &[f64], n_rows: usize, n: usize) -> Vec<f64> {
+    let rows = dense_rows(entries, values, n_rows, &vec![1.0; n]);
+    let largest = |j: usize| rows.iter().fold(0.0_f64, |m, row| m.max(row[j].abs()));
+    (0..n).map(largest).map(|x| if x > 0.0 { 1.0 / x } else { 1.0 }).collect()
+}
+
+/// The rows with scaled columns, each with a largest entry of one.
+fn dense_rows(entries: &[(usize, usize, Expr)], values: &[f64], n_rows: usize, scale: &[f64]) -> Vec<Vec<f64>> {
+    let mut rows = vec![vec![0.0; scale.len()]; n_rows];
+    for ((i, j, _), value) in entries.iter().zip(values) {
+        rows[*i][*j] += value * scale[*j];
+    }
+    for row in &mut rows {
+        let largest = row.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+        if largest > 0.0 {
+            row.iter_mut().for_each(|x| *x /= largest);
+        }
+    }
+    rows.retain(|row| row.iter().any(|x| *x != 0.0));
+    rows
+}
+
+/// p·u in words; none if it vanishes, if an event changes it, or if a formula along u switches.
+fn conserved(check: &mut Check, u: &[(usize, f64)]) -> Option<Conserved> {
+    let Equations { model, momentum, rows, applied_force, given_force, .. } = &mut check.equations;
+    if u.len() > 1 {
+        let along = |row: &crate::equations::ConstraintRow| {
+            row.coefficients.iter().filter(|(k, _)| u.iter().any(|(j, _)| j == k)).map(|(_, e)| *e).collect::<Vec<_>>()
+        };
+        let exprs: Vec<Expr> = rows.iter().flat_map(along).collect();
+        let forces = u.iter().flat_map(|&(k, _)| [applied_force[k], given_force[k]]);
+        let all: Vec<Expr> = exprs.into_iter().chain(forces).collect();
+        if !crate::switches::switches(&mut model.graph, &all).is_empty() {
+            return None;
+        }
+    }
+    let graph = &mut model.graph;
+    let parts: Vec<Expr> = u.iter().map(|&(k, x)| times(graph, x, momentum[k])).collect();
+    let sum = graph.sum(&parts);
+    if is_zero(graph, sum) || !events_on(model, sum).is_empty() {
+        return None;
+    }
+    let terms: Vec<(String, f64)> = u.iter().map(|&(k, x)| (model.coordinates[k].name.clone(), x)).collect();
+    Some(Conserved {
+        name: combination(&terms, "p_"),
+        formula: model.graph.text_limited(sum, LONGEST),
+        terms,
+        value: check.system.evaluate(model, &check.state, &[sum]).map(|v| v[0]),
+    })
+}
+
+/// A number times an expression.
+fn times(graph: &mut Graph, x: f64, e: Expr) -> Expr {
+    let factor = match x.fract() == 0.0 && x.abs() < 1e6 {
+        true => graph.integer(x as i64),
+        false => {
+            let size = graph.decimal(&format!("{:.12}", x.abs())).unwrap_or(Expr::ONE);
+            if x < 0.0 { graph.neg(size) } else { size }
+        }
+    };
+    graph.mul(factor, e)
+}
