@@ -168,3 +168,24 @@ pub(crate) fn sine_or_cosine(operation: Operation) -> Option<Function> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use zwang_expr::{Expr, Graph};
+
+    #[test]
+    fn programs_are_cut_beyond_the_length_of_one_function() {
+        for (n, n_chunks) in [(WHOLE, 1), (WHOLE + 1, WHOLE / CHUNK + 1)] {
+            let mut g = Graph::new();
+            let [x, y] = ["x", "y"].map(|name| g.symbol(name, name));
+            let mut e = x;
+            for k in 0..n {
+                e = if k % 2 == 0 { g.mul(e, y) } else { g.add(e, Expr::ONE) };
+            }
+            let program = Program::new(&g, &[x, y], &[e]).expect("all symbols are inputs");
+            assert_eq!(program.len(), n);
+            assert_eq!(Schedule::new(&program, Layout::default()).chunks.len(), n_chunks);
+        }
+    }
+}

@@ -485,6 +485,14 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
         }
     }
 
+    /// Evaluates at an accepted state: the order of the pivots is chosen here, and kept through the stages of the next step.
+    pub(crate) fn evaluate_afresh(&mut self) -> Result<(), MotionError> {
+        self.keep_order(false);
+        let found = self.evaluate();
+        self.keep_order(true);
+        found
+    }
+
     /// Decides all ranks afresh.
     pub(crate) fn release(&mut self) {
         self.all.release();

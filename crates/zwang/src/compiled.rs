@@ -249,3 +249,39 @@ impl Compiled {
 fn same_bits(x: &[f64], y: &[f64]) -> bool {
     x.len() == y.len() && x.iter().zip(y).all(|(x, y)| x.to_bits() == y.to_bits())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::{Duration, Instant};
+
+    /// Interpreted, then quick code, then better code made beside the work: the same bits throughout.
+    #[test]
+    fn better_code_takes_over_once_it_is_there() {
+        let mut g = Graph::new();
+        let symbols = ["t", "x", "k"].map(|name| g.symbol(name, name));
+        let [_, x, k] = symbols;
+        let mut e = x;
+        for _ in 0..40 {
+            let sine = g.apply(zwang_expr::Function::Sin, e);
+            e = g.mul(sine, k);
+        }
+        let program = Program::new(&g, &symbols, &[x, e]).expect("all symbols are inputs");
+        let mut compiled = Compiled::explicit(program, 2..3, 1, Coding::WhenItPays);
+        compiled.hold(&[1.5]);
+        let mut out = [0.0];
+        assert_eq!(compiled.run_at(0.0, &[0.3], &mut out), [0.3]);
+        let expected = out[0].to_bits();
+        let begin = Instant::now();
+        let mut seen = Vec::new();
+        while begin.elapsed() < Duration::from_secs(60) && seen.len() < 3 {
+            let stage = (compiled.machine.is_some(), compiled.better.is_some() && compiled.next_look == usize::MAX);
+            if seen.last() != Some(&stage) {
+                seen.push(stage);
+            }
+            compiled.run_at(0.0, &[0.3], &mut out);
+            assert_eq!(out[0].to_bits(), expected);
+        }
+        assert_eq!(seen, [(false, false), (true, false), (true, true)]);
+    }
+}

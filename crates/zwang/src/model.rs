@@ -1,6 +1,7 @@
 //! What the user said, with names resolved: coordinates, parameters, energies, forces, constraints, start.
 
 use rustc_hash::FxHashMap;
+use std::ops::Range;
 use zwang_expr::{Expr, Graph, Program};
 use zwang_motion::State;
 
@@ -343,6 +344,12 @@ impl Model {
         symbols.extend(self.coordinates.iter().map(|c| c.qdot));
         symbols.extend(self.parameters.iter().map(|p| p.symbol));
         symbols
+    }
+
+    /// Which of [`Model::state_symbols`] are the parameters, which a motion holds.
+    pub fn held_symbols(&self) -> Range<usize> {
+        let first = 1 + 2 * self.coordinates.len();
+        first..first + self.parameters.len()
     }
 
     /// The values of [`Model::state_symbols`] at a state.

@@ -1,6 +1,7 @@
 //! What a system needs beyond M, Q, A, b once it moves: residuals, work, events, derivatives.
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::ops::Range;
 use std::sync::Arc;
 use zwang_expr::{Expr, Graph};
 use zwang_motion::{Instant, Jacobian, Matrix, MotionError, Reaction, State};
@@ -279,7 +280,7 @@ impl Derivatives {
         let parts = [&by_q[..n], &by_qdot[..n], &by_q[n..], &by_qdot[n..]];
         let outputs: Vec<Expr> = parts.iter().flat_map(|rows| rows.iter().flatten().map(|(_, e)| *e)).collect();
         let inputs: Vec<Expr> = source.inputs.iter().chain(&source.lambda).chain(&source.qddot).copied().collect();
-        let held = 2 * n + 1..source.inputs.len();
+        let held = source.held();
         let program = Compiled::moving(&graph, &inputs, held, &outputs, coding)?;
         let matrix = |rows: &[SparseRow]| {
             let columns: Vec<Vec<usize>> = rows.iter().map(|row| row.iter().map(|(k, _)| *k).collect()).collect();
@@ -322,11 +323,15 @@ pub(crate) struct Source {
 }
 
 impl Source {
+    /// Which inputs are parameters.
+    pub(crate) fn held(&self) -> Range<usize> {
+        1 + 2 * self.q.len()..self.inputs.len()
+    }
+
     /// The same in expressions that take less work while the parameters stay; derivatives are better taken before.
     pub(crate) fn shortened(&self) -> Source {
         let mut graph = Graph::clone(&self.graph);
-        let n = self.q.len();
-        let held: FxHashSet<Expr> = self.inputs[2 * n + 1..].iter().copied().collect();
+        let held: FxHashSet<Expr> = self.inputs[self.held()].iter().copied().collect();
         let matrices = self.mass.iter().chain(&self.rows).flatten().map(|(_, e)| *e);
         let vectors = [&self.force, &self.rhs, &self.nonideal, &self.positions, &self.velocities, &self.integrands];
         let all: Vec<Expr> = matrices.chain(vectors.into_iter().flatten().copied()).collect();

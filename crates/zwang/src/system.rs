@@ -83,7 +83,7 @@ impl System {
         outputs.extend(&equations.given_force);
         outputs.extend(entries(&rows));
         outputs.extend(equations.rows.iter().map(|r| r.rhs));
-        let held = 2 * n + 1..inputs.len();
+        let held = model.held_symbols();
         let moving = |inputs: &[Expr], exprs: &[Expr]| Compiled::moving(graph, inputs, held.clone(), exprs, coding);
         let given = moving(&inputs, &outputs)?;
         let empty = Given {
@@ -179,7 +179,7 @@ impl System {
         let mut explicit = Explicit { rows: rows.to_vec(), acceleration: None, positions: None, velocities: None };
         let Some(source) = self.source.as_ref().filter(|_| self.n_instructions() <= LONGEST) else { return explicit };
         let source = source.shortened();
-        let held = 2 * self.n + 1..self.inputs.len();
+        let held = source.held();
         let compile = |program| {
             let mut compiled = Compiled::explicit(program, held.clone(), N_PIVOTS, self.coding);
             compiled.hold(&self.parameters);

@@ -612,11 +612,7 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
             self.pivot = flow.rate_quickly(t, end, rate)?;
             return Ok(());
         }
-        // the order of the pivots is chosen here and kept through the stages of the next step
-        flow.keep_order(false);
-        let found = flow.evaluate();
-        flow.keep_order(true);
-        found?;
+        flow.evaluate_afresh()?;
         flow.write_rate(rk.rate_mut(n_stages))
     }
 

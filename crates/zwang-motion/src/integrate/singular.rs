@@ -78,10 +78,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
                 return Ok(true);
             }
             self.flow.place(t + h, &rk.end);
-            self.flow.keep_order(false);
-            let found = self.flow.evaluate();
-            self.flow.keep_order(true);
-            found?;
+            self.flow.evaluate_afresh()?;
         }
         let before = choice.guarded.then(|| self.crossing.clone());
         self.crossing.look(&mut self.flow, h)?;
