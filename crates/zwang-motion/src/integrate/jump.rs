@@ -37,7 +37,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
             self.land_after(found.which[0].0)?;
         }
         if reactions.iter().any(|r| *r != Reaction::Ignore) {
-            self.begin().map_err(Outcome::Failed)?;
+            self.begin().map_err(|error| self.failed(error))?;
         }
         self.watch.passed(&found.which);
         self.restart().map_err(Outcome::Failed)
