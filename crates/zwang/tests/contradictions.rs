@@ -196,15 +196,14 @@ mod positions {
 
     #[test]
     fn a_cycle_of_three_among_innocent_constraints() {
-        let constraints = [
-            ("one", "u", "1"),
-            CYCLE[0],
-            ("ring", "v^2 + w^2", "0.89"),
-            CYCLE[1],
-            ("sum", "u + x", "1.5"),
-            CYCLE[2],
-        ];
-        check(&Case { head: MANY, constraints: Box::leak(Box::new(constraints)), level: Position, clash: &["a", "b", "c"] });
+        let constraints =
+            [("one", "u", "1"), CYCLE[0], ("ring", "v^2 + w^2", "0.89"), CYCLE[1], ("sum", "u + x", "1.5"), CYCLE[2]];
+        check(&Case {
+            head: MANY,
+            constraints: Box::leak(Box::new(constraints)),
+            level: Position,
+            clash: &["a", "b", "c"],
+        });
     }
 
     #[test]
@@ -461,7 +460,7 @@ mod velocities {
     #[test]
     fn a_speed_limit_that_is_exceeded() {
         let found = check(&Case {
-            head: PLANE,
+            head: "coordinates x, y\nmass x, y: 1\nstart x = 0, y = 0, x' ~ 1, y' ~ 0.5",
             constraints: &[("speed", "x'^2 + y'^2", "1"), ("drive", "x'", "2")],
             level: Velocity,
             clash: &["speed", "drive"],
@@ -619,7 +618,8 @@ mod motions {
     fn moved(text: &str) -> (Run, Diagnostics) {
         let (check, mut diagnostics) = checked(text, &Overrides::default());
         let check = check.unwrap_or_else(|| panic!("{text}\n{diagnostics:#?}"));
-        let run = simulate(check, &RunWishes { samples: true, ..RunWishes::default() }, &mut diagnostics, &mut |_| true);
+        let run =
+            simulate(check, &RunWishes { samples: true, ..RunWishes::default() }, &mut diagnostics, &mut |_| true);
         (run.unwrap_or_else(|| panic!("{diagnostics:#?}")), diagnostics)
     }
 
@@ -630,11 +630,14 @@ mod motions {
         let error = errors(&diagnostics)[0];
         let found = error.contradiction.as_ref().unwrap_or_else(|| panic!("{error:#?}"));
         assert_eq!(names(found), wanted, "{error:#?}");
-        // smooth beginnings are told by a gap of 1e-8
-        assert!((found.t - t).abs() <= 1e-6 && (run.state.t - t).abs() <= 1e-6, "{} and {}", found.t, run.state.t);
+        assert!((found.t - t).abs() <= 1e-9, "{}", found.t);
+        // it is seen when the gap between accelerations, (t − t0)² at least, is 1e-8
+        assert!((run.state.t - t).abs() <= 1e-4, "{}", run.state.t);
         assert!(error.notes.iter().any(|note| note.starts_with("stopped at t = ")), "{error:#?}");
         let times = &run.samples.column("t").unwrap().values;
-        assert!(times.len() > 100 && *times.last().unwrap() == run.state.t);
+        // a row every thousandth, and one at the stop unless that falls on one
+        let last = *times.last().unwrap();
+        assert!(times.len() >= (1000.0 * t) as usize && (last - run.state.t).abs() < 1e-12, "{last}");
     }
 
     #[test]
@@ -655,7 +658,7 @@ constraint belt: x = t + max(t - 0.52, 0)^{power}\nstart x = 0, y = 1, x' = 1\nr
     fn three_that_part_at_052_among_innocent_ones() {
         check(
             "coordinates x, y, z, u, v\nmass x, y, z, u, v: 1\nforce x: 1
-constraint a: x - y = 0\nconstraint rod: u^2 + v^2 = 1\nconstraint b: y - z = 0\nconstraint c: 1e6*(z - x) = max(t - 0.52, 0)^3
+constraint a: x - y = 0\nconstraint rod: u^2 + v^2 = 1\nconstraint b: y - z = 0\nconstraint c: 1e6*(z - x) = 1e6*max(t - 0.52, 0)^3
 start x = 0, y = 0, z = 0, u = 1, v = 0, v' = 2\nrun 1",
             0.52,
             &["a", "b", "c"],
@@ -707,8 +710,7 @@ start x = 0, y = 0, y' = 1\nrun 1",
     fn a_contradiction_beyond_an_event_that_takes_it_away_is_none() {
         for condition in ["t", "y"] {
             for law in ["max(s - 0.5, 0)^2", "(if s > 0.5 then 1 else 0)", "max(s - 0.5, 0)"] {
-                let law = law.replace('s', condition).replace("elconditione", "else");
-                let law = law.replace(&format!("el{condition}e"), "else");
+                let law = law.replace("(s", &format!("({condition}")).replace("if s", &format!("if {condition}"));
                 let text = format!(
                     "coordinates x, y\nparameter k = 1\nmass x, y: 1\nconstraint a: x' = 0\nconstraint b: x' = k*{law}
 when {condition} >= 0.5: k = 0\nstart x = 0, y = 0, y' = 1\nrun 1"
@@ -741,7 +743,7 @@ constraint belt: x = t + max(t - 0.52, 0)^3\nstart x = 0, y = 1, x' = 1\nrun 1 w
             assert_eq!(run.ended.as_str(), "contradiction", "{method}: {diagnostics:#?}");
             let found = errors(&diagnostics)[0].contradiction.clone().unwrap();
             assert_eq!(names(&found), ["belt", "rail"], "{method}");
-            assert!((found.t - 0.52).abs() <= off, "{method}: {}", found.t);
+            assert!((found.t - 0.52).abs() <= off && run.state.t <= 0.521, "{method}: {}", found.t);
         }
     }
 

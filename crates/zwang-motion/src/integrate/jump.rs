@@ -37,6 +37,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
             self.land_after(found.which[0].0)?;
         }
         if reactions.iter().any(|r| *r != Reaction::Ignore) {
+            self.began = self.t;
             self.begin().map_err(|error| self.failed(error))?;
         }
         self.watch.passed(&found.which);

@@ -68,7 +68,9 @@ pub enum Outcome {
     Contradiction {
         /// What contradicts what.
         error: MotionError,
-        /// The first state at which they do: as early as could be told.
+        /// When that begins: where formulas last switched, if they do so right after it.
+        t: f64,
+        /// The first state at which they visibly do.
         state: Box<State>,
         /// A state further on at which they do so clearly, as far as the motion can be followed in spite of them.
         later: Box<State>,
@@ -240,6 +242,8 @@ pub struct Motion<'d, D: Dynamics + ?Sized> {
     /// Where steps of one length began, and how many have been taken since.
     fixed: (f64, usize),
     outcome: Option<Outcome>,
+    /// Where formulas last switched, or the motion started.
+    began: f64,
     /// A contradiction that a step has met, while it is being located.
     ahead: Option<Ahead>,
     /// The least pivot of the rows at the end of the step; none where they have been decomposed there.
@@ -329,6 +333,7 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
             singular_start: None,
             fixed: (start.t, 0),
             outcome: None,
+            began: start.t,
             ahead: None,
             pivot: None,
             spare: vec![0.0; size],

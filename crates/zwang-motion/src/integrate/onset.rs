@@ -54,7 +54,8 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         // where a singular position is near, or steps have one length, the length is not free
         if is_last || choice.guarded || choice.crossing.is_some() || self.method.is_fixed_step() {
             let Ahead { state, first, error, .. } = ahead;
-            return Err(Outcome::Contradiction { error, state: Box::new(state), later: Box::new(first) });
+            let t = self.onset(state.t);
+            return Err(Outcome::Contradiction { error, t, state: Box::new(state), later: Box::new(first) });
         }
         self.ahead = Some(ahead);
         Ok(self.try_shorter(0.5 * choice.h))
@@ -82,6 +83,16 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         Verdict::Shorter
     }
 
+    /// When a contradiction begins that is seen at a time.
+    ///
+    /// Between switches formulas are analytic: rows that agree for a while agree until the next one. So a contradiction begins
+    /// where formulas last switched, and is seen as soon as it has grown beyond rounding.
+    fn onset(&self, seen: f64) -> f64 {
+        /// A contradiction that takes a larger part of the run to be seen is told where it is seen.
+        const SOON: f64 = 1e-3;
+        if seen - self.began <= SOON * (self.plan.end - self.t0) { self.began } else { seen }
+    }
+
     /// How well times are told: a few digits above their rounding.
     fn resolution(&self) -> f64 {
         const TOLD: f64 = 1e-12;
@@ -93,7 +104,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         match error {
             MotionError::Contradiction { .. } => {
                 let state = Box::new(State { t: self.t, q: self.y[..self.flow.n].to_vec(), qdot: self.velocities() });
-                Outcome::Contradiction { error, later: state.clone(), state }
+                Outcome::Contradiction { error, t: self.t, later: state.clone(), state }
             }
             other => Outcome::Failed(other),
         }

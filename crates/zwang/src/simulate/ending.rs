@@ -9,7 +9,7 @@ use crate::equations::Equations;
 use crate::quantity::{number, rounded};
 use crate::start::joined;
 use crate::system::System;
-use crate::verdict::{clash, contradiction};
+use crate::verdict::{Contradiction, clash, contradiction};
 
 /// Why the motion ended before its time.
 pub(super) fn ending(
@@ -22,9 +22,9 @@ pub(super) fn ending(
     let at = place(equations, state);
     let d = match outcome {
         Outcome::End => return None,
-        Outcome::Contradiction { error, state, later } => {
+        Outcome::Contradiction { error, t, state, later } => {
             match clash::of_motion(equations, system, (state, later), settings) {
-                Some(found) => found.diagnostic(equations),
+                Some(found) => Contradiction { t: *t, ..found }.diagnostic(equations),
                 None => contradiction::explain(equations, state, error),
             }
         }

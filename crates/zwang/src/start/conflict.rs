@@ -40,7 +40,7 @@ pub(super) fn contradiction(
     settings: &Settings,
 ) -> Result<Contradiction, Vec<f64>> {
     let t = level.time();
-    let mut search = Search { level, settings, starts: starts(guess), work: 0 };
+    let mut search = Search { level, settings, starts: starts(guess), work: 0, n_tried: 0 };
     let found = match search.linear() {
         Some(conflict) => {
             let misses = conflict.misses();
@@ -67,7 +67,7 @@ pub(crate) fn at_state(
         let mut level = LevelEquations::new(equations, &[], state, is_velocity);
         level.set_parameters(parameters);
         let x = if is_velocity { &state.qdot } else { &state.q };
-        let mut all = Search { level: &mut level, settings, starts: vec![x.clone()], work: 0 };
+        let mut all = Search { level: &mut level, settings, starts: vec![x.clone()], work: 0, n_tried: 0 };
         let rows: Vec<usize> = (0..all.level.origins.len()).collect();
         if rows.is_empty() || all.met(&rows, 1).is_some() {
             return None;
@@ -77,15 +77,10 @@ pub(crate) fn at_state(
 }
 
 /// Whether no velocities were found that satisfy some rows at the positions of a state.
-pub(crate) fn velocities_clash(
-    equations: &Equations,
-    state: &State,
-    rows: &[usize],
-    settings: &Settings,
-) -> bool {
+pub(crate) fn velocities_clash(equations: &Equations, state: &State, rows: &[usize], settings: &Settings) -> bool {
     let mut level = LevelEquations::new(equations, &[], state, true);
     let settings = &Settings { projection_tolerance: ROUGHLY, ..settings.clone() };
-    let mut search = Search { level: &mut level, settings, starts: starts(&state.qdot), work: 0 };
+    let mut search = Search { level: &mut level, settings, starts: starts(&state.qdot), work: 0, n_tried: 0 };
     search.met(rows, usize::MAX).is_none()
 }
 
@@ -93,7 +88,7 @@ pub(crate) fn velocities_clash(
 pub(crate) fn of_velocities(equations: &Equations, state: &State, settings: &Settings) -> Option<Contradiction> {
     let mut level = LevelEquations::new(equations, &[], state, true);
     let n_rows = level.origins.len();
-    let mut search = Search { level: &mut level, settings, starts: starts(&state.qdot), work: 0 };
+    let mut search = Search { level: &mut level, settings, starts: starts(&state.qdot), work: 0, n_tried: 0 };
     let rows: Vec<usize> = (0..n_rows).collect();
     if rows.is_empty() || search.met(&rows, usize::MAX).is_some() {
         return None;
@@ -132,6 +127,8 @@ struct Search<'a, 'e> {
     starts: Vec<Vec<f64>>,
     /// Spent so far.
     work: usize,
+    /// Starts of the last search.
+    n_tried: usize,
 }
 
 /// Starts tried while rows are left out; the whole list is kept for what is said in the end.
@@ -140,8 +137,7 @@ const FEW: usize = 7;
 impl Search<'_, '_> {
     /// The conflict among the equations that are linear in the unknowns.
     fn linear(&mut self) -> Option<Conflict> {
-        let m = self.level.origins.len();
-        let rows: Vec<usize> = (0..m).filter(|&i| self.level.has_fixed_gradient(i)).collect();
+        let rows = self.level.with_fixed_gradient();
         let n = self.level.n_unknowns();
         let (zero, other) = (vec![0.0; n], self.starts.last()?.clone());
         let mut part = Part::new(self.level, &rows, false);
@@ -158,7 +154,8 @@ impl Search<'_, '_> {
         let b: Vec<f64> = kept.iter().map(|&k| -g[k]).collect();
         let A = rows_of(&J, &kept);
         // what a search would accept is no conflict
-        let sharp = Settings { contradiction_tolerance: 4.0 * self.settings.projection_tolerance, ..self.settings.clone() };
+        let sharp =
+            Settings { contradiction_tolerance: 4.0 * self.settings.projection_tolerance, ..self.settings.clone() };
         let mut found = conflict(&A, &b, &sharp)?;
         found.rows.iter_mut().for_each(|k| *k = rows[kept[*k]]);
         Some(found)
@@ -176,10 +173,10 @@ impl Search<'_, '_> {
             (rows, minimal) = (pair, true);
         }
         // a set that more starts can meet is no contradiction: then all that is known is that the whole was not met
-        if rows.len() < all.len() && self.met(&rows, usize::MAX).is_some() {
+        if self.met(&rows, usize::MAX).is_some() {
             (rows, minimal) = (all, false);
         }
-        let (surety, compromise) = self.surety(&rows);
+        let (surety, compromise) = self.surety(&rows, self.n_tried);
         let misses = self.misses(&rows, &compromise);
         Ok(Found { rows, misses, surety, minimal })
     }
@@ -193,6 +190,7 @@ impl Search<'_, '_> {
             if self.work > MOST_WORK && k > 0 {
                 break;
             }
+            self.n_tried = k + 1;
             let mut x = self.starts[k].clone();
             let mut part = Part::new(self.level, rows, false);
             let found = project_only(&mut part, &weight, &movable, &mut x, self.settings);
@@ -268,7 +266,7 @@ impl Search<'_, '_> {
         let mut misses = Vec::new();
         for (k, &row) in rows.iter().enumerate() {
             let others: Vec<usize> = rows.iter().enumerate().filter(|(l, _)| *l != k).map(|(_, r)| *r).collect();
-            let x = if others.is_empty() { None } else { self.met(&others, FEW) };
+            let x = if others.is_empty() || self.work > MOST_WORK { None } else { self.met(&others, FEW) };
             let residual = self.level.residual(x.as_deref().unwrap_or(compromise));
             misses.push(residual[row]);
         }
@@ -279,11 +277,10 @@ impl Search<'_, '_> {
     ///
     /// Where the search is stuck there is y with yᵀJ = 0 and yᵀg ≠ 0. If yᵀg is at most quadratic and curved one way only, it has
     /// no zero anywhere, so the rows have none in common.
-    fn surety(&mut self, rows: &[usize]) -> (Surety, Vec<f64>) {
+    fn surety(&mut self, rows: &[usize], n_starts: usize) -> (Surety, Vec<f64>) {
         let n = self.level.n_unknowns();
         let (weight, movable) = (Matrix::identity(n), vec![true; n]);
         let mut x = self.starts[0].clone();
-        let n_starts = self.starts.len();
         let mut part = Part::new(self.level, rows, false);
         let found = project_only(&mut part, &weight, &movable, &mut x, self.settings);
         let Ok(found) = found else { return (Surety::Searched { n_starts }, self.starts[0].clone()) };
@@ -495,9 +492,12 @@ pub(crate) fn velocities_meet_elsewhere(
     let mut joint = Joint { program, inputs: model.state_values(state), n_rows: outputs.len(), n };
     let (weight, movable) = (Matrix::identity(2 * n), vec![true; 2 * n]);
     let here: Vec<f64> = state.q.iter().chain(&state.qdot).copied().collect();
-    Some(starts(&here).into_iter().take(FEW).any(|mut x| {
-        project_only(&mut joint, &weight, &movable, &mut x, settings).is_ok_and(|p| p.converged)
-    }))
+    Some(
+        starts(&here)
+            .into_iter()
+            .take(FEW)
+            .any(|mut x| project_only(&mut joint, &weight, &movable, &mut x, settings).is_ok_and(|p| p.converged)),
+    )
 }
 
 /// Other positions on the constraints near given ones, different for each attempt; at another time if the constraints have it.

@@ -1,6 +1,6 @@
 //! The constraints at one level as equations for the positions or for the velocities.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use zwang_expr::{Expr, Graph};
 use zwang_motion::{Matrix, MotionError, Residual, State};
 
@@ -134,12 +134,15 @@ impl<'e> LevelEquations<'e> {
         self.graph.symbols(self.rows[row].0).contains(&time)
     }
 
-    /// Whether the gradient of an equation is free of the unknowns, so that it may be linear in them.
-    pub(super) fn has_fixed_gradient(&self, row: usize) -> bool {
+    /// Equations whose gradient is free of the unknowns, so that they may be linear.
+    pub(super) fn with_fixed_gradient(&self) -> Vec<usize> {
         let from = if self.is_velocity { 1 + self.n } else { 1 };
-        let unknowns = &self.symbols[from..from + self.n];
-        let gradient: Vec<Expr> = self.rows[row].1.iter().map(|(_, e)| *e).collect();
-        !self.graph.symbols_of(&gradient).iter().any(|s| unknowns.contains(s))
+        let unknowns: FxHashSet<Expr> = self.symbols[from..from + self.n].iter().copied().collect();
+        let is_fixed = |row: &usize| {
+            let gradient: Vec<Expr> = self.rows[*row].1.iter().map(|(_, e)| *e).collect();
+            !self.graph.symbols_of(&gradient).iter().any(|s| unknowns.contains(s))
+        };
+        (0..self.rows.len()).filter(is_fixed).collect()
     }
 
     fn evaluate(&mut self, x: &[f64]) {

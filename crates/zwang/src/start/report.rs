@@ -122,7 +122,8 @@ pub(super) fn missing(model: &Model, open: &[usize], n_free: usize, found: &[f64
 
 /// Z202: velocities that must not be zero and that the constraints leave open.
 pub(super) fn open_velocities(model: &Model, found: &[f64]) -> Diagnostic {
-    let given = |k: usize| model.start.iter().any(|i| i.is_velocity && i.coordinate == Some(k));
+    // what stands after ~ may move, so it is open too
+    let given = |k: usize| model.start.iter().any(|i| i.is_velocity && i.exact && i.coordinate == Some(k));
     let open: Vec<usize> = (0..found.len()).filter(|k| !given(*k) && found[*k] != 0.0).take(8).collect();
     let names: Vec<String> = open.iter().map(|k| format!("`{}'`", model.coordinates[*k].name)).collect();
     let line: Vec<String> =

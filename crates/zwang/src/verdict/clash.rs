@@ -53,8 +53,8 @@ pub struct Contradiction {
     pub surety: Surety,
     /// Whether none of the rows can be spared.
     pub minimal: bool,
-    /// During a motion: a later time, and how far the first row is off there.
-    pub later: Option<(f64, f64)>,
+    /// During a motion: a later time, and how far each row is off there.
+    pub later: Option<(f64, Vec<f64>)>,
 }
 
 impl Contradiction {
@@ -140,7 +140,7 @@ pub(crate) fn of_motion(
     if later.t > state.t && found.level == Level::Acceleration {
         let rows = found.rows();
         let there = accelerations(system, later, settings).filter(|there| there.rows == rows);
-        found.later = there.map(|there| (later.t, there.misses()[0]));
+        found.later = there.map(|there| (later.t, there.misses()));
     }
     Some(found)
 }
@@ -208,31 +208,35 @@ pub(crate) fn explained(
     }
 }
 
-/// Names that are listed.
+/// Names that are listed, and places in the text that are shown.
 const MOST_NAMES: usize = 6;
+
+/// Digits of a time: it is known as well as a gap can be seen.
+const DIGITS: usize = 6;
 
 impl Contradiction {
     /// Z301: the fact, each row with how far it is off, and what is known beyond.
     pub(crate) fn diagnostic(self, equations: &Equations) -> Diagnostic {
-        let mut d = Diagnostic::error("Z301", self.fact());
-        let mut spans = Vec::new();
-        for clash in self.clashes.iter().take(MOST_NAMES) {
-            let span = equations.model.constraints[equations.rows[clash.row].constraint].span;
-            let label = self.label(clash);
-            // rows of one vector share a place
-            if spans.contains(&span) {
-                continue;
+        let span = |row: usize| equations.model.constraints[equations.rows[row].constraint].span;
+        // members of a family and rows of a vector share a place; each place is shown once
+        let mut places: Vec<usize> = Vec::new();
+        for k in 0..self.clashes.len() {
+            let is_new = places.iter().all(|&p| span(self.clashes[p].row) != span(self.clashes[k].row));
+            if is_new && places.len() < MOST_NAMES {
+                places.push(k);
             }
-            d = if spans.is_empty() { d.at(span, label) } else { d.and_at(span, label) };
-            spans.push(span);
         }
-        for note in self.notes() {
+        let mut d = Diagnostic::error("Z301", self.fact(&places));
+        for (position, &k) in places.iter().enumerate() {
+            let (place, label) = (span(self.clashes[k].row), self.label(k));
+            d = if position == 0 { d.at(place, label) } else { d.and_at(place, label) };
+        }
+        for note in self.notes(equations) {
             d = d.with_note(note);
         }
-        let is_alone = self.clashes.len() == 1;
-        let help = match (is_alone, self.surety) {
-            (true, Surety::Certain) => "change it so that it can hold",
-            (true, _) => "change it so that it can hold, or start near a place where it does",
+        let help = match (self.clashes.len(), self.surety) {
+            (1, Surety::Certain) => "change it so that it can hold",
+            (1, _) => "change it so that it can hold, or start near a place where it does",
             _ => "drop one of them, or make them agree",
         };
         d = d.help(help);
@@ -240,79 +244,87 @@ impl Contradiction {
         d
     }
 
-    fn fact(&self) -> String {
-        let names: Vec<String> = self.clashes.iter().take(MOST_NAMES).map(|c| format!("`{}`", c.name)).collect();
-        let (what, t) = (self.unknowns(), rounded(self.t, 9));
+    /// The fact; of many rows those at the given places are named first.
+    fn fact(&self, places: &[usize]) -> String {
+        let mut listed: Vec<usize> = places.to_vec();
+        listed.extend((0..self.clashes.len()).filter(|k| !places.contains(k)));
+        listed.truncate(MOST_NAMES);
+        listed.sort_unstable();
+        let mut names: Vec<String> = listed.iter().map(|&k| format!("`{}`", self.clashes[k].name)).collect();
+        let more = self.clashes.len() - names.len();
+        if more > 0 {
+            names.push(format!("{more} more"));
+        }
+        let what = self.unknowns();
         let when = match self.level {
             Level::Position if self.everywhere == Some(true) => String::new(),
-            Level::Position | Level::Acceleration => format!(" at t = {t}"),
+            Level::Position | Level::Acceleration => format!(" at t = {}", rounded(self.t, DIGITS)),
             Level::Velocity => String::new(),
         };
-        let place = match self.level {
-            Level::Position => "",
-            Level::Velocity => "at these positions ",
-            Level::Acceleration => "",
-        };
-        match (&names[..], self.clashes.len() - names.len()) {
-            ([only], _) => format!("constraint {only} cannot hold{when}: {place}no {what} satisfy it"),
-            (_, 0) => {
+        let place = if self.level == Level::Velocity { "at these positions " } else { "" };
+        match &names[..] {
+            [only] => format!("constraint {only} cannot hold{when}: {place}no {what} satisfy it"),
+            _ => {
                 let names = joined(&names);
                 format!("constraints {names} contradict each other{when}: {place}no {what} satisfy them together")
-            }
-            (_, more) => {
-                let names = names.join(", ");
-                format!(
-                    "constraints {names} and {more} more contradict each other{when}: {place}no {what} satisfy them together"
-                )
             }
         }
     }
 
-    fn label(&self, clash: &Clash) -> String {
-        let what = match (self.level, &clash.dimension) {
-            (Level::Position, _) => "left side minus right side",
-            (Level::Velocity, _) => "its velocity form",
-            (Level::Acceleration, _) => "its acceleration form",
+    fn label(&self, k: usize) -> String {
+        let clash = &self.clashes[k];
+        let what = match self.level {
+            Level::Position => "left side minus right side is",
+            Level::Velocity => "its rate is off by",
+            Level::Acceleration => "its acceleration is off by",
         };
         let others = match self.clashes.len() {
             1 => "at the closest",
             2 => "where the other holds",
             _ => "where the others hold",
         };
-        format!("{what} is {} {others}", with_unit(clash.miss, clash.dimension))
+        match &self.later {
+            Some((t, misses)) => {
+                let miss = with_unit(misses[k], clash.dimension);
+                format!("{what} {miss} {others} at t = {}", rounded(*t, 4))
+            }
+            None => format!("{what} {} {others}", with_unit(clash.miss, clash.dimension)),
+        }
     }
 
-    fn notes(&self) -> Vec<String> {
+    fn notes(&self, equations: &Equations) -> Vec<String> {
         let mut notes = Vec::new();
-        if let (Some((t, miss)), Some(first)) = (self.later, self.clashes.first()) {
-            let (t, miss) = (rounded(t, 4), with_unit(miss, first.dimension));
-            notes.push(format!("it begins here: at t = {t} the acceleration form of `{}` would be off by {miss}", first.name));
-        }
         if self.clashes.len() > 1 {
             notes.push(match self.minimal {
                 true => "without any one of them the others can hold".into(),
                 false => "perhaps fewer of them are to blame: the search for the smallest set became too long".into(),
             });
         }
-        notes.extend(self.elsewhere());
+        notes.extend(self.elsewhere(equations));
         if let Surety::Searched { n_starts } = self.surety {
+            let starts = if n_starts == 1 { "one start" } else { &format!("{n_starts} starts") };
             notes.push(format!(
-                "no solution was found from {n_starts} starts near the given one; that does not prove that there is none"
+                "no solution was found from {starts} near the given one; that does not prove that there is none"
             ));
         }
         notes
     }
 
     /// Everywhere or only here.
-    fn elsewhere(&self) -> Option<String> {
+    fn elsewhere(&self, equations: &Equations) -> Option<String> {
+        let model = &equations.model;
+        let is_timed =
+            |clash: &Clash| model.graph.symbols(equations.rows[clash.row].residual).binary_search(&model.time).is_ok();
+        let is_timed = self.clashes.iter().any(is_timed);
         let they = if self.clashes.len() == 1 { "it" } else { "they" };
         let agree = if self.clashes.len() == 1 { "can hold" } else { "agree" };
         Some(match (self.level, self.everywhere, self.agrees_at) {
-            (Level::Position, Some(true), _) => "so it is at other times too".into(),
+            (Level::Position, Some(true), _) if is_timed => format!("no time was found at which {they} {agree}"),
+            (Level::Position, Some(true), _) => "the time does not enter: it is so at every time".into(),
             (Level::Position, Some(false), Some(t)) => format!("only now: {they} {agree} at t = {}", rounded(t, 9)),
             (Level::Velocity, Some(true), _) => format!("no other positions were found at which {they} {agree}"),
             (Level::Velocity, Some(false), _) => format!("only here: at other positions {they} {agree}"),
-            (Level::Acceleration, Some(true), _) => format!("at the other states that were tried {they} do not {agree} either"),
+            (Level::Acceleration, Some(true), _) => format!("at no other state that was tried {they} {agree}"),
             (Level::Acceleration, Some(false), _) => format!("only here: at other states {they} {agree}"),
             _ => return None,
         })

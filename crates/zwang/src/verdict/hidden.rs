@@ -96,7 +96,9 @@ fn warning(
     let written = condition(equations, system, state, &rows, found.level, settings);
     let message = match &written {
         Some(text) => format!("constraints {} together imply {text} = 0, which no constraint states", joined(&names)),
-        None => format!("constraints {} together imply a further condition, which no constraint states", joined(&names)),
+        None => {
+            format!("constraints {} together imply a further condition, which no constraint states", joined(&names))
+        }
     };
     let mut d = Diagnostic::warning("Z308", message);
     let mut spans = Vec::new();
@@ -144,10 +146,10 @@ fn condition(
     let model = &mut equations.model;
     let at_rest: HashMap<Expr, Expr> = model.coordinates.iter().map(|c| (c.qdot, Expr::ZERO)).collect();
     let mut terms = Vec::new();
-    for (&row, &(over, under)) in rows.iter().zip(&weights) {
+    for (&row, &weight) in rows.iter().zip(&weights) {
         let row = &equations.rows[row];
         let part = if level == Level::Acceleration { row.rhs } else { row.rate? };
-        let factor = model.graph.rational(over, under);
+        let factor = model.graph.integer(weight);
         terms.push(model.graph.mul(factor, part));
     }
     let sum = model.graph.sum(&terms);
@@ -161,10 +163,10 @@ fn condition(
     model.graph.text_limited(opposite, MOST_CHARACTERS)
 }
 
-/// y with yᵀA = 0 on these rows, as simple fractions with the first one 1.
-fn weights(system: &mut System, state: &State, rows: &[usize]) -> Option<Vec<(i64, i64)>> {
-    /// Largest denominator that counts as simple.
-    const LARGEST: i64 = 12;
+/// y with yᵀA = 0 on these rows, as small integers.
+fn weights(system: &mut System, state: &State, rows: &[usize]) -> Option<Vec<i64>> {
+    /// Largest common denominator that counts as simple.
+    const LARGEST: i64 = 60;
     let mut given = system.allocate();
     system.fill(state, &mut given).ok()?;
     let part = crate::start::rows_of(&given.constraint_matrix, rows);
@@ -173,10 +175,10 @@ fn weights(system: &mut System, state: &State, rows: &[usize]) -> Option<Vec<(i6
     let mut y = vec![0.0; rows.len()];
     y[*last] = -1.0;
     terms.iter().for_each(|&(k, c)| y[k] = c);
-    let first = y[0];
-    let simple = |y: f64| {
-        let under = (1..=LARGEST).find(|d| ((y * *d as f64).round() - y * *d as f64).abs() < 1e-9)?;
-        Some(((y * under as f64).round() as i64, under))
-    };
-    y.iter().map(|y| simple(y / first).filter(|(over, _)| *over != 0)).collect()
+    let least = y.iter().fold(f64::INFINITY, |least: f64, y| least.min(y.abs()));
+    // the smallest becomes an integer first; factors beyond all measure are not simple
+    let scaled = |d: i64| y.iter().map(move |y| y / least * d as f64);
+    let is_whole = |d: &i64| scaled(*d).all(|y| y.abs() < 1e6 && (y - y.round()).abs() < 1e-9 * y.abs());
+    let d = (1..=LARGEST).find(is_whole)?;
+    Some(scaled(d).map(|y| y.round() as i64).collect())
 }
