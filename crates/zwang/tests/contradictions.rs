@@ -764,6 +764,19 @@ start x = 0, y = 0\nrun 1";
     }
 
     #[test]
+    fn velocities_that_agree_at_the_start_only_are_told() {
+        let text = "coordinates x, y\nmass x, y: 1\nconstraint one: x' = 1\nconstraint two: 2*x' = 2 + t^4
+start x = 0, y = 0, x' = 1\nrun 1";
+        let (_, diagnostics) = checked(text, &Overrides::default());
+        let warning = diagnostics.iter().find(|d| d.code == "Z308").unwrap_or_else(|| panic!("{diagnostics:#?}"));
+        assert!(warning.message.contains("agree at t = 0 but not"), "{warning:#?}");
+        let (run, diagnostics) = moved(text);
+        assert_eq!(run.ended.as_str(), "contradiction", "{diagnostics:#?}");
+        // t³/2·4 is seen when it is 1e-8
+        assert!(run.state.t < 0.01, "{}", run.state.t);
+    }
+
+    #[test]
     fn a_hidden_condition_between_an_acceleration_and_a_position_is_told() {
         let text = "coordinates x, y\nmass x, y: 1\nconstraint wall: x = 0\nconstraint drive: x'' = 2*y
 start x = 0, y = 0";

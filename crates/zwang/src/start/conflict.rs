@@ -84,16 +84,31 @@ pub(crate) fn velocities_clash(equations: &Equations, state: &State, rows: &[usi
     search.met(rows, usize::MAX).is_none()
 }
 
-/// The contradiction between velocities at given positions, if there is one.
-pub(crate) fn of_velocities(equations: &Equations, state: &State, settings: &Settings) -> Option<Contradiction> {
+/// Other velocities that satisfy the constraints at the positions of a state; the contradiction where there are none.
+///
+/// `loose` decides what contradicts, `settings` how well the velocities are found.
+pub(crate) fn velocities_at(
+    equations: &Equations,
+    state: &State,
+    loose: &Settings,
+    settings: &Settings,
+) -> Result<State, Box<Contradiction>> {
     let mut level = LevelEquations::new(equations, &[], state, true);
-    let n_rows = level.origins.len();
-    let mut search = Search { level: &mut level, settings, starts: starts(&state.qdot), work: 0, n_tried: 0 };
-    let rows: Vec<usize> = (0..n_rows).collect();
-    if rows.is_empty() || search.met(&rows, usize::MAX).is_some() {
-        return None;
+    let rows: Vec<usize> = (0..level.origins.len()).collect();
+    let shaken = |(k, v): (usize, &f64)| v + 0.1 * ((8 + k * 17) as f64).sin() * (1.0 + v.abs());
+    let guess: Vec<f64> = state.qdot.iter().enumerate().map(shaken).collect();
+    let mut search = Search { level: &mut level, settings, starts: starts(&guess), work: 0, n_tried: 0 };
+    let mut found = search.met(&rows, 1);
+    if found.is_none() && !rows.is_empty() {
+        search.settings = loose;
+        found = search.met(&rows, usize::MAX);
+        if found.is_none()
+            && let Ok(found) = contradiction(equations, &mut level, &guess, loose)
+        {
+            return Err(Box::new(found));
+        }
     }
-    contradiction(equations, &mut level, &state.qdot, settings).ok()
+    Ok(State { qdot: found.unwrap_or(guess), ..state.clone() })
 }
 
 /// The given values, guesses around them, and values spread further out.
@@ -500,20 +515,17 @@ pub(crate) fn velocities_meet_elsewhere(
     )
 }
 
-/// Other positions on the constraints near given ones, different for each attempt; at another time if the constraints have it.
+/// Other positions on the constraints near given ones, different for each attempt, at the same time or `later` by so much.
 pub(crate) fn nearby_positions(
     equations: &Equations,
     state: &State,
     settings: &Settings,
     attempt: usize,
+    later: f64,
 ) -> Option<State> {
-    let mut other = state.clone();
+    let mut other = State { t: state.t + later, ..state.clone() };
     for (k, x) in other.q.iter_mut().enumerate() {
         *x += 0.07 * ((3 + k * 17 + attempt * 29) as f64).sin() * (1.0 + x.abs());
-    }
-    let (graph, time) = (&equations.model.graph, equations.model.time);
-    if equations.rows.iter().any(|row| graph.symbols(row.residual).contains(&time)) {
-        other.t += 0.1 * (attempt + 1) as f64;
     }
     let mut level = LevelEquations::new(equations, &[], &other, false);
     let n = other.q.len();

@@ -15,7 +15,7 @@ use crate::model::Model;
 use crate::system::System;
 use crate::verdict::clash;
 pub(crate) use conflict::{
-    at_state, nearby_positions, of_velocities, rows_of, velocities_clash, velocities_meet_elsewhere,
+    at_state, nearby_positions, rows_of, velocities_at, velocities_clash, velocities_meet_elsewhere,
 };
 use level::{Equation, LevelEquations, point_rows};
 pub(crate) use report::joined;

@@ -1,5 +1,6 @@
 //! Constraints that cannot hold together: which, by how much, how surely, and whether everywhere or only here.
 
+use zwang_expr::Expr;
 use zwang_motion::{Conflict, Dynamics, MotionError, Settings, State, conflict};
 
 use crate::diagnostic::Diagnostic;
@@ -145,6 +146,11 @@ pub(crate) fn of_motion(
     Some(found)
 }
 
+/// Whether an expression contains the time.
+pub(crate) fn has_time(equations: &Equations, e: Expr) -> bool {
+    equations.model.graph.symbols(e).contains(&equations.model.time)
+}
+
 /// Coordinates beyond which other states are not tried, to keep `check` a blink.
 const MOST_COORDINATES_TRIED: usize = 400;
 
@@ -165,7 +171,10 @@ pub(crate) fn look_elsewhere(
     let rows = contradiction.rows();
     let clash_at = |attempt: usize, system: &mut System| match contradiction.level {
         Level::Velocity => {
-            let other = nearby_positions(equations, state, settings, attempt)?;
+            // if the constraints contain the time, another one
+            let is_timed = equations.rows.iter().any(|row| has_time(equations, row.residual));
+            let later = if is_timed { 0.1 * (attempt + 1) as f64 } else { 0.0 };
+            let other = nearby_positions(equations, state, settings, attempt, later)?;
             Some(velocities_clash(equations, &other, &rows, settings))
         }
         _ => {
@@ -312,10 +321,7 @@ impl Contradiction {
 
     /// Everywhere or only here.
     fn elsewhere(&self, equations: &Equations) -> Option<String> {
-        let model = &equations.model;
-        let is_timed =
-            |clash: &Clash| model.graph.symbols(equations.rows[clash.row].residual).binary_search(&model.time).is_ok();
-        let is_timed = self.clashes.iter().any(is_timed);
+        let is_timed = self.clashes.iter().any(|clash| has_time(equations, equations.rows[clash.row].residual));
         let they = if self.clashes.len() == 1 { "it" } else { "they" };
         let agree = if self.clashes.len() == 1 { "can hold" } else { "agree" };
         Some(match (self.level, self.everywhere, self.agrees_at) {

@@ -11,10 +11,11 @@ use zwang_motion::{Conflict, Dependence, Dynamics, Settings, State, conflict};
 use crate::diagnostic::Diagnostic;
 use crate::equations::Equations;
 use crate::model::Level;
-use crate::quantity::with_unit;
-use crate::start::{joined, nearby_positions, nearby_state, of_velocities};
+use crate::quantity::{rounded, with_unit};
+use crate::start::{joined, nearby_positions, velocities_at};
 use crate::system::System;
 use crate::verdict::Contradiction;
+use crate::verdict::clash::has_time;
 
 /// Coordinates beyond which other states are not tried, to keep `check` a blink.
 const MOST_COORDINATES_TRIED: usize = 400;
@@ -37,9 +38,28 @@ pub(crate) fn further_condition(
     if state.q.len() > MOST_COORDINATES_TRIED || !may_hide(equations, &involved) {
         return None;
     }
-    let found = (0..OTHERS).find_map(|attempt| disagreement(equations, system, state, settings, attempt))?;
-    let is_part = found.clashes.iter().all(|clash| involved.contains(&clash.row));
-    is_part.then(|| warning(equations, system, state, &found, settings))
+    let is_part = |found: &Contradiction| found.clashes.iter().all(|clash| involved.contains(&clash.row));
+    let found = (0..OTHERS).find_map(|attempt| disagreement(equations, system, state, settings, (attempt, 0.0)));
+    if let Some(found) = found {
+        return is_part(&found).then(|| warning(equations, system, state, &found, settings));
+    }
+    // rows that only the time takes apart imply nothing about the state: they agree now and not later
+    let is_timed = involved.iter().any(|&i| has_time(equations, equations.rows[i].residual));
+    let later = if is_timed { disagreement(equations, system, state, settings, (0, LATER)) } else { None };
+    later.filter(is_part).map(|found| parting(equations, state, &found))
+}
+
+/// How much later constraints with the time in them are looked at once more.
+const LATER: f64 = 0.1;
+
+/// Z308: rows that agree at the start and not a little later.
+fn parting(equations: &Equations, state: &State, found: &Contradiction) -> Diagnostic {
+    let names: Vec<String> = found.clashes.iter().take(6).map(|c| format!("`{}`", c.name)).collect();
+    let (now, later) = (rounded(state.t, 6), rounded(state.t + LATER, 6));
+    let message = format!("constraints {} agree at t = {now} but not at t = {later}", joined(&names));
+    places(Diagnostic::warning("Z308", message), equations, found)
+        .with_note("a run ends with Z301 where they part")
+        .help("make them agree at all times, or drop one of them")
 }
 
 /// Rows that depend on others, and those others.
@@ -53,10 +73,9 @@ fn involved(here: &Dependence) -> Vec<usize> {
 
 /// Position constraints without the time hide nothing: at rest they all agree.
 fn may_hide(equations: &Equations, rows: &[usize]) -> bool {
-    let model = &equations.model;
     rows.iter().any(|&i| {
         let row = &equations.rows[i];
-        row.level != Level::Position || model.graph.symbols(row.residual).contains(&model.time)
+        row.level != Level::Position || has_time(equations, row.residual)
     })
 }
 
@@ -66,14 +85,14 @@ fn disagreement(
     system: &mut System,
     state: &State,
     settings: &Settings,
-    attempt: usize,
+    (attempt, later): (usize, f64),
 ) -> Option<Contradiction> {
     let loose = Settings { contradiction_tolerance: CLEAR, projection_tolerance: CLEAR, ..settings.clone() };
-    let positions = nearby_positions(equations, state, settings, attempt)?;
-    if let Some(found) = of_velocities(equations, &positions, &loose) {
-        return Some(found);
-    }
-    let other = nearby_state(equations, system, state, settings, attempt)?;
+    let positions = nearby_positions(equations, state, settings, attempt, later)?;
+    let other = match velocities_at(equations, &positions, &loose, settings) {
+        Ok(other) => other,
+        Err(found) => return Some(*found),
+    };
     let found = accelerations(system, &other, &loose)?;
     Some(Contradiction::new(equations, Level::Acceleration, other.t, &found.rows, &found.misses()))
 }
@@ -100,15 +119,7 @@ fn warning(
             format!("constraints {} together imply a further condition, which no constraint states", joined(&names))
         }
     };
-    let mut d = Diagnostic::warning("Z308", message);
-    let mut spans = Vec::new();
-    for clash in &found.clashes {
-        let span = equations.model.constraints[equations.rows[clash.row].constraint].span;
-        if !spans.contains(&span) {
-            d = if spans.is_empty() { d.at(span, "one of them") } else { d.and_at(span, "one of them") };
-            spans.push(span);
-        }
-    }
+    let mut d = places(Diagnostic::warning("Z308", message), equations, found);
     let first = &found.clashes[0];
     d = d.with_note(format!(
         "it holds at the start; nearby, where it does not, no {} satisfy them together: `{}` is off by {}",
@@ -121,6 +132,19 @@ fn warning(
         Some(text) => d.help(format!("state it:   constraint further: {text} = 0")),
         None => d.help("state the condition as a constraint of its own"),
     }
+}
+
+/// The same message at the places of the rows.
+fn places(mut d: Diagnostic, equations: &Equations, found: &Contradiction) -> Diagnostic {
+    let mut spans = Vec::new();
+    for clash in &found.clashes {
+        let span = equations.model.constraints[equations.rows[clash.row].constraint].span;
+        if !spans.contains(&span) {
+            d = if spans.is_empty() { d.at(span, "one of them") } else { d.and_at(span, "one of them") };
+            spans.push(span);
+        }
+    }
+    d
 }
 
 /// Longest condition that is written out.
@@ -136,7 +160,7 @@ fn condition(
     settings: &Settings,
 ) -> Option<String> {
     let weights = weights(system, state, rows)?;
-    let elsewhere = nearby_positions(equations, state, settings, OTHERS).and_then(|other| {
+    let elsewhere = nearby_positions(equations, state, settings, OTHERS, 0.0).and_then(|other| {
         let other = State { qdot: state.qdot.iter().map(|v| v + 0.1).collect(), ..other };
         self::weights(system, &other, rows)
     });
