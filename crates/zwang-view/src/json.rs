@@ -43,7 +43,7 @@ fn contradiction_json(found: &Contradiction) -> Value {
     json!({
         "level": found.unknowns(),
         "constraints": found.clashes.iter().map(|c| c.name.as_str()).collect::<Vec<_>>(),
-        "gap": found.clashes.first().map(|c| c.miss.abs()),
+        "gap": found.clashes.iter().find_map(|c| c.miss).map(f64::abs),
         "gaps": gaps,
         "everywhere": found.everywhere,
         "t": found.t,

@@ -389,6 +389,12 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
             if let Some(error) = self.flow.contradiction() {
                 return Err(error);
             }
+            // velocities that no projection has reached: an event may have taken rows apart
+            if self.flow.all.rank() < self.flow.given.constraint_rhs.len()
+                && let Some(error) = self.missed()?
+            {
+                return Err(error);
+            }
         }
         if found.singular {
             self.flow.is_explicit = false;

@@ -16,8 +16,15 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         if let Some(error) = self.flow.contradiction() {
             return Ok(Some(error));
         }
-        let miss = self.flow.miss()?;
-        let is_met = miss <= 100.0 * self.plan.tolerance.max(1e-12);
+        self.missed()
+    }
+
+    /// The contradiction between positions or velocities that the last projection has not met.
+    pub(super) fn missed(&mut self) -> Result<Option<MotionError>, MotionError> {
+        if self.plan.drift != Drift::Project {
+            return Ok(None);
+        }
+        let is_met = self.flow.miss()? <= 100.0 * self.plan.tolerance.max(1e-12);
         let flow = &self.flow;
         Ok((!is_met).then(|| crate::dependence::contradiction(&flow.given, &flow.instant.qddot, &flow.settings)))
     }

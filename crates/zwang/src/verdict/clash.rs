@@ -19,8 +19,8 @@ pub struct Clash {
     pub row: usize,
     /// Its name.
     pub name: String,
-    /// lhs − rhs, or its rate at this level, where the other rows hold; in SI units.
-    pub miss: f64,
+    /// lhs − rhs, or its rate at this level, where the other rows hold; in SI units. None where it has no value there.
+    pub miss: Option<f64>,
     /// The unit of that, if the model tells.
     pub dimension: Option<Dimension>,
 }
@@ -64,7 +64,7 @@ impl Contradiction {
         let clash = |(&row, &miss): (&usize, &f64)| Clash {
             row,
             name: equations.rows[row].name.clone(),
-            miss,
+            miss: Some(miss).filter(|miss| miss.is_finite()),
             dimension: dimension(equations, row, level),
         };
         Contradiction {
@@ -267,8 +267,9 @@ impl Contradiction {
         let what = self.unknowns();
         let when = match self.level {
             Level::Position if self.everywhere == Some(true) => String::new(),
-            Level::Position | Level::Acceleration => format!(" at t = {}", rounded(self.t, DIGITS)),
-            Level::Velocity => String::new(),
+            // a motion that has not begun has no time to tell
+            Level::Velocity if self.t == 0.0 => String::new(),
+            _ => format!(" at t = {}", rounded(self.t, DIGITS)),
         };
         let place = if self.level == Level::Velocity { "at these positions " } else { "" };
         match &names[..] {
@@ -292,12 +293,13 @@ impl Contradiction {
             2 => "where the other holds",
             _ => "where the others hold",
         };
-        match &self.later {
-            Some((t, misses)) => {
-                let miss = with_unit(misses[k], clash.dimension);
-                format!("{what} {miss} {others} at t = {}", rounded(*t, 4))
-            }
-            None => format!("{what} {} {others}", with_unit(clash.miss, clash.dimension)),
+        let (miss, when) = match &self.later {
+            Some((t, misses)) => (Some(misses[k]), format!(" at t = {}", rounded(*t, 4))),
+            None => (clash.miss, String::new()),
+        };
+        match miss {
+            Some(miss) => format!("{what} {} {others}{when}", with_unit(miss, clash.dimension)),
+            None => format!("has no value {others}"),
         }
     }
 

@@ -120,12 +120,14 @@ fn warning(
         }
     };
     let mut d = places(Diagnostic::warning("Z308", message), equations, found);
-    let first = &found.clashes[0];
+    let off = found
+        .clashes
+        .iter()
+        .find_map(|c| Some(format!(": `{}` is off by {}", c.name, with_unit(c.miss?.abs(), c.dimension))));
     d = d.with_note(format!(
-        "it holds at the start; nearby, where it does not, no {} satisfy them together: `{}` is off by {}",
+        "it holds at the start; nearby, where it does not, no {} satisfy them together{}",
         found.unknowns(),
-        first.name,
-        with_unit(first.miss.abs(), first.dimension)
+        off.unwrap_or_default()
     ));
     d = d.with_note("nothing keeps the motion on it: a run ends with Z301 where it is left");
     match written {
