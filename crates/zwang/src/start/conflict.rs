@@ -274,16 +274,23 @@ impl Search<'_, '_> {
         None
     }
 
-    /// How far each row is off where the others hold, near a compromise.
+    /// How far each row is off where the others hold, near a compromise. Of many rows only some are looked at; the others are
+    /// given no number.
     fn misses(&mut self, rows: &[usize], compromise: &[f64]) -> Vec<f64> {
+        /// Rows that are looked at whatever the work, and the last one.
+        const FIRST: usize = 6;
         let starts = std::mem::replace(&mut self.starts, vec![compromise.to_vec()]);
         self.starts.extend(starts);
         let mut misses = Vec::new();
         for (k, &row) in rows.iter().enumerate() {
-            let others: Vec<usize> = rows.iter().enumerate().filter(|(l, _)| *l != k).map(|(_, r)| *r).collect();
-            let x = if others.is_empty() || self.work > MOST_WORK { None } else { self.met(&others, FEW) };
-            let residual = self.level.residual(x.as_deref().unwrap_or(compromise));
-            misses.push(residual[row]);
+            let others: Vec<usize> = rows.iter().copied().filter(|&other| other != row).collect();
+            let is_looked_at = self.work <= MOST_WORK || k < FIRST || k + 1 == rows.len();
+            let x = match (others.is_empty(), is_looked_at) {
+                (true, _) => Some(compromise.to_vec()),
+                (_, true) => self.met(&others, FEW),
+                _ => None,
+            };
+            misses.push(x.map_or(f64::NAN, |x| self.level.residual(&x)[row]));
         }
         misses
     }

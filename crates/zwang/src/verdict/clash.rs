@@ -19,7 +19,8 @@ pub struct Clash {
     pub row: usize,
     /// Its name.
     pub name: String,
-    /// lhs − rhs, or its rate at this level, where the other rows hold; in SI units. None where it has no value there.
+    /// lhs − rhs, or its rate at this level, where the other rows hold; in SI units. None where it
+    /// has no value there, or was not looked at.
     pub miss: Option<f64>,
     /// The unit of that, if the model tells.
     pub dimension: Option<Dimension>,
@@ -299,7 +300,7 @@ impl Contradiction {
         };
         match miss {
             Some(miss) => format!("{what} {} {others}{when}", with_unit(miss, clash.dimension)),
-            None => format!("has no value {others}"),
+            None => "one of them".into(),
         }
     }
 
