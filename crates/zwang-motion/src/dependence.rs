@@ -274,7 +274,7 @@ pub(crate) fn contradiction(given: &Given, qddot: &[f64], settings: &Settings) -
     let terms = best.map_or_else(|| scaled_residual(A, &residual), |(_, certificate)| certificate);
     let top = terms.iter().fold(0.0, |top: f64, (_, y)| top.max(y.abs()));
     let mut certificate = vec![0.0; A.n_rows];
-    terms.iter().for_each(|&(i, y)| certificate[i] = y / top);
+    terms.iter().filter(|_| top > 0.0).for_each(|&(i, y)| certificate[i] = y / top);
     let gap = certificate.iter().zip(b).map(|(y, b)| y * b).sum();
     MotionError::Contradiction { certificate, gap, residual }
 }

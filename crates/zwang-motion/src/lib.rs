@@ -19,6 +19,7 @@
 #![allow(clippy::neg_cmp_op_on_partial_ord, reason = "a NaN must fail, and `!(x > y)` says so")]
 
 pub mod acceleration;
+pub mod conflict;
 pub mod consistency;
 pub mod dependence;
 pub mod dynamics;
@@ -34,6 +35,7 @@ pub mod snapshot;
 pub mod trajectory;
 
 pub use acceleration::{Gap, Route, RouteName, Solution, route};
+pub use conflict::{Conflict, conflict};
 pub use consistency::{Projection, Residual, project, project_only};
 pub use dependence::{Dependence, dependence};
 pub use dynamics::{Dynamics, Given, Instant, Jacobian, Legendre, Reaction, State};

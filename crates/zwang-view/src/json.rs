@@ -5,6 +5,7 @@ use zwang::diagnostic::Diagnostics;
 use zwang::model::Model;
 use zwang::simulate::Extent;
 use zwang::syntax::line_and_column;
+use zwang::verdict::{Contradiction, Surety};
 use zwang::{Check, Inspection, Reading, Run, Samples};
 use zwang_motion::{Matrix, Scaled};
 
@@ -17,7 +18,7 @@ pub fn diagnostics_json(reading: &Reading, diagnostics: &Diagnostics) -> Value {
         let at = d.span.map(|s| (line_and_column(&reading.text, s.start), line_and_column(&reading.text, s.end)));
         let is_override =
             at.is_some_and(|(start, _)| start.0 > n_lines.max(1)) && reading.text.len() > reading.file_length;
-        json!({
+        let mut object = json!({
             "code": d.code,
             "severity": d.severity.as_str(),
             "message": d.message,
@@ -29,9 +30,29 @@ pub fn diagnostics_json(reading: &Reading, diagnostics: &Diagnostics) -> Value {
             "label": d.label,
             "notes": d.notes,
             "help": d.help,
-        })
+        });
+        if let Some(found) = &d.contradiction {
+            object["contradiction"] = contradiction_json(found);
+        }
+        object
     };
     Value::Array(diagnostics.iter().map(one).collect())
+}
+
+/// Constraints that cannot hold together; gaps are lhs − rhs, or its rate at that level, where the other rows hold.
+fn contradiction_json(found: &Contradiction) -> Value {
+    let gaps: Map<String, Value> = found.clashes.iter().map(|c| (c.name.clone(), json!(c.miss))).collect();
+    json!({
+        "level": found.unknowns(),
+        "constraints": found.clashes.iter().map(|c| c.name.as_str()).collect::<Vec<_>>(),
+        "gap": found.clashes.iter().find_map(|c| c.miss).map(f64::abs),
+        "gaps": gaps,
+        "everywhere": found.everywhere,
+        "t": found.t,
+        "agrees_at": found.agrees_at,
+        "certain": found.surety == Surety::Certain,
+        "minimal": found.minimal,
+    })
 }
 
 /// `zwang check --json`; without a check only the messages.

@@ -12,7 +12,7 @@ use crate::start::find_start;
 use crate::syntax::{Overrides, parse};
 use crate::system::System;
 use crate::verdict::{
-    self, Classification, Integrability, LagrangianSide, Redundant, contradiction, dependence, freedom, integrability,
+    self, Classification, Integrability, LagrangianSide, Redundant, clash, dependence, freedom, hidden, integrability,
     lagrangian_side,
 };
 
@@ -104,7 +104,7 @@ impl Check {
     pub fn move_to(&mut self, state: State, settings: &Settings) -> Result<(), Box<Diagnostic>> {
         let mut way = route(self.route, settings);
         if let Err(error) = self.snapshot.take(&mut self.system, &state, &mut *way, settings) {
-            return Err(Box::new(contradiction::explain(&self.equations, &state, &error)));
+            return Err(Box::new(clash::explained(&self.equations, &mut self.system, &state, &error, settings)));
         }
         self.rank = self.snapshot.found.rank;
         self.regular = !self.snapshot.found.singular_mass;
@@ -140,7 +140,7 @@ pub fn check(model: Model, wishes: &Wishes, diagnostics: &mut Diagnostics) -> Op
     let mut snapshot = Snapshot::new(&system);
     let mut way = route(wishes.route, settings);
     if let Err(error) = snapshot.take(&mut system, &state, &mut *way, settings) {
-        diagnostics.push(contradiction::explain(&equations, &state, &error));
+        diagnostics.push(clash::explained(&equations, &mut system, &state, &error, settings));
         return None;
     }
     let (redundant, here) = dependence::redundant(&mut equations, &mut system, &state, &snapshot.given, settings);
@@ -158,6 +158,9 @@ pub fn check(model: Model, wishes: &Wishes, diagnostics: &mut Diagnostics) -> Op
     }
     for note in dependence::vanishing_notes(&equations, &here) {
         diagnostics.push(note);
+    }
+    if let Some(warning) = hidden::further_condition(&mut equations, &mut system, &state, &here, settings) {
+        diagnostics.push(warning);
     }
     for error in freedom::actuators(&mut equations, &mut system, &state, &snapshot.given, &mut *way, settings) {
         diagnostics.push(error);

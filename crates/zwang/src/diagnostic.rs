@@ -1,6 +1,7 @@
 //! What is said to the user about the text: the fact, where it stands, and the cure.
 
 use crate::syntax::Span;
+use crate::verdict::Contradiction;
 
 /// How much a message matters.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -43,6 +44,8 @@ pub struct Diagnostic {
     pub notes: Vec<String>,
     /// The cures, each something to type or do.
     pub help: Vec<String>,
+    /// Constraints that cannot hold together, where it is about that.
+    pub contradiction: Option<Box<Contradiction>>,
 }
 
 impl Diagnostic {
@@ -56,6 +59,7 @@ impl Diagnostic {
             also: Vec::new(),
             notes: Vec::new(),
             help: Vec::new(),
+            contradiction: None,
         }
     }
 

@@ -10,7 +10,7 @@ macro_rules! page {
 }
 
 /// All pages, in the order of their codes.
-pub const PAGES: [Page; 48] = [
+pub const PAGES: [Page; 49] = [
     page!("Z001"),
     page!("Z002"),
     page!("Z003"),
@@ -39,6 +39,7 @@ pub const PAGES: [Page; 48] = [
     page!("Z302"),
     page!("Z303"),
     page!("Z304"),
+    page!("Z308"),
     page!("Z310"),
     page!("Z311"),
     page!("Z312"),

@@ -32,12 +32,18 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
             self.count_switches(found.t, found.which[0].0)?;
         }
         let n = self.flow.n;
+        let before = self.y.clone();
         self.y[n..2 * n].copy_from_slice(&state.qdot);
         if reactions.contains(&Reaction::Change) {
             self.land_after(found.which[0].0)?;
         }
         if reactions.iter().any(|r| *r != Reaction::Ignore) {
-            self.begin().map_err(Outcome::Failed)?;
+            self.began = self.t;
+            self.begin().map_err(|error| {
+                // constraints that no longer agree leave the state as it was
+                self.y = before;
+                self.failed(error)
+            })?;
         }
         self.watch.passed(&found.which);
         self.restart().map_err(Outcome::Failed)

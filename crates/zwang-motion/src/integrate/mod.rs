@@ -4,6 +4,7 @@ mod crossing;
 mod event;
 mod jump;
 mod look;
+mod onset;
 mod rattle;
 mod runge_kutta;
 mod singular;
@@ -21,6 +22,7 @@ pub use crossing::Passage;
 use crossing::{Choice, Crossing, generic_rank};
 pub use event::Event;
 use event::{Found, Watch};
+use onset::{Ahead, Verdict};
 use rattle::Rattle;
 use runge_kutta::RungeKutta;
 pub use step::Step;
@@ -63,7 +65,16 @@ pub enum Outcome {
     /// The end was reached.
     End,
     /// From here on no motion satisfies the constraints.
-    Contradiction(MotionError),
+    Contradiction {
+        /// What contradicts what.
+        error: MotionError,
+        /// When that begins: where formulas last switched, if they do so right after it.
+        t: f64,
+        /// The first state at which they visibly do.
+        state: Box<State>,
+        /// A state further on at which they do so clearly, as far as the motion can be followed in spite of them.
+        later: Box<State>,
+    },
     /// The constraints lose rank ahead and do not say which way the motion goes on.
     Undetermined {
         /// When.
@@ -231,6 +242,10 @@ pub struct Motion<'d, D: Dynamics + ?Sized> {
     /// Where steps of one length began, and how many have been taken since.
     fixed: (f64, usize),
     outcome: Option<Outcome>,
+    /// Where formulas last switched, or the motion started.
+    began: f64,
+    /// A contradiction that a step has met, while it is being located.
+    ahead: Option<Ahead>,
     /// The least pivot of the rows at the end of the step; none where they have been decomposed there.
     pivot: Option<f64>,
     spare: Vec<f64>,
@@ -318,6 +333,8 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
             singular_start: None,
             fixed: (start.t, 0),
             outcome: None,
+            began: start.t,
+            ahead: None,
             pivot: None,
             spare: vec![0.0; size],
             y,
@@ -370,6 +387,12 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
             self.y = y;
             self.flow.evaluate()?;
             if let Some(error) = self.flow.contradiction() {
+                return Err(error);
+            }
+            // velocities that no projection has reached: an event may have taken rows apart
+            if self.flow.all.rank() < self.flow.given.constraint_rhs.len()
+                && let Some(error) = self.missed()?
+            {
                 return Err(error);
             }
         }
@@ -478,7 +501,11 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
                 break;
             }
             match self.attempt(choice) {
-                Ok(true) => return self.accept(choice),
+                Ok(true) => {
+                    if self.accept(choice)? {
+                        return Ok(());
+                    }
+                }
                 Ok(false) => self.counts.rejected += 1,
                 Err(_) if self.method.is_fixed_step() => return Err(Outcome::StepTooLong { h: choice.h }),
                 Err(error) => {
@@ -520,8 +547,8 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
             v.max(instant.qddot[i].abs() / self.flow.v_size[i])
         };
         let coordinate = (0..self.flow.n).max_by(|&i, &j| pace(i).total_cmp(&pace(j))).unwrap_or(0);
-        if let Some(error @ MotionError::Contradiction { .. }) = &self.cause {
-            return Outcome::Contradiction(error.clone());
+        if let Some(error @ MotionError::Contradiction { .. }) = self.cause.take_if(|e| is_contradiction(e)) {
+            return self.failed(error);
         }
         let rows = if self.flow.all.is_large() { Vec::new() } else { crossing::dying_rows(&self.flow) };
         Outcome::StepTooSmall { h, coordinate, rows, cause: self.cause.take() }
@@ -616,19 +643,24 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         flow.write_rate(rk.rate_mut(n_stages))
     }
 
-    /// Makes the attempted step the motion's, after a look at crossings, contradictions, stiffness and events.
-    fn accept(&mut self, choice: Choice) -> Result<(), Outcome> {
+    /// Makes the attempted step the motion's, after a look at crossings, contradictions, stiffness and events; false if a
+    /// shorter one has to be tried.
+    fn accept(&mut self, choice: Choice) -> Result<bool, Outcome> {
         let (t, h) = (self.t, choice.h);
         self.step.start = t;
         self.step.end = t + h;
         self.step.h = h;
         self.step.y.copy_from_slice(&self.y);
         self.has_dense = false;
-        self.watch_constraints()?;
+        if let Some(error) = self.watch_constraints().map_err(Outcome::Failed)?
+            && self.meet_contradiction(choice, error)? == Verdict::Shorter
+        {
+            return Ok(false);
+        }
         if matches!(self.stepper, Stepper::Explicit(_)) && !self.look_for_crossing(choice).map_err(Outcome::Failed)? {
             // the branches do not meet: once more, without crossing
             self.counts.rejected += 1;
-            return self.take_step();
+            return self.take_step().map(|()| true);
         }
         self.counts.steps += 1;
         self.counts.guarded += usize::from(choice.guarded);
@@ -651,7 +683,9 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         self.y.copy_from_slice(end);
         self.watch_stiffness().map_err(Outcome::Failed)?;
         self.watch_solver().map_err(Outcome::Failed)?;
-        self.finish_step().map_err(Outcome::Failed)
+        self.finish_step().map_err(Outcome::Failed)?;
+        self.mind_contradiction();
+        Ok(true)
     }
 
     /// Events in the step, the end of the run inside it, and the way into the next step.
@@ -716,6 +750,10 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         self.has_dense = true;
         Ok(())
     }
+}
+
+fn is_contradiction(error: &MotionError) -> bool {
+    matches!(error, MotionError::Contradiction { .. })
 }
 
 /// h so that the remaining time is not left with a tiny last step.

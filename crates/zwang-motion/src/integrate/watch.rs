@@ -3,25 +3,30 @@
 use super::*;
 
 impl<D: Dynamics + ?Sized> Motion<'_, D> {
-    /// Ends the motion where the constraints can no longer be met. The rank stays as it was decided where the motion began.
-    pub(super) fn watch_constraints(&mut self) -> Result<(), Outcome> {
+    /// The contradiction at the end of the step, if the constraints can no longer be met there. The rank stays as it was decided
+    /// where the motion began.
+    pub(super) fn watch_constraints(&mut self) -> Result<Option<MotionError>, MotionError> {
         if self.plan.drift != Drift::Project || self.flow.given.constraint_rhs.is_empty() {
-            return Ok(());
+            return Ok(None);
         }
         // independent rows can always be met, and the last correction was nothing but rounding
-        if self.pivot.is_some() && (self.flow.is_whole || self.rows_left_out_hold().map_err(Outcome::Failed)?) {
-            return Ok(());
+        if self.pivot.is_some() && (self.flow.is_whole || self.rows_left_out_hold()?) {
+            return Ok(None);
         }
         if let Some(error) = self.flow.contradiction() {
-            return Err(Outcome::Contradiction(error));
+            return Ok(Some(error));
         }
-        let miss = self.flow.miss().map_err(Outcome::Failed)?;
-        if miss > 100.0 * self.plan.tolerance.max(1e-12) {
-            let error =
-                crate::dependence::contradiction(&self.flow.given, &self.flow.instant.qddot, &self.flow.settings);
-            return Err(Outcome::Contradiction(error));
+        self.missed()
+    }
+
+    /// The contradiction between positions or velocities that the last projection has not met.
+    pub(super) fn missed(&mut self) -> Result<Option<MotionError>, MotionError> {
+        if self.plan.drift != Drift::Project {
+            return Ok(None);
         }
-        Ok(())
+        let is_met = self.flow.miss()? <= 100.0 * self.plan.tolerance.max(1e-12);
+        let flow = &self.flow;
+        Ok((!is_met).then(|| crate::dependence::contradiction(&flow.given, &flow.instant.qddot, &flow.settings)))
     }
 
     /// Whether rows that are left out are met by the end of the step; if not, there is a decomposition there to tell more.

@@ -1,6 +1,6 @@
 //! What is said about how a motion went and why it ended.
 
-use zwang_motion::{Drift, MotionError, Outcome, Passage, State, Stiffness};
+use zwang_motion::{Drift, MotionError, Outcome, Passage, Settings, State, Stiffness};
 
 use super::Run;
 
@@ -8,14 +8,26 @@ use crate::diagnostic::Diagnostic;
 use crate::equations::Equations;
 use crate::quantity::{number, rounded};
 use crate::start::joined;
-use crate::verdict::contradiction;
+use crate::system::System;
+use crate::verdict::{Contradiction, clash, contradiction};
 
 /// Why the motion ended before its time.
-pub(super) fn ending(equations: &Equations, state: &State, outcome: &Outcome) -> Option<Diagnostic> {
+pub(super) fn ending(
+    equations: &Equations,
+    system: &mut System,
+    state: &State,
+    outcome: &Outcome,
+    settings: &Settings,
+) -> Option<Diagnostic> {
     let at = place(equations, state);
     let d = match outcome {
         Outcome::End => return None,
-        Outcome::Contradiction(error) => contradiction::explain(equations, state, error),
+        Outcome::Contradiction { error, t, state, later } => {
+            match clash::of_motion(equations, system, (state, later), settings) {
+                Some(found) => Contradiction { t: *t, ..found }.diagnostic(equations),
+                None => contradiction::explain(equations, state, error),
+            }
+        }
         Outcome::Failed(error) => contradiction::explain(equations, state, error),
         Outcome::StepTooLong { h } => Diagnostic::error(
             "Z604",

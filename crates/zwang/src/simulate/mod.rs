@@ -17,7 +17,7 @@ use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::samples::Samples;
 use crate::scene::Scene;
 use crate::system::System;
-use crate::verdict::contradiction;
+use crate::verdict::clash;
 use account::Accountant;
 pub use account::{Audit, EnergyAccount, Extent, ExtentValues, Momentum};
 use gauge::Around;
@@ -75,7 +75,7 @@ impl Ended {
         match self {
             Ended::Finished => "finished",
             Ended::Interrupted => "interrupted",
-            Ended::Stopped(Outcome::Contradiction(_)) => "contradiction",
+            Ended::Stopped(Outcome::Contradiction { .. }) => "contradiction",
             Ended::Stopped(Outcome::Undetermined { .. }) => "undetermined",
             Ended::Stopped(Outcome::StepTooSmall { .. }) => "step-too-small",
             Ended::Stopped(Outcome::StepTooLong { .. }) => "step-too-long",
@@ -151,13 +151,14 @@ pub fn simulate(
     let mut run = match Walk::new(&mut check, wishes, &plan).and_then(|walk| walk.run(goes_on)) {
         Ok(walked) => walked.into_run(check, &plan),
         Err(error) => {
-            diagnostics.push(contradiction::explain(&check.equations, &check.state, &error));
+            let Check { equations, system, state, .. } = &mut check;
+            diagnostics.push(clash::explained(equations, system, state, &error, &wishes.settings));
             return None;
         }
     };
     run.compile_seconds += compile_seconds;
     run.wall_seconds = clock.elapsed().as_secs_f64();
-    say(&run, diagnostics);
+    say(&mut run, &wishes.settings, diagnostics);
     Some(run)
 }
 
@@ -221,7 +222,7 @@ const BAUMGARTE: f64 = 200.0;
 /// Rows of the samples unless the user says otherwise.
 const ROWS: f64 = 1000.0;
 
-fn say(run: &Run, diagnostics: &mut Diagnostics) {
+fn say(run: &mut Run, settings: &Settings, diagnostics: &mut Diagnostics) {
     let equations = &run.check.equations;
     if let Some(note) = ending::passed(equations, &run.passages) {
         diagnostics.push(note);
@@ -230,7 +231,7 @@ fn say(run: &Run, diagnostics: &mut Diagnostics) {
         diagnostics.push(warning);
     }
     if let Ended::Stopped(outcome) = &run.ended
-        && let Some(error) = ending::ending(equations, &run.state, outcome)
+        && let Some(error) = ending::ending(equations, &mut run.check.system, &run.state, outcome, settings)
     {
         diagnostics.push(error);
     }

@@ -1,6 +1,6 @@
 //! The constraints at one level as equations for the positions or for the velocities.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use zwang_expr::{Expr, Graph};
 use zwang_motion::{Matrix, MotionError, Residual, State};
 
@@ -113,6 +113,38 @@ impl<'e> LevelEquations<'e> {
         Some(program.run(&self.inputs)[0]).filter(|v| v.is_finite())
     }
 
+    /// Parameter values in place of the model's, which an event may have changed.
+    pub(super) fn set_parameters(&mut self, values: &[f64]) {
+        let from = 1 + 2 * self.n;
+        self.inputs[from..].copy_from_slice(values);
+    }
+
+    /// The time at which the equations are looked at.
+    pub(super) fn time(&self) -> f64 {
+        self.inputs[0]
+    }
+
+    /// Looks at them at another time.
+    pub(super) fn set_time(&mut self, t: f64) {
+        self.inputs[0] = t;
+    }
+
+    /// Whether an equation contains the time.
+    pub(super) fn is_timed(&self, row: usize, time: Expr) -> bool {
+        self.graph.symbols(self.rows[row].0).contains(&time)
+    }
+
+    /// Equations whose gradient is free of the unknowns, so that they may be linear.
+    pub(super) fn with_fixed_gradient(&self) -> Vec<usize> {
+        let from = if self.is_velocity { 1 + self.n } else { 1 };
+        let unknowns: FxHashSet<Expr> = self.symbols[from..from + self.n].iter().copied().collect();
+        let is_fixed = |row: &usize| {
+            let gradient: Vec<Expr> = self.rows[*row].1.iter().map(|(_, e)| *e).collect();
+            !self.graph.symbols_of(&gradient).iter().any(|s| unknowns.contains(s))
+        };
+        (0..self.rows.len()).filter(is_fixed).collect()
+    }
+
     fn evaluate(&mut self, x: &[f64]) {
         let from = if self.is_velocity { 1 + self.n } else { 1 };
         self.inputs[from..from + self.n].copy_from_slice(x);
@@ -171,5 +203,88 @@ impl Residual for LevelEquations<'_> {
             return Ok(());
         }
         Err(self.program.trouble(self.graph, &self.symbols, &self.inputs))
+    }
+}
+
+/// Some of the equations; the time may be one more unknown.
+pub(super) struct Part<'a, 'e> {
+    level: &'a mut LevelEquations<'e>,
+    rows: &'a [usize],
+    with_time: bool,
+    /// Where the gradient of each row begins among the results.
+    place: Vec<usize>,
+}
+
+impl<'a, 'e> Part<'a, 'e> {
+    pub(super) fn new(level: &'a mut LevelEquations<'e>, rows: &'a [usize], with_time: bool) -> Part<'a, 'e> {
+        let mut next = level.rows.len();
+        let mut starts = Vec::with_capacity(level.rows.len());
+        for (_, row) in &level.rows {
+            starts.push(next);
+            next += row.len();
+        }
+        let place = rows.iter().map(|&i| starts[i]).collect();
+        Part { level, rows, with_time, place }
+    }
+
+    fn run(&mut self, x: &[f64]) {
+        let n = self.level.n;
+        if self.with_time {
+            self.level.inputs[0] = x[n];
+        }
+        self.level.evaluate(&x[..n]);
+    }
+
+    /// g of these rows at another time, by a change of it.
+    fn shifted(&mut self, x: &[f64], by: f64) -> Vec<f64> {
+        let n = self.level.n;
+        self.level.inputs[0] = x[n] + by;
+        self.level.evaluate(&x[..n]);
+        self.rows.iter().map(|&i| self.level.program.values()[i]).collect()
+    }
+}
+
+impl Residual for Part<'_, '_> {
+    fn n_unknowns(&self) -> usize {
+        self.level.n + usize::from(self.with_time)
+    }
+
+    fn n_rows(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn allocate(&self) -> Matrix {
+        let time = self.with_time.then_some(self.level.n);
+        let columns = |i: &usize| self.level.rows[*i].1.iter().map(|(k, _)| *k).chain(time).collect();
+        let pattern: Vec<Vec<usize>> = self.rows.iter().map(columns).collect();
+        Matrix::from_pattern(self.rows.len(), self.n_unknowns(), &pattern)
+    }
+
+    fn fill(&mut self, x: &[f64], g: &mut [f64], jacobian: &mut Matrix) -> Result<(), MotionError> {
+        /// The derivative by time comes from values this far apart, relative to it: half the digits are enough to converge.
+        const APART: f64 = 1e-6;
+        let rates: Vec<f64> = match self.with_time {
+            true => {
+                let h = APART * (1.0 + x[self.level.n].abs());
+                let (after, before) = (self.shifted(x, h), self.shifted(x, -h));
+                after.iter().zip(&before).map(|(a, b)| (a - b) / (2.0 * h)).collect()
+            }
+            false => Vec::new(),
+        };
+        self.run(x);
+        let values = self.level.program.values();
+        let mut is_finite = rates.iter().all(|r| r.is_finite());
+        for (k, &i) in self.rows.iter().enumerate() {
+            let n_entries = self.level.rows[i].1.len();
+            g[k] = values[i];
+            let to = jacobian.row_mut(k).1;
+            to[..n_entries].copy_from_slice(&values[self.place[k]..self.place[k] + n_entries]);
+            if let Some(rate) = rates.get(k) {
+                to[n_entries] = *rate;
+            }
+            is_finite &= g[k].is_finite() && to.iter().all(|x| x.is_finite());
+        }
+        let what = || "a constraint".to_string();
+        if is_finite { Ok(()) } else { Err(MotionError::NotFinite { what: what() }) }
     }
 }

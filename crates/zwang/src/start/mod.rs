@@ -3,6 +3,7 @@
 //! Exact values stay, values after `~` may move, missing positions follow from the constraints and missing
 //! velocities are zero where the constraints allow. Every change is the smallest in the mass metric.
 
+mod conflict;
 mod level;
 mod report;
 
@@ -12,6 +13,10 @@ use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::equations::Equations;
 use crate::model::Model;
 use crate::system::System;
+use crate::verdict::clash;
+pub(crate) use conflict::{
+    at_state, nearby_positions, rows_of, velocities_at, velocities_clash, velocities_meet_elsewhere,
+};
 use level::{Equation, LevelEquations, point_rows};
 pub(crate) use report::joined;
 
@@ -64,8 +69,8 @@ enum Search {
     Unmet(Vec<String>),
     /// The nearest consistent values, which differ from what was given.
     Moved(Vec<f64>),
-    /// No values satisfy the constraints; the projection says which rows fight.
-    Contradiction(Projection),
+    /// No values were found that satisfy the constraints.
+    Contradiction,
     /// A term is not finite there.
     Trouble(MotionError),
 }
@@ -87,18 +92,37 @@ impl Finder<'_> {
                 self.keep(is_velocity, &nearest);
                 return Some(());
             }
-            Search::Moved(nearest) => {
-                let positions = if is_velocity { self.state.q.clone() } else { nearest.clone() };
-                let velocity = if is_velocity { nearest } else { self.nearest_velocity(equations, &nearest) };
-                let miss = report::Miss { given: &guess, nearest: &positions, velocity: &velocity, is_velocity };
-                report::off_constraint(&equations.model, &mut level, miss)
-            }
+            Search::Moved(nearest) => self.off_constraint(equations, &mut level, &guess, nearest),
             Search::Unmet(names) => report::unmet(model, &names),
-            Search::Contradiction(projection) => report::contradiction(model, &level, &projection),
+            Search::Contradiction => {
+                let state = self.state.clone();
+                match conflict::contradiction(equations, &mut level, &guess, self.settings) {
+                    Ok(mut found) => {
+                        clash::look_elsewhere(&mut found, equations, self.system, &state, self.settings);
+                        found.diagnostic(equations)
+                    }
+                    Err(values) => self.off_constraint(equations, &mut level, &guess, values),
+                }
+            }
             Search::Trouble(error) => report::trouble(model, &error),
         };
         self.diagnostics.push(message);
         None
+    }
+
+    /// By how much the given values miss the nearest ones found.
+    fn off_constraint(
+        &mut self,
+        equations: &Equations,
+        level: &mut LevelEquations,
+        guess: &[f64],
+        nearest: Vec<f64>,
+    ) -> Diagnostic {
+        let is_velocity = level.is_velocity;
+        let positions = if is_velocity { self.state.q.clone() } else { nearest.clone() };
+        let velocity = if is_velocity { nearest } else { self.nearest_velocity(equations, &nearest) };
+        let miss = report::Miss { given: guess, nearest: &positions, velocity: &velocity, is_velocity };
+        report::off_constraint(&equations.model, level, miss)
     }
 
     /// Whether values that keep what was given are also the only ones that do.
@@ -188,11 +212,7 @@ impl Finder<'_> {
         }
         let mut x = guess.to_vec();
         match self.project(level, &weight, &everything, &mut x, false) {
-            Ok(projection) => Search::Contradiction(projection),
-            Err(MotionError::Contradiction { certificate, .. }) => {
-                let residual = level.residual(&x);
-                Search::Contradiction(Projection { certificate, residual, ..Projection::default() })
-            }
+            Ok(_) | Err(MotionError::Contradiction { .. }) => Search::Contradiction,
             Err(error) => Search::Trouble(error),
         }
     }

@@ -1,6 +1,6 @@
 //! What is said when the start is off, incomplete or impossible.
 
-use zwang_motion::{MotionError, Projection};
+use zwang_motion::MotionError;
 
 use super::level::LevelEquations;
 use crate::diagnostic::Diagnostic;
@@ -122,7 +122,8 @@ pub(super) fn missing(model: &Model, open: &[usize], n_free: usize, found: &[f64
 
 /// Z202: velocities that must not be zero and that the constraints leave open.
 pub(super) fn open_velocities(model: &Model, found: &[f64]) -> Diagnostic {
-    let given = |k: usize| model.start.iter().any(|i| i.is_velocity && i.coordinate == Some(k));
+    // what stands after ~ may move, so it is open too
+    let given = |k: usize| model.start.iter().any(|i| i.is_velocity && i.exact && i.coordinate == Some(k));
     let open: Vec<usize> = (0..found.len()).filter(|k| !given(*k) && found[*k] != 0.0).take(8).collect();
     let names: Vec<String> = open.iter().map(|k| format!("`{}'`", model.coordinates[*k].name)).collect();
     let line: Vec<String> =
@@ -180,35 +181,6 @@ pub(super) fn ambiguous(model: &Model, first: &[f64], second: &[f64]) -> Diagnos
         None => d,
     };
     d.help(format!("say roughly where:   start {}", say(first))).help(format!("or:   start {}", say(second)))
-}
-
-/// Z301: rows that cannot hold together at this level.
-pub(super) fn contradiction(model: &Model, level: &LevelEquations, projection: &Projection) -> Diagnostic {
-    let what = if level.is_velocity { "velocities" } else { "positions" };
-    let size = |k: &usize| projection.certificate.get(*k).map_or(0.0, |y| y.abs());
-    let largest = (0..level.origins.len()).map(|k| size(&k)).fold(0.0, f64::max);
-    let fighting: Vec<usize> = (0..level.origins.len()).filter(|k| size(k) > 1e-6 * largest).collect();
-    let names: Vec<String> = fighting.iter().take(6).map(|k| format!("`{}`", level.origins[*k].name)).collect();
-    let gap = projection.residual.iter().map(|r| r.abs()).fold(0.0, f64::max);
-    let dimension =
-        fighting.first().and_then(|k| model.rows().into_iter().find(|r| r.name == level.origins[*k].name)?.dimension);
-    let message = match names.len() {
-        0 => format!("no {what} satisfy the constraints"),
-        1 => format!("no {what} satisfy constraint {}", names[0]),
-        _ => format!("constraints {} contradict each other: no {what} satisfy them together", joined(&names)),
-    };
-    let mut d = Diagnostic::error("Z301", message);
-    for (position, k) in fighting.iter().take(6).enumerate() {
-        let label = format!("off by {} at the closest", with_unit(projection.residual[*k], dimension));
-        let span = level.origins[*k].span;
-        d = if position == 0 { d.at(span, label) } else { d.and_at(span, label) };
-    }
-    let help = match names.len() {
-        0 | 1 => "change it so that it can hold, or start near a place where it does",
-        _ => "drop one of them, or make them agree",
-    };
-    d.with_note(format!("searched from the given start; the smallest gap found is {}", with_unit(gap, dimension)))
-        .help(help)
 }
 
 /// `a`, `b` and `c`

@@ -1,0 +1,194 @@
+//! The smallest set of linear equations that cannot hold together.
+
+use crate::{Matrix, Settings, dependence, factor::largest};
+
+/// Equations that cannot hold together; without any one of them the others can.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Conflict {
+    /// The rows, in their order.
+    pub rows: Vec<usize>,
+    /// y with Σ yᵢ rowᵢ = 0, for the rows as written, one entry per row above.
+    pub weights: Vec<f64>,
+    /// Σ yᵢ bᵢ, which must be zero and is not.
+    pub gap: f64,
+}
+
+impl Conflict {
+    /// How far each row is off where all the others hold, in its own unit: row·x − b = −(yᵀb)/yᵢ.
+    pub fn misses(&self) -> Vec<f64> {
+        self.weights.iter().map(|y| -self.gap / y).collect()
+    }
+}
+
+/// Sets of a given size that are looked at one by one, at most.
+const MOST_SETS: usize = 5000;
+
+/// Sizes of sets that are looked at one by one.
+const SMALL: usize = 4;
+
+/// The smallest conflict found in A x = b; none if the equations can be met.
+///
+/// A row that is a sum of multiples of independent rows, with none of the factors zero, needs all of them: such a circuit is a
+/// conflict without a spare row, if b does not follow the same sum. Elimination gives enough circuits to meet every conflict
+/// with one of them, so that none means none. Then small sets are looked at one by one, as far as there are not too many, and
+/// elimination is repeated in other orders. Rows are compared at the same size; of several conflicts with the same number of rows
+/// the one with the largest gap is taken, relative to what enters it.
+pub fn conflict(A: &Matrix, b: &[f64], settings: &Settings) -> Option<Conflict> {
+    let all: Vec<usize> = (0..A.n_rows).collect();
+    let mut search = Search { A, b, settings, best: None };
+    let core = search.eliminate(&all);
+    search.best.as_ref()?;
+    for size in 2..=SMALL {
+        let found = search.best.as_ref().map_or(0, |(_, conflict)| conflict.rows.len());
+        // sets of the size found are looked at too: another one may have the larger gap
+        if found < size || n_sets(core.len(), size) > MOST_SETS {
+            break;
+        }
+        search.each(&core, size);
+    }
+    if search.best.as_ref().is_some_and(|(_, conflict)| conflict.rows.len() > SMALL) {
+        let mut order = core.clone();
+        order.reverse();
+        search.eliminate(&order);
+        order.sort_by_key(|&i| A.row(i).0.len());
+        search.eliminate(&order);
+        order.reverse();
+        search.eliminate(&order);
+    }
+    search.best.map(|(_, conflict)| conflict)
+}
+
+/// How many sets of k there are among n.
+fn n_sets(n: usize, k: usize) -> usize {
+    (0..k).fold(1usize, |product, i| product.saturating_mul(n.saturating_sub(i)) / (i + 1))
+}
+
+struct Search<'a> {
+    A: &'a Matrix,
+    b: &'a [f64],
+    settings: &'a Settings,
+    /// The best conflict so far, with its gap relative to what enters it.
+    best: Option<(f64, Conflict)>,
+}
+
+impl Search<'_> {
+    /// Tries the circuit of every row that depends on rows before it; returns the rows that take part in any.
+    fn eliminate(&mut self, order: &[usize]) -> Vec<usize> {
+        let Ok(found) = dependence(&self.part(order), self.settings) else { return Vec::new() };
+        let mut core = Vec::new();
+        let vanished = found.vanished.iter().map(|&k| (k, Vec::new()));
+        for (row, terms) in vanished.chain(found.dependent) {
+            let circuit: Vec<(usize, f64)> =
+                terms.iter().map(|&(k, c)| (order[k], -c)).chain([(order[row], 1.0)]).collect();
+            core.extend(circuit.iter().map(|(row, _)| *row));
+            self.offer(circuit);
+        }
+        core.sort_unstable();
+        core.dedup();
+        core
+    }
+
+    /// Tries every set of so many rows.
+    fn each(&mut self, core: &[usize], size: usize) {
+        let mut at: Vec<usize> = (0..size).collect();
+        loop {
+            let rows: Vec<usize> = at.iter().map(|&k| core[k]).collect();
+            if let Ok(found) = dependence(&self.part(&rows), self.settings)
+                && let [(row, terms)] = &found.dependent[..]
+                && terms.len() == size - 1
+            {
+                let circuit = terms.iter().map(|&(k, c)| (rows[k], -c)).chain([(rows[*row], 1.0)]);
+                self.offer(circuit.collect());
+            }
+            // the next set in the order of a dictionary
+            let Some(k) = (0..size).rev().find(|&k| at[k] < core.len() - (size - k)) else { return };
+            at[k] += 1;
+            (k + 1..size).for_each(|l| at[l] = at[l - 1] + 1);
+        }
+    }
+
+    /// Keeps a circuit if it is a conflict and better than what there is.
+    fn offer(&mut self, mut circuit: Vec<(usize, f64)>) {
+        let Settings { contradiction_tolerance: tolerance, contradiction_floor: floor, .. } = *self.settings;
+        circuit.sort_by_key(|(row, _)| *row);
+        let terms = || circuit.iter().map(|&(i, y)| y * self.b[i]);
+        let (gap, size): (f64, f64) = (terms().sum(), terms().map(f64::abs).sum());
+        let least: f64 = circuit.iter().map(|&(i, y)| floor * y.abs() * largest(self.A.row(i).1)).sum();
+        if !(gap.abs() > tolerance * size + least) {
+            return;
+        }
+        let relative = gap.abs() / size;
+        // gaps that differ by rounding count as the same, so that the first set stays
+        let better = self.best.as_ref().is_none_or(|(other, best)| {
+            let n = best.rows.len();
+            circuit.len() < n || (circuit.len() == n && relative > other * (1.0 + 1e-6))
+        });
+        if better {
+            let (rows, weights) = circuit.into_iter().unzip();
+            self.best = Some((relative, Conflict { rows, weights, gap }));
+        }
+    }
+
+    /// Some rows of A, on the columns they have.
+    fn part(&self, rows: &[usize]) -> Matrix {
+        let mut columns: Vec<usize> = rows.iter().flat_map(|&i| self.A.row(i).0).copied().collect();
+        columns.sort_unstable();
+        columns.dedup();
+        let (mut row_start, mut col, mut value) = (vec![0], Vec::new(), Vec::new());
+        for &i in rows {
+            let (from, x) = self.A.row(i);
+            col.extend(from.iter().map(|j| columns.partition_point(|c| c < j)));
+            value.extend_from_slice(x);
+            row_start.push(col.len());
+        }
+        Matrix { n_rows: rows.len(), n_cols: columns.len(), row_start, col, value }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(n: usize, A: &[f64], b: &[f64]) -> Option<Conflict> {
+        conflict(&Matrix::from_dense(b.len(), n, A), b, &Settings::default())
+    }
+
+    #[test]
+    fn equations_that_repeat_each_other_are_no_conflict() {
+        assert_eq!(found(2, &[1., 1., 2., 2., 0., 1., 1., 2.], &[1., 2., 3., 4.]), None);
+    }
+
+    /// x = 0, y = 0, x + y = 1, x + y = 2: the last two are enough.
+    #[test]
+    fn the_smallest_set_is_found_behind_larger_ones() {
+        let conflict = found(2, &[1., 0., 0., 1., 1., 1., 1., 1.], &[0., 0., 1., 2.]).unwrap();
+        assert_eq!(conflict.rows, [2, 3]);
+        let misses = conflict.misses();
+        // where x + y = 2 holds, x + y − 1 is 1; the other way round it is −1
+        assert_eq!((misses[0], misses[1]), (1.0, -1.0));
+    }
+
+    #[test]
+    fn three_rows_that_agree_in_pairs_are_all_named_whatever_their_scale() {
+        let scale = [1.0, 1e6, 1e-6];
+        let rows = [[1., -1., 0.], [0., 1., -1.], [-1., 0., 1.]];
+        let A: Vec<f64> = rows.iter().zip(scale).flat_map(|(row, s)| row.map(|x| x * s)).collect();
+        let b = [0.0, 1e6, 0.0];
+        let conflict = found(3, &A, &b).unwrap();
+        assert_eq!(conflict.rows, [0, 1, 2]);
+        let misses = conflict.misses();
+        for (miss, scale) in misses.iter().zip(scale) {
+            assert!((miss.abs() / scale - 1.0).abs() < 1e-12, "{misses:?}");
+        }
+    }
+
+    #[test]
+    fn a_row_of_zeros_stands_alone() {
+        assert_eq!(found(1, &[0., 1.], &[2., 1.]).unwrap().rows, [0]);
+    }
+
+    #[test]
+    fn sets_are_counted() {
+        assert_eq!((n_sets(5, 2), n_sets(3, 4), n_sets(4, 4)), (10, 0, 1));
+    }
+}

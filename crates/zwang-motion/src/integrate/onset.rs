@@ -1,0 +1,117 @@
+//! Contradictions met on the way: where exactly they begin.
+
+use super::*;
+
+/// A contradiction ahead.
+pub(super) struct Ahead {
+    /// The nearest state at which it was met.
+    state: State,
+    /// The state at which it was met first, further on.
+    first: State,
+    /// What contradicts what at the nearest state.
+    error: MotionError,
+    /// How often a step has met it.
+    n_met: usize,
+}
+
+/// Steps that may meet the same contradiction: far more than halvings lead to the shortest step.
+const MOST_MET: usize = 400;
+
+/// What becomes of a step that ends in a contradiction.
+#[derive(PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// It is taken as it is: an event right at its start comes first.
+    Taken,
+    /// A shorter one is tried.
+    Shorter,
+}
+
+impl<D: Dynamics + ?Sized> Motion<'_, D> {
+    /// Whether a step that ends in a contradiction is taken, tried again, or the last.
+    ///
+    /// The contradiction may lie beyond an event, which would change the constraints; then the step has to end there. It may
+    /// come from a step that was too long; then a shorter one does not meet it. If it is real, steps are halved until it is known
+    /// to rounding when it begins.
+    pub(super) fn meet_contradiction(&mut self, choice: Choice, error: MotionError) -> Result<Verdict, Outcome> {
+        let met = self.flow.instant.state.clone();
+        let resolution = self.resolution();
+        if !self.watch.is_empty() {
+            // what cannot be evaluated beyond the contradiction tells of no event
+            let dense = self.make_dense();
+            let event = dense.and_then(|()| self.watch.first(&mut self.flow, &self.step)).unwrap_or(None);
+            if let Some(event) = event {
+                let until = event.t - self.t;
+                if until <= 2.0 * resolution || self.method.is_fixed_step() {
+                    return Ok(Verdict::Taken);
+                }
+                return Ok(self.try_shorter(until - resolution));
+            }
+        }
+        let ahead = match self.ahead.take() {
+            Some(ahead) => Ahead { state: met, error, n_met: ahead.n_met + 1, ..ahead },
+            None => Ahead { first: met.clone(), state: met, error, n_met: 1 },
+        };
+        let is_last = choice.h <= resolution || ahead.n_met > MOST_MET;
+        // where a singular position is near, or steps have one length, the length is not free
+        if is_last || choice.guarded || choice.crossing.is_some() || self.method.is_fixed_step() {
+            let Ahead { state, first, error, .. } = ahead;
+            let t = self.onset(state.t);
+            return Err(Outcome::Contradiction { error, t, state: Box::new(state), later: Box::new(first) });
+        }
+        self.ahead = Some(ahead);
+        Ok(self.try_shorter(0.5 * choice.h))
+    }
+
+    /// After a step that was taken: the way to a contradiction ahead is tried once more, from nearer.
+    pub(super) fn mind_contradiction(&mut self) {
+        let Some(ahead) = &self.ahead else { return };
+        let left = ahead.state.t - self.t;
+        if left > 0.0 {
+            self.h = self.h.min(left);
+        } else {
+            self.ahead = None;
+        }
+    }
+
+    fn try_shorter(&mut self, h: f64) -> Verdict {
+        self.counts.rejected += 1;
+        self.h = h;
+        self.has_dense = false;
+        self.pivot = None;
+        if let Stepper::Stiff(collocation) = &mut self.stepper {
+            collocation.restart();
+        }
+        Verdict::Shorter
+    }
+
+    /// When a contradiction begins that is seen at a time.
+    ///
+    /// Between switches formulas are analytic: rows that agree for a while agree until the next one. So a contradiction begins
+    /// where formulas last switched, and is seen as soon as it has grown beyond rounding.
+    fn onset(&self, seen: f64) -> f64 {
+        /// A contradiction that takes a larger part of the run to be seen is told where it is seen.
+        const SOON: f64 = 1e-3;
+        if seen - self.began <= SOON * (self.plan.end - self.t0) { self.began } else { seen }
+    }
+
+    /// How well times are told: a few digits above their rounding.
+    fn resolution(&self) -> f64 {
+        const TOLD: f64 = 1e-12;
+        TOLD * self.t.abs().max(self.plan.end - self.t0)
+    }
+
+    /// Why the motion ends: a contradiction is told with its state.
+    pub(super) fn failed(&self, error: MotionError) -> Outcome {
+        match error {
+            MotionError::Contradiction { .. } => {
+                let state = Box::new(State { t: self.t, q: self.y[..self.flow.n].to_vec(), qdot: self.velocities() });
+                Outcome::Contradiction { error, t: self.t, later: state.clone(), state }
+            }
+            other => Outcome::Failed(other),
+        }
+    }
+
+    fn velocities(&self) -> Vec<f64> {
+        self.y[self.flow.n..2 * self.flow.n].to_vec()
+    }
+}

@@ -1,0 +1,541 @@
+//! Which constraints cannot hold together at one level: the smallest set, by how much, and how sure that is.
+//!
+//! Equations linear in the unknowns are decided for certain. For others a set counts as impossible if no search from several
+//! starts meets it. Rows are left out as long as the rest stays impossible, so that in the end every set with one row less has
+//! been met by values that were found.
+
+#![allow(non_snake_case)]
+
+use zwang_expr::Expr;
+use zwang_motion::{Conflict, Matrix, MotionError, Residual, Settings, State, conflict, project_only};
+
+use super::level::{LevelEquations, Part};
+use super::{Given, guesses};
+use crate::compiled::Compiled;
+use crate::equations::Equations;
+use crate::model::Level;
+use crate::verdict::clash::{Contradiction, Surety};
+
+/// Work that may be spent on one contradiction: steps of searches times unknowns.
+const MOST_WORK: usize = 2_000_000;
+
+/// Starts of a search beyond those of the start itself.
+const MORE_STARTS: usize = 16;
+
+/// Sets of two that are tried one by one where more rows were found to clash.
+const MOST_PAIRS: usize = 120;
+
+/// Velocities that are off by less than this, relative to what enters, may be so because the positions are.
+const ROUGHLY: f64 = 1e-8;
+
+/// Equations that count as linear agree with their gradient to this part of what enters them.
+const LINEAR: f64 = 1e-12;
+
+/// The contradiction between constraints at one level, where no search has met them; or values that do satisfy everything, if
+/// some are found after all.
+pub(super) fn contradiction(
+    equations: &Equations,
+    level: &mut LevelEquations,
+    guess: &[f64],
+    settings: &Settings,
+) -> Result<Contradiction, Vec<f64>> {
+    let t = level.time();
+    let mut search = Search { level, settings, starts: starts(guess), work: 0, n_tried: 0 };
+    let found = match search.linear() {
+        Some(conflict) => {
+            let misses = conflict.misses();
+            Found { rows: conflict.rows, misses, surety: Surety::Certain, minimal: true }
+        }
+        None => search.nonlinear(guess)?,
+    };
+    let (everywhere, agrees_at) = search.at_other_times(&found.rows, equations.model.time);
+    let at = if search.level.is_velocity { Level::Velocity } else { Level::Position };
+    let known = Contradiction::new(equations, at, t, &found.rows, &found.misses);
+    Ok(Contradiction { everywhere, agrees_at, surety: found.surety, minimal: found.minimal, ..known })
+}
+
+/// The contradiction at a state of a motion, at the level of velocities and then of positions; none if both can be met.
+pub(crate) fn at_state(
+    equations: &Equations,
+    parameters: &[f64],
+    state: &State,
+    settings: &Settings,
+) -> Option<Contradiction> {
+    // positions of a motion are not known to the last digit
+    let settings = &Settings { projection_tolerance: ROUGHLY, ..settings.clone() };
+    [true, false].into_iter().find_map(|is_velocity| {
+        let mut level = LevelEquations::new(equations, &[], state, is_velocity);
+        level.set_parameters(parameters);
+        let x = if is_velocity { &state.qdot } else { &state.q };
+        let mut all = Search { level: &mut level, settings, starts: vec![x.clone()], work: 0, n_tried: 0 };
+        let rows: Vec<usize> = (0..all.level.origins.len()).collect();
+        if rows.is_empty() || all.met(&rows, 1).is_some() {
+            return None;
+        }
+        contradiction(equations, &mut level, x, settings).ok()
+    })
+}
+
+/// Whether no velocities were found that satisfy some rows at the positions of a state.
+pub(crate) fn velocities_clash(equations: &Equations, state: &State, rows: &[usize], settings: &Settings) -> bool {
+    let mut level = LevelEquations::new(equations, &[], state, true);
+    let settings = &Settings { projection_tolerance: ROUGHLY, ..settings.clone() };
+    let mut search = Search { level: &mut level, settings, starts: starts(&state.qdot), work: 0, n_tried: 0 };
+    search.met(rows, usize::MAX).is_none()
+}
+
+/// Other velocities that satisfy the constraints at the positions of a state; the contradiction where there are none.
+///
+/// `loose` decides what contradicts, `settings` how well the velocities are found.
+pub(crate) fn velocities_at(
+    equations: &Equations,
+    state: &State,
+    loose: &Settings,
+    settings: &Settings,
+) -> Result<State, Box<Contradiction>> {
+    let mut level = LevelEquations::new(equations, &[], state, true);
+    let rows: Vec<usize> = (0..level.origins.len()).collect();
+    let shaken = |(k, v): (usize, &f64)| v + 0.1 * ((8 + k * 17) as f64).sin() * (1.0 + v.abs());
+    let guess: Vec<f64> = state.qdot.iter().enumerate().map(shaken).collect();
+    let mut search = Search { level: &mut level, settings, starts: starts(&guess), work: 0, n_tried: 0 };
+    let mut found = search.met(&rows, 1);
+    if found.is_none() && !rows.is_empty() {
+        search.settings = loose;
+        found = search.met(&rows, usize::MAX);
+        if found.is_none()
+            && let Ok(found) = contradiction(equations, &mut level, &guess, loose)
+        {
+            return Err(Box::new(found));
+        }
+    }
+    Ok(State { qdot: found.unwrap_or(guess), ..state.clone() })
+}
+
+/// The given values, guesses around them, and values spread further out.
+fn starts(guess: &[f64]) -> Vec<Vec<f64>> {
+    let open = vec![Given::Missing; guess.len()];
+    let mut starts: Vec<Vec<f64>> = guesses(guess, &open).collect();
+    let size = guess.iter().fold(0.0, |top: f64, x| top.max(x.abs()));
+    let size = if size > 0.0 { size } else { 1.0 };
+    // angles that are no part of a whole turn fill the interval evenly, coordinate by coordinate and start by start
+    let spread = |k: usize, j: usize| {
+        let turn = ((k + 1) as f64 * 0.618_033_988_749_895 + j as f64 * 0.754_877_666_246_693).fract();
+        2.0 * turn - 1.0
+    };
+    for k in 0..MORE_STARTS {
+        let reach = size * [1.0, 3.0][k % 2];
+        starts.push(guess.iter().enumerate().map(|(j, x)| x + reach * spread(k, j)).collect());
+    }
+    starts
+}
+
+struct Found {
+    rows: Vec<usize>,
+    misses: Vec<f64>,
+    surety: Surety,
+    minimal: bool,
+}
+
+struct Search<'a, 'e> {
+    level: &'a mut LevelEquations<'e>,
+    settings: &'a Settings,
+    starts: Vec<Vec<f64>>,
+    /// Spent so far.
+    work: usize,
+    /// Starts of the last search.
+    n_tried: usize,
+}
+
+/// Starts tried while rows are left out; the whole list is kept for what is said in the end.
+const FEW: usize = 7;
+
+impl Search<'_, '_> {
+    /// The conflict among the equations that are linear in the unknowns.
+    fn linear(&mut self) -> Option<Conflict> {
+        let rows = self.level.with_fixed_gradient();
+        let n = self.level.n_unknowns();
+        let (zero, other) = (vec![0.0; n], self.starts.last()?.clone());
+        let mut part = Part::new(self.level, &rows, false);
+        let (mut J, mut g, mut there) = (part.allocate(), vec![0.0; rows.len()], vec![0.0; rows.len()]);
+        part.fill(&other, &mut there, &mut J).ok()?;
+        part.fill(&zero, &mut g, &mut J).ok()?;
+        // a formula may switch although its derivative does not show it
+        let is_linear = |k: usize| {
+            let (col, value) = J.row(k);
+            let size: f64 = col.iter().zip(value).map(|(&j, x)| (x * other[j]).abs()).sum::<f64>() + g[k].abs();
+            (there[k] - g[k] - J.row_times(k, &other)).abs() <= LINEAR * (size + there[k].abs())
+        };
+        let kept: Vec<usize> = (0..rows.len()).filter(|&k| is_linear(k)).collect();
+        let b: Vec<f64> = kept.iter().map(|&k| -g[k]).collect();
+        let A = rows_of(&J, &kept);
+        // what a search would accept is no conflict
+        let sharp =
+            Settings { contradiction_tolerance: 4.0 * self.settings.projection_tolerance, ..self.settings.clone() };
+        let mut found = conflict(&A, &b, &sharp)?;
+        found.rows.iter_mut().for_each(|k| *k = rows[kept[*k]]);
+        Some(found)
+    }
+
+    /// The conflict that remains where rows are left out one by one; values that satisfy all rows, if some are found after all.
+    fn nonlinear(&mut self, guess: &[f64]) -> Result<Found, Vec<f64>> {
+        let all: Vec<usize> = (0..self.level.origins.len()).collect();
+        if let Some(x) = self.met(&all, usize::MAX) {
+            return Err(x);
+        }
+        let mut rows = self.suspects(&all, guess);
+        let mut minimal = self.leave_out(&mut rows);
+        if let Some(pair) = self.smaller(&all, &rows) {
+            (rows, minimal) = (pair, true);
+        }
+        // a set that more starts can meet is no contradiction: then all that is known is that the whole was not met
+        if self.met(&rows, usize::MAX).is_some() {
+            (rows, minimal) = (all, false);
+        }
+        let (surety, compromise) = self.surety(&rows, self.n_tried);
+        let misses = self.misses(&rows, &compromise);
+        Ok(Found { rows, misses, surety, minimal })
+    }
+
+    /// Values that satisfy some rows, from the first so many starts.
+    fn met(&mut self, rows: &[usize], n_starts: usize) -> Option<Vec<f64>> {
+        let n = self.level.n_unknowns();
+        let (weight, movable) = (Matrix::identity(n), vec![true; n]);
+        let n_starts = n_starts.min(self.starts.len());
+        for k in 0..n_starts {
+            if self.work > MOST_WORK && k > 0 {
+                break;
+            }
+            self.n_tried = k + 1;
+            let mut x = self.starts[k].clone();
+            let mut part = Part::new(self.level, rows, false);
+            let found = project_only(&mut part, &weight, &movable, &mut x, self.settings);
+            self.work += n * found.as_ref().map_or(1, |p| 1 + p.iterations);
+            if found.is_ok_and(|p| p.converged) {
+                return Some(x);
+            }
+        }
+        None
+    }
+
+    /// The rows that fight where the search gets stuck, if they cannot be met by themselves.
+    fn suspects(&mut self, all: &[usize], guess: &[f64]) -> Vec<usize> {
+        let n = self.level.n_unknowns();
+        let mut x = guess.to_vec();
+        let mut part = Part::new(self.level, all, false);
+        let found = project_only(&mut part, &Matrix::identity(n), &vec![true; n], &mut x, self.settings);
+        let certificate = found.map(|p| p.certificate).unwrap_or_default();
+        let fighting: Vec<usize> = (0..certificate.len()).filter(|&k| certificate[k] != 0.0).collect();
+        match !fighting.is_empty() && fighting.len() < all.len() && self.met(&fighting, FEW).is_none() {
+            true => fighting,
+            false => all.to_vec(),
+        }
+    }
+
+    /// Leaves rows out as long as the rest cannot be met: halves first, then less, in the end one by one. False if the work
+    /// became too much for that.
+    fn leave_out(&mut self, rows: &mut Vec<usize>) -> bool {
+        let mut size = rows.len().next_power_of_two() / 2;
+        while size > 0 {
+            let mut at = 0;
+            while at < rows.len() && rows.len() > 1 {
+                if self.work > MOST_WORK {
+                    return false;
+                }
+                let end = (at + size).min(rows.len());
+                let rest: Vec<usize> = rows[..at].iter().chain(&rows[end..]).copied().collect();
+                if !rest.is_empty() && self.met(&rest, FEW).is_none() {
+                    *rows = rest;
+                } else {
+                    at = end;
+                }
+            }
+            size /= 2;
+        }
+        true
+    }
+
+    /// One or two rows that cannot be met, where more were found.
+    fn smaller(&mut self, all: &[usize], rows: &[usize]) -> Option<Vec<usize>> {
+        let m = all.len();
+        if rows.len() < 2 || m > MOST_PAIRS {
+            return None;
+        }
+        let singles = all.iter().map(|&i| vec![i]);
+        let pairs = (0..m).flat_map(|i| (i + 1..m).map(move |j| vec![all[i], all[j]]));
+        let pairs = pairs.filter(|_| rows.len() > 2 && m * (m - 1) / 2 <= MOST_PAIRS);
+        for set in singles.chain(pairs) {
+            if self.work > MOST_WORK {
+                return None;
+            }
+            if set != rows && self.met(&set, FEW).is_none() {
+                return Some(set);
+            }
+        }
+        None
+    }
+
+    /// How far each row is off where the others hold, near a compromise. Of many rows only some are looked at; the others are
+    /// given no number.
+    fn misses(&mut self, rows: &[usize], compromise: &[f64]) -> Vec<f64> {
+        /// Rows that are looked at whatever the work, and the last one.
+        const FIRST: usize = 6;
+        let starts = std::mem::replace(&mut self.starts, vec![compromise.to_vec()]);
+        self.starts.extend(starts);
+        let mut misses = Vec::new();
+        for (k, &row) in rows.iter().enumerate() {
+            let others: Vec<usize> = rows.iter().copied().filter(|&other| other != row).collect();
+            let is_looked_at = self.work <= MOST_WORK || k < FIRST || k + 1 == rows.len();
+            let x = match (others.is_empty(), is_looked_at) {
+                (true, _) => Some(compromise.to_vec()),
+                (_, true) => self.met(&others, FEW),
+                _ => None,
+            };
+            misses.push(x.map_or(f64::NAN, |x| self.level.residual(&x)[row]));
+        }
+        misses
+    }
+
+    /// How sure it is that the rows cannot hold together, and values between them.
+    ///
+    /// Where the search is stuck there is y with yᵀJ = 0 and yᵀg ≠ 0. If yᵀg is at most quadratic and curved one way only, it has
+    /// no zero anywhere, so the rows have none in common.
+    fn surety(&mut self, rows: &[usize], n_starts: usize) -> (Surety, Vec<f64>) {
+        let n = self.level.n_unknowns();
+        let (weight, movable) = (Matrix::identity(n), vec![true; n]);
+        let mut x = self.starts[0].clone();
+        let mut part = Part::new(self.level, rows, false);
+        let found = project_only(&mut part, &weight, &movable, &mut x, self.settings);
+        let Ok(found) = found else { return (Surety::Searched { n_starts }, self.starts[0].clone()) };
+        let y = stationary(&mut part, &x).unwrap_or(found.certificate);
+        match y.len() == rows.len() && never_zero(&mut part, &y, &x) {
+            true => (Surety::Certain, x),
+            false => (Surety::Searched { n_starts }, x),
+        }
+    }
+
+    /// Whether the rows contradict each other at all times, and a time at which they do not.
+    fn at_other_times(&mut self, rows: &[usize], time: Expr) -> (Option<bool>, Option<f64>) {
+        if self.level.is_velocity {
+            // positions would differ at other times; other states are tried by the caller
+            return (None, None);
+        }
+        if !rows.iter().any(|&i| self.level.is_timed(i, time)) {
+            return (Some(true), None);
+        }
+        let (n, t) = (self.level.n_unknowns(), self.level.time());
+        let (weight, movable) = (Matrix::identity(n + 1), vec![true; n + 1]);
+        let mut best: Option<f64> = None;
+        for (k, start) in self.starts.iter().take(FEW).enumerate() {
+            let mut x = start.clone();
+            x.push(t + [0.0, 1.0, 0.3, 3.0, 0.1, 10.0, 0.03][k % FEW]);
+            let mut part = Part::new(self.level, rows, true);
+            let found = project_only(&mut part, &weight, &movable, &mut x, self.settings);
+            if found.is_ok_and(|p| p.converged) && x[n] >= t {
+                best = Some(best.map_or(x[n], |other: f64| other.min(x[n])));
+            }
+        }
+        self.level.set_time(t);
+        (Some(best.is_none()), best)
+    }
+}
+
+/// Some rows of a matrix.
+pub(crate) fn rows_of(A: &Matrix, rows: &[usize]) -> Matrix {
+    let (mut row_start, mut col, mut value) = (vec![0], Vec::new(), Vec::new());
+    for &i in rows {
+        col.extend_from_slice(A.row(i).0);
+        value.extend_from_slice(A.row(i).1);
+        row_start.push(col.len());
+    }
+    Matrix { n_rows: rows.len(), n_cols: A.n_cols, row_start, col, value }
+}
+
+/// y with yᵀJ = 0 at a point where |g|² is stationary: y = g, at the scale of the rows, is one, and all there is if the other
+/// rows are independent.
+fn stationary(part: &mut Part, x: &[f64]) -> Option<Vec<f64>> {
+    let (mut J, mut g) = (part.allocate(), vec![0.0; part.n_rows()]);
+    part.fill(x, &mut g, &mut J).ok()?;
+    let loose = Settings { rank_tolerance: 1e-5, contradiction_tolerance: 1e-4, ..Settings::default() };
+    let found = conflict(&J, &g.iter().map(|g| -g).collect::<Vec<_>>(), &loose)?;
+    (found.rows.len() == g.len()).then_some(found.weights)
+}
+
+/// Unknowns beyond which the curvature is not looked at.
+const MOST_CURVED: usize = 40;
+
+/// Whether c = yᵀg is a quadratic function that is nowhere zero, x being nearly its extreme.
+fn never_zero(part: &mut Part, y: &[f64], x: &[f64]) -> bool {
+    let columns: Vec<usize> = {
+        let mut columns = part.allocate().col;
+        columns.sort_unstable();
+        columns.dedup();
+        columns
+    };
+    if columns.len() > MOST_CURVED {
+        return false;
+    }
+    let mut scale = f64::MIN_POSITIVE;
+    let mut at = |x: &[f64]| -> Option<(f64, Vec<f64>)> {
+        let (mut J, mut g) = (part.allocate(), vec![0.0; part.n_rows()]);
+        part.fill(x, &mut g, &mut J).ok()?;
+        let mut gradient = vec![0.0; x.len()];
+        for (k, y) in y.iter().enumerate() {
+            scale = J.row(k).1.iter().fold(scale, |top: f64, J| top.max((y * J).abs()));
+        }
+        J.multiply_transposed(y, &mut gradient);
+        let value = g.iter().zip(y).map(|(g, y)| g * y).sum();
+        Some((value, columns.iter().map(|&j| gradient[j]).collect()))
+    };
+    let Some((value, v)) = at(x) else { return false };
+    let n = columns.len();
+    let mut H = vec![0.0; n * n];
+    let reach = 1.0 + x.iter().fold(0.0, |top: f64, x| top.max(x.abs()));
+    for (k, &j) in columns.iter().enumerate() {
+        let mut there = x.to_vec();
+        there[j] += reach;
+        let Some((_, w)) = at(&there) else { return false };
+        (0..n).for_each(|l| H[l * n + k] = (w[l] - v[l]) / reach);
+    }
+    // the gradient of a quadratic function is linear
+    let far: Vec<f64> = (0..n).map(|k| reach * (1.7 + k as f64).sin() * 2.3).collect();
+    let mut there = x.to_vec();
+    columns.iter().zip(&far).for_each(|(&j, d)| there[j] += d);
+    let Some((_, w)) = at(&there) else { return false };
+    let straight = (0..n).all(|l| {
+        let predicted = v[l] + (0..n).map(|k| H[l * n + k] * far[k]).sum::<f64>();
+        (w[l] - predicted).abs() <= 1e-9 * scale
+    });
+    let sign = value.signum();
+    H.iter_mut().for_each(|h| *h *= sign);
+    let v: Vec<f64> = v.iter().map(|v| v * sign).collect();
+    straight && lowest(H, v, (scale, scale / reach)).is_some_and(|below| value.abs() > 2.0 * below)
+}
+
+/// How far the quadratic function with this gradient and this curvature lies below its value here, at most; none if it has no
+/// lowest value. Elimination with the largest diagonal entry first; `sizes` are what slopes and curvatures are made of.
+fn lowest(mut H: Vec<f64>, mut v: Vec<f64>, sizes: (f64, f64)) -> Option<f64> {
+    /// Slopes below this, beside what they are made of, are none: y is known to a few digits only.
+    const LEVEL: f64 = 1e-5;
+    /// Curvatures below this are none.
+    const STRAIGHT: f64 = 1e-9;
+    let n = v.len();
+    let (slope, curvature) = (LEVEL * sizes.0, STRAIGHT * sizes.1);
+    let mut left: Vec<usize> = (0..n).collect();
+    let mut below = 0.0;
+    while let Some(at) = (0..left.len()).max_by(|&i, &j| H[left[i] * (n + 1)].total_cmp(&H[left[j] * (n + 1)])) {
+        let k = left[at];
+        let pivot = H[k * (n + 1)];
+        if pivot <= curvature {
+            // what is left must be level
+            let curved = |i: usize| left.iter().any(|&j| H[i * n + j].abs() > curvature);
+            return left.iter().all(|&i| !curved(i) && v[i].abs() <= slope).then_some(below);
+        }
+        left.swap_remove(at);
+        below += 0.5 * v[k] * v[k] / pivot;
+        for &i in &left {
+            let s = H[i * n + k] / pivot;
+            v[i] -= s * v[k];
+            for &j in &left {
+                H[i * n + j] -= s * H[k * n + j];
+            }
+        }
+    }
+    Some(below)
+}
+
+/// Positions and velocities together.
+struct Joint {
+    program: Compiled,
+    /// t, q, q̇ and the parameters.
+    inputs: Vec<f64>,
+    n_rows: usize,
+    n: usize,
+}
+
+impl Joint {
+    fn run(&mut self, x: &[f64]) -> &[f64] {
+        self.inputs[1..=x.len()].copy_from_slice(x);
+        self.program.run(&self.inputs)
+    }
+}
+
+impl Residual for Joint {
+    fn n_unknowns(&self) -> usize {
+        2 * self.n
+    }
+
+    fn n_rows(&self) -> usize {
+        self.n_rows
+    }
+
+    fn allocate(&self) -> Matrix {
+        let all: Vec<usize> = (0..2 * self.n).collect();
+        Matrix::from_pattern(self.n_rows, 2 * self.n, &vec![all; self.n_rows])
+    }
+
+    /// The derivatives come from differences: few digits are enough to converge.
+    fn fill(&mut self, x: &[f64], g: &mut [f64], jacobian: &mut Matrix) -> Result<(), MotionError> {
+        const APART: f64 = 1e-6;
+        let mut there = x.to_vec();
+        for j in 0..x.len() {
+            let h = APART * (1.0 + x[j].abs());
+            there[j] = x[j] + h;
+            let after = self.run(&there).to_vec();
+            there[j] = x[j] - h;
+            let before = self.run(&there);
+            for i in 0..before.len() {
+                jacobian.row_mut(i).1[j] = (after[i] - before[i]) / (2.0 * h);
+            }
+            there[j] = x[j];
+        }
+        g.copy_from_slice(self.run(x));
+        let is_finite = g.iter().chain(&jacobian.value).all(|x| x.is_finite());
+        if is_finite { Ok(()) } else { Err(MotionError::NotFinite { what: "a constraint".into() }) }
+    }
+}
+
+/// Coordinates beyond which positions and velocities are not sought together.
+const MOST_JOINT: usize = 30;
+
+/// Whether other positions were found at which some rows can hold together as velocities; none if that was not tried.
+pub(crate) fn velocities_meet_elsewhere(
+    equations: &Equations,
+    state: &State,
+    rows: &[usize],
+    settings: &Settings,
+) -> Option<bool> {
+    let (model, n) = (&equations.model, state.q.len());
+    if n > MOST_JOINT {
+        return None;
+    }
+    let positions = equations.rows.iter().filter(|r| r.level == Level::Position).map(|r| r.residual);
+    let outputs: Vec<Expr> = positions.chain(rows.iter().filter_map(|&i| equations.rows[i].rate)).collect();
+    let program = Compiled::new(&model.graph, &model.state_symbols(), &outputs)?;
+    let mut joint = Joint { program, inputs: model.state_values(state), n_rows: outputs.len(), n };
+    let (weight, movable) = (Matrix::identity(2 * n), vec![true; 2 * n]);
+    let here: Vec<f64> = state.q.iter().chain(&state.qdot).copied().collect();
+    Some(
+        starts(&here)
+            .into_iter()
+            .take(FEW)
+            .any(|mut x| project_only(&mut joint, &weight, &movable, &mut x, settings).is_ok_and(|p| p.converged)),
+    )
+}
+
+/// Other positions on the constraints near given ones, different for each attempt, at the same time or `later` by so much.
+pub(crate) fn nearby_positions(
+    equations: &Equations,
+    state: &State,
+    settings: &Settings,
+    attempt: usize,
+    later: f64,
+) -> Option<State> {
+    let mut other = State { t: state.t + later, ..state.clone() };
+    for (k, x) in other.q.iter_mut().enumerate() {
+        *x += 0.07 * ((3 + k * 17 + attempt * 29) as f64).sin() * (1.0 + x.abs());
+    }
+    let mut level = LevelEquations::new(equations, &[], &other, false);
+    let n = other.q.len();
+    let found = project_only(&mut level, &Matrix::identity(n), &vec![true; n], &mut other.q, settings).ok()?;
+    found.converged.then_some(other)
+}

@@ -1,0 +1,210 @@
+//! Conditions that no constraint states and several imply together.
+//!
+//! Rows that depend on each other agree at the start, or there would be no start. If they disagree at other states that satisfy
+//! all that is stated there, a further condition holds along every motion: ẋ = y beside x = 0 implies y = 0.
+
+use std::collections::HashMap;
+
+use zwang_expr::Expr;
+use zwang_motion::{Conflict, Dependence, Dynamics, Settings, State, conflict};
+
+use crate::diagnostic::Diagnostic;
+use crate::equations::Equations;
+use crate::model::Level;
+use crate::quantity::{rounded, with_unit};
+use crate::start::{joined, nearby_positions, velocities_at};
+use crate::system::System;
+use crate::verdict::Contradiction;
+use crate::verdict::clash::has_time;
+
+/// Coordinates beyond which other states are not tried, to keep `check` a blink.
+const MOST_COORDINATES_TRIED: usize = 400;
+
+/// Other states that are tried.
+const OTHERS: usize = 2;
+
+/// A disagreement smaller than this, relative to what enters it, may come from how well the other state was found.
+const CLEAR: f64 = 1e-7;
+
+/// Z308: rows that depend on each other at the start and disagree at other states on the constraints.
+pub(crate) fn further_condition(
+    equations: &mut Equations,
+    system: &mut System,
+    state: &State,
+    here: &Dependence,
+    settings: &Settings,
+) -> Option<Diagnostic> {
+    let involved = involved(here);
+    if state.q.len() > MOST_COORDINATES_TRIED || !may_hide(equations, &involved) {
+        return None;
+    }
+    let is_part = |found: &Contradiction| found.clashes.iter().all(|clash| involved.contains(&clash.row));
+    let found = (0..OTHERS).find_map(|attempt| disagreement(equations, system, state, settings, (attempt, 0.0)));
+    if let Some(found) = found {
+        return is_part(&found).then(|| warning(equations, system, state, &found, settings));
+    }
+    // rows that only the time takes apart imply nothing about the state: they agree now and not later
+    let is_timed = involved.iter().any(|&i| has_time(equations, equations.rows[i].residual));
+    let later = if is_timed { disagreement(equations, system, state, settings, (0, LATER)) } else { None };
+    later.filter(is_part).map(|found| parting(equations, state, &found))
+}
+
+/// How much later constraints with the time in them are looked at once more.
+const LATER: f64 = 0.1;
+
+/// Z308: rows that agree at the start and not a little later.
+fn parting(equations: &Equations, state: &State, found: &Contradiction) -> Diagnostic {
+    let names: Vec<String> = found.clashes.iter().take(6).map(|c| format!("`{}`", c.name)).collect();
+    let (now, later) = (rounded(state.t, 6), rounded(state.t + LATER, 6));
+    let message = format!("constraints {} agree at t = {now} but not at t = {later}", joined(&names));
+    places(Diagnostic::warning("Z308", message), equations, found)
+        .with_note("a run ends with Z301 where they part")
+        .help("make them agree at all times, or drop one of them")
+}
+
+/// Rows that depend on others, and those others.
+fn involved(here: &Dependence) -> Vec<usize> {
+    let rows = here.dependent.iter().flat_map(|(row, terms)| terms.iter().map(|(k, _)| *k).chain([*row]));
+    let mut rows: Vec<usize> = rows.collect();
+    rows.sort_unstable();
+    rows.dedup();
+    rows
+}
+
+/// Position constraints without the time hide nothing: at rest they all agree.
+fn may_hide(equations: &Equations, rows: &[usize]) -> bool {
+    rows.iter().any(|&i| {
+        let row = &equations.rows[i];
+        row.level != Level::Position || has_time(equations, row.residual)
+    })
+}
+
+/// A contradiction at another state that satisfies all that is stated one level below.
+fn disagreement(
+    equations: &Equations,
+    system: &mut System,
+    state: &State,
+    settings: &Settings,
+    (attempt, later): (usize, f64),
+) -> Option<Contradiction> {
+    let loose = Settings { contradiction_tolerance: CLEAR, projection_tolerance: CLEAR, ..settings.clone() };
+    let positions = nearby_positions(equations, state, settings, attempt, later)?;
+    let other = match velocities_at(equations, &positions, &loose, settings) {
+        Ok(other) => other,
+        Err(found) => return Some(*found),
+    };
+    let found = accelerations(system, &other, &loose)?;
+    Some(Contradiction::new(equations, Level::Acceleration, other.t, &found.rows, &found.misses()))
+}
+
+fn accelerations(system: &mut System, state: &State, settings: &Settings) -> Option<Conflict> {
+    let mut given = system.allocate();
+    system.fill(state, &mut given).ok()?;
+    conflict(&given.constraint_matrix, &given.constraint_rhs, settings)
+}
+
+fn warning(
+    equations: &mut Equations,
+    system: &mut System,
+    state: &State,
+    found: &Contradiction,
+    settings: &Settings,
+) -> Diagnostic {
+    let names: Vec<String> = found.clashes.iter().take(6).map(|c| format!("`{}`", c.name)).collect();
+    let rows: Vec<usize> = found.clashes.iter().map(|c| c.row).collect();
+    let written = condition(equations, system, state, &rows, found.level, settings);
+    let message = match &written {
+        Some(text) => format!("constraints {} together imply {text} = 0, which no constraint states", joined(&names)),
+        None => {
+            format!("constraints {} together imply a further condition, which no constraint states", joined(&names))
+        }
+    };
+    let mut d = places(Diagnostic::warning("Z308", message), equations, found);
+    let off = found
+        .clashes
+        .iter()
+        .find_map(|c| Some(format!(": `{}` is off by {}", c.name, with_unit(c.miss?.abs(), c.dimension))));
+    d = d.with_note(format!(
+        "it holds at the start; nearby, where it does not, no {} satisfy them together{}",
+        found.unknowns(),
+        off.unwrap_or_default()
+    ));
+    d = d.with_note("nothing keeps the motion on it: a run ends with Z301 where it is left");
+    match written {
+        Some(text) => d.help(format!("state it:   constraint further: {text} = 0")),
+        None => d.help("state the condition as a constraint of its own"),
+    }
+}
+
+/// The same message at the places of the rows.
+fn places(mut d: Diagnostic, equations: &Equations, found: &Contradiction) -> Diagnostic {
+    let mut spans = Vec::new();
+    for clash in &found.clashes {
+        let span = equations.model.constraints[equations.rows[clash.row].constraint].span;
+        if !spans.contains(&span) {
+            d = if spans.is_empty() { d.at(span, "one of them") } else { d.and_at(span, "one of them") };
+            spans.push(span);
+        }
+    }
+    d
+}
+
+/// Longest condition that is written out.
+const MOST_CHARACTERS: usize = 120;
+
+/// The condition as a formula, where the rows enter it with simple constant factors.
+fn condition(
+    equations: &mut Equations,
+    system: &mut System,
+    state: &State,
+    rows: &[usize],
+    level: Level,
+    settings: &Settings,
+) -> Option<String> {
+    let weights = weights(system, state, rows)?;
+    let elsewhere = nearby_positions(equations, state, settings, OTHERS, 0.0).and_then(|other| {
+        let other = State { qdot: state.qdot.iter().map(|v| v + 0.1).collect(), ..other };
+        self::weights(system, &other, rows)
+    });
+    if elsewhere.is_some_and(|other| other != weights) {
+        return None;
+    }
+    let model = &mut equations.model;
+    let at_rest: HashMap<Expr, Expr> = model.coordinates.iter().map(|c| (c.qdot, Expr::ZERO)).collect();
+    let mut terms = Vec::new();
+    for (&row, &weight) in rows.iter().zip(&weights) {
+        let row = &equations.rows[row];
+        let part = if level == Level::Acceleration { row.rhs } else { row.rate? };
+        let factor = model.graph.integer(weight);
+        terms.push(model.graph.mul(factor, part));
+    }
+    let sum = model.graph.sum(&terms);
+    // velocities cancel at their own level
+    let sum = if level == Level::Acceleration { sum } else { model.graph.substitute(&[sum], &at_rest)[0] };
+    let text = model.graph.text_limited(sum, MOST_CHARACTERS)?;
+    if !text.starts_with('-') {
+        return Some(text);
+    }
+    let opposite = model.graph.neg(sum);
+    model.graph.text_limited(opposite, MOST_CHARACTERS)
+}
+
+/// y with yᵀA = 0 on these rows, as small integers.
+fn weights(system: &mut System, state: &State, rows: &[usize]) -> Option<Vec<i64>> {
+    /// Largest common denominator that counts as simple.
+    const LARGEST: i64 = 60;
+    let mut given = system.allocate();
+    system.fill(state, &mut given).ok()?;
+    let part = crate::start::rows_of(&given.constraint_matrix, rows);
+    let found = zwang_motion::dependence(&part, &Settings::default()).ok()?;
+    let [(last, terms)] = &found.dependent[..] else { return None };
+    let mut y = vec![0.0; rows.len()];
+    y[*last] = -1.0;
+    terms.iter().for_each(|&(k, c)| y[k] = c);
+    let least = y.iter().fold(f64::INFINITY, |least: f64, y| least.min(y.abs()));
+    // the smallest becomes an integer first; factors beyond all measure are not simple
+    let scaled = |d: i64| y.iter().map(move |y| y / least * d as f64);
+    let is_whole = |d: &i64| scaled(*d).all(|y| y.abs() < 1e6 && (y - y.round()).abs() < 1e-9 * y.abs());
+    let d = (1..=LARGEST).find(is_whole)?;
+    Some(scaled(d).map(|y| y.round() as i64).collect())
+}
