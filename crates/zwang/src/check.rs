@@ -11,7 +11,10 @@ use crate::quantity::with_unit;
 use crate::start::find_start;
 use crate::syntax::{Overrides, parse};
 use crate::system::System;
-use crate::verdict::{self, Classification, Redundant, contradiction, dependence, freedom, integrability};
+use crate::verdict::{
+    self, Classification, Dependencies, Determinacy, Freedom, Redundant, contradiction, dependence, determinacy,
+    freedom, integrability,
+};
 
 /// A text that was read: the model if it has no errors, and everything there is to say about it.
 pub struct Reading {
@@ -72,8 +75,12 @@ pub struct Check {
     pub constraints: Vec<Classification>,
     /// Rows that repeat others.
     pub redundant: Vec<Redundant>,
-    /// Rows whose multiplier is one of many.
-    pub indeterminate: Vec<String>,
+    /// Constraints that could be left out together, by number.
+    pub removable: Vec<usize>,
+    /// Which multipliers, and what is made of them, the model determines.
+    pub determinacy: Determinacy,
+    /// How many freedoms there are, here and in general.
+    pub freedom: Freedom,
     /// Rank of A.
     pub rank: usize,
     /// Whether M is regular.
@@ -93,6 +100,11 @@ impl Check {
             return Err(Box::new(contradiction::explain(&self.equations, &state, &error)));
         }
         self.rank = self.snapshot.found.rank;
+        let Check { equations, system, snapshot, .. } = self;
+        let rows = dependence::redundant(equations, system, &state, &snapshot.given, settings);
+        self.determinacy = determinacy::determinacy(equations, &state, &snapshot.found, &rows);
+        self.freedom = freedom::freedom(equations, self.rank, &rows);
+        self.redundant = rows.redundant;
         self.regular = !self.snapshot.found.singular_mass;
         self.state = state;
         Ok(())
@@ -129,19 +141,19 @@ pub fn check(model: Model, wishes: &Wishes, diagnostics: &mut Diagnostics) -> Op
         diagnostics.push(contradiction::explain(&equations, &state, &error));
         return None;
     }
-    let (redundant, here) = dependence::redundant(&mut equations, &mut system, &state, &snapshot.given, settings);
-    for note in dependence::redundancy_notes(&equations, &redundant, snapshot.found.rank) {
-        diagnostics.push(note);
-    }
-    for note in dependence::vanishing_notes(&equations, &here) {
-        diagnostics.push(note);
-    }
+    let rows = dependence::redundant(&mut equations, &mut system, &state, &snapshot.given, settings);
+    let freedom = freedom::freedom(&equations, snapshot.found.rank, &rows);
+    tell_dependence(&equations, &rows, &freedom, settings, diagnostics);
+    let necessity = dependence::necessity(&equations, &rows, settings);
+    constraints.iter_mut().zip(necessity.essential).for_each(|(c, essential)| c.essential = essential);
     for error in freedom::actuators(&mut equations, &mut system, &state, &snapshot.given, &mut *way, settings) {
         diagnostics.push(error);
     }
     later_notes(&equations.model, Severity::Note, diagnostics);
     let check = Check {
-        indeterminate: freedom::indeterminate(&equations, &here),
+        determinacy: determinacy::determinacy(&equations, &state, &snapshot.found, &rows),
+        removable: necessity.removable,
+        freedom,
         rank: snapshot.found.rank,
         regular: !snapshot.found.singular_mass,
         equations,
@@ -150,9 +162,25 @@ pub fn check(model: Model, wishes: &Wishes, diagnostics: &mut Diagnostics) -> Op
         snapshot,
         route: wishes.route,
         constraints,
-        redundant,
+        redundant: rows.redundant,
     };
     (!diagnostics.has_errors()).then_some(check)
+}
+
+/// Z310, Z312 and Z318: what repeats what, what vanishes, and freedoms that are not what they seem.
+fn tell_dependence(
+    equations: &Equations,
+    rows: &Dependencies,
+    freedom: &Freedom,
+    settings: &Settings,
+    diagnostics: &mut Diagnostics,
+) {
+    let rank = equations.model.n_coordinates() - freedom.here;
+    let notes = dependence::redundancy_notes(equations, rows, rank).into_iter();
+    let notes =
+        notes.chain(dependence::vanishing_notes(equations, rows)).chain(freedom::mobility_note(equations, freedom));
+    let notes = notes.chain(freedom::doubt_note(equations, rank, rows, settings));
+    notes.for_each(|note| diagnostics.push(note));
 }
 
 /// A gap that is negative by less than this counts as touching; it equals the default tolerance of a run.

@@ -21,7 +21,8 @@ pub struct Inspection {
     pub geometry: Option<Geometry>,
     /// q̈ by every route.
     pub routes: Vec<(RouteName, RouteResult)>,
-    /// Largest difference between two routes, relative to the largest acceleration.
+    /// Largest difference between two routes, relative to the largest acceleration found; where the constraints hold
+    /// everything still, relative to the largest one without them.
     pub disagreement: f64,
     /// The outputs; none for those that need the motion.
     pub outputs: Vec<(String, Option<f64>)>,
@@ -40,9 +41,7 @@ pub fn inspect(mut check: Check, settings: &Settings) -> Result<Inspection, Moti
     // rows scaled beyond the range of numbers have an influence beyond it
     let geometry = geometry.filter(|g| g.influence.iter().chain(&g.P).all(|x| x.is_finite()));
     let routes = RouteName::ALL.map(|name| (name, by_route(&mut check, name, settings, small)));
-    let free = &check.snapshot.found.unconstrained_acceleration;
-    let scale = qddot.iter().chain(free).fold(0.0_f64, |m, x| m.max(x.abs()));
-    let disagreement = disagreement(&routes, &qddot, scale);
+    let disagreement = disagreement(&routes, &qddot, &check.snapshot.found.unconstrained_acceleration);
     let outputs = check.system.outputs(&state, &lambda, &qddot, gaussian);
     let solver = solver(&mut check, settings);
     Ok(Inspection { check, energies, geometry, routes: routes.to_vec(), disagreement, outputs, solver })
@@ -76,10 +75,18 @@ fn by_route(check: &mut Check, name: RouteName, settings: &Settings, small: bool
     }))
 }
 
-/// Largest difference from the default route, relative to `scale`; zero where every route finds nothing but zeros.
-fn disagreement(routes: &[(RouteName, RouteResult)], reference: &[f64], scale: f64) -> f64 {
+/// Accelerations this small beside those without constraints are rounding, and the system is at rest.
+const STILL: f64 = 1e-12;
+
+/// Largest difference from the default route, relative to the largest q̈; zero where every route finds nothing but zeros.
+///
+/// A large a must not hide an error of q̈: it is the scale only where q̈ is nothing but its rounding.
+fn disagreement(routes: &[(RouteName, RouteResult)], reference: &[f64], free: &[f64]) -> f64 {
+    let largest = |v: &[f64]| v.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
     let found = routes.iter().filter_map(|(_, result)| result.as_ref()?.as_ref().ok());
     let differences = found.flat_map(|qddot| qddot.iter().zip(reference).map(|(a, b)| (a - b).abs()));
-    let largest = differences.fold(0.0_f64, f64::max);
-    if scale > 0.0 { largest / scale } else { largest }
+    let difference = differences.fold(0.0_f64, f64::max);
+    let (moving, free) = (largest(reference), largest(free));
+    let scale = if moving > STILL * free { moving } else { free };
+    if scale > 0.0 { difference / scale } else { difference }
 }
