@@ -160,7 +160,7 @@ pub fn inspect_json(reading: &Reading, diagnostics: &Diagnostics, inspection: &I
         "lambda": found.lambda,
         "determinacy": determinacy(check),
         "freedom": freedom(check),
-        "rank": found.rank,
+        "rank": check.rank,
         "rank_gap": { "kept": found.gap.kept, "dropped": found.gap.dropped },
         "degrees_of_freedom": check.degrees_of_freedom(),
         "gaussian": when_regular(json!(found.gaussian)),

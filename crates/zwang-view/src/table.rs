@@ -120,7 +120,8 @@ fn left_out(check: &Check) -> String {
 /// Which multipliers are one of a family, what of them is determined, and what is shown of them.
 pub(crate) fn undetermined(check: &Check) -> String {
     let determinacy = &check.determinacy;
-    let place = if check.freedom.mobility == Mobility::Singular { " at this state" } else { "" };
+    let place =
+        if matches!(check.freedom.mobility, Mobility::Singular | Mobility::Shaky) { " at this state" } else { "" };
     let mut out = String::new();
     for family in determinacy.families.iter().take(MOST_FAMILIES) {
         let rows: Vec<&str> = family.rows.iter().map(String::as_str).collect();

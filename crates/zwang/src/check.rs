@@ -99,10 +99,10 @@ impl Check {
         if let Err(error) = self.snapshot.take(&mut self.system, &state, &mut *way, settings) {
             return Err(Box::new(contradiction::explain(&self.equations, &state, &error)));
         }
-        self.rank = self.snapshot.found.rank;
         let Check { equations, system, snapshot, .. } = self;
         let rows = dependence::redundant(equations, system, &state, &snapshot.given, settings);
         self.determinacy = determinacy::determinacy(equations, &state, &snapshot.found, &rows);
+        self.rank = rows.rank(snapshot.found.rank);
         self.freedom = freedom::freedom(equations, self.rank, &rows);
         self.redundant = rows.redundant;
         self.regular = !self.snapshot.found.singular_mass;
@@ -142,7 +142,8 @@ pub fn check(model: Model, wishes: &Wishes, diagnostics: &mut Diagnostics) -> Op
         return None;
     }
     let rows = dependence::redundant(&mut equations, &mut system, &state, &snapshot.given, settings);
-    let freedom = freedom::freedom(&equations, snapshot.found.rank, &rows);
+    let rank = rows.rank(snapshot.found.rank);
+    let freedom = freedom::freedom(&equations, rank, &rows);
     tell_dependence(&equations, &rows, &freedom, settings, diagnostics);
     let necessity = dependence::necessity(&equations, &rows, settings);
     constraints.iter_mut().zip(necessity.essential).for_each(|(c, essential)| c.essential = essential);
@@ -154,7 +155,7 @@ pub fn check(model: Model, wishes: &Wishes, diagnostics: &mut Diagnostics) -> Op
         determinacy: determinacy::determinacy(&equations, &state, &snapshot.found, &rows),
         removable: necessity.removable,
         freedom,
-        rank: snapshot.found.rank,
+        rank,
         regular: !snapshot.found.singular_mass,
         equations,
         system,

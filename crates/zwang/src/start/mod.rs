@@ -15,8 +15,8 @@ use crate::model::Model;
 use crate::system::System;
 use level::{Equation, LevelEquations, point_rows};
 pub(crate) use report::joined;
-pub(crate) use walk::elsewhere;
 pub use walk::{Elsewhere, nearby_state};
+pub(crate) use walk::{beside, elsewhere};
 
 /// A start that misses by less than this, relative to the size of its values, is what the user's digits could say.
 /// It equals the default tolerance of a run.

@@ -68,6 +68,31 @@ pub fn nearby_state(
     }
 }
 
+/// M, Q, A, b at a few states beside a given one, which need not be on the constraints: what sizes are usual.
+pub(crate) fn beside(system: &mut System, state: &State) -> Vec<Given> {
+    /// Three, so that one may be special or without a value.
+    const STATES: u64 = 3;
+    /// How far, beside the size of the system.
+    const FAR: f64 = 0.1;
+    let mut given = system.allocate();
+    // masses are needed only for their sizes, even where something else has no value
+    let _ = system.fill(state, &mut given);
+    let mass: Vec<f64> = (0..state.q.len()).map(|k| given.mass_matrix.get(k, k)).collect();
+    let (unit, unit_rate) = (units(&mass, &state.q), units(&mass, &state.qdot));
+    let mut found = Vec::new();
+    for seed in 1..=STATES {
+        let mut random = Random::new(seed);
+        let mut other = state.clone();
+        other.q.iter_mut().zip(&unit).for_each(|(q, unit)| *q += FAR * unit * random.next());
+        other.qdot.iter_mut().zip(&unit_rate).for_each(|(v, unit)| *v += FAR * unit * random.next());
+        let mut given = system.allocate();
+        if system.fill(&other, &mut given).is_ok() {
+            found.push(given);
+        }
+    }
+    found
+}
+
 /// Where a walk led.
 enum Way {
     To(Box<(State, Given)>),

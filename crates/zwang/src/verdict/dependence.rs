@@ -1,6 +1,6 @@
 //! Rows that repeat others: which, by what formula, and whether everywhere or only here.
 
-use zwang_expr::Expr;
+use zwang_expr::{Expr, Node};
 use zwang_motion::{Dependence, Given, Matrix, Settings, State, dependence};
 
 use super::polynomial::Atoms;
@@ -8,7 +8,7 @@ use crate::diagnostic::{Diagnostic, Severity};
 use crate::equations::Equations;
 use crate::model::Level;
 use crate::quantity::rounded;
-use crate::start::{Elsewhere, elsewhere, joined};
+use crate::start::{Elsewhere, beside, elsewhere, joined};
 use crate::system::System;
 
 /// A row that others give.
@@ -73,6 +73,10 @@ pub struct Dependencies {
     pub elsewhere: Elsewhere,
     /// What the rows are to each other there.
     pub there: Vec<Dependence>,
+    /// The rows whose entries are nothing but rounding here, though not zero.
+    pub faded: Vec<usize>,
+    /// The usual size of each row.
+    usual: Vec<f64>,
 }
 
 /// Coordinates up to which eight random states are looked at, and beyond which none is, to keep `check` a blink.
@@ -96,15 +100,19 @@ pub fn redundant(
     given: &Given,
     settings: &Settings,
 ) -> Dependencies {
-    let Ok(here) = dependence(&by_mass(given), settings) else { return Dependencies::default() };
-    let mut found = Dependencies { here, ..Dependencies::default() };
+    let mut found = Dependencies { usual: usual_sizes(system, state, given), ..Dependencies::default() };
+    let rows = found.rows(given);
+    let Ok(here) = dependence(&rows, settings) else { return Dependencies::default() };
+    let is_faded = |i: &usize| size(&rows, *i) == 0.0 && size(&given.constraint_matrix, *i) > 0.0;
+    found.faded = here.vanished.iter().copied().filter(is_faded).collect();
+    found.here = here;
     if found.here.dependent.is_empty() && found.here.vanished.is_empty() {
         return found;
     }
     found.elsewhere = elsewhere(equations, system, state, settings, n_walks(state.q.len()));
     let states = std::mem::take(&mut found.elsewhere.states);
     for (other, given) in states {
-        if let Ok(there) = dependence(&by_mass(&given), settings) {
+        if let Ok(there) = dependence(&found.rows(&given), settings) {
             found.there.push(there);
             found.elsewhere.states.push((other, given));
         }
@@ -132,6 +140,22 @@ fn by_mass(given: &Given) -> Matrix {
         columns.iter().zip(values).for_each(|(&j, x)| *x *= unit[j]);
     }
     scaled
+}
+
+/// A row this much smaller than usual is nothing but rounding: cos(π/2), or what is left of a square on its constraint.
+const FADED: f64 = 1e-9;
+
+/// The largest entry of a row.
+fn size(rows: &Matrix, i: usize) -> f64 {
+    rows.row(i).1.iter().fold(0.0, |top: f64, x| top.max(x.abs()))
+}
+
+/// The size of each row a little away from a state, the smallest of a few.
+fn usual_sizes(system: &mut System, state: &State, given: &Given) -> Vec<f64> {
+    let others: Vec<Matrix> = beside(system, state).iter().map(by_mass).collect();
+    let smallest = |i: usize| others.iter().map(|rows| size(rows, i)).fold(f64::INFINITY, f64::min);
+    let usual = (0..given.constraint_rhs.len()).map(smallest);
+    usual.map(|size| if size.is_finite() { size } else { 0.0 }).collect()
 }
 
 /// A look at one dependent row.
@@ -178,7 +202,7 @@ impl Look<'_> {
     /// The factors of the same rows at each of the other states; none where these rows do not give it there.
     fn factors_elsewhere(&self, row: usize, terms: &[(usize, f64)]) -> Option<Vec<Vec<f64>>> {
         let each = self.found.elsewhere.states.iter();
-        each.map(|(_, given)| factors(&by_mass(given), row, terms, self.settings)).collect()
+        each.map(|(_, given)| factors(&self.found.rows(given), row, terms, self.settings)).collect()
     }
 
     /// Formulas for the factors that agree with the numbers at every state that was looked at.
@@ -195,8 +219,9 @@ impl Look<'_> {
         let whole = of(row)?;
         let parts: Vec<Expr> = terms.iter().map(|(k, _)| of(*k)).collect::<Option<_>>()?;
         let mut candidates = Vec::new();
-        if let [part] = parts[..] {
-            candidates.extend(self.quotients(whole, part));
+        match parts[..] {
+            [part] => candidates.extend(self.quotients(whole, part)),
+            _ => candidates.extend(self.cofactors(whole, &parts)),
         }
         candidates.extend(self.constants(&here, elsewhere, whole, &parts));
         candidates.extend(self.by_columns(row, terms, whole, &parts));
@@ -227,6 +252,26 @@ impl Look<'_> {
             let factor = atoms.expr(graph, &form);
             let factor = if is_divisor { graph.div(Expr::ONE, factor) } else { factor };
             found.push(Formula { factors: vec![factor], proved: true });
+        }
+        found
+    }
+
+    /// whole = Σ factor · part by division, with the parts in their order and in the opposite one.
+    fn cofactors(&mut self, whole: Expr, parts: &[Expr]) -> Vec<Formula> {
+        let graph = &mut self.equations.model.graph;
+        let mut atoms = Atoms::default();
+        let Some(p) = atoms.expand(graph, whole) else { return Vec::new() };
+        let Some(mut parts) = parts.iter().map(|e| atoms.expand(graph, *e)).collect::<Option<Vec<_>>>() else {
+            return Vec::new();
+        };
+        let forward = atoms.divide_by_all(graph, &p, &parts);
+        parts.reverse();
+        let mut backward = atoms.divide_by_all(graph, &p, &parts);
+        backward.iter_mut().for_each(|quotients| quotients.reverse());
+        let mut found = Vec::new();
+        for quotients in [forward, backward].into_iter().flatten() {
+            let factors = quotients.iter().map(|q| atoms.expr(graph, q)).collect();
+            found.push(Formula { factors, proved: true });
         }
         found
     }
@@ -299,14 +344,28 @@ impl Look<'_> {
     /// `2*l*rod[2]`, if it is short.
     fn text(&mut self, terms: &[(usize, f64)], factors: &[Expr]) -> Option<String> {
         let graph = &mut self.equations.model.graph;
-        let mut products = Vec::new();
+        let mut text = String::new();
         for ((k, _), factor) in terms.iter().zip(factors) {
             let name = &self.equations.rows[*k].name;
-            let symbol = graph.symbol(name, name);
-            products.push(graph.mul(*factor, symbol));
+            let term = match graph.node(*factor) {
+                // a sum stands before the name, in brackets
+                Node::Add(..) => format!("({})*{name}", graph.text_limited(*factor, LONGEST_FORMULA)?),
+                Node::Apply(..) | Node::Symbol(_) => {
+                    format!("{}*{name}", graph.text_limited(*factor, LONGEST_FORMULA)?)
+                }
+                _ => {
+                    let symbol = graph.symbol(name, name);
+                    let product = graph.mul(*factor, symbol);
+                    graph.text_limited(product, LONGEST_FORMULA)?
+                }
+            };
+            match term.strip_prefix('-') {
+                _ if text.is_empty() => text = term,
+                Some(term) => text.push_str(&format!(" - {term}")),
+                None => text.push_str(&format!(" + {term}")),
+            }
         }
-        let sum = graph.sum(&products);
-        graph.text_limited(sum, LONGEST_FORMULA)
+        (text.chars().count() <= LONGEST_FORMULA).then_some(text)
     }
 }
 
@@ -318,6 +377,22 @@ const MOST_COLUMNS: usize = 12;
 const LONGEST_FORMULA: usize = 90;
 
 impl Dependencies {
+    /// A in units of the masses, with rows that are nothing but rounding put to zero.
+    fn rows(&self, given: &Given) -> Matrix {
+        let mut rows = by_mass(given);
+        for i in 0..rows.n_rows {
+            if size(&rows, i) <= FADED * self.usual[i] {
+                rows.row_mut(i).1.fill(0.0);
+            }
+        }
+        rows
+    }
+
+    /// The rank here: that of the solve, unless rows that are nothing but rounding were counted in it.
+    pub(crate) fn rank(&self, solved: usize) -> usize {
+        if self.faded.is_empty() { solved } else { self.here.rank }
+    }
+
     /// Whether every walk led back, so that there is no other position near.
     pub fn is_only_position(&self) -> bool {
         self.elsewhere.n_tried > 0 && self.elsewhere.n_back == self.elsewhere.n_tried
@@ -417,7 +492,8 @@ pub fn redundancy_notes(equations: &Equations, found: &Dependencies, rank: usize
         let message = format!("{}; {m} equations, {rank} independent", sentence(r));
         let row = equations.rows.iter().find(|e| e.name == r.row);
         // where rows meet only here, the count of freedoms holds only here
-        let singular = matches!(r.evidence, Evidence::Failed(_));
+        let shaky = r.evidence == Evidence::NoOtherPosition && rank < n;
+        let singular = shaky || matches!(r.evidence, Evidence::Failed(_));
         let d = if singular { Diagnostic::warning("Z310", message) } else { Diagnostic::note("Z310", message) };
         let label = if singular { "a singular position" } else { "not needed for the motion" };
         let d = match row {
@@ -425,6 +501,11 @@ pub fn redundancy_notes(equations: &Equations, found: &Dependencies, rank: usize
             None => d,
         };
         if singular {
+            if shaky {
+                return d.with_note(
+                    "the rows touch here: each is needed, and rank and multipliers are those of this position",
+                );
+            }
             let nearby = n - found.rank_elsewhere().unwrap_or(rank).min(n);
             let counts = format!(
                 "{} degrees of freedom here, {nearby} nearby: rank and multipliers are those of this position",

@@ -90,7 +90,7 @@ pub fn mobility_note(equations: &Equations, freedom: &Freedom) -> Option<Diagnos
             "Z318",
             format!("{} here; whether nearby positions have as many was not found out", degrees(freedom.here)),
         )
-        .with_note("rows depend on others at this state, and no other state was looked at")
+        .with_note("rows depend on others at this state, and no other state on the constraints was looked at or found")
         .help("check from another start"),
         _ => return None,
     };

@@ -258,6 +258,36 @@ impl Atoms {
         None
     }
 
+    /// Factors with which divisors give p, by division from the highest term down: each term by the first divisor that takes it.
+    ///
+    /// Whether the division goes out even may depend on the order of the divisors; if it does, it is a proof.
+    pub(crate) fn divide_by_all(
+        &mut self,
+        graph: &mut Graph,
+        p: &Polynomial,
+        divisors: &[Polynomial],
+    ) -> Option<Vec<Polynomial>> {
+        let mut rest = self.reduced(graph, p)?;
+        if [&rest].into_iter().chain(divisors).any(|p| p.denominator().iter().any(|e| *e != 0)) {
+            return None;
+        }
+        let mut quotients = vec![Polynomial::default(); divisors.len()];
+        for _ in 0..MOST_TERMS {
+            let Some((top, value)) = rest.0.last_key_value() else { return Some(quotients) };
+            let takes = |d: &Polynomial| {
+                let (lead, lead_value) = d.0.last_key_value()?;
+                let exponents = times(top, &lead.iter().map(|e| -e).collect::<Vec<_>>());
+                let factor = value.mul(&lead_value.recip()?)?;
+                exponents.iter().all(|e| *e >= 0).then_some((exponents, factor))
+            };
+            let (k, (exponents, factor)) = divisors.iter().enumerate().find_map(|(k, d)| Some((k, takes(d)?)))?;
+            rest.add_product(&divisors[k], &factor.neg(), &exponents)?;
+            let term = Polynomial(BTreeMap::from([(exponents, factor)]));
+            quotients[k].add_product(&term, &Number::integer(1), &[])?;
+        }
+        None
+    }
+
     /// What p becomes on d = 0, each time one atom that d contains alone in a term is put in by the others.
     ///
     /// For d = √u − l that is √u = l, which turns √u + l into 2 l.
