@@ -107,13 +107,14 @@ fn listed(names: &[&str]) -> String {
 fn left_out(check: &Check) -> String {
     let together: Vec<&str> = check.removable.iter().map(|c| check.constraints[*c].name.as_str()).collect();
     let alone = check.constraints.iter().filter(|c| c.essential == Some(false)).map(|c| c.name.as_str());
-    let others: Vec<&str> = alone.filter(|name| !together.contains(name)).collect();
+    let taken: std::collections::HashSet<&str> = together.iter().copied().collect();
+    let others: Vec<&str> = alone.filter(|name| !taken.contains(name)).collect();
     match (together.len(), others.len()) {
         (0, 0) => String::new(),
         (0, _) => format!("  could be left out, one of them: {}\n", listed(&others)),
         (_, 0) => format!("  could be left out: {}\n", listed(&together)),
         (1, _) => format!("  could be left out: {} (or {} instead)\n", listed(&together), listed(&others)),
-        _ => format!("  could be left out: {}; of others one instead: {}\n", listed(&together), listed(&others)),
+        _ => format!("  could be left out: {} (in place of one of them also {})\n", listed(&together), listed(&others)),
     }
 }
 

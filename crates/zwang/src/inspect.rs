@@ -90,3 +90,19 @@ fn disagreement(routes: &[(RouteName, RouteResult)], reference: &[f64], free: &[
     let scale = if moving > STILL * free { moving } else { free };
     if scale > 0.0 { difference / scale } else { difference }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One route is off by 1e-7 of a q̈ that is a millionth of a.
+    #[test]
+    fn a_large_free_acceleration_hides_no_error() {
+        let by = |x: f64| (RouteName::AnyInverse, Some(Ok(vec![x, 0.0])));
+        let off = disagreement(&[by(1.0), by(1.0 + 1e-7)], &[1.0, 0.0], &[1e6, 1e6]);
+        assert!((off - 1e-7).abs() < 1e-12, "{off:e}");
+        // held still: what is left is rounding of a
+        assert_eq!(disagreement(&[by(1e-10)], &[0.0, 0.0], &[1e6, 0.0]), 1e-16);
+        assert_eq!(disagreement(&[by(0.0)], &[0.0, 0.0], &[0.0, 0.0]), 0.0);
+    }
+}

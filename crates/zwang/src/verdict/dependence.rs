@@ -452,22 +452,28 @@ fn fraction(x: f64) -> Option<(i64, i64)> {
     None
 }
 
+/// Names shown before the rest is only counted.
+const MOST_NAMES: usize = 6;
+
 fn random_states(n: usize) -> String {
     if n == 1 { "1 random state".into() } else { format!("{n} random states") }
 }
 
 /// What repeats what, in one sentence without its end: "`again` repeats `rod[2]`: again = 2*rod[2], proved".
 fn sentence(r: &Redundant) -> String {
-    let names: Vec<String> = r.depends_on.iter().take(6).map(|(n, _)| format!("`{n}`")).collect();
-    let verb = if names.len() == 1 { "repeats" } else { "follows from" };
+    let names: Vec<String> = match r.depends_on.len() {
+        0..=MOST_NAMES => r.depends_on.iter().map(|(n, _)| format!("`{n}`")).collect(),
+        n => vec![format!("{n} others")],
+    };
+    let verb = if r.depends_on.len() == 1 { "repeats" } else { "follows from" };
     let numbers = || {
         let term = |(n, c): &(String, f64)| match *c {
             1.0 => n.clone(),
             -1.0 => format!("-{n}"),
             c => format!("{}*{n}", rounded(c, 4)),
         };
-        let terms: Vec<String> = r.depends_on.iter().take(6).map(term).collect();
-        let more = if r.depends_on.len() > 6 { " + …" } else { "" };
+        let terms: Vec<String> = r.depends_on.iter().take(MOST_NAMES).map(term).collect();
+        let more = if r.depends_on.len() > MOST_NAMES { " + …" } else { "" };
         format!("`{} = {}{more}`", r.row, terms.join(" + ").replace("+ -", "- "))
     };
     let formula = r.formula.as_ref().map_or_else(numbers, |f| format!("`{} = {f}`", r.row));
@@ -513,9 +519,13 @@ pub fn redundancy_notes(equations: &Equations, found: &Dependencies, rank: usize
             );
             return d.with_note(counts).help("start from another position if this one was not meant");
         }
-        let mut shared: Vec<String> = r.depends_on.iter().map(|(n, _)| format!("`{n}`")).collect();
-        shared.truncate(6);
-        shared.push(format!("`{}`", r.row));
+        let shared = match r.depends_on.len() {
+            0..=MOST_NAMES => {
+                let names = r.depends_on.iter().map(|(name, _)| name).chain([&r.row]);
+                joined(&names.map(|name| format!("`{name}`")).collect::<Vec<_>>())
+            }
+            n => format!("these {} rows", n + 1),
+        };
         if let Some(name) = law_on_a_share(equations, r) {
             let mut d = d
                 .with_note(format!("a nonideal law uses the reaction of `{name}`, which is only a share of the whole"));
@@ -523,10 +533,8 @@ pub fn redundancy_notes(equations: &Equations, found: &Dependencies, rank: usize
             d.label = "changes the share that the law sees".into();
             return d.help("drop the repeated constraint, so that the law sees the whole reaction");
         }
-        d.with_note("the motion and the total constraint force are unique").with_note(format!(
-            "the split between {} is not: the multipliers shown are the smallest possible",
-            joined(&shared)
-        ))
+        d.with_note("the motion and the total constraint force are unique")
+            .with_note(format!("the split between {shared} is not: the multipliers shown are the smallest possible"))
     };
     const MOST: usize = 8;
     found.redundant.iter().take(MOST).map(note).collect()
