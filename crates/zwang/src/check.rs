@@ -101,7 +101,7 @@ impl Check {
         }
         let Check { equations, system, snapshot, .. } = self;
         let rows = dependence::redundant(equations, system, &state, &snapshot.given, settings);
-        self.determinacy = determinacy::determinacy(equations, &state, &snapshot.found, &rows);
+        self.determinacy = determinacy::determinacy(equations, snapshot, &rows);
         self.rank = rows.rank(snapshot.found.rank);
         self.freedom = freedom::freedom(equations, self.rank, &rows);
         self.redundant = rows.redundant;
@@ -152,7 +152,7 @@ pub fn check(model: Model, wishes: &Wishes, diagnostics: &mut Diagnostics) -> Op
     }
     later_notes(&equations.model, Severity::Note, diagnostics);
     let check = Check {
-        determinacy: determinacy::determinacy(&equations, &state, &snapshot.found, &rows),
+        determinacy: determinacy::determinacy(&equations, &snapshot, &rows),
         removable: necessity.removable,
         freedom,
         rank,

@@ -266,6 +266,21 @@ fn a_singular_position_leaves_the_reactions_determined_elsewhere() {
     assert!(!check.determinacy.is_choice("pull") && check.determinacy.is_choice_here("pull"));
 }
 
+/// The power of one of two drives that push the same way is their choice; that of a rail at rest is zero whatever it carries.
+#[test]
+fn the_power_of_a_shared_drive_is_not_determined() {
+    let check = check(
+        "coordinates x, y\nmass x, y: 1\nforce y: -9.81\nconstraint drive: x = sin(t)\nconstraint helper: 2*x = 2*sin(t)\n\
+         constraint rail: y = 0\nconstraint second: 3*y = 0\noutput one = power(drive)\noutput none = power(rail)\n\
+         output both = lambda(drive) + 2*lambda(helper)\nstart x = 0, y = 0, x' = 1, y' = 0\n",
+    );
+    let verdict =
+        |name: &str| check.determinacy.quantities.iter().find(|q| q.name == name).map(|q| (q.here, q.general));
+    assert_eq!(verdict("one"), Some((false, Some(false))));
+    assert_eq!(verdict("none"), Some((true, Some(true))));
+    assert_eq!(verdict("both"), Some((true, Some(true))));
+}
+
 /// What must not change with the way a model is written down.
 fn verdicts(
     check: &Check,

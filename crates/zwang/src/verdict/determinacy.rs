@@ -1,7 +1,7 @@
 //! What of the constraint forces the model determines, and what is one of a family.
 
 use zwang_expr::{Expr, Program};
-use zwang_motion::{Dependence, Found, State};
+use zwang_motion::{Dependence, Found, Given, Snapshot, State};
 
 use super::dependence::Dependencies;
 use crate::equations::Equations;
@@ -58,37 +58,73 @@ impl Determinacy {
     }
 }
 
+/// A state with the changes of the multipliers that make no force there.
+struct Place<'a> {
+    state: &'a State,
+    given: &'a Given,
+    changes: Vec<Change>,
+}
+
 /// What is determined at a state and in general.
-pub fn determinacy(equations: &Equations, state: &State, found: &Found, rows: &Dependencies) -> Determinacy {
-    let here = changes(&rows.here);
-    let general: Vec<Vec<Change>> = rows.general().into_iter().map(changes).collect();
-    if here.is_empty() && general.iter().all(Vec::is_empty) {
+pub fn determinacy(equations: &Equations, snapshot: &Snapshot, rows: &Dependencies) -> Determinacy {
+    let here = Place { state: &snapshot.state, given: &snapshot.given, changes: changes(&rows.here) };
+    if here.changes.is_empty() {
         return Determinacy::default();
     }
-    let known = !rows.there.is_empty();
-    let probes = shown(equations).into_iter().filter_map(|(name, expr)| {
-        let mut probe = Probe::new(equations, found, expr)?;
-        let general = known.then(|| {
-            (0..general.len()).all(|k| {
-                let at = &rows.elsewhere.states;
-                let place = at.iter().zip(&rows.there).filter(|(_, d)| Some(d.rank) == rows.rank_elsewhere()).nth(k);
-                place.is_none_or(|((there, _), _)| probe.stays(equations, there, &general[k]))
-            })
-        });
-        Some(Quantity { name, here: probe.stays(equations, state, &here), general })
-    });
+    let there = rows.elsewhere.states.iter().zip(&rows.there);
+    let general: Vec<Place> = there
+        .filter(|(_, d)| Some(d.rank) == rows.rank_elsewhere())
+        .map(|((state, given), d)| Place { state, given, changes: changes(d) })
+        .collect();
     let mut quantities: Vec<Quantity> = Vec::new();
-    for q in probes {
+    for (name, expr) in shown(equations) {
+        let mut probe = Probe::new(equations, &snapshot.found, expr);
+        let powers = powers(equations, expr);
+        if probe.is_none() && powers.is_empty() {
+            continue;
+        }
+        let mut stays = |place: &Place| {
+            probe.as_mut().is_none_or(|probe| probe.stays(equations, place.state, &place.changes))
+                && powers.iter().all(|c| power_stays(equations, place, *c))
+        };
+        let here = stays(&here);
+        let general = (!general.is_empty()).then(|| general.iter().all(&mut stays));
         // components of a drawn force share a name: it is determined if all of them are
-        match quantities.iter_mut().find(|other| other.name == q.name) {
+        match quantities.iter_mut().find(|other| other.name == name) {
             Some(other) => {
-                other.here &= q.here;
-                other.general = other.general.zip(q.general).map(|(a, b)| a && b);
+                other.here &= here;
+                other.general = other.general.zip(general).map(|(a, b)| a && b);
             }
-            None => quantities.push(q),
+            None => quantities.push(Quantity { name, here, general }),
         }
     }
     Determinacy { families: families(equations, &rows.here), quantities }
+}
+
+/// The constraints whose power or work an expression contains.
+fn powers(equations: &Equations, expr: Expr) -> Vec<usize> {
+    let derived = |symbol: &Expr| match equations.model.derived.get(symbol) {
+        Some(Derived::Power(c) | Derived::Work(c)) => Some(*c),
+        _ => None,
+    };
+    equations.model.graph.symbols(expr).iter().filter_map(derived).collect()
+}
+
+/// Whether no change that makes no force changes the power of a constraint, Σ λᵢ Aᵢ q̇ over its rows.
+fn power_stays(equations: &Equations, place: &Place, constraint: usize) -> bool {
+    let power = |k: usize| {
+        let (columns, values) = place.given.constraint_matrix.row(k);
+        let terms = columns.iter().zip(values).map(|(&j, a)| a * place.state.qdot[j]);
+        terms.fold((0.0, 0.0), |(sum, size), x| (sum + x, size + x.abs()))
+    };
+    place.changes.iter().all(|change| {
+        let own = change.iter().filter(|(k, _)| equations.rows[*k].constraint == constraint);
+        let (sum, size) = own.fold((0.0_f64, 0.0_f64), |(sum, size), (k, y)| {
+            let (motion, terms) = power(*k);
+            (sum + y * motion, size + (y * terms).abs())
+        });
+        sum.abs() <= SHIFT * size
+    })
 }
 
 /// A change of the multipliers that makes no force, by rows.
