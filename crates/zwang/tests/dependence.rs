@@ -282,16 +282,31 @@ fn the_power_of_a_shared_drive_is_not_determined() {
 }
 
 /// What must not change with the way a model is written down.
-fn verdicts(
-    check: &Check,
-) -> (usize, usize, Option<usize>, Mobility, Vec<(usize, usize)>, Vec<(String, Option<bool>)>) {
+#[derive(Debug, PartialEq)]
+struct Verdicts {
+    rank: usize,
+    n_redundant: usize,
+    general: Option<usize>,
+    mobility: Mobility,
+    families: Vec<(usize, usize)>,
+    essential: Vec<(String, Option<bool>)>,
+}
+
+fn verdicts(check: &Check) -> Verdicts {
     let mut families: Vec<(usize, usize)> =
         check.determinacy.families.iter().map(|f| (f.rows.len(), f.directions.len())).collect();
     families.sort_unstable();
     let mut essential: Vec<(String, Option<bool>)> =
         check.constraints.iter().map(|c| (c.name.clone(), c.essential)).collect();
     essential.sort();
-    (check.rank, check.redundant.len(), check.freedom.general, check.freedom.mobility, families, essential)
+    Verdicts {
+        rank: check.rank,
+        n_redundant: check.redundant.len(),
+        general: check.freedom.general,
+        mobility: check.freedom.mobility,
+        families,
+        essential,
+    }
 }
 
 /// Scaling rows by a million, reordering them, and measuring in other units changes no verdict.
@@ -318,7 +333,7 @@ fn no_verdict_depends_on_scale_order_or_units() {
     let mut random = Random(7);
     for with in [4, 5] {
         let plain = verdicts(&model([1.0; 5], [0, 1, 2, 3, 4], 1.0, with));
-        assert_eq!((plain.0, plain.1), (with - 2, 2));
+        assert_eq!((plain.rank, plain.n_redundant), (with - 2, 2));
         for _ in 0..12 {
             let scales = [0; 5].map(|_| 10.0_f64.powf(6.0 * random.next()));
             let mut order = [0, 1, 2, 3, 4];

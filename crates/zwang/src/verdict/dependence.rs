@@ -87,7 +87,7 @@ const MOST_COORDINATES: usize = 400;
 fn n_walks(n: usize) -> usize {
     match n {
         0..=FEW_COORDINATES => 8,
-        ..=MOST_COORDINATES => 3,
+        n if n <= MOST_COORDINATES => 3,
         _ => 0,
     }
 }
