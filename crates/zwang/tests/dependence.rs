@@ -271,7 +271,7 @@ fn a_singular_position_leaves_the_reactions_determined_elsewhere() {
 fn the_power_of_a_shared_drive_is_not_determined() {
     let check = check(
         "coordinates x, y\nmass x, y: 1\nforce y: -9.81\nconstraint drive: x = sin(t)\nconstraint helper: 2*x = 2*sin(t)\n\
-         constraint rail: y = 0\nconstraint second: 3*y = 0\noutput one = power(drive)\noutput none = power(rail)\n\
+         constraint rail: y = 0\nconstraint second: 3*y = 0\noutput one = power(drive)\noutput none = power(rail)\noutput done = work(drive)\noutput idle = work(rail)\n\
          output both = lambda(drive) + 2*lambda(helper)\nstart x = 0, y = 0, x' = 1, y' = 0\n",
     );
     let verdict =
@@ -279,6 +279,7 @@ fn the_power_of_a_shared_drive_is_not_determined() {
     assert_eq!(verdict("one"), Some((false, Some(false))));
     assert_eq!(verdict("none"), Some((true, Some(true))));
     assert_eq!(verdict("both"), Some((true, Some(true))));
+    assert_eq!((verdict("done"), verdict("idle")), (Some((false, Some(false))), Some((true, Some(true)))));
 }
 
 /// What must not change with the way a model is written down.

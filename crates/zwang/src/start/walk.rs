@@ -24,6 +24,8 @@ const STEPS: [f64; 6] = [0.3, 0.1, 0.03, 1e-2, 1e-3, 1e-4];
 const LEADS_AWAY: f64 = 0.2;
 /// A random direction of which no more than this is left has no free part: far above rounding, far below chance.
 const NO_DIRECTION: f64 = 1e-8;
+/// A velocity below this, beside those of the system, is rounding.
+const STILL: f64 = 1e-12;
 /// Steps of one walk: two, so that the second begins where nothing is special.
 const STEPS_OF_A_WALK: usize = 2;
 
@@ -166,6 +168,10 @@ impl<'a> Walk<'a> {
         match project_only(&mut self.velocities, &self.weight, &movable, &mut here.qdot, self.settings) {
             Ok(found) if found.converged => {}
             _ => return Way::Nowhere,
+        }
+        // what the constraints hold still is zero, not the rounding of what was taken away
+        for (v, _) in here.qdot.iter_mut().zip(&self.unit_rate).filter(|(v, unit)| v.abs() <= STILL * **unit) {
+            *v = 0.0;
         }
         match system.fill(&here, &mut given) {
             Ok(()) => Way::To(Box::new((here, given))),

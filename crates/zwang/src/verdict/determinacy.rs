@@ -112,10 +112,15 @@ fn powers(equations: &Equations, expr: Expr) -> Vec<usize> {
 
 /// Whether no change that makes no force changes the power of a constraint, Σ λᵢ Aᵢ q̇ over its rows.
 fn power_stays(equations: &Equations, place: &Place, constraint: usize) -> bool {
+    let mass = |j: usize| place.given.mass_matrix.get(j, j).max(0.0);
+    let rates = &place.state.qdot;
+    let whole: f64 = rates.iter().enumerate().map(|(j, v)| mass(j) * v * v).sum::<f64>().sqrt();
+    // a velocity that should be zero is rounding of what moves with as much energy
+    let usual = |j: usize| if mass(j) > 0.0 { whole / mass(j).sqrt() } else { rates[j].abs() };
     let power = |k: usize| {
         let (columns, values) = place.given.constraint_matrix.row(k);
-        let terms = columns.iter().zip(values).map(|(&j, a)| a * place.state.qdot[j]);
-        terms.fold((0.0, 0.0), |(sum, size), x| (sum + x, size + x.abs()))
+        let terms = columns.iter().zip(values).map(|(&j, a)| (a * rates[j], a.abs() * usual(j)));
+        terms.fold((0.0, 0.0), |(sum, size), (x, by)| (sum + x, size + by))
     };
     place.changes.iter().all(|change| {
         let own = change.iter().filter(|(k, _)| equations.rows[*k].constraint == constraint);
