@@ -93,6 +93,20 @@ fn check_has_the_fields_of_the_contract() {
     let factor = value["redundant"][0]["depends_on"]["rod[2]"].as_f64().unwrap();
     assert!((factor - 2.0).abs() < 1e-12);
     assert_eq!(value["redundant"][0]["everywhere"], true);
+    // |P|² - l² = (|P| + l)(|P| - l), and |P| = l
+    assert_eq!(
+        (&value["redundant"][0]["formula"], &value["redundant"][0]["evidence"]),
+        (&"2*l*rod[2]".into(), &"proved".into())
+    );
+    let essential: Vec<bool> = (0..3).map(|k| value["constraints"][k]["essential"].as_bool().unwrap()).collect();
+    assert_eq!(essential, [true, false, false]);
+    assert_eq!(value["removable"], serde_json::json!(["again"]));
+    assert_eq!(value["determinacy"]["families"][0]["dimension"], 1);
+    assert_eq!(
+        value["determinacy"]["families"][0]["determined"][0],
+        serde_json::json!({ "rod[2]": 1.0, "again": 2.0 })
+    );
+    assert_eq!((&value["freedom"]["here"], &value["freedom"]["counted"]), (&2.into(), &1.into()));
     assert_eq!(value["indeterminate"], serde_json::json!(["rod[2]", "again"]));
     assert_eq!((value["rank"].as_u64(), value["degrees_of_freedom"].as_u64()), (Some(2), Some(2)));
     let note = &value["diagnostics"][0];

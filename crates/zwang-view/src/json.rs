@@ -72,6 +72,7 @@ pub fn check_json(reading: &Reading, diagnostics: &Diagnostics, check: Option<&C
                 "velocity": c.velocity.map(|v| v.as_str()),
                 "ideal": c.ideal,
                 "integrable": c.integrable,
+                "essential": c.essential,
             })
         });
         object.insert("constraints".into(), kinds.collect());
@@ -79,10 +80,21 @@ pub fn check_json(reading: &Reading, diagnostics: &Diagnostics, check: Option<&C
         object.insert("degrees_of_freedom".into(), json!(check.degrees_of_freedom()));
         let redundant = check.redundant.iter().map(|r| {
             let depends: Map<String, Value> = r.depends_on.iter().map(|(n, c)| (n.clone(), json!(c))).collect();
-            json!({ "constraint": r.row, "depends_on": depends, "everywhere": r.everywhere })
+            json!({
+                "constraint": r.row,
+                "depends_on": depends,
+                "formula": r.formula,
+                "everywhere": r.everywhere,
+                "evidence": r.evidence.as_str(),
+                "states": r.evidence.n_states(),
+            })
         });
         object.insert("redundant".into(), redundant.collect());
-        object.insert("indeterminate".into(), json!(check.indeterminate));
+        object.insert("indeterminate".into(), json!(check.determinacy.rows()));
+        let removable = check.removable.iter().map(|c| json!(check.constraints[*c].name));
+        object.insert("removable".into(), removable.collect());
+        object.insert("determinacy".into(), determinacy(check));
+        object.insert("freedom".into(), freedom(check));
         let integrability = &check.integrability;
         object.insert("growth_vector".into(), json!(integrability.growth_vector));
         object.insert("growth_with_time".into(), json!(integrability.with_time));
@@ -101,6 +113,38 @@ pub fn check_json(reading: &Reading, diagnostics: &Diagnostics, check: Option<&C
         }
     }
     Value::Object(object)
+}
+
+/// What is determined and what is not: families of multipliers, and quantities made of them.
+fn determinacy(check: &Check) -> Value {
+    let sum = |terms: &Vec<(String, f64)>| -> Map<String, Value> {
+        terms.iter().map(|(name, c)| (name.clone(), json!(c))).collect()
+    };
+    let family = |f: &zwang::verdict::Family| {
+        json!({
+            "rows": f.rows,
+            "dimension": f.directions.len(),
+            "directions": f.directions.iter().map(sum).collect::<Vec<_>>(),
+            "determined": f.determined.iter().map(sum).collect::<Vec<_>>(),
+        })
+    };
+    let quantity = |q: &zwang::verdict::Quantity| json!({ "name": q.name, "here": q.here, "general": q.general });
+    json!({
+        "families": check.determinacy.families.iter().map(family).collect::<Vec<_>>(),
+        "quantities": check.determinacy.quantities.iter().map(quantity).collect::<Vec<_>>(),
+    })
+}
+
+/// How many freedoms there are, here and in general.
+fn freedom(check: &Check) -> Value {
+    let freedom = &check.freedom;
+    json!({
+        "here": freedom.here,
+        "general": freedom.general,
+        "counted": freedom.counted,
+        "mobility": freedom.mobility.as_str(),
+        "states": freedom.n_states,
+    })
 }
 
 /// `zwang inspect --json`.
@@ -151,7 +195,9 @@ pub fn inspect_json(reading: &Reading, diagnostics: &Diagnostics, inspection: &I
         "Qc_ideal": found.constraint_force_ideal,
         "Qc_nonideal": found.constraint_force_nonideal,
         "lambda": found.lambda,
-        "rank": found.rank,
+        "determinacy": determinacy(check),
+        "freedom": freedom(check),
+        "rank": check.rank,
         "rank_gap": { "kept": found.gap.kept, "dropped": found.gap.dropped },
         "degrees_of_freedom": check.degrees_of_freedom(),
         "gaussian": when_regular(json!(found.gaussian)),
@@ -182,12 +228,13 @@ pub fn run_json(reading: &Reading, diagnostics: &Diagnostics, run: &Run, seconds
         model.coordinates.iter().zip(values).map(|(c, v)| (c.name.clone(), json!(v))).collect()
     };
     let output = |o: &Extent| {
-        let value = match &o.values {
+        let mut value = match &o.values {
             Some(v) => {
                 json!({ "last": v.last, "min": v.min, "max": v.max, "unit": o.unit, "undefined_at_times": o.undefined })
             }
             None => json!({ "last": null, "min": null, "max": null, "unit": o.unit }),
         };
+        value["determined"] = json!(!check.determinacy.is_choice(&o.name));
         (o.name.clone(), value)
     };
     let named = |pairs: &[(String, f64)]| -> Map<String, Value> {

@@ -18,7 +18,15 @@ const MOST_EVENTS: usize = 6;
 pub fn run_summary(file: &str, run: &Run) -> String {
     let mut out = summary(file, &run.check);
     out.push_str(&format!("  {}\n  {}\n  {}\n", cost(run), kept(run), end(run)));
-    let mut lines: Vec<Vec<String>> = run.outputs.iter().take(MOST_OUTPUTS).map(output_line).collect();
+    let choice = |o: &zwang::simulate::Extent| run.check.determinacy.is_choice(&o.name);
+    let line = |o: &zwang::simulate::Extent| {
+        let mut line = output_line(o);
+        if choice(o) {
+            line.push("(one of a family: by the smallest multipliers)".into());
+        }
+        line
+    };
+    let mut lines: Vec<Vec<String>> = run.outputs.iter().take(MOST_OUTPUTS).map(line).collect();
     if run.outputs.len() > MOST_OUTPUTS {
         lines.push(vec![format!("… {} outputs in all", run.outputs.len())]);
     }

@@ -2,6 +2,7 @@
 
 use zwang::quantity::{number, rounded};
 use zwang::units::Dimension;
+use zwang::verdict::Mobility;
 use zwang::{Check, Inspection};
 use zwang_motion::Matrix;
 
@@ -19,9 +20,29 @@ pub fn summary(file: &str, check: &Check) -> String {
         0 => "no constraints".to_string(),
         _ => format!("{}, {} independent", count(m, "constraint equation", "constraint equations"), check.rank),
     };
-    out.push_str(&format!("  {}, {constraints}  →  {freedom} of freedom\n", count(n, "coordinate", "coordinates")));
+    let known = freedoms(check);
+    out.push_str(&format!(
+        "  {}, {constraints}  →  {freedom} of freedom{known}\n",
+        count(n, "coordinate", "coordinates")
+    ));
     out.push_str(&kinds(check));
     out
+}
+
+/// What the bare number of freedoms does not say: ` (counting says 0)`, ` here, 1 nearby`.
+fn freedoms(check: &Check) -> String {
+    let freedom = &check.freedom;
+    let real = freedom.general.unwrap_or(freedom.here);
+    let counted = match freedom.counted {
+        n if n == real as isize => String::new(),
+        n => format!(" (coordinates minus equations: {n})"),
+    };
+    match freedom.mobility {
+        Mobility::Singular => format!(" here, {real} nearby{counted}"),
+        Mobility::Shaky => format!(" of infinitesimal size only{counted}"),
+        Mobility::Unknown => format!(" here{counted}"),
+        Mobility::Regular | Mobility::Fixed => counted,
+    }
 }
 
 pub(crate) fn count(n: usize, one: &str, many: &str) -> String {
@@ -66,6 +87,8 @@ pub fn check_table(file: &str, check: &Check) -> String {
         None if !check.regular => out.push_str("  the mass matrix is singular; the constraints make up for it\n"),
         None => {}
     }
+    out.push_str(&left_out(check));
+    out.push_str(&undetermined(check));
     if model.n_coordinates() <= 12 {
         let value = |(c, (q, v)): (&zwang::model::Coordinate, (&f64, &f64))| {
             let unit = c.dimension.map_or(String::new(), |d| d.unit());
@@ -75,6 +98,81 @@ pub fn check_table(file: &str, check: &Check) -> String {
         out.push_str(&format!("  start: {}\n", values.collect::<Vec<_>>().join("; ")));
     }
     out
+}
+
+/// Names and families shown before the rest is only counted.
+const MOST_NAMES: usize = 6;
+const MOST_FAMILIES: usize = 4;
+
+/// `a`, `b`, … and how many more.
+fn listed(names: &[&str]) -> String {
+    let shown: Vec<String> = names.iter().take(MOST_NAMES).map(|n| format!("`{n}`")).collect();
+    let more = if names.len() > MOST_NAMES { format!(", … ({} in all)", names.len()) } else { String::new() };
+    format!("{}{more}", shown.join(", "))
+}
+
+/// Which constraints the motion does not need.
+fn left_out(check: &Check) -> String {
+    let together: Vec<&str> = check.removable.iter().map(|c| check.constraints[*c].name.as_str()).collect();
+    let alone = check.constraints.iter().filter(|c| c.essential == Some(false)).map(|c| c.name.as_str());
+    let taken: std::collections::HashSet<&str> = together.iter().copied().collect();
+    let others: Vec<&str> = alone.filter(|name| !taken.contains(name)).collect();
+    match (together.len(), others.len()) {
+        (0, 0) => String::new(),
+        (0, _) => format!("  could be left out, one of them: {}\n", listed(&others)),
+        (_, 0) => format!("  could be left out: {}\n", listed(&together)),
+        (1, _) => format!("  could be left out: {} (or {} instead)\n", listed(&together), listed(&others)),
+        _ => format!("  could be left out: {} (in place of one of them also {})\n", listed(&together), listed(&others)),
+    }
+}
+
+/// Which multipliers are one of a family, what of them is determined, and what is shown of them.
+pub(crate) fn undetermined(check: &Check) -> String {
+    let determinacy = &check.determinacy;
+    let place =
+        if matches!(check.freedom.mobility, Mobility::Singular | Mobility::Shaky) { " at this state" } else { "" };
+    let mut out = String::new();
+    for family in determinacy.families.iter().take(MOST_FAMILIES) {
+        let rows: Vec<&str> = family.rows.iter().map(String::as_str).collect();
+        let free = match family.directions.len() {
+            1 => String::new(),
+            n => format!(" ({n} directions are free)"),
+        };
+        let sums: Vec<String> = family.determined.iter().take(MOST_FAMILIES).map(|c| multipliers(c)).collect();
+        let more = if family.determined.len() > MOST_FAMILIES { ", …" } else { "" };
+        let known = match sums.len() {
+            0 => "nothing of it is".to_string(),
+            1 => format!("only {} is", sums[0]),
+            _ => format!("only {}{more} are", sums.join(", ")),
+        };
+        out.push_str(&format!("  multipliers of {} not determined{place}{free}; {known}\n", listed(&rows)));
+    }
+    if determinacy.families.len() > MOST_FAMILIES {
+        out.push_str(&format!("  … {} such families in all\n", determinacy.families.len()));
+    }
+    let choice = |q: &&zwang::verdict::Quantity| !q.here;
+    let names: Vec<&str> = determinacy.quantities.iter().filter(choice).map(|q| q.name.as_str()).collect();
+    if !names.is_empty() {
+        let only_here = determinacy.quantities.iter().filter(choice).all(|q| q.general == Some(true));
+        let place = if only_here { " at this state" } else { "" };
+        out.push_str(&format!(
+            "  not determined{place}: {}; shown by the smallest multipliers, a choice\n",
+            listed(&names)
+        ));
+    }
+    out
+}
+
+/// `lambda(rod) + 2*lambda(again)`.
+fn multipliers(terms: &[(String, f64)]) -> String {
+    let term = |(name, c): &(String, f64)| match *c {
+        1.0 => format!("lambda({name})"),
+        -1.0 => format!("-lambda({name})"),
+        c => format!("{}*lambda({name})", rounded(c, 4)),
+    };
+    let more = if terms.len() > MOST_NAMES { " + …" } else { "" };
+    let shown: Vec<String> = terms.iter().take(MOST_NAMES).map(term).collect();
+    format!("{}{more}", shown.join(" + ").replace("+ -", "- "))
 }
 
 /// Widest matrix shown entry by entry.
@@ -113,6 +211,7 @@ pub fn inspect_table(file: &str, inspection: &Inspection) -> String {
         columns.push(("lambda", &found.lambda));
         out.push('\n');
         out.push_str(&vectors("row", &rows, &columns, None));
+        out.push_str(&undetermined(check));
     }
     out.push_str(&matrix("M", &given.mass_matrix));
     out.push_str(&matrix("A", &given.constraint_matrix));
@@ -158,7 +257,15 @@ fn scalars(inspection: &Inspection) -> String {
         let output = check.equations.model.outputs.iter().find(|o| o.name == *name);
         let (factor, unit) = output.and_then(|o| o.unit.as_ref()).map_or((1.0, ""), |u| (u.factor(), u.text.as_str()));
         match value {
-            Some(value) => out.push_str(&format!("{name} = {} {unit}\n", number(value / factor))),
+            Some(value) => {
+                let choice = if check.determinacy.is_choice_here(name) {
+                    " (one of a family: by the smallest multipliers)"
+                } else {
+                    ""
+                };
+                out.push_str(format!("{name} = {} {unit}{choice}", number(value / factor)).trim_end());
+                out.push('\n');
+            }
             None => out.push_str(&format!(
                 "{name}: not known here (it needs the motion, or the coordinates do not determine it)\n"
             )),

@@ -12,8 +12,8 @@ use crate::start::find_start;
 use crate::syntax::{Overrides, parse};
 use crate::system::System;
 use crate::verdict::{
-    self, Classification, Integrability, LagrangianSide, Redundant, clash, dependence, freedom, hidden, integrability,
-    lagrangian_side,
+    self, Classification, Dependencies, Determinacy, Freedom, Integrability, LagrangianSide, Redundant, clash,
+    dependence, determinacy, freedom, hidden, integrability, lagrangian_side,
 };
 
 /// A text that was read: the model if it has no errors, and everything there is to say about it.
@@ -77,10 +77,14 @@ pub struct Check {
     pub constraints: Vec<Classification>,
     /// Rows that repeat others.
     pub redundant: Vec<Redundant>,
-    /// Rows whose multiplier is one of many.
-    pub indeterminate: Vec<String>,
     /// What velocity constraints say about positions, and the growth vector.
     pub integrability: Integrability,
+    /// Constraints that could be left out together, by number.
+    pub removable: Vec<usize>,
+    /// Which multipliers, and what is made of them, the model determines.
+    pub determinacy: Determinacy,
+    /// How many freedoms there are, here and in general.
+    pub freedom: Freedom,
     /// Rank of A.
     pub rank: usize,
     /// Whether M is regular.
@@ -106,7 +110,12 @@ impl Check {
         if let Err(error) = self.snapshot.take(&mut self.system, &state, &mut *way, settings) {
             return Err(Box::new(clash::explained(&self.equations, &mut self.system, &state, &error, settings)));
         }
-        self.rank = self.snapshot.found.rank;
+        let Check { equations, system, snapshot, .. } = self;
+        let rows = dependence::redundant(equations, system, &state, &snapshot.given, settings);
+        self.determinacy = determinacy::determinacy(equations, snapshot, &rows);
+        self.rank = rows.rank(snapshot.found.rank);
+        self.freedom = freedom::freedom(equations, self.rank, &rows);
+        self.redundant = rows.redundant;
         self.regular = !self.snapshot.found.singular_mass;
         self.state = state;
         Ok(())
@@ -143,32 +152,33 @@ pub fn check(model: Model, wishes: &Wishes, diagnostics: &mut Diagnostics) -> Op
         diagnostics.push(clash::explained(&equations, &mut system, &state, &error, settings));
         return None;
     }
-    let (redundant, here) = dependence::redundant(&mut equations, &mut system, &state, &snapshot.given, settings);
-    let rank = || integrability::rank_of_positions(&equations, &mut system, &state, &here, settings);
+    let rows = dependence::redundant(&mut equations, &mut system, &state, &snapshot.given, settings);
+    let rank = rows.rank(snapshot.found.rank);
+    let freedom = freedom::freedom(&equations, rank, &rows);
+    let of_positions = || integrability::rank_of_positions(&equations, &mut system, &state, &rows.here, settings);
     let scene = integrability::Scene { equations: &equations, start: Some(&state), settings };
     let integrability = match wishes.brief && integrability::takes_long(&equations) {
         true => Integrability::default(),
-        false => integrability::integrability(&scene, &mut constraints, rank),
+        false => integrability::integrability(&scene, &mut constraints, of_positions),
     };
     for note in integrability::integral_notes(&equations, &integrability) {
         diagnostics.push(note);
     }
-    for note in dependence::redundancy_notes(&equations, &redundant, snapshot.found.rank) {
-        diagnostics.push(note);
-    }
-    for note in dependence::vanishing_notes(&equations, &here) {
-        diagnostics.push(note);
-    }
-    if let Some(warning) = hidden::further_condition(&mut equations, &mut system, &state, &here, settings) {
+    tell_dependence(&equations, &rows, &freedom, settings, diagnostics);
+    if let Some(warning) = hidden::further_condition(&mut equations, &mut system, &state, &rows.here, settings) {
         diagnostics.push(warning);
     }
+    let necessity = dependence::necessity(&equations, &rows, settings);
+    constraints.iter_mut().zip(necessity.essential).for_each(|(c, essential)| c.essential = essential);
     for error in freedom::actuators(&mut equations, &mut system, &state, &snapshot.given, &mut *way, settings) {
         diagnostics.push(error);
     }
     later_notes(&equations.model, Severity::Note, diagnostics);
     let check = Check {
-        indeterminate: freedom::indeterminate(&equations, &here),
-        rank: snapshot.found.rank,
+        determinacy: determinacy::determinacy(&equations, &snapshot, &rows),
+        removable: necessity.removable,
+        freedom,
+        rank,
         regular: !snapshot.found.singular_mass,
         equations,
         system,
@@ -176,11 +186,27 @@ pub fn check(model: Model, wishes: &Wishes, diagnostics: &mut Diagnostics) -> Op
         snapshot,
         route: wishes.route,
         constraints,
-        redundant,
         integrability,
         lagrangian: None,
+        redundant: rows.redundant,
     };
     (!diagnostics.has_errors()).then_some(check)
+}
+
+/// Z310, Z312 and Z318: what repeats what, what vanishes, and freedoms that are not what they seem.
+fn tell_dependence(
+    equations: &Equations,
+    rows: &Dependencies,
+    freedom: &Freedom,
+    settings: &Settings,
+    diagnostics: &mut Diagnostics,
+) {
+    let rank = equations.model.n_coordinates() - freedom.here;
+    let notes = dependence::redundancy_notes(equations, rows, rank).into_iter();
+    let notes =
+        notes.chain(dependence::vanishing_notes(equations, rows)).chain(freedom::mobility_note(equations, freedom));
+    let notes = notes.chain(freedom::doubt_note(equations, rank, rows, settings));
+    notes.for_each(|note| diagnostics.push(note));
 }
 
 /// A gap that is negative by less than this counts as touching; it equals the default tolerance of a run.

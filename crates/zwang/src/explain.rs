@@ -10,7 +10,7 @@ macro_rules! page {
 }
 
 /// All pages, in the order of their codes.
-pub const PAGES: [Page; 49] = [
+pub const PAGES: [Page; 50] = [
     page!("Z001"),
     page!("Z002"),
     page!("Z003"),
@@ -43,6 +43,7 @@ pub const PAGES: [Page; 49] = [
     page!("Z310"),
     page!("Z311"),
     page!("Z312"),
+    page!("Z318"),
     page!("Z401"),
     page!("Z402"),
     page!("Z403"),

@@ -30,7 +30,8 @@ pub struct Inspection {
     pub scaled: Option<Scaled>,
     /// q̈ by every route.
     pub routes: Vec<(RouteName, RouteResult)>,
-    /// Largest difference between two routes, relative to the largest acceleration.
+    /// Largest difference between two routes, relative to the largest acceleration found; where the constraints hold
+    /// everything still, relative to the largest one without them.
     pub disagreement: f64,
     /// The outputs; none for those that need the motion.
     pub outputs: Vec<(String, Option<f64>)>,
@@ -50,9 +51,7 @@ pub fn inspect(mut check: Check, settings: &Settings) -> Result<Inspection, Moti
     let geometry = geometry.filter(|g| g.influence.iter().chain(&g.P).all(|x| x.is_finite()));
     let scaled = geometry.as_ref().and_then(|_| scaled_accelerations(&check, settings));
     let routes = RouteName::ALL.map(|name| (name, by_route(&mut check, name, settings, small)));
-    let free = &check.snapshot.found.unconstrained_acceleration;
-    let scale = qddot.iter().chain(free).fold(0.0_f64, |m, x| m.max(x.abs()));
-    let disagreement = disagreement(&routes, &qddot, scale);
+    let disagreement = disagreement(&routes, &qddot, &check.snapshot.found.unconstrained_acceleration);
     let outputs = check.system.outputs(&state, &lambda, &qddot, gaussian);
     let solver = solver(&mut check, settings);
     Ok(Inspection { check, energies, geometry, scaled, routes: routes.to_vec(), disagreement, outputs, solver })
@@ -135,10 +134,34 @@ fn by_route(check: &mut Check, name: RouteName, settings: &Settings, small: bool
     }))
 }
 
-/// Largest difference from the default route, relative to `scale`; zero where every route finds nothing but zeros.
-fn disagreement(routes: &[(RouteName, RouteResult)], reference: &[f64], scale: f64) -> f64 {
+/// Accelerations this small beside those without constraints are rounding, and the system is at rest.
+const STILL: f64 = 1e-12;
+
+/// Largest difference from the default route, relative to the largest q̈; zero where every route finds nothing but zeros.
+///
+/// A large a must not hide an error of q̈: it is the scale only where q̈ is nothing but its rounding.
+fn disagreement(routes: &[(RouteName, RouteResult)], reference: &[f64], free: &[f64]) -> f64 {
+    let largest = |v: &[f64]| v.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
     let found = routes.iter().filter_map(|(_, result)| result.as_ref()?.as_ref().ok());
     let differences = found.flat_map(|qddot| qddot.iter().zip(reference).map(|(a, b)| (a - b).abs()));
-    let largest = differences.fold(0.0_f64, f64::max);
-    if scale > 0.0 { largest / scale } else { largest }
+    let difference = differences.fold(0.0_f64, f64::max);
+    let (moving, free) = (largest(reference), largest(free));
+    let scale = if moving > STILL * free { moving } else { free };
+    if scale > 0.0 { difference / scale } else { difference }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One route is off by 1e-7 of a q̈ that is a millionth of a.
+    #[test]
+    fn a_large_free_acceleration_hides_no_error() {
+        let by = |x: f64| (RouteName::AnyInverse, Some(Ok(vec![x, 0.0])));
+        let off = disagreement(&[by(1.0), by(1.0 + 1e-7)], &[1.0, 0.0], &[1e6, 1e6]);
+        assert!((off - 1e-7).abs() < 1e-12, "{off:e}");
+        // held still: what is left is rounding of a
+        assert_eq!(disagreement(&[by(1e-10)], &[0.0, 0.0], &[1e6, 0.0]), 1e-16);
+        assert_eq!(disagreement(&[by(0.0)], &[0.0, 0.0], &[0.0, 0.0]), 0.0);
+    }
 }

@@ -198,6 +198,13 @@ pub(super) fn passed(equations: &Equations, passages: &[Passage]) -> Option<Diag
         Diagnostic::note("Z602", message)
             .with_note(format!("{} become dependent there; the motion goes on along the same branch", joined(&names)))
             .with_note(format!(
+                "at that instant {} and the split of their forces is not determined",
+                match first.of - first.rank.min(first.of) {
+                    1 => "there is one degree of freedom more".to_string(),
+                    n => format!("there are {n} degrees of freedom more"),
+                }
+            ))
+            .with_note(format!(
                 "a change of lengths of about {:.0e} would decide otherwise",
                 passages.iter().fold(1e-14, |top: f64, p| top.max(p.rho))
             )),

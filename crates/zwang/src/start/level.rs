@@ -75,6 +75,13 @@ impl<'e> LevelEquations<'e> {
         LevelEquations { is_velocity, origins, n, rows, program, inputs, symbols, graph: &model.graph }
     }
 
+    /// Takes time, and for velocities the positions, from another state.
+    pub(super) fn at(&mut self, state: &State) {
+        self.inputs[0] = state.t;
+        self.inputs[1..=self.n].copy_from_slice(&state.q);
+        self.inputs[self.n + 1..=2 * self.n].copy_from_slice(&state.qdot);
+    }
+
     /// The coordinates the equations contain, and whether exactly.
     pub(super) fn touched(&self) -> Vec<(usize, bool)> {
         let each = self.rows.iter().zip(&self.origins);

@@ -6,6 +6,7 @@
 mod conflict;
 mod level;
 mod report;
+mod walk;
 
 use zwang_motion::{Dynamics, Matrix, MotionError, Projection, Settings, State, project, project_only};
 
@@ -19,6 +20,8 @@ pub(crate) use conflict::{
 };
 use level::{Equation, LevelEquations, point_rows};
 pub(crate) use report::joined;
+pub use walk::{Elsewhere, nearby_state};
+pub(crate) use walk::{beside, elsewhere};
 
 /// A start that misses by less than this, relative to the size of its values, is what the user's digits could say.
 /// It equals the default tolerance of a run.
@@ -388,37 +391,4 @@ pub(crate) fn moved_state(
     let mut velocities = LevelEquations::new(equations, &[], &state, true);
     let found = project_only(&mut velocities, &weight, &movable, &mut state.qdot, settings).ok()?;
     found.converged.then_some(state)
-}
-
-/// Another state on the constraints near a given one, different for each attempt.
-pub(crate) fn nearby_state(
-    equations: &Equations,
-    system: &mut System,
-    state: &State,
-    settings: &Settings,
-    attempt: usize,
-) -> Option<State> {
-    let shaken = |x: &[f64], size: f64, phase: usize| -> Vec<f64> {
-        let shift = |(k, x): (usize, &f64)| x + size * ((3 + k * 17 + phase * 29) as f64).sin() * (1.0 + x.abs());
-        x.iter().enumerate().map(shift).collect()
-    };
-    let mut other = state.clone();
-    other.q = shaken(&state.q, 0.07, attempt);
-    let is_timed = |row: &crate::equations::ConstraintRow| {
-        equations.model.graph.symbols(row.residual).binary_search(&equations.model.time).is_ok()
-    };
-    if equations.rows.iter().any(is_timed) {
-        other.t += 0.1 * (attempt + 1) as f64;
-    }
-    let (weight, movable) = (Matrix::identity(state.q.len()), vec![true; state.q.len()]);
-    let mut positions = LevelEquations::new(equations, &[], &other, false);
-    let found = project_only(&mut positions, &weight, &movable, &mut other.q, settings).ok()?;
-    if !found.converged {
-        return None;
-    }
-    other.qdot = shaken(&state.qdot, 0.1, attempt + 5);
-    let mut velocities = LevelEquations::new(equations, &[], &other, true);
-    let found = project_only(&mut velocities, &weight, &movable, &mut other.qdot, settings).ok()?;
-    let mut given = system.allocate();
-    (found.converged && system.fill(&other, &mut given).is_ok()).then_some(other)
 }

@@ -3,7 +3,7 @@
 use zwang_expr::{Expr, Graph, Node, Program};
 
 use crate::equations::Equations;
-use crate::model::Level;
+use crate::model::{Constraint, Level, Load, Model};
 
 /// Whether time stands in a constraint.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -42,6 +42,8 @@ pub struct Classification {
     pub ideal: bool,
     /// Whether it comes from a position constraint; none where that is not decided.
     pub integrable: Option<bool>,
+    /// Whether the motion changes without it; none where that is not decided.
+    pub essential: Option<bool>,
 }
 
 impl Classification {
@@ -91,8 +93,9 @@ pub fn classify(equations: &mut Equations) -> Vec<Classification> {
             level: c.rows.iter().map(|r| r.level).max().unwrap_or(Level::Position),
             time: Time::Scleronomic,
             velocity: None,
-            ideal: c.friction.is_none() && equations.model.nonideal.is_empty(),
+            ideal: c.friction.is_none() && !does_work(&equations.model, c),
             integrable: None,
+            essential: None,
         })
         .collect();
     for k in 0..equations.rows.len() {
@@ -133,6 +136,20 @@ fn is_free_of(graph: &mut Graph, exprs: &[Expr], symbols: &rustc_hash::FxHashSet
         let slopes = graph.gradient_in(e, |s| symbols.contains(&s));
         slopes.into_iter().all(|(_, slope)| vanishes(graph, slope))
     })
+}
+
+/// Whether a nonideal law belongs to a constraint: it contains a reaction of it, or none at all and so may be any's.
+fn does_work(model: &Model, constraint: &Constraint) -> bool {
+    let belongs = |load: &Load| {
+        let parts: Vec<Expr> = match load {
+            Load::Coordinate(_, force) => vec![*force],
+            Load::Point(_, parts) | Load::Torque(_, parts) => parts.clone(),
+        };
+        let used = model.graph.symbols_of(&parts);
+        let has = |c: &Constraint| c.rows.iter().any(|r| used.contains(&r.lambda));
+        has(constraint) || !model.constraints.iter().any(has)
+    };
+    model.nonideal.iter().any(belongs)
 }
 
 /// Whether an expression vanishes identically: by construction, or at a few arbitrary states but for rounding.

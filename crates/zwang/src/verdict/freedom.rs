@@ -1,21 +1,132 @@
-//! Freedom that is left: which multipliers are unique, and what driven coordinates can do.
+//! Freedom that is left: how much, here and in general, and what driven coordinates can do.
 
-use zwang_motion::{Dependence, Given, Legendre, Matrix, Route, Settings, Solution, dependence};
+use zwang_motion::{Given, Legendre, Matrix, Route, Settings, Solution, dependence};
 
+use super::dependence::{Dependencies, Evidence};
 use crate::diagnostic::Diagnostic;
 use crate::equations::{Equations, Symbols, constraint_row};
 use crate::system::System;
 
-/// The rows whose multiplier is one of many: those that take part in a dependence.
-pub fn indeterminate(equations: &Equations, here: &Dependence) -> Vec<String> {
-    let mut rows: Vec<usize> = Vec::new();
-    for (row, combination) in &here.dependent {
-        rows.push(*row);
-        rows.extend(combination.iter().map(|(k, _)| *k));
+/// How many freedoms there are, here and in general.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Freedom {
+    /// n − rank at this state.
+    pub here: usize,
+    /// n − rank at other states near; none where that was not found out.
+    pub general: Option<usize>,
+    /// n − m, what counting equations says; the Grübler count of a mechanism made of bodies and joints.
+    pub counted: isize,
+    /// What the freedoms of this state are.
+    pub mobility: Mobility,
+    /// How many random states that rests on; zero where the rows are independent and no other state is needed.
+    pub n_states: usize,
+}
+
+/// What the freedoms of a state are.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Mobility {
+    /// Those of the states near it.
+    Regular,
+    /// None: the constraints fix everything.
+    Fixed,
+    /// More than nearby: a position where rank drops.
+    Singular,
+    /// Of infinitesimal size only: no walk led away, every one came back.
+    Shaky,
+    /// Not found out.
+    Unknown,
+}
+
+impl Mobility {
+    /// The word.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Mobility::Regular => "regular",
+            Mobility::Fixed => "fixed",
+            Mobility::Singular => "singular",
+            Mobility::Shaky => "shaky",
+            Mobility::Unknown => "unknown",
+        }
     }
-    rows.sort_unstable();
-    rows.dedup();
-    rows.into_iter().map(|k| equations.rows[k].name.clone()).collect()
+}
+
+/// The freedoms at a state and in general.
+///
+/// The rank of A can only drop at special states, so independent rows are independent nearby. Otherwise the states that
+/// random walks reached tell; where all of them came back, the position is one that cannot be left.
+pub fn freedom(equations: &Equations, rank: usize, rows: &Dependencies) -> Freedom {
+    let (n, m) = (equations.model.n_coordinates(), equations.rows.len());
+    let here = n - rank.min(n);
+    let proved = rows.here.vanished.is_empty() && rows.redundant.iter().all(|r| r.evidence == Evidence::Proved);
+    let (general, mobility) = match rows.rank_elsewhere() {
+        _ if here == 0 => (Some(0), Mobility::Fixed),
+        _ if rank == m => (Some(here), Mobility::Regular),
+        Some(there) if there > rank => (Some(n - there.min(n)), Mobility::Singular),
+        Some(_) => (Some(here), Mobility::Regular),
+        // rows that are identities of independent ones take nothing away
+        None if proved => (Some(here), Mobility::Regular),
+        None if rows.is_only_position() => (Some(0), Mobility::Shaky),
+        None => (None, Mobility::Unknown),
+    };
+    Freedom { here, general, counted: n as isize - m as isize, mobility, n_states: rows.there.len() }
+}
+
+/// Z318: freedoms that the states nearby do not have, or that could not be told.
+pub fn mobility_note(equations: &Equations, freedom: &Freedom) -> Option<Diagnostic> {
+    let span = equations.model.constraints.first().map(|c| c.span);
+    let d = match freedom.mobility {
+        Mobility::Shaky => Diagnostic::warning(
+            "Z318",
+            format!(
+                "the {} here cannot be followed: every small step led back to this position",
+                degrees(freedom.here)
+            ),
+        )
+        .with_note(
+            "the constraints touch without crossing: the freedom is of infinitesimal size, and the structure is shaky",
+        )
+        .help("change a length a little: the position becomes either rigid or free"),
+        Mobility::Unknown => Diagnostic::note(
+            "Z318",
+            format!("{} here; whether nearby positions have as many was not found out", degrees(freedom.here)),
+        )
+        .with_note("rows depend on others at this state, and no other state on the constraints was looked at or found")
+        .help("check from another start"),
+        _ => return None,
+    };
+    Some(match span {
+        Some(span) => d.at(span, "among these constraints"),
+        None => d,
+    })
+}
+
+/// Z318: a rank that the numbers do not show clearly.
+pub fn doubt_note(equations: &Equations, rank: usize, rows: &Dependencies, settings: &Settings) -> Option<Diagnostic> {
+    /// A direction within this factor of the tolerance could have fallen on the other side with other digits.
+    const CLOSE: f64 = 1e3;
+    /// What a start on the constraints to rounding leaves of dependent rows is far below the tenth of the tolerance.
+    const LARGE: f64 = 0.1;
+    let (gap, tolerance) = (rows.here.gap, settings.rank_tolerance);
+    let is_close = gap.kept < CLOSE * tolerance;
+    if equations.rows.is_empty() || !(is_close || gap.dropped > LARGE * tolerance || rows.here.rank != rank) {
+        return None;
+    }
+    let message = match rows.here.rank == rank {
+        true => format!("the rank of the constraints, {rank}, is not clear at this state"),
+        false => format!("the rank of the constraints is not clear at this state: {rank} or {}", rows.here.rank),
+    };
+    Some(
+        Diagnostic::note("Z318", message)
+            .with_note(format!(
+                "the smallest direction kept is {:.1e}, the largest dropped {:.1e}; what is below {tolerance:.0e} counts as nothing",
+                gap.kept, gap.dropped
+            ))
+            .help("a position close to a singular one; check from another start to see what holds in general"),
+    )
+}
+
+fn degrees(n: usize) -> String {
+    if n == 1 { "degree of freedom".into() } else { format!("{n} degrees of freedom") }
 }
 
 /// Z701: controls whose driven coordinates cannot do what is asked.

@@ -1,21 +1,25 @@
-//! What the constraints imply: kinds, dependence, contradiction, freedom.
+//! What the constraints imply: kinds, dependence, determinacy, contradiction, freedom.
 
 pub mod clash;
 pub mod classification;
 pub mod contradiction;
 pub mod dependence;
+pub mod determinacy;
 mod energy;
 pub mod freedom;
 pub mod hidden;
 pub mod integrability;
 mod lagrangian;
 mod momentum;
+mod polynomial;
 
 pub use clash::{Clash, Contradiction, Surety};
 pub(crate) use classification::vanishes;
 pub use classification::{Classification, Time, Velocity, classify};
-pub use dependence::Redundant;
+pub use dependence::{Dependencies, Evidence, Necessity, Redundant};
+pub use determinacy::{Determinacy, Family, Quantity};
 pub use energy::EnergyVerdict;
+pub use freedom::{Freedom, Mobility};
 pub use integrability::{Integrability, Integral};
 pub use lagrangian::{Degenerate, LagrangianSide, lagrangian_side};
 pub use momentum::{Conserved, Cyclic};

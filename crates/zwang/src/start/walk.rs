@@ -1,0 +1,284 @@
+//! Other states on the constraints, at random: what holds at all of them holds in general.
+
+use zwang_motion::{Dynamics, Given, Matrix, Route, RouteName, Settings, Solution, State, project_only, route};
+
+use super::level::LevelEquations;
+use crate::equations::Equations;
+use crate::model::Level;
+use crate::system::System;
+
+/// What a walk away from a state found.
+#[derive(Clone, Debug, Default)]
+pub struct Elsewhere {
+    /// States on all constraints, away from the given one, with M, Q, A, b there.
+    pub states: Vec<(State, Given)>,
+    /// How often a walk was begun.
+    pub n_tried: usize,
+    /// How often every step, however small, led back to where it began.
+    pub n_back: usize,
+}
+
+/// Lengths of a step that are tried, beside the size of the system: the largest that stays on the constraints is taken.
+const STEPS: [f64; 6] = [0.3, 0.1, 0.03, 1e-2, 1e-3, 1e-4];
+/// A step leads away if this much of it is left once it is back on the constraints. Where constraints only touch nothing is.
+const LEADS_AWAY: f64 = 0.2;
+/// A random direction of which no more than this is left has no free part: far above rounding, far below chance.
+const NO_DIRECTION: f64 = 1e-8;
+/// A velocity below this, beside those of the system, is rounding.
+const STILL: f64 = 1e-12;
+/// Steps of one walk: two, so that the second begins where nothing is special.
+const STEPS_OF_A_WALK: usize = 2;
+
+/// Walks from a state along directions the constraints leave free, `n_walks` times, and keeps where it comes out.
+///
+/// A step goes along a random direction with A v = 0 and then back to the nearest point with φ = 0; the velocity is
+/// drawn at random and put on φ̇ = 0, ψ = 0. Lengths are measured by √(m) q, which no choice of units changes.
+pub(crate) fn elsewhere(
+    equations: &Equations,
+    system: &mut System,
+    state: &State,
+    settings: &Settings,
+    n_walks: usize,
+) -> Elsewhere {
+    let mut found = Elsewhere::default();
+    let Some(mut walk) = Walk::new(equations, system, state, settings) else { return found };
+    for attempt in 0..n_walks {
+        found.n_tried += 1;
+        walk.random = Random::new(attempt as u64 + 1);
+        match walk.away(system, state) {
+            Way::To(there) => found.states.push(*there),
+            Way::Back => found.n_back += 1,
+            Way::Nowhere => {}
+        }
+    }
+    found
+}
+
+/// Another state on the constraints near a given one, different for each attempt.
+pub fn nearby_state(
+    equations: &Equations,
+    system: &mut System,
+    state: &State,
+    settings: &Settings,
+    attempt: usize,
+) -> Option<State> {
+    let mut walk = Walk::new(equations, system, state, settings)?;
+    walk.random = Random::new(attempt as u64 + 1);
+    match walk.away(system, state) {
+        Way::To(there) => Some(there.0),
+        Way::Back | Way::Nowhere => None,
+    }
+}
+
+/// M, Q, A, b at a few states beside a given one, which need not be on the constraints: what sizes are usual.
+pub(crate) fn beside(system: &mut System, state: &State) -> Vec<Given> {
+    /// Three, so that one may be special or without a value.
+    const STATES: u64 = 3;
+    /// How far, beside the size of the system.
+    const FAR: f64 = 0.1;
+    let mut given = system.allocate();
+    // masses are needed only for their sizes, even where something else has no value
+    let _ = system.fill(state, &mut given);
+    let mass: Vec<f64> = (0..state.q.len()).map(|k| given.mass_matrix.get(k, k)).collect();
+    let (unit, unit_rate) = (units(&mass, &state.q), units(&mass, &state.qdot));
+    let mut found = Vec::new();
+    for seed in 1..=STATES {
+        let mut random = Random::new(seed);
+        let mut other = state.clone();
+        other.q.iter_mut().zip(&unit).for_each(|(q, unit)| *q += FAR * unit * random.next());
+        other.qdot.iter_mut().zip(&unit_rate).for_each(|(v, unit)| *v += FAR * unit * random.next());
+        let mut given = system.allocate();
+        if system.fill(&other, &mut given).is_ok() {
+            found.push(given);
+        }
+    }
+    found
+}
+
+/// Where a walk led.
+enum Way {
+    To(Box<(State, Given)>),
+    Back,
+    Nowhere,
+}
+
+struct Walk<'a> {
+    settings: &'a Settings,
+    positions: LevelEquations<'a>,
+    velocities: LevelEquations<'a>,
+    /// The unit of each coordinate, and of each velocity: their size in the system.
+    unit: Vec<f64>,
+    unit_rate: Vec<f64>,
+    /// 1/unit² on the diagonal, for positions and for velocities alike.
+    weight: Matrix,
+    n_position_rows: usize,
+    /// How far time may go, for constraints that contain it.
+    time: f64,
+    route: Box<dyn Route>,
+    random: Random,
+}
+
+impl<'a> Walk<'a> {
+    fn new(equations: &'a Equations, system: &mut System, state: &State, settings: &'a Settings) -> Option<Walk<'a>> {
+        let mut given = system.allocate();
+        system.fill(state, &mut given).ok()?;
+        let mass: Vec<f64> = (0..state.q.len()).map(|k| given.mass_matrix.get(k, k)).collect();
+        let (unit, unit_rate) = (units(&mass, &state.q), units(&mass, &state.qdot));
+        let mut weight = Matrix::identity(unit.len());
+        weight.value.iter_mut().zip(&unit).for_each(|(w, unit)| *w = 1.0 / (unit * unit));
+        let model = &equations.model;
+        let is_timed = |row: &crate::equations::ConstraintRow| {
+            let level = row.rate.unwrap_or(row.residual);
+            model.graph.symbols_of(&[row.residual, level]).binary_search(&model.time).is_ok()
+        };
+        let duration = model.run.as_ref().map_or(1.0, |run| model.constants(&[run.duration])[0]);
+        let duration = if duration.is_finite() && duration > 0.0 { duration } else { 1.0 };
+        Some(Walk {
+            settings,
+            positions: LevelEquations::new(equations, &[], state, false),
+            velocities: LevelEquations::new(equations, &[], state, true),
+            unit,
+            unit_rate,
+            weight,
+            n_position_rows: equations.rows.iter().filter(|r| r.level == Level::Position).count(),
+            time: if equations.rows.iter().any(is_timed) { 0.1 * duration } else { 0.0 },
+            route: route(RouteName::GeneralizedInverse, settings),
+            random: Random::new(1),
+        })
+    }
+
+    fn away(&mut self, system: &mut System, state: &State) -> Way {
+        let mut here = state.clone();
+        let mut given = system.allocate();
+        for _ in 0..STEPS_OF_A_WALK {
+            if system.fill(&here, &mut given).is_err() {
+                return Way::Nowhere;
+            }
+            let Some(direction) = self.free_direction(&given) else { return Way::Nowhere };
+            here = match self.step(&here, &direction) {
+                Ok(there) => there,
+                Err(way) => return way,
+            };
+        }
+        for k in 0..here.qdot.len() {
+            here.qdot[k] += self.unit_rate[k] * self.random.next();
+        }
+        self.velocities.at(&here);
+        let movable = vec![true; here.q.len()];
+        match project_only(&mut self.velocities, &self.weight, &movable, &mut here.qdot, self.settings) {
+            Ok(found) if found.converged => {}
+            _ => return Way::Nowhere,
+        }
+        // what the constraints hold still is zero, not the rounding of what was taken away
+        for (v, _) in here.qdot.iter_mut().zip(&self.unit_rate).filter(|(v, unit)| v.abs() <= STILL * **unit) {
+            *v = 0.0;
+        }
+        match system.fill(&here, &mut given) {
+            Ok(()) => Way::To(Box::new((here, given))),
+            Err(_) => Way::Nowhere,
+        }
+    }
+
+    /// The largest step along a direction that stays on the constraints.
+    fn step(&mut self, here: &State, direction: &[f64]) -> Result<State, Way> {
+        let movable = vec![true; here.q.len()];
+        let length = self.length(direction);
+        // positions may be given altogether and the velocities still be free
+        let fixed = length <= NO_DIRECTION && self.time == 0.0;
+        if fixed {
+            return if self.n_position_rows == 0 || self.velocities_are_free() {
+                Ok(here.clone())
+            } else {
+                Err(Way::Back)
+            };
+        }
+        let shift = self.random.next().abs();
+        let mut came_back = false;
+        for size in STEPS {
+            let mut there = here.clone();
+            there.t += self.time * size * shift;
+            let along = if length > 0.0 { size / length } else { 0.0 };
+            there.q.iter_mut().zip(direction).for_each(|(q, v)| *q += along * v);
+            self.positions.at(&there);
+            match project_only(&mut self.positions, &self.weight, &movable, &mut there.q, self.settings) {
+                Ok(found) if found.converged => {}
+                _ => continue,
+            }
+            let moved: Vec<f64> = there.q.iter().zip(&here.q).map(|(a, b)| a - b).collect();
+            if self.length(&moved) >= LEADS_AWAY * size || (self.time > 0.0 && there.t > here.t) {
+                return Ok(there);
+            }
+            came_back = true;
+        }
+        Err(if came_back { Way::Back } else { Way::Nowhere })
+    }
+
+    /// Rows on velocities may differ at one position.
+    fn velocities_are_free(&self) -> bool {
+        self.velocities.origins.len() > self.n_position_rows
+    }
+
+    /// Length in units of the system.
+    fn length(&self, change: &[f64]) -> f64 {
+        let top = change.iter().zip(&self.unit).fold(0.0_f64, |top, (x, unit)| top.max((x / unit).abs()));
+        if top.is_finite() { top } else { 0.0 }
+    }
+
+    /// The part of a random direction that the position rows leave free: W v = W r + Aᵀλ, A v = 0.
+    #[allow(non_snake_case)]
+    fn free_direction(&mut self, given: &Given) -> Option<Vec<f64>> {
+        let r: Vec<f64> = self.unit.iter().map(|unit| unit * self.random.next()).collect();
+        if self.n_position_rows == 0 {
+            return Some(r);
+        }
+        let A = &given.constraint_matrix;
+        let pattern: Vec<Vec<usize>> = (0..self.n_position_rows).map(|i| A.row(i).0.to_vec()).collect();
+        let mut rows = Matrix::from_pattern(self.n_position_rows, A.n_cols, &pattern);
+        for i in 0..self.n_position_rows {
+            rows.row_mut(i).1.copy_from_slice(A.row(i).1);
+        }
+        let force = r.iter().zip(&self.weight.value).map(|(r, w)| r * w).collect();
+        let problem = Given {
+            mass_matrix: self.weight.clone(),
+            given_force: force,
+            constraint_rhs: vec![0.0; self.n_position_rows],
+            constraint_matrix: rows,
+        };
+        let mut solution = Solution::default();
+        self.route.solve(&problem, None, &[], &mut solution).ok()?;
+        Some(solution.qddot)
+    }
+}
+
+/// The size of each coordinate in a system: √(m) x is as large for one as for all together.
+///
+/// Without mass the coordinate's own value has to do, and at zero nothing but one.
+fn units(mass: &[f64], x: &[f64]) -> Vec<f64> {
+    let own = |x: f64| if x != 0.0 { x.abs() } else { 1.0 };
+    let action: f64 = mass.iter().zip(x).map(|(m, x)| m.max(0.0) * x * x).sum();
+    let largest = mass.iter().fold(0.0_f64, |top, m| top.max(*m));
+    let whole = if action > 0.0 { action.sqrt() } else { largest.sqrt() };
+    let unit = |(m, x): (&f64, &f64)| match *m {
+        m if m > 0.0 && (whole / m.sqrt()).is_normal() => whole / m.sqrt(),
+        _ => own(*x),
+    };
+    mass.iter().zip(x).map(unit).collect()
+}
+
+/// Numbers in (−1, 1), the same every time.
+struct Random(u64);
+
+impl Random {
+    fn new(seed: u64) -> Random {
+        Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
+    }
+
+    /// xorshift64*, Vigna 2016.
+    fn next(&mut self) -> f64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        let bits = self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 11;
+        2.0 * bits as f64 / (1u64 << 53) as f64 - 1.0
+    }
+}
