@@ -207,6 +207,8 @@ pub struct Motion<'d, D: Dynamics + ?Sized> {
     /// The unit of each coordinate, and the largest q and q̇ of each unit so far; the last belongs to pure numbers.
     units: Vec<Option<usize>>,
     of_unit: Vec<(f64, f64)>,
+    /// What rounding alone makes of each unit during the run.
+    noise: Vec<f64>,
     /// The least size of a pure number.
     natural_size: f64,
     /// The largest velocity of each unit ever.
@@ -307,6 +309,7 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
             t: start.t,
             h: 0.0,
             allowed: vec![plan.tolerance; 2 * flow.n],
+            noise: vec![0.0; units.iter().flatten().max().map_or(0, |k| k + 1) + 1],
             of_unit: vec![(0.0, 0.0); units.iter().flatten().max().map_or(0, |k| k + 1) + 1],
             fastest: vec![0.0; units.iter().flatten().max().map_or(0, |k| k + 1) + 1],
             natural_size: flow.dynamics.natural_size(start),

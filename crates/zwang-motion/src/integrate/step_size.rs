@@ -10,12 +10,13 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
     pub(super) fn measure(&mut self, afresh: bool) {
         let first = self.counts.steps == 0 && self.t == self.t0;
         let n = self.flow.n;
-        let Flow { instant, q_size, v_size, .. } = &mut self.flow;
         if first {
-            q_size.fill(0.0);
+            self.flow.q_size.fill(0.0);
             self.of_unit.fill((0.0, 0.0));
             self.fastest.fill(0.0);
+            self.measure_noise();
         }
+        let Flow { instant, q_size, v_size, .. } = &mut self.flow;
         let of_unit = &mut self.of_unit;
         // a fast beginning is forgotten, but not a place of rest between two swings
         for ((_, v), ever) in of_unit.iter_mut().zip(&self.fastest) {
@@ -33,7 +34,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         }
         for i in 0..n {
             q_size[i] = match self.units[i] {
-                Some(unit) if of_unit[unit].0 > 0.0 => of_unit[unit].0,
+                Some(unit) if of_unit[unit].0 > self.noise[unit] => of_unit[unit].0,
                 Some(_) => 1.0,
                 None => q_size[i].max(instant.state.q[i].abs()).max(self.natural_size),
             };
@@ -51,6 +52,20 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
             v_size[i] = q_size[i] * pace(i).max(slowest);
             self.allowed[i] = SHARE * self.plan.tolerance * q_size[i];
             self.allowed[n + i] = SHARE * self.plan.tolerance * v_size[i];
+        }
+    }
+
+    /// What holds still is held against forces: q̈ is zero but for the rounding of what they would do, and so are positions after
+    /// the time of the run. Values below that say nothing about the size of the system.
+    fn measure_noise(&mut self) {
+        self.noise.fill(0.0);
+        let time = self.plan.end - self.t;
+        for (i, unit) in self.units.iter().enumerate() {
+            let (mass, force) = (self.flow.given.mass_matrix.get(i, i), self.flow.given.given_force[i]);
+            if let Some(unit) = unit.filter(|_| mass > 0.0) {
+                let reach = (force / mass).abs() * time * time;
+                self.noise[unit] = self.noise[unit].max(f64::EPSILON * if reach.is_finite() { reach } else { 0.0 });
+            }
         }
     }
 

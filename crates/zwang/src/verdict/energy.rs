@@ -92,6 +92,10 @@ pub(super) fn energy(check: &mut Check, settings: &Settings) -> EnergyVerdict {
     if sources.is_empty() {
         return EnergyVerdict { conserved: Some(jumps.is_empty()), why: jumps, notes: Vec::new() };
     }
+    if jumps.is_empty() && holds_still(check, &sources) {
+        let notes = vec!["the constraints leave nothing that could move".into()];
+        return EnergyVerdict { conserved: Some(true), why: Vec::new(), notes };
+    }
     let mut look = Look::default();
     if let Some(program) = program(&check.equations, &sources) {
         look.at(check, &program, &check.state.clone(), &mut sources, settings, true);
@@ -117,6 +121,14 @@ pub(super) fn energy(check: &mut Check, settings: &Settings) -> EnergyVerdict {
         verdict.notes.push(note);
     }
     verdict
+}
+
+/// Whether everything rests and stays: no freedom is left, nothing is asked to move and no formula knows the time.
+fn holds_still(check: &Check, sources: &[Source]) -> bool {
+    check.freedom.here == 0
+        && check.state.qdot.iter().all(|v| *v == 0.0)
+        && check.constraints.iter().all(|c| c.time == Time::Scleronomic && c.velocity == Some(Velocity::Catastatic))
+        && !sources.iter().any(|s| matches!(s.kind, Kind::Time(_)))
 }
 
 /// Everything that may do work and does not vanish by construction.
@@ -345,7 +357,10 @@ impl Look {
         }
         let undecided = |why: String| EnergyVerdict { conserved: None, why: vec![why], notes: Vec::new() };
         if self.n_states < N_STATES {
-            let may = |s: &Source| s.sentence.replace(" does work", " may do work").replace(" do work", " may do work");
+            let may = |s: &Source| match s.sentence.contains(" does work") {
+                true => s.sentence.replace(" does work", " may do work"),
+                false => s.sentence.replace(" do work", " may do work"),
+            };
             let mut verdict = undecided("too few other states on the constraints were looked at".into());
             verdict.why.extend(shortened(sources.iter().map(may).collect()));
             return verdict;
