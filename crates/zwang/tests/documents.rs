@@ -156,6 +156,7 @@ fn links_lead_somewhere() {
         "docs/language.md",
         "docs/theory.md",
         "docs/motion.md",
+        "docs/constraints.md",
         "docs/performance.md",
         "bench/README.md",
         "models/README.md",
