@@ -126,22 +126,12 @@ impl Check {
 pub fn check(model: Model, wishes: &Wishes, diagnostics: &mut Diagnostics) -> Option<Check> {
     let mut equations = Equations::derive(model);
     let mut constraints = verdict::classify(&mut equations);
-    let Some(mut system) =
-        System::compile(&mut equations, wishes.with_legendre || wishes.route == RouteName::TwoForm, wishes.coding)
-    else {
-        later_notes(&equations.model, Severity::Error, diagnostics);
-        if !diagnostics.has_errors() {
-            let message = "the equations contain a quantity that this version cannot compute";
-            diagnostics.push(Diagnostic::error("Z901", message).help("leave out what is only known along the motion"));
-        }
-        return None;
-    };
+    let mut system = compiled(&mut equations, wishes, diagnostics)?;
     let settings = &wishes.settings;
-    let state = find_start(&mut equations, &mut system, settings, wishes.fix_start, diagnostics);
-    let Some(state) = state else {
+    let Some(state) = find_start(&mut equations, &mut system, settings, wishes.fix_start, diagnostics) else {
         let scene = integrability::Scene { equations: &equations, start: None, settings };
         let integrability = integrability::integrability(&scene, &mut constraints, || None);
-        integrability::integral_notes(&equations, &integrability).into_iter().for_each(|note| diagnostics.push(note));
+        diagnostics.extend(integrability::integral_notes(&equations, &integrability));
         return None;
     };
     contacts_outside(&equations, &system, &state, diagnostics);
@@ -155,28 +145,25 @@ pub fn check(model: Model, wishes: &Wishes, diagnostics: &mut Diagnostics) -> Op
     let rows = dependence::redundant(&mut equations, &mut system, &state, &snapshot.given, settings);
     let rank = rows.rank(snapshot.found.rank);
     let freedom = freedom::freedom(&equations, rank, &rows);
-    let of_positions = || integrability::rank_of_positions(&equations, &mut system, &state, &rows.here, settings);
-    let scene = integrability::Scene { equations: &equations, start: Some(&state), settings };
-    let integrability = match wishes.brief && integrability::takes_long(&equations) {
-        true => Integrability::default(),
-        false => integrability::integrability(&scene, &mut constraints, of_positions),
-    };
-    for note in integrability::integral_notes(&equations, &integrability) {
-        diagnostics.push(note);
-    }
-    tell_dependence(&equations, &rows, &freedom, settings, diagnostics);
-    if let Some(warning) = hidden::further_condition(&mut equations, &mut system, &state, &rows.here, settings) {
-        diagnostics.push(warning);
+    let mut integrability = Integrability::default();
+    if !(wishes.brief && integrability::takes_long(&equations)) {
+        let of_positions = || integrability::rank_of_positions(&equations, &mut system, &state, &rows.here, settings);
+        let scene = integrability::Scene { equations: &equations, start: Some(&state), settings };
+        integrability = integrability::integrability(&scene, &mut constraints, of_positions);
     }
     let necessity = dependence::necessity(&equations, &rows, settings);
     constraints.iter_mut().zip(necessity.essential).for_each(|(c, essential)| c.essential = essential);
-    for error in freedom::actuators(&mut equations, &mut system, &state, &snapshot.given, &mut *way, settings) {
-        diagnostics.push(error);
-    }
+
+    diagnostics.extend(integrability::integral_notes(&equations, &integrability));
+    diagnostics.extend(dependence_notes(&equations, &rows, &freedom, settings));
+    diagnostics.extend(hidden::further_condition(&mut equations, &mut system, &state, &rows.here, settings));
+    let given = &snapshot.given;
+    diagnostics.extend(freedom::actuators(&mut equations, &mut system, &state, given, &mut *way, settings));
     later_notes(&equations.model, Severity::Note, diagnostics);
     let check = Check {
         determinacy: determinacy::determinacy(&equations, &snapshot, &rows),
         removable: necessity.removable,
+        redundant: rows.redundant,
         freedom,
         rank,
         regular: !snapshot.found.singular_mass,
@@ -188,25 +175,37 @@ pub fn check(model: Model, wishes: &Wishes, diagnostics: &mut Diagnostics) -> Op
         constraints,
         integrability,
         lagrangian: None,
-        redundant: rows.redundant,
     };
     (!diagnostics.has_errors()).then_some(check)
 }
 
+/// The system, compiled; none, with the reason, if something in it has no value.
+fn compiled(equations: &mut Equations, wishes: &Wishes, diagnostics: &mut Diagnostics) -> Option<System> {
+    let with_legendre = wishes.with_legendre || wishes.route == RouteName::TwoForm;
+    let system = System::compile(equations, with_legendre, wishes.coding);
+    if system.is_none() {
+        later_notes(&equations.model, Severity::Error, diagnostics);
+        if !diagnostics.has_errors() {
+            let message = "the equations contain a quantity that this version cannot compute";
+            diagnostics.push(Diagnostic::error("Z901", message).help("leave out what is only known along the motion"));
+        }
+    }
+    system
+}
+
 /// Z310, Z312 and Z318: what repeats what, what vanishes, and freedoms that are not what they seem.
-fn tell_dependence(
+fn dependence_notes(
     equations: &Equations,
     rows: &Dependencies,
     freedom: &Freedom,
     settings: &Settings,
-    diagnostics: &mut Diagnostics,
-) {
+) -> Vec<Diagnostic> {
     let rank = equations.model.n_coordinates() - freedom.here;
-    let notes = dependence::redundancy_notes(equations, rows, rank).into_iter();
-    let notes =
-        notes.chain(dependence::vanishing_notes(equations, rows)).chain(freedom::mobility_note(equations, freedom));
-    let notes = notes.chain(freedom::doubt_note(equations, rank, rows, settings));
-    notes.for_each(|note| diagnostics.push(note));
+    let mut notes = dependence::redundancy_notes(equations, rows, rank);
+    notes.extend(dependence::vanishing_notes(equations, rows));
+    notes.extend(freedom::mobility_note(equations, freedom));
+    notes.extend(freedom::doubt_note(equations, rank, rows, settings));
+    notes
 }
 
 /// A gap that is negative by less than this counts as touching; it equals the default tolerance of a run.

@@ -149,6 +149,11 @@ impl Diagnostics {
         }
     }
 
+    /// Adds several.
+    pub fn extend(&mut self, diagnostics: impl IntoIterator<Item = Diagnostic>) {
+        diagnostics.into_iter().for_each(|diagnostic| self.push(diagnostic));
+    }
+
     /// Whether no room is left, so that finding help for further mistakes would be wasted work.
     pub fn is_full(&self) -> bool {
         self.kept.len() >= MOST_KEPT
