@@ -157,8 +157,7 @@ pub fn check(model: Model, wishes: &Wishes, diagnostics: &mut Diagnostics) -> Op
     diagnostics.extend(integrability::integral_notes(&equations, &integrability));
     diagnostics.extend(dependence_notes(&equations, &rows, &freedom, settings));
     diagnostics.extend(hidden::further_condition(&mut equations, &mut system, &state, &rows.here, settings));
-    let given = &snapshot.given;
-    diagnostics.extend(freedom::actuators(&mut equations, &mut system, &state, given, &mut *way, settings));
+    diagnostics.extend(verdict::control::following(&equations, &mut system, &snapshot, &mut *way, settings));
     later_notes(&equations.model, Severity::Note, diagnostics);
     let check = Check {
         determinacy: determinacy::determinacy(&equations, &snapshot, &rows),

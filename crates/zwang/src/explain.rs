@@ -10,7 +10,7 @@ macro_rules! page {
 }
 
 /// All pages, in the order of their codes.
-pub const PAGES: [Page; 50] = [
+pub const PAGES: [Page; 53] = [
     page!("Z001"),
     page!("Z002"),
     page!("Z003"),
@@ -59,6 +59,9 @@ pub const PAGES: [Page; 50] = [
     page!("Z607"),
     page!("Z608"),
     page!("Z701"),
+    page!("Z702"),
+    page!("Z703"),
+    page!("Z704"),
     page!("Z801"),
     page!("Z901"),
 ];

@@ -18,6 +18,7 @@
 mod check;
 mod closed_form;
 mod compiled;
+mod control;
 pub mod diagnostic;
 pub mod equations;
 pub mod explain;

@@ -231,7 +231,7 @@ fn scenes_of_the_gallery_can_be_drawn() {
     for (name, text) in common::gallery() {
         let model = model(&text);
         let mut known = model.state_symbols();
-        let controls = model.controls.iter().map(|(c, _)| c);
+        let controls = model.controls.iter().map(|c| &c.stated);
         let all = model.constraints.iter().chain(&model.contacts).chain(controls);
         known.extend(all.flat_map(|c| &c.rows).map(|row| row.lambda));
         for drawn in &model.scene {

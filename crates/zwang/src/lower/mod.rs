@@ -3,6 +3,7 @@
 mod body;
 mod call;
 mod constraints;
+mod controls;
 mod dimensions;
 mod events;
 mod formula;
@@ -409,7 +410,7 @@ impl<'a> Lower<'a> {
                 );
             }
         }
-        let controls = self.model.controls.iter_mut().map(|(c, _)| c);
+        let controls = self.model.controls.iter_mut().map(|c| &mut c.stated);
         let all = self.model.constraints.iter_mut().chain(&mut self.model.contacts).chain(controls);
         for row in all.flat_map(|c: &mut Constraint| &mut c.rows) {
             row.dimension = self.row_dims.get(&row.lambda).and_then(|dim| self.dimensions.known(dim));

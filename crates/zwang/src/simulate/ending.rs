@@ -9,7 +9,7 @@ use crate::equations::Equations;
 use crate::quantity::{number, rounded};
 use crate::start::joined;
 use crate::system::System;
-use crate::verdict::{Contradiction, clash, contradiction};
+use crate::verdict::{Contradiction, clash, contradiction, control};
 
 /// Why the motion ended before its time.
 pub(super) fn ending(
@@ -39,7 +39,10 @@ pub(super) fn ending(
         Outcome::JumpedOff { event, row } => jumped_off(equations, *event, *row),
         Outcome::Undetermined { t, rows } => undetermined(equations, *t, rows),
         Outcome::StepTooSmall { h, coordinate, rows, cause } => {
-            too_small(equations, state, *h, *coordinate, cause.as_ref()).about(equations, rows)
+            match control::losing(equations, system, state, settings) {
+                Some(lost) => lost,
+                None => too_small(equations, state, *h, *coordinate, cause.as_ref()).about(equations, rows),
+            }
         }
     };
     Some(d.with_note(at))

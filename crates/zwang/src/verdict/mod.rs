@@ -3,6 +3,7 @@
 pub mod clash;
 pub mod classification;
 pub mod contradiction;
+pub mod control;
 pub mod dependence;
 pub mod determinacy;
 mod energy;
