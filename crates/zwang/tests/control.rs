@@ -206,6 +206,26 @@ fn mistakes_about_controls_are_named() {
     }
 }
 
+/// A load on a rope answers to trolley and winch only in its fourth derivative; on a spring in the fourth too.
+#[test]
+fn a_force_that_shows_later_is_refused_with_its_relative_degree() {
+    let crane = "coordinates x, l, a\nmass x: 10\nmass l: 2\nparticle load at (x + l*sin(a), -l*cos(a)) with mass 5\n\
+                 gravity (0, -9.81)\ncontrol move: load = (0.1*t^2, -2) using x, l with settling 1\nstart x = 0, l = 2, a = 0";
+    let spring = "coordinates x, y\nmass x, y: 1\npotential (y - x)^2/2\n\
+                  control load: y = 0.1*t^4 using x with settling 1\nstart x = 0, y = 0";
+    let damper = "coordinates x, y\nmass x, y: 1\ndissipation (y' - x')^2/2\n\
+                  control load: y = 0.1*t^4 using x with settling 1\nstart x = 0, y = 0";
+    for (text, row, degree) in [(crane, "`move.x`", 4), (spring, "`load`", 4), (damper, "`load`", 3)] {
+        let (_, diagnostics) = checked(text, &Overrides::default());
+        let found = diagnostics.iter().find(|d| d.code == "Z702").unwrap_or_else(|| panic!("{diagnostics:#?}"));
+        assert!(found.message.contains(row), "{found:#?}");
+        assert!(format!("{found:?}").contains(&format!("relative degree {degree};")), "{found:#?}");
+    }
+    // nothing ever moves y
+    let apart = "coordinates x, y\nmass x, y: 1\ncontrol load: y = t^2 using x with settling 1\nstart x = 0, y = 0";
+    assert_eq!(message(apart).0, "Z701");
+}
+
 /// A target that leaves the reach of the arm ends the run with a word on the control.
 #[test]
 fn a_target_out_of_reach_ends_the_run() {
@@ -213,7 +233,7 @@ fn a_target_out_of_reach_ends_the_run() {
     let (check, mut diagnostics) = checked(&text, &Overrides::default());
     let run = simulate(check.unwrap(), &RunWishes::default(), &mut diagnostics, &mut |_| true);
     assert!(run.is_some_and(|run| run.state.t < 12.0 && run.ended.as_str() != "finished"));
-    assert!(diagnostics.iter().any(|d| format!("{d:?}").contains("trace")), "{diagnostics:#?}");
+    assert!(diagnostics.iter().any(|d| d.code == "Z703" && d.message.contains("`trace`")), "{diagnostics:#?}");
 }
 
 /// A system without controls on which the force that another one reports acts from outside.

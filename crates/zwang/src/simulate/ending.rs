@@ -1,6 +1,6 @@
 //! What is said about how a motion went and why it ended.
 
-use zwang_motion::{Drift, MotionError, Outcome, Passage, Settings, State, Stiffness};
+use zwang_motion::{Asked, Drift, MotionError, Outcome, Passage, Settings, State, Stiffness};
 
 use super::Run;
 
@@ -11,12 +11,13 @@ use crate::start::joined;
 use crate::system::System;
 use crate::verdict::{Contradiction, clash, contradiction, control};
 
-/// Why the motion ended before its time.
+/// Why the motion ended before its time; `start` is what controls asked where it began.
 pub(super) fn ending(
     equations: &Equations,
     system: &mut System,
     state: &State,
     outcome: &Outcome,
+    start: Option<&Asked>,
     settings: &Settings,
 ) -> Option<Diagnostic> {
     let at = place(equations, state);
@@ -39,7 +40,7 @@ pub(super) fn ending(
         Outcome::JumpedOff { event, row } => jumped_off(equations, *event, *row),
         Outcome::Undetermined { t, rows } => undetermined(equations, *t, rows),
         Outcome::StepTooSmall { h, coordinate, rows, cause } => {
-            match control::losing(equations, system, state, settings) {
+            match control::losing(equations, system, state, start, settings) {
                 Some(lost) => lost,
                 None => too_small(equations, state, *h, *coordinate, cause.as_ref()).about(equations, rows),
             }

@@ -230,8 +230,9 @@ fn say(run: &mut Run, settings: &Settings, diagnostics: &mut Diagnostics) {
     if let Some(warning) = ending::left(equations, run) {
         diagnostics.push(warning);
     }
+    let asked = run.check.snapshot.found.asked.as_ref();
     if let Ended::Stopped(outcome) = &run.ended
-        && let Some(error) = ending::ending(equations, &mut run.check.system, &run.state, outcome, settings)
+        && let Some(error) = ending::ending(equations, &mut run.check.system, &run.state, outcome, asked, settings)
     {
         diagnostics.push(error);
     }

@@ -244,11 +244,10 @@ pub(crate) fn losing(
     equations: &Equations,
     system: &mut System,
     state: &State,
+    start: Option<&Asked>,
     settings: &Settings,
 ) -> Option<Diagnostic> {
-    if equations.asked.is_empty() {
-        return None;
-    }
+    let start = start?;
     let mut rank_at = |rank_tolerance: f64| {
         let settings = Settings { contradiction_tolerance: f64::INFINITY, rank_tolerance, ..settings.clone() };
         let mut snapshot = Snapshot::new(system);
@@ -256,18 +255,22 @@ pub(crate) fn losing(
         snapshot.take(system, state, way, &settings).ok().map(|()| snapshot.found)
     };
     let (here, nearly) = (rank_at(settings.rank_tolerance)?, rank_at(NEARLY_LOST)?);
-    if nearly.control_rank.0 >= here.control_rank.0 {
+    // a row may also have become short as a whole
+    let length = |asked: &Asked, i: usize| asked.rows.row(i).1.iter().fold(0.0_f64, |top, x| top.max(x.abs()));
+    let now = here.asked.as_ref()?;
+    let n_short = (0..now.rhs.len()).filter(|&i| length(now, i) < NEARLY_LOST * length(start, i)).count();
+    let lost = n_short.max(here.control_rank.0.saturating_sub(nearly.control_rank.0));
+    if lost == 0 {
         return None;
     }
     let names: Vec<String> = equations.model.controls.iter().map(|c| format!("`{}`", c.stated.name)).collect();
     let t = rounded(state.t, 9);
     let message = format!("the forces lose their hold on {} at t = {t}", joined(&names));
     let span = equations.model.controls.first().map(|c| c.stated.span)?;
-    let lost = here.control_rank.0 - nearly.control_rank.0;
     let top = here.control_force.iter().fold(0.0_f64, |top, u| top.max(u.abs()));
     Some(
         Diagnostic::error("Z703", message)
-            .at(span, format!("{lost} of {} directions nearly out of reach", here.control_rank.0))
+            .at(span, format!("{lost} of {} directions nearly out of reach", now.rhs.len()))
             .with_note(format!("the largest force has grown to {} (in SI units)", rounded(top, 4)))
             .help("ask for a motion that keeps away from this position, or bound the force with `limit`"),
     )
