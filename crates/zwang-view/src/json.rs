@@ -108,6 +108,7 @@ pub fn check_json(reading: &Reading, diagnostics: &Diagnostics, check: Option<&C
         object.insert("n_integrals".into(), json!(integrability.n_integrals));
         object.insert("integrability".into(), json!(integrability.verdict));
         object.insert("regular".into(), json!(check.regular));
+        object.insert("control".into(), control(check));
         if let Some(side) = &check.lagrangian {
             object.extend(lagrangian_json(side));
         }

@@ -275,10 +275,15 @@ struct Walked {
 
 impl<'c> Walk<'c> {
     fn new(check: &'c mut Check, wishes: &RunWishes, plan: &Plan) -> Result<Walk<'c>, MotionError> {
-        let Check { equations, system, state, .. } = check;
+        let Check { equations, system, state, snapshot, .. } = check;
         let mut events = Vec::new();
         let mut start = state.clone();
         fire_at_start(equations, system, &mut start, &mut events)?;
+        let driven = equations.model.driven();
+        for &place in &snapshot.found.saturated {
+            let name = equations.model.coordinates[driven[place]].name.clone();
+            events.push(Happening { t: state.t, name, kind: "saturation" });
+        }
         let works = system.works().to_vec();
         let accountant = Accountant::new(equations);
         let recorder = Recorder::new(equations, &works, wishes);

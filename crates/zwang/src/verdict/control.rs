@@ -135,6 +135,9 @@ const STEP: f64 = 1e-5;
 /// What differences leave of a derivative that vanishes, beside the largest.
 const VANISHES: f64 = 1e-6;
 
+/// A matrix by columns.
+type Columns = Vec<Vec<f64>>;
+
 impl Scene<'_> {
     /// In which derivative of a combination of asked positions the driven forces first show, up to 2n.
     ///
@@ -150,7 +153,7 @@ impl Scene<'_> {
         if combination.iter().any(|&(i, _)| equations.asked[i].row.level != Level::Position) {
             return None;
         }
-        let (by_q, by_qdot) = self.linearized(route)?;
+        let [by_q, by_qdot] = self.linearized(route)?;
         // c = C N² = (A_c ∂q̈/∂q, A_c ∂q̈/∂q̇): C N is (0, A_c), whose product with B vanishes
         let mut c = vec![0.0; 2 * n];
         for &(i, factor) in combination {
@@ -175,7 +178,7 @@ impl Scene<'_> {
     }
 
     /// The columns of ∂q̈/∂q and ∂q̈/∂q̇ with the control force held.
-    fn linearized(&mut self, route: &mut dyn Route) -> Option<(Vec<Vec<f64>>, Vec<Vec<f64>>)> {
+    fn linearized(&mut self, route: &mut dyn Route) -> Option<[Columns; 2]> {
         let (state, n) = (&self.snapshot.state, self.responses.len());
         let mut given = self.system.allocate();
         let mut solution = Solution::default();
@@ -198,8 +201,7 @@ impl Scene<'_> {
                 columns.push(up.iter().zip(&down).map(|(a, b)| (a - b) / (2.0 * step)).collect());
             }
         }
-        let [by_q, by_qdot] = columns;
-        Some((by_q, by_qdot))
+        Some(columns)
     }
 }
 
