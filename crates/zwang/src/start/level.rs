@@ -7,6 +7,7 @@ use zwang_motion::{Matrix, MotionError, Residual, State};
 use crate::compiled::Compiled;
 use crate::equations::{Equations, SparseRow};
 use crate::model::Level;
+use crate::switches::switches_by;
 use crate::syntax::Span;
 
 /// Where an equation comes from.
@@ -147,9 +148,17 @@ impl<'e> LevelEquations<'e> {
         let unknowns: FxHashSet<Expr> = self.symbols[from..from + self.n].iter().copied().collect();
         let is_fixed = |row: &usize| {
             let gradient: Vec<Expr> = self.rows[*row].1.iter().map(|(_, e)| *e).collect();
-            !self.graph.symbols_of(&gradient).iter().any(|s| unknowns.contains(s))
+            !self.graph.symbols_of(&gradient).iter().any(|s| unknowns.contains(s)) && !self.switches(&[*row])
         };
         (0..self.rows.len()).filter(is_fixed).collect()
+    }
+
+    /// Whether some equations are other formulas for other values of the unknowns.
+    pub(super) fn switches(&self, rows: &[usize]) -> bool {
+        let from = if self.is_velocity { 1 + self.n } else { 1 };
+        let unknowns = &self.symbols[from..from + self.n];
+        let exprs: Vec<Expr> = rows.iter().map(|&row| self.rows[row].0).collect();
+        switches_by(self.graph, &exprs, |s| unknowns.contains(&s))
     }
 
     fn evaluate(&mut self, x: &[f64]) {

@@ -12,7 +12,7 @@ use super::lagrangian::{MOST_COORDINATES, is_zero};
 use crate::check::Check;
 use crate::equations::{Equations, Symbols, applied_force};
 use crate::model::{Change, Level, Load, Model, Shape};
-use crate::start::nearby_state;
+use crate::start::{nearby_state, units};
 
 /// What becomes of the energy.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -277,7 +277,8 @@ fn states(check: &mut Check, settings: &Settings) -> Vec<State> {
         // the second half tries what is nearer, should constraints that move lead too far
         let reach = if attempt < N_STATES { 1.0 } else { 0.1 };
         if is_timed {
-            from.t += 0.37 * reach * (attempt + 1) as f64;
+            // no part of a period that somebody would choose
+            from.t += 0.37 * equations.model.horizon() * reach * (attempt + 1) as f64;
         }
         found.extend(nearby_state(equations, system, &from, settings, attempt));
         if found.len() == N_STATES {
@@ -320,6 +321,9 @@ impl Look {
             taken = other;
             &taken
         };
+        let mass = &check.snapshot.given.mass_matrix;
+        let mass: Vec<f64> = (0..state.q.len()).map(|k| mass.get(k, k)).collect();
+        let usual = units(&mass, &check.state.qdot);
         let found = &snapshot.found;
         let mut inputs = check.equations.model.state_values(state);
         inputs.extend(&found.lambda);
@@ -331,7 +335,7 @@ impl Look {
         let mut values = values.into_iter();
         let mut powers = Vec::new();
         for source in sources.iter_mut() {
-            let (power, scale) = power_and_scale(source, &check.equations, snapshot, state, &check.state, &mut values);
+            let (power, scale) = power_and_scale(source, &check.equations, snapshot, state, &usual, &mut values);
             source.acts |= scale > 0.0;
             if scale > 0.0 {
                 source.most = source.most.max(power.abs() / scale);
@@ -393,12 +397,12 @@ fn power_and_scale(
     equations: &Equations,
     snapshot: &Snapshot,
     state: &State,
-    start: &State,
+    usual: &[f64],
     values: &mut impl Iterator<Item = f64>,
 ) -> (f64, f64) {
     let (given, found) = (&snapshot.given, &snapshot.found);
-    // a tenth of one plus the speed at the start: by so much the states were moved apart
-    let speed = |k: usize| state.qdot[k].abs() + 0.1 * (1.0 + start.qdot[k].abs());
+    // the velocities of other states were drawn in these units
+    let speed = |k: usize| state.qdot[k].abs() + usual[k];
     match &source.kind {
         Kind::Force(force) => force
             .iter()

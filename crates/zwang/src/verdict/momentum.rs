@@ -263,7 +263,7 @@ fn times(graph: &mut Graph, x: f64, e: Expr) -> Expr {
     let factor = match x.fract() == 0.0 && x.abs() < 1e6 {
         true => graph.integer(x as i64),
         false => {
-            let size = graph.decimal(&format!("{:.12}", x.abs())).unwrap_or(Expr::ONE);
+            let size = graph.decimal(&x.abs().to_string()).unwrap_or(Expr::ONE);
             if x < 0.0 { graph.neg(size) } else { size }
         }
     };

@@ -174,8 +174,9 @@ impl<'a> Search<'a> {
             _ => 1,
         };
         // halves and thirds, not whatever a parameter's digits give
-        let common = terms.iter().map(|t| below(*t)).fold(1, |a, b| if a % b == 0 { a } else { a * b });
-        let common = if (1..=12).contains(&common) { common } else { 1 };
+        let multiple = |a: i64, b: i64| if a % b == 0 { Some(a) } else { a.checked_mul(b) };
+        let common = terms.iter().map(|t| below(*t)).try_fold(1, multiple);
+        let common = common.filter(|c| (1..=12).contains(c)).unwrap_or(1);
         let first = match found.combination.len() {
             1 => phi,
             _ => found.combination[0].1,

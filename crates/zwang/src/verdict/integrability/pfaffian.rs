@@ -3,13 +3,14 @@
 use std::collections::HashMap;
 
 use rustc_hash::FxHashMap;
-use zwang_expr::{Expr, Function, Function2, Graph, Node, Program};
+use zwang_expr::{Expr, Graph, Program};
 use zwang_motion::{Settings, State};
 
 use super::noisy::{self, Noisy};
 use crate::equations::{Equations, SparseRow};
 use crate::model::{Level, Model};
 use crate::start::moved_state;
+use crate::switches::switches_by;
 use crate::units::Dimension;
 use crate::verdict::classification::{Classification, Velocity, vanishes};
 
@@ -129,25 +130,8 @@ impl Pfaffian {
 impl Pfaffian {
     /// Whether `if`, `abs`, `sign`, `min` or `max` stands in a row, so that regions of states may differ.
     pub fn has_branches(&self, graph: &Graph) -> bool {
-        let mut open: Vec<Expr> = self.forms.iter().flat_map(|f| f.entries.iter().map(|(_, e)| *e)).collect();
-        let mut seen = rustc_hash::FxHashSet::default();
-        while let Some(e) = open.pop() {
-            if !seen.insert(e) {
-                continue;
-            }
-            let node = graph.node(e);
-            let branches = match node {
-                Node::Select { .. } => true,
-                Node::Apply(f, _) => matches!(f, Function::Abs | Function::Sign),
-                Node::Apply2(f, ..) => f != Function2::Atan2,
-                _ => false,
-            };
-            if branches {
-                return true;
-            }
-            open.extend(node.operands().iter());
-        }
-        false
+        let entries: Vec<Expr> = self.forms.iter().flat_map(|f| f.entries.iter().map(|(_, e)| *e)).collect();
+        switches_by(graph, &entries, |_| true)
     }
 }
 
