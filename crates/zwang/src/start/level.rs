@@ -1,7 +1,7 @@
 //! The constraints at one level as equations for the positions or for the velocities.
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use zwang_expr::{Expr, Graph};
+use zwang_expr::{Expr, Graph, Node};
 use zwang_motion::{Matrix, MotionError, Residual, State};
 
 use crate::compiled::Compiled;
@@ -220,6 +220,21 @@ impl Residual for LevelEquations<'_> {
         }
         Err(self.program.trouble(self.graph, &self.symbols, &self.inputs))
     }
+
+    fn size_of_terms(&mut self, row: usize, x: &[f64]) -> f64 {
+        self.evaluate(x);
+        let (mut terms, mut open) = (Vec::new(), vec![self.rows[row].0]);
+        while let Some(e) = open.pop() {
+            match self.graph.node(e) {
+                Node::Add(a, b) => open.extend([a, b]),
+                _ => terms.push(e),
+            }
+        }
+        match Compiled::new(self.graph, &self.symbols, &terms) {
+            Some(mut program) => program.run(&self.inputs).iter().map(|x| x.abs()).sum(),
+            None => f64::INFINITY,
+        }
+    }
 }
 
 /// Some of the equations; the time may be one more unknown.
@@ -274,6 +289,10 @@ impl Residual for Part<'_, '_> {
         let columns = |i: &usize| self.level.rows[*i].1.iter().map(|(k, _)| *k).chain(time).collect();
         let pattern: Vec<Vec<usize>> = self.rows.iter().map(columns).collect();
         Matrix::from_pattern(self.rows.len(), self.n_unknowns(), &pattern)
+    }
+
+    fn size_of_terms(&mut self, row: usize, x: &[f64]) -> f64 {
+        self.level.size_of_terms(self.rows[row], &x[..self.level.n])
     }
 
     fn fill(&mut self, x: &[f64], g: &mut [f64], jacobian: &mut Matrix) -> Result<(), MotionError> {
