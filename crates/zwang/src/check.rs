@@ -162,12 +162,22 @@ pub fn check(model: Model, wishes: &Wishes, diagnostics: &mut Diagnostics) -> Op
         let scene = integrability::Scene { equations: &equations, start: Some(&state), settings };
         integrability = integrability::integrability(&scene, &mut constraints, of_positions);
     }
-    let necessity = dependence::necessity(&equations, &rows, settings);
-    constraints.iter_mut().zip(necessity.essential).for_each(|(c, essential)| c.essential = essential);
+    let mut necessity = dependence::necessity(&equations, &rows, settings);
+    constraints
+        .iter_mut()
+        .zip(std::mem::take(&mut necessity.essential))
+        .for_each(|(c, essential)| c.essential = essential);
 
     diagnostics.extend(integrability::integral_notes(&equations, &integrability));
-    diagnostics.extend(dependence_notes(&equations, &rows, &freedom, settings));
-    diagnostics.extend(hidden::further_condition(&mut equations, &mut system, &state, &rows.here, settings));
+    // rows that agree here and disagree elsewhere repeat each other only in this moment, and none can be spared
+    match hidden::further_condition(&mut equations, &mut system, &state, &rows.here, settings) {
+        Some(warning) => {
+            diagnostics.push(warning);
+            constraints.iter_mut().for_each(|c| c.essential = None);
+            necessity.removable.clear();
+        }
+        None => diagnostics.extend(dependence_notes(&equations, &rows, &freedom, settings)),
+    }
     let given = &snapshot.given;
     diagnostics.extend(freedom::actuators(&mut equations, &mut system, &state, given, &mut *way, settings));
     later_notes(&equations.model, Severity::Note, diagnostics);

@@ -272,6 +272,9 @@ impl Contradiction {
         };
         let place = if self.level == Level::Velocity { "at these positions " } else { "" };
         match &names[..] {
+            [only] if self.surety != Surety::Certain => {
+                format!("constraint {only} was not met{when}: {place}no {what} were found that satisfy it")
+            }
             [only] => format!("constraint {only} cannot hold{when}: {place}no {what} satisfy it"),
             _ => {
                 let names = joined(&names);
