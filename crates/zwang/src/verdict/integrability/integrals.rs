@@ -24,6 +24,8 @@ pub(super) struct Found {
     pub potential: Option<Expr>,
     /// Whether the multipliers vary with the state in a way that was not found; they are left out then.
     pub varies: bool,
+    /// Whether it needs no other rows.
+    pub alone: bool,
 }
 
 /// A velocity row as a form, with dα.
@@ -156,7 +158,7 @@ impl<'a> Search<'a> {
         }
         let potential = self.potential(entries);
         let combination = combination.into_iter().map(|(k, m)| (self.rows[k].row, m)).collect();
-        let mut found = Found { combination, potential, varies: false };
+        let mut found = Found { combination, potential, varies: false, alone: true };
         self.tidy(&mut found);
         self.found.push(found);
         true
@@ -487,7 +489,7 @@ impl<'a> Search<'a> {
                     let entries = self.form(&combination);
                     if self.remember(&entries) {
                         let combination = combination.into_iter().map(|(k, m)| (self.rows[k].row, m)).collect();
-                        self.found.push(Found { combination, potential: None, varies: false });
+                        self.found.push(Found { combination, potential: None, varies: false, alone: false });
                     }
                 }
             }
@@ -498,7 +500,7 @@ impl<'a> Search<'a> {
         rows.dedup();
         while !self.is_done() {
             let combination = rows.iter().map(|&row| (row, Expr::ONE)).collect();
-            self.found.push(Found { combination, potential: None, varies: true });
+            self.found.push(Found { combination, potential: None, varies: true, alone: false });
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::model::{Level, Model};
 use crate::start::moved_state;
 use crate::switches::switches_by;
 use crate::units::Dimension;
-use crate::verdict::classification::{Classification, Velocity, vanishes};
+use crate::verdict::classification::{Classification, Velocity, depends_on, vanishes};
 
 /// A one-form Σ aᵢ dzᵢ that the allowed directions annul: index of z and aᵢ.
 #[derive(Clone, Debug)]
@@ -63,8 +63,8 @@ impl Pfaffian {
             };
             timed.push(if vanishes(graph, part) { Expr::ZERO } else { part });
         }
-        let residuals: Vec<Expr> = rows.iter().map(|&k| equations.rows[k].residual).collect();
-        let has_time = timed.iter().any(|e| *e != Expr::ZERO) || graph.symbols_of(&residuals).contains(&model.time);
+        let is_timed = |k: &usize| depends_on(graph, equations.rows[*k].residual, model.time);
+        let has_time = timed.iter().any(|e| *e != Expr::ZERO) || rows.iter().any(is_timed);
         let first = usize::from(has_time);
         let mut pfaffian = Pfaffian { has_time, ..Pfaffian::default() };
         pfaffian.z.extend(has_time.then_some(model.time));
