@@ -370,7 +370,9 @@ fn program(equations: &Equations, sources: &[Source]) -> Option<Program> {
 /// States around the start that satisfy all constraints, at other times if anything depends on time.
 fn states(check: &mut Check, settings: &Settings) -> Vec<State> {
     let Check { equations, system, state, .. } = check;
-    let exprs: Vec<Expr> = equations.formulas().into_iter().chain([equations.lagrangian]).collect();
+    // of x = t the formulas of the motion know no time, but where x is, does
+    let residuals = equations.rows.iter().map(|row| row.residual);
+    let exprs: Vec<Expr> = equations.formulas().into_iter().chain([equations.lagrangian]).chain(residuals).collect();
     let is_timed = equations.model.graph.symbols_of(&exprs).binary_search(&equations.model.time).is_ok();
     let mut found = Vec::new();
     for attempt in 0..2 * N_STATES {
@@ -566,7 +568,11 @@ fn is_settled(equations: &mut Equations, source: &Source) -> bool {
         let rows = equations.rows.iter().filter(|row| row.constraint == c);
         let unpushed = |k: usize| equations.given_force[k] == Expr::ZERO;
         let is_free = rows.flat_map(|row| &row.coefficients).all(|(k, _)| unpushed(*k));
-        return is_free && crate::switches::switches(&mut equations.model.graph, &exprs).is_empty();
+        // and nothing has to be accelerated: on a curve the rows need forces though nothing pushes
+        let rhs: Vec<Expr> = equations.rows.iter().map(|row| row.rhs).collect();
+        let graph = &mut equations.model.graph;
+        let is_straight = rhs.into_iter().all(|e| is_zero(graph, e));
+        return is_free && is_straight && crate::switches::switches(graph, &exprs).is_empty();
     }
     // a force that was zero everywhere is zero for a parameter that is
     let model = &mut equations.model;
