@@ -168,6 +168,18 @@ impl<'e> LevelEquations<'e> {
     }
 }
 
+/// How deep sums and products are opened.
+const DEEPEST: usize = 12;
+
+/// What an expression would come to if nothing in its sums cancelled, from the sizes of its parts.
+fn magnitude(graph: &Graph, e: Expr, depth: usize, size: &mut dyn FnMut(Expr) -> f64) -> f64 {
+    match graph.node(e) {
+        Node::Add(a, b) if depth > 0 => magnitude(graph, a, depth - 1, size) + magnitude(graph, b, depth - 1, size),
+        Node::Mul(a, b) if depth > 0 => magnitude(graph, a, depth - 1, size) * magnitude(graph, b, depth - 1, size),
+        _ => size(e),
+    }
+}
+
 fn compiled(graph: &Graph, symbols: &[Expr], rows: &[(Expr, SparseRow)]) -> Compiled {
     let mut outputs: Vec<Expr> = rows.iter().map(|(g, _)| *g).collect();
     outputs.extend(rows.iter().flat_map(|(_, row)| row.iter().map(|(_, e)| *e)));
@@ -223,17 +235,15 @@ impl Residual for LevelEquations<'_> {
 
     fn size_of_terms(&mut self, row: usize, x: &[f64]) -> f64 {
         self.evaluate(x);
-        let (mut terms, mut open) = (Vec::new(), vec![self.rows[row].0]);
-        while let Some(e) = open.pop() {
-            match self.graph.node(e) {
-                Node::Add(a, b) => open.extend([a, b]),
-                _ => terms.push(e),
-            }
-        }
-        match Compiled::new(self.graph, &self.symbols, &terms) {
-            Some(mut program) => program.run(&self.inputs).iter().map(|x| x.abs()).sum(),
-            None => f64::INFINITY,
-        }
+        let (expr, mut parts) = (self.rows[row].0, Vec::new());
+        magnitude(self.graph, expr, DEEPEST, &mut |e| {
+            parts.push(e);
+            0.0
+        });
+        let Some(mut program) = Compiled::new(self.graph, &self.symbols, &parts) else { return f64::INFINITY };
+        // the same parts in the same order
+        let mut sizes = program.run(&self.inputs).iter().map(|x| x.abs());
+        magnitude(self.graph, expr, DEEPEST, &mut |_| sizes.next().unwrap_or(f64::INFINITY))
     }
 }
 
