@@ -14,14 +14,12 @@ use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::equations::Equations;
 use crate::model::Model;
 use crate::system::System;
-use crate::verdict::clash;
-pub(crate) use conflict::{
-    at_state, nearby_positions, rows_of, velocities_at, velocities_clash, velocities_meet_elsewhere,
-};
+use crate::verdict::contradiction;
+pub(crate) use conflict::{at_state, nearby_positions, velocities_at, velocities_clash, velocities_meet_elsewhere};
 use level::{Equation, LevelEquations, point_rows};
 pub(crate) use report::joined;
 pub use walk::{Elsewhere, nearby_state};
-pub(crate) use walk::{beside, elsewhere};
+pub(crate) use walk::{beside, elsewhere, units};
 
 /// A start that misses by less than this, relative to the size of its values, is what the user's digits could say.
 /// It equals the default tolerance of a run.
@@ -117,7 +115,7 @@ impl Finder<'_> {
         let state = self.state.clone();
         match conflict::contradiction(equations, level, guess, self.settings) {
             Ok(mut found) => {
-                clash::look_elsewhere(&mut found, equations, self.system, &state, self.settings);
+                contradiction::look_elsewhere(&mut found, equations, self.system, &state, self.settings);
                 found.diagnostic(equations)
             }
             Err(values) => self.off_constraint(equations, level, guess, values),
