@@ -24,6 +24,8 @@ pub struct System {
     controls: Option<Controls>,
     /// The symbols of control forces and powers in outputs.
     control_symbols: Vec<(Expr, Derived)>,
+    /// The power of each control, while the motion is under way.
+    powers: Vec<f64>,
     legendre: Option<Compiled>,
     outputs: Vec<(String, Option<Compiled>)>,
     empty: Given,
@@ -156,6 +158,7 @@ impl System {
             nonideal,
             controls,
             control_symbols,
+            powers: Vec::new(),
             legendre,
             outputs,
             empty,
@@ -511,12 +514,13 @@ impl Dynamics for System {
             return Ok(());
         }
         self.set(&instant.state);
-        let powers = match &self.controls {
-            Some(_) => self.control_powers(&instant.control_force, &instant.control_powers, &instant.state.qdot),
-            None => Vec::new(),
-        };
+        if let Some(controls) = &self.controls {
+            let whole: f64 = instant.control_force.iter().zip(&instant.state.qdot).map(|(u, v)| u * v).sum();
+            self.powers.resize(controls.n_controls, 0.0);
+            controls.powers(&instant.control_powers, whole, &mut self.powers);
+        }
         if let Some(moving) = &mut self.moving {
-            moving.rates(&self.inputs, instant, &powers, rates);
+            moving.rates(&self.inputs, instant, &self.powers, rates);
         }
         match rates.iter().all(|x| x.is_finite()) {
             true => Ok(()),

@@ -9,6 +9,10 @@ pub(crate) struct Bounded {
     side: Vec<f64>,
     H: Vec<f64>,
     g: Vec<f64>,
+    /// The forces that are free, the best values of these, and their part of H.
+    free: Vec<usize>,
+    best: Vec<f64>,
+    part: Vec<f64>,
 }
 
 /// Where D leaves w open the shortest one is taken: this part of the size of DᵀD stands for "as little force as possible".
@@ -76,16 +80,18 @@ impl Bounded {
     fn settle(&mut self, limit: &[f64], w: &mut [f64]) {
         let k = w.len();
         for _ in 0..=k {
-            let free: Vec<usize> = (0..k).filter(|&i| self.side[i] == 0.0).collect();
-            let best = self.best(&free, w);
+            self.free.clear();
+            self.free.extend((0..k).filter(|&i| self.side[i] == 0.0));
+            self.find_best(w);
+            let (free, best) = (&self.free, &self.best);
             // how far towards the best one can go
             let part = |(&i, &z): (&usize, &f64)| match z.abs() > limit[i] {
                 true => (limit[i].copysign(z) - w[i]) / (z - w[i]),
                 false => 1.0,
             };
-            let first = free.iter().zip(&best).map(|pair| (*pair.0, part(pair))).min_by(|a, b| a.1.total_cmp(&b.1));
+            let first = free.iter().zip(best).map(|pair| (*pair.0, part(pair))).min_by(|a, b| a.1.total_cmp(&b.1));
             let Some((hit, share)) = first else { return };
-            for (&i, z) in free.iter().zip(&best) {
+            for (&i, z) in free.iter().zip(best) {
                 w[i] += share.clamp(0.0, 1.0) * (z - w[i]);
             }
             if share >= 1.0 {
@@ -97,22 +103,23 @@ impl Bounded {
         }
     }
 
-    /// The minimum over the free forces.
-    fn best(&self, free: &[usize], w: &[f64]) -> Vec<f64> {
+    /// The minimum over the free forces; where they are where there is none.
+    fn find_best(&mut self, w: &[f64]) {
+        let Bounded { side, H, g, free, best, part } = self;
         let (k, f) = (w.len(), free.len());
-        let mut H = vec![0.0; f * f];
-        let mut rhs = vec![0.0; f];
-        for (a, &i) in free.iter().enumerate() {
-            let bound: f64 = (0..k).filter(|&j| self.side[j] != 0.0).map(|j| self.H[i * k + j] * w[j]).sum();
-            rhs[a] = self.g[i] - bound;
-            free.iter().enumerate().for_each(|(b, &j)| H[a * f + b] = self.H[i * k + j]);
+        part.clear();
+        best.clear();
+        for &i in free.iter() {
+            let bound: f64 = (0..k).filter(|&j| side[j] != 0.0).map(|j| H[i * k + j] * w[j]).sum();
+            best.push(g[i] - bound);
+            part.extend(free.iter().map(|&j| H[i * k + j]));
         }
-        if !small::cholesky(&mut H, f, 0.0) {
-            return free.iter().map(|&i| w[i]).collect();
+        if small::cholesky(part, f, 0.0) {
+            small::solve_lower(part, f, best);
+            small::solve_lower_transposed(part, f, best);
+        } else {
+            best.iter_mut().zip(free.iter()).for_each(|(z, &i)| *z = w[i]);
         }
-        small::solve_lower(&H, f, &mut rhs);
-        small::solve_lower_transposed(&H, f, &mut rhs);
-        rhs
     }
 
     /// Frees the bound force whose way back gains most; false if none gains.

@@ -13,6 +13,8 @@ pub(crate) struct Control {
     /// u + C, and C of the round before.
     extra: Vec<f64>,
     last: Vec<f64>,
+    /// b of constraints at rest.
+    still: Vec<f64>,
     /// Baumgarte's rate for the rows that are held, if that is how they are.
     rate: Option<f64>,
     held: Vec<f64>,
@@ -32,6 +34,7 @@ impl Control {
             steering: Steering::new(settings),
             extra: vec![0.0; n],
             last: vec![0.0; n],
+            still: Vec::new(),
             rate,
             held: vec![0.0; n_held],
         }
@@ -65,9 +68,9 @@ impl Control {
     ) -> Result<(), MotionError> {
         let Given { mass_matrix: M, given_force: Q, constraint_matrix: A, constraint_rhs: b } = given;
         self.ask(dynamics, &instant.state)?;
-        let Control { asked, steering, extra, last, .. } = self;
-        let still = vec![0.0; b.len()];
-        steering.prepare(M, asked, |force, out| all.solve(A, force, &[], &still, out))?;
+        let Control { asked, steering, extra, last, still, .. } = self;
+        still.resize(b.len(), 0.0);
+        steering.prepare(M, asked, |force, out| all.solve(A, force, &[], still, out))?;
         let nonideal = dynamics.has_nonideal();
         let Instant { state, qddot, lambda, lambda_ideal, nonideal_force: C, control_force: u, .. } = instant;
         all.solve(A, Q, &[], b, qddot)?;
@@ -115,10 +118,20 @@ impl Control {
         };
         solve(&[], solution)?;
         qddot.copy_from_slice(&solution.qddot);
-        // K f is what the force changes
+        // K f is what the force changes: a force that changes much, so that the difference keeps its digits
+        let mut scaled = vec![0.0; qddot.len()];
         steering.prepare(&given.mass_matrix, asked, |force, out| {
-            solve(force, solution)?;
-            out.iter_mut().enumerate().for_each(|(i, x)| *x = solution.qddot[i] - qddot[i]);
+            let mut scale = 1.0;
+            for _ in 0..2 {
+                scaled.iter_mut().zip(force).for_each(|(x, f)| *x = scale * f);
+                solve(&scaled, solution)?;
+                out.iter_mut().enumerate().for_each(|(i, x)| *x = (solution.qddot[i] - qddot[i]) / scale);
+                let more = largest(qddot) / (scale * largest(out));
+                if !(more > 1.0 && more.is_finite()) {
+                    break;
+                }
+                scale *= more;
+            }
             Ok(())
         })?;
         steering.force(asked, qddot, u)?;

@@ -33,7 +33,15 @@ pub(crate) struct Steering {
     bounded: Bounded,
     mass: Blocks,
     is_regular: bool,
+    /// Rows of which the constraints leave nothing; then also those that no driven coordinate moves.
+    dead: Vec<bool>,
     work: Vec<f64>,
+    /// A force on few coordinates, and what becomes of it.
+    unit: Vec<f64>,
+    /// What bounded forces are to do, D w = d, and a column of J.
+    D: Vec<f64>,
+    d: Vec<f64>,
+    column: Vec<f64>,
     rhs: Vec<f64>,
     w: Vec<f64>,
     /// Multipliers of the rows: w = P Jᵀμ where no bound acts.
@@ -56,7 +64,12 @@ impl Steering {
             bounded: Bounded::default(),
             mass: Blocks::new(),
             is_regular: false,
+            dead: Vec::new(),
             work: Vec::new(),
+            unit: Vec::new(),
+            D: Vec::new(),
+            d: Vec::new(),
+            column: Vec::new(),
             rhs: Vec::new(),
             w: Vec::new(),
             multipliers: Vec::new(),
@@ -95,46 +108,41 @@ impl Steering {
         self.n = n;
         self.responses.resize(m * n, 0.0);
         self.weighted.resize(m * n, 0.0);
-        let mut force = vec![0.0; n];
+        self.unit.resize(n, 0.0);
         for i in 0..m {
-            let (col, value) = asked.rows.row(i);
-            force.fill(0.0);
-            col.iter().zip(value).for_each(|(&j, &x)| force[j] = x);
+            write_row(asked, i, &mut self.unit);
             let y = &mut self.responses[i * n..(i + 1) * n];
-            respond(&force, y)?;
+            respond(&self.unit, y)?;
             M.multiply(y, &mut self.weighted[i * n..(i + 1) * n]);
         }
         self.mass.find(M);
         self.is_regular = self.mass.factor_regular(M, &self.settings);
-        let is_regular = self.is_regular;
-        let dead = self.dead_rows(asked, is_regular);
-        let tolerance = self.settings.rank_tolerance;
-        self.whole.factor(&self.responses, &self.weighted, n, &dead, tolerance);
-        self.drive(asked, is_regular)?;
-        let dead: Vec<bool> = (0..m).map(|i| dead[i] || self.is_unmoved(i, asked.driven.len())).collect();
-        self.rows.factor(&self.J, &self.PJ, asked.driven.len(), &dead, tolerance);
+        self.find_dead_rows(asked);
+        let (tolerance, k) = (self.settings.rank_tolerance, asked.driven.len());
+        self.whole.factor(&self.responses, &self.weighted, n, &self.dead, tolerance);
+        self.drive(asked)?;
+        for i in 0..m {
+            self.dead[i] |= self.is_unmoved(i, k);
+        }
+        self.rows.factor(&self.J, &self.PJ, k, &self.dead, tolerance);
         Ok(())
     }
 
     /// Rows of which the physical constraints leave nothing but rounding.
-    fn dead_rows(&mut self, asked: &Asked, is_regular: bool) -> Vec<bool> {
+    fn find_dead_rows(&mut self, asked: &Asked) {
         let (n, tolerance) = (self.n, self.settings.rank_tolerance);
-        let mut free = vec![0.0; n];
-        (0..asked.rhs.len())
-            .map(|i| {
-                let y = &self.responses[i * n..(i + 1) * n];
+        self.dead.clear();
+        for i in 0..asked.rhs.len() {
+            let left = largest(&self.responses[i * n..(i + 1) * n]);
+            let mut free = 0.0;
+            if self.is_regular {
                 // M⁻¹A_cᵢᵀ: the response without constraints
-                free.fill(0.0);
-                let (col, value) = asked.rows.row(i);
-                col.iter().zip(value).for_each(|(&j, &x)| free[j] = x);
-                if is_regular {
-                    self.mass.solve(&mut free);
-                    !(largest(y) > tolerance * largest(&free))
-                } else {
-                    !(largest(y) > 0.0)
-                }
-            })
-            .collect()
+                write_row(asked, i, &mut self.unit);
+                self.mass.solve(&mut self.unit);
+                free = largest(&self.unit);
+            }
+            self.dead.push(!(left > tolerance * free));
+        }
     }
 
     /// Whether no driven coordinate moves row i, while some coordinate does.
@@ -144,7 +152,7 @@ impl Steering {
     }
 
     /// J = A_c K S and P Jᵀ: the entries of the responses at the driven coordinates, and these in the metric of the force.
-    fn drive(&mut self, asked: &Asked, is_regular: bool) -> Result<(), MotionError> {
+    fn drive(&mut self, asked: &Asked) -> Result<(), MotionError> {
         let (n, m, k) = (self.n, asked.rhs.len(), asked.driven.len());
         self.J.clear();
         for i in 0..m {
@@ -159,7 +167,7 @@ impl Steering {
             return Ok(());
         }
         self.PJ.extend_from_slice(&self.J);
-        self.write_weight(asked, is_regular);
+        self.write_weight(asked);
         let floor = self.settings.mass_tolerance * (0..k).fold(0.0, |top: f64, i| top.max(self.work[i * k + i]));
         if !small::cholesky(&mut self.work, k, floor) {
             return Err(MotionError::WeightNotPositive);
@@ -172,24 +180,23 @@ impl Steering {
     }
 
     /// W into `work`: as given, or SᵀM⁻¹S; the identity where M has no inverse.
-    fn write_weight(&mut self, asked: &Asked, is_regular: bool) {
-        let (n, k) = (self.n, asked.driven.len());
+    fn write_weight(&mut self, asked: &Asked) {
+        let k = asked.driven.len();
         if !asked.weight.is_empty() {
             self.work.clone_from(&asked.weight);
             return;
         }
         self.work.clear();
         self.work.resize(k * k, 0.0);
-        let mut unit = vec![0.0; n];
         for (i, &j) in asked.driven.iter().enumerate() {
-            if !is_regular {
+            if !self.is_regular {
                 self.work[i * k + i] = 1.0;
                 continue;
             }
-            unit.fill(0.0);
-            unit[j] = 1.0;
-            self.mass.solve(&mut unit);
-            asked.driven.iter().enumerate().for_each(|(l, &at)| self.work[i * k + l] = unit[at]);
+            self.unit.fill(0.0);
+            self.unit[j] = 1.0;
+            self.mass.solve(&mut self.unit);
+            asked.driven.iter().enumerate().for_each(|(l, &at)| self.work[i * k + l] = self.unit[at]);
         }
     }
 
@@ -242,15 +249,18 @@ impl Steering {
         let (m, k) = (asked.rhs.len(), asked.driven.len());
         let rank = self.whole.rank;
         // D = (B_c Nₚ)⁺J by columns, and the same for r
-        let (mut column, mut D) = (vec![0.0; m], vec![0.0; rank * k]);
+        self.column.resize(m, 0.0);
+        self.D.resize(rank * k, 0.0);
         for j in 0..k {
-            (0..m).for_each(|i| column[i] = self.J[i * k + j]);
-            let reduced = self.whole.coordinates(&column);
-            (0..rank).for_each(|l| D[l * k + j] = reduced[l]);
+            (0..m).for_each(|i| self.column[i] = self.J[i * k + j]);
+            let reduced = self.whole.coordinates(&self.column);
+            (0..rank).for_each(|l| self.D[l * k + j] = reduced[l]);
         }
         let d = self.whole.coordinates(&self.rhs);
-        self.write_weight(asked, self.is_regular);
-        self.bounded.solve((&D, &d), &self.work, &asked.limit, &mut self.w, &mut self.margins);
+        self.d.clear();
+        self.d.extend_from_slice(d);
+        self.write_weight(asked);
+        self.bounded.solve((&self.D, &self.d), &self.work, &asked.limit, &mut self.w, &mut self.margins);
     }
 
     /// u = S w.
@@ -269,6 +279,13 @@ impl Steering {
     }
 }
 
+/// Row i of what is asked, written out.
+fn write_row(asked: &Asked, i: usize, out: &mut [f64]) {
+    out.fill(0.0);
+    let (col, value) = asked.rows.row(i);
+    col.iter().zip(value).for_each(|(&j, &x)| out[j] = x);
+}
+
 /// Rows made orthonormal in a metric P, the longest first: Jᵢ = Σ T_il e_l with e_lᵀP e_m = δ_lm.
 #[derive(Default)]
 struct Orthonormal {
@@ -277,12 +294,19 @@ struct Orthonormal {
     held: Option<usize>,
     /// What each row is multiplied by to have length one, or had when the rank was decided.
     scale: Vec<f64>,
-    /// P e_l, row after row.
+    /// e_l and P e_l, row after row.
+    e: Vec<f64>,
     Pe: Vec<f64>,
-    /// T, one row of `rank` entries per row of J, scaled.
+    /// What is left of the rows, and of P times them.
+    v: Vec<f64>,
+    Pv: Vec<f64>,
+    /// T, one row of m entries per row of J, scaled.
     T: Vec<f64>,
     /// Row `order[l]` was taken in step l.
     order: Vec<usize>,
+    /// TᵀT where rows repeat each other, and what was found with it.
+    square: Vec<f64>,
+    c: Vec<f64>,
 }
 
 impl Orthonormal {
@@ -292,92 +316,117 @@ impl Orthonormal {
         self.k = k;
         if self.held.is_none() || self.scale.len() != m {
             let length = |i: usize| dot(&J[i * k..(i + 1) * k], &PJ[i * k..(i + 1) * k]).max(0.0).sqrt();
-            self.scale = (0..m).map(|i| if dead[i] || !(length(i) > 0.0) { 0.0 } else { 1.0 / length(i) }).collect();
+            let scale = |i: usize| if dead[i] || !(length(i) > 0.0) { 0.0 } else { 1.0 / length(i) };
+            self.scale.clear();
+            self.scale.extend((0..m).map(scale));
         }
-        let scaled = |x: &[f64]| -> Vec<f64> { (0..m * k).map(|at| self.scale[at / k] * x[at]).collect() };
-        let (mut v, mut Pv) = (scaled(J), scaled(PJ));
+        for (scaled, rows) in [(&mut self.v, J), (&mut self.Pv, PJ)] {
+            scaled.clear();
+            scaled.extend(rows.iter().take(m * k).enumerate().map(|(at, x)| self.scale[at / k] * x));
+        }
         let most = self.held.unwrap_or(m.min(k));
-        self.T = vec![0.0; m * m];
-        self.Pe.clear();
-        self.order.clear();
-        let mut e: Vec<f64> = Vec::new();
+        self.T.clear();
+        self.T.resize(m * m, 0.0);
+        (self.order.clear(), self.e.clear(), self.Pe.clear());
         while self.order.len() < most {
-            let square = |i: usize| dot(&v[i * k..(i + 1) * k], &Pv[i * k..(i + 1) * k]);
+            let square = |i: usize| dot(self.left(i), &self.Pv[i * k..(i + 1) * k]);
             let open = (0..m).filter(|i| self.scale[*i] > 0.0 && !self.order.contains(i));
             let Some(next) = open.max_by(|&i, &j| square(i).total_cmp(&square(j))) else { break };
-            let l = self.order.len();
             if self.held.is_none() && !(square(next).max(0.0).sqrt() > tolerance) {
                 break;
             }
-            // once more against those before: what is left is then orthogonal to rounding
-            for before in 0..l {
-                let c = dot(&v[next * k..(next + 1) * k], &self.Pe[before * k..(before + 1) * k]);
-                self.T[next * m + before] += c;
-                (0..k).for_each(|j| v[next * k + j] -= c * e[before * k + j]);
-                (0..k).for_each(|j| Pv[next * k + j] -= c * self.Pe[before * k + j]);
-            }
-            let length = dot(&v[next * k..(next + 1) * k], &Pv[next * k..(next + 1) * k]).max(0.0).sqrt();
-            if !(length > 0.0) {
+            if !self.take(next, m) {
                 break;
-            }
-            self.T[next * m + l] = length;
-            e.extend(v[next * k..(next + 1) * k].iter().map(|x| x / length));
-            self.Pe.extend(Pv[next * k..(next + 1) * k].iter().map(|x| x / length));
-            self.order.push(next);
-            let (e, Pe) = (&e[l * k..], &self.Pe[l * k..]);
-            for i in (0..m).filter(|i| !self.order.contains(i)) {
-                let c = dot(&v[i * k..(i + 1) * k], Pe);
-                self.T[i * m + l] = c;
-                (0..k).for_each(|j| v[i * k + j] -= c * e[j]);
-                (0..k).for_each(|j| Pv[i * k + j] -= c * Pe[j]);
             }
         }
         self.rank = self.order.len();
     }
 
+    /// What is left of row i.
+    fn left(&self, i: usize) -> &[f64] {
+        &self.v[i * self.k..(i + 1) * self.k]
+    }
+
+    /// Takes row `next` as the next direction and out of all others; false if nothing is left of it.
+    fn take(&mut self, next: usize, m: usize) -> bool {
+        let (k, l) = (self.k, self.order.len());
+        // once more against those before: what is left is then orthogonal to rounding
+        for before in 0..l {
+            let c = dot(self.left(next), &self.Pe[before * k..(before + 1) * k]);
+            self.subtract(next, before, c, m);
+        }
+        let length = dot(self.left(next), &self.Pv[next * k..(next + 1) * k]).max(0.0).sqrt();
+        if !(length > 0.0) {
+            return false;
+        }
+        self.T[next * m + l] = length;
+        self.e.extend(self.v[next * k..(next + 1) * k].iter().map(|x| x / length));
+        self.Pe.extend(self.Pv[next * k..(next + 1) * k].iter().map(|x| x / length));
+        self.order.push(next);
+        for i in 0..m {
+            if !self.order.contains(&i) {
+                let c = dot(self.left(i), &self.Pe[l * k..(l + 1) * k]);
+                self.subtract(i, l, c, m);
+            }
+        }
+        true
+    }
+
+    /// Takes c e_l out of row i.
+    fn subtract(&mut self, i: usize, l: usize, c: f64, m: usize) {
+        let k = self.k;
+        self.T[i * m + l] += c;
+        (0..k).for_each(|j| self.v[i * k + j] -= c * self.e[l * k + j]);
+        (0..k).for_each(|j| self.Pv[i * k + j] -= c * self.Pe[l * k + j]);
+    }
+
     /// c with T c = r for scaled rows, in the sense of least squares where they are more than the rank.
-    fn coordinates(&self, r: &[f64]) -> Vec<f64> {
+    fn coordinates(&mut self, r: &[f64]) -> &mut [f64] {
         let (m, rank) = (self.scale.len(), self.rank);
-        let T = |i: usize, l: usize| self.T[i * m + l];
-        let mut c = vec![0.0; rank];
+        let Orthonormal { T, c, square, order, scale, .. } = self;
+        let T = |i: usize, l: usize| T[i * m + l];
+        c.clear();
+        c.resize(rank, 0.0);
         if rank == m {
-            for (l, &i) in self.order.iter().enumerate() {
+            for (l, &i) in order.iter().enumerate() {
                 let before: f64 = (0..l).map(|b| T(i, b) * c[b]).sum();
-                c[l] = (self.scale[i] * r[i] - before) / T(i, l);
+                c[l] = (scale[i] * r[i] - before) / T(i, l);
             }
             return c;
         }
         // TᵀT c = Tᵀr: the rows have length one, and those taken are clearly independent
-        let mut square = vec![0.0; rank * rank];
+        square.clear();
+        square.resize(rank * rank, 0.0);
         for i in 0..m {
             for a in 0..rank {
-                c[a] += T(i, a) * self.scale[i] * r[i];
+                c[a] += T(i, a) * scale[i] * r[i];
                 (0..rank).for_each(|b| square[a * rank + b] += T(i, a) * T(i, b));
             }
         }
-        if small::cholesky(&mut square, rank, 0.0) {
-            small::solve_lower(&square, rank, &mut c);
-            small::solve_lower_transposed(&square, rank, &mut c);
+        if small::cholesky(square, rank, 0.0) {
+            small::solve_lower(square, rank, c);
+            small::solve_lower_transposed(square, rank, c);
         }
         c
     }
 
     /// The least w with J w = r, and the multipliers of the rows taken, w = P Jᵀμ.
-    fn solve(&self, r: &[f64], w: &mut [f64], multipliers: &mut [f64]) -> Result<(), MotionError> {
+    fn solve(&mut self, r: &[f64], w: &mut [f64], multipliers: &mut [f64]) -> Result<(), MotionError> {
         let (m, k, rank) = (self.scale.len(), self.k, self.rank);
-        let mut c = self.coordinates(r);
+        self.coordinates(r);
+        let Orthonormal { T, c, Pe, order, scale, .. } = self;
         w.fill(0.0);
         for (l, c) in c.iter().enumerate() {
-            (0..k).for_each(|j| w[j] += c * self.Pe[l * k + j]);
+            (0..k).for_each(|j| w[j] += c * Pe[l * k + j]);
         }
         // μ = T⁻ᵀc on the rows taken
         multipliers.fill(0.0);
         for l in (0..rank).rev() {
-            let i = self.order[l];
-            c[l] /= self.T[i * m + l];
+            let i = order[l];
+            c[l] /= T[i * m + l];
             let s = c[l];
-            (0..l).for_each(|b| c[b] -= s * self.T[i * m + b]);
-            multipliers[i] = self.scale[i] * s;
+            (0..l).for_each(|b| c[b] -= s * T[i * m + b]);
+            multipliers[i] = scale[i] * s;
         }
         match w.iter().chain(multipliers.iter()).all(|x| x.is_finite()) {
             true => Ok(()),
