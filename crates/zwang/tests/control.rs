@@ -1,11 +1,13 @@
 //! Controls: the force that makes a system follow, against closed forms and against the same force applied from outside.
 
+#![allow(non_snake_case, reason = "matrices have the names of the papers")]
+
 mod common;
 
-use common::{Random, checked, gallery, inspected, model_text, relative};
+use common::{Random, checked, gallery, inspected, model_text, read, relative};
 use zwang::simulate::{Run, RunWishes, simulate};
 use zwang::system::System;
-use zwang::{Coding, Overrides, read};
+use zwang::{Coding, Overrides};
 use zwang_motion::{Dynamics, Given, Motion, MotionError, Outcome, Plan, RouteName, Settings, Snapshot, State, route};
 
 fn ran(text: &str, tolerance: f64, to: Option<f64>) -> Run {
@@ -365,5 +367,300 @@ fn control_beside_constraints_moves_as_all_rows_together_would() {
             assert!((sum - push).abs() < 1e-9 * (1.0 + push.abs()), "round {round}");
         }
         assert_eq!((apart.found.rank, apart.found.lambda.len(), together.found.rank), (2, 2, 4));
+    }
+}
+
+/// x of K x = r, by elimination with exchange of rows.
+fn solve(mut K: Vec<Vec<f64>>, mut r: Vec<f64>) -> Option<Vec<f64>> {
+    let n = r.len();
+    for l in 0..n {
+        let best = (l..n).max_by(|&i, &j| K[i][l].abs().total_cmp(&K[j][l].abs()))?;
+        K.swap(l, best);
+        r.swap(l, best);
+        if K[l][l].abs() < 1e-12 {
+            return None;
+        }
+        for i in l + 1..n {
+            let c = K[i][l] / K[l][l];
+            (l..n).for_each(|j| K[i][j] -= c * K[l][j]);
+            r[i] -= c * r[l];
+        }
+    }
+    for i in (0..n).rev() {
+        let after: f64 = (i + 1..n).map(|j| K[i][j] * r[j]).sum();
+        r[i] = (r[i] - after) / K[i][i];
+    }
+    Some(r)
+}
+
+/// A random system of five coordinates with one constraint, and two rows asked for by forces on some coordinates.
+struct Problem {
+    M: Vec<Vec<f64>>,
+    Q: Vec<f64>,
+    A: Vec<f64>,
+    b: f64,
+    C: Vec<Vec<f64>>,
+    c: Vec<f64>,
+    driven: Vec<usize>,
+    W: Vec<f64>,
+}
+
+const NAMES: [&str; 5] = ["a", "b", "c", "d", "e"];
+
+impl Problem {
+    fn new(random: &mut Random, driven: &[usize]) -> Problem {
+        let mut number = || (1e6 * random.next()).round() / 1e6;
+        let mut row = || (0..5).map(|_| number()).collect::<Vec<f64>>();
+        let G: Vec<Vec<f64>> = (0..5).map(|_| row()).collect();
+        let product = |i: usize, j: usize| (0..5).map(|k| G[k][i] * G[k][j]).sum::<f64>();
+        let M = (0..5).map(|i| (0..5).map(|j| product(i, j) + f64::from(i == j)).collect()).collect();
+        let (Q, A, C) = (row(), row(), vec![row(), row()]);
+        let (c, W) = (row(), row());
+        let W = driven.iter().map(|&k| 0.5 + W[k].abs()).collect();
+        Problem { M, Q, A, b: c[4], C, c, driven: driven.to_vec(), W }
+    }
+
+    /// The text of the model, with what follows `using` put in.
+    fn text(&self, properties: &str) -> String {
+        let sum = |row: &[f64]| {
+            let term = |k: usize| format!("({:.17})*{}''", row[k], NAMES[k]);
+            (0..5).map(term).collect::<Vec<_>>().join(" + ")
+        };
+        let kinetic: Vec<String> = (0..25)
+            .map(|at| format!("({:.17})/2*{}'*{}'", self.M[at / 5][at % 5], NAMES[at / 5], NAMES[at % 5]))
+            .collect();
+        let mut text = format!("coordinates a, b, c, d, e\nkinetic {}\n", kinetic.join(" + "));
+        (0..5).for_each(|k| text.push_str(&format!("force {}: {:.17}\n", NAMES[k], self.Q[k])));
+        let using: Vec<&str> = self.driven.iter().map(|&k| NAMES[k]).collect();
+        text.push_str(&format!("constraint p: {} = {:.17}\n", sum(&self.A), self.b));
+        text.push_str(&format!(
+            "control r: ({}, {}) = ({:.17}, {:.17}) using {}{properties}\n",
+            sum(&self.C[0]),
+            sum(&self.C[1]),
+            self.c[0],
+            self.c[1],
+            using.join(", ")
+        ));
+        text + "start a = 0, b = 0, c = 0, d = 0, e = 0\n"
+    }
+
+    /// M⁻¹ restricted to the driven coordinates: the metric of Gauss.
+    fn gauss_weight(&self) -> Vec<Vec<f64>> {
+        let column = |k: usize| solve(self.M.clone(), (0..5).map(|i| f64::from(i == k)).collect()).unwrap();
+        let columns: Vec<Vec<f64>> = self.driven.iter().map(|&k| column(k)).collect();
+        columns.iter().map(|column| self.driven.iter().map(|&i| column[i]).collect()).collect()
+    }
+
+    /// The quadratic program by its conditions of optimality (Karush, Kuhn, Tucker), all unknowns at once:
+    /// q̈, λ, w and the multipliers of M q̈ − Aᵀλ − S w = Q, A q̈ = b, A_c q̈ = b_c.
+    fn least(&self, W: &[Vec<f64>]) -> Vec<f64> {
+        let k = self.driven.len();
+        let (q, l, w, p, s, m) = (0, 5, 6, 6 + k, 11 + k, 12 + k);
+        let size = 14 + k;
+        let (mut K, mut r) = (vec![vec![0.0; size]; size], vec![0.0; size]);
+        for i in 0..5 {
+            for j in 0..5 {
+                // M q̈ − Aᵀλ − S w = Q, and for q̈: M p + Aᵀσ + A_cᵀμ = 0
+                K[i][q + j] = self.M[i][j];
+                K[8 + k + i][p + j] = self.M[i][j];
+            }
+            (K[i][l], r[i]) = (-self.A[i], self.Q[i]);
+            K[8 + k + i][s] = self.A[i];
+            (0..2).for_each(|c| K[8 + k + i][m + c] = self.C[c][i]);
+            // A q̈ = b, A_c q̈ = b_c, and for λ: A p = 0
+            K[5][q + i] = self.A[i];
+            (0..2).for_each(|c| K[6 + c][q + i] = self.C[c][i]);
+            K[13 + k][p + i] = self.A[i];
+        }
+        (r[5], r[6], r[7]) = (self.b, self.c[0], self.c[1]);
+        for (x, &i) in self.driven.iter().enumerate() {
+            K[i][w + x] = -1.0;
+            // for w: W w = Sᵀp
+            (0..k).for_each(|y| K[8 + x][w + y] = W[x][y]);
+            K[8 + x][p + i] = -1.0;
+        }
+        solve(K, r).unwrap()[w..w + k].to_vec()
+    }
+
+    /// K, what the constraint leaves of forces: K f = M⁻¹f + M⁻¹Aᵀλ with A K f = 0.
+    fn left(&self, force: &[f64]) -> Vec<f64> {
+        self.accelerated(force, 0.0)
+    }
+
+    fn accelerated(&self, force: &[f64], b: f64) -> Vec<f64> {
+        let mut K = vec![vec![0.0; 6]; 6];
+        for i in 0..5 {
+            (0..5).for_each(|j| K[i][j] = self.M[i][j]);
+            (K[i][5], K[5][i]) = (-self.A[i], self.A[i]);
+        }
+        let r: Vec<f64> = force.iter().copied().chain([b]).collect();
+        solve(K, r).unwrap()[..5].to_vec()
+    }
+
+    /// How far a force is from what is asked, in Gauss's sense: missᵀ (A_c K A_cᵀ)⁻¹ miss.
+    fn miss(&self, w: &[f64]) -> f64 {
+        let mut force = self.Q.clone();
+        self.driven.iter().zip(w).for_each(|(&k, w)| force[k] += w);
+        let qddot = self.accelerated(&force, self.b);
+        let miss: Vec<f64> = (0..2).map(|c| self.c[c] - dot(&self.C[c], &qddot)).collect();
+        let responses: Vec<Vec<f64>> = self.C.iter().map(|row| self.left(row)).collect();
+        let metric = (0..2).map(|i| (0..2).map(|j| dot(&self.C[i], &responses[j])).collect()).collect();
+        dot(&miss, &solve(metric, miss.clone()).unwrap())
+    }
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(x, y)| x * y).sum()
+}
+
+/// The least force is that of the quadratic program, solved independently: in the metric of mass and in weights of the user.
+#[test]
+fn the_least_force_solves_the_quadratic_program() {
+    let mut random = Random(11);
+    for round in 0..30 {
+        let driven: &[usize] = [&[0, 1, 2, 3, 4][..], &[0, 1, 3, 4], &[1, 2, 4], &[0, 3]][round % 4];
+        let problem = Problem::new(&mut random, driven);
+        let given: Vec<String> = problem.W.iter().map(|w| format!("{w:.17}")).collect();
+        let diagonal: Vec<Vec<f64>> = (0..driven.len())
+            .map(|i| (0..driven.len()).map(|j| if i == j { problem.W[i] } else { 0.0 }).collect())
+            .collect();
+        let own = if driven.len() > 3 {
+            format!(" with weight [{}]", given.join(", "))
+        } else {
+            format!(" with weight ({})", given.join(", "))
+        };
+        for (properties, W) in [(String::new(), problem.gauss_weight()), (own, diagonal)] {
+            let text = problem.text(&properties);
+            let found = inspected(&text, &Overrides::default()).check.snapshot.found.control_force;
+            let wanted = problem.least(&W);
+            let found: Vec<f64> = driven.iter().map(|&k| found[k]).collect();
+            assert!(relative(&found, &wanted) < 1e-8, "round {round}: {found:?} instead of {wanted:?}\n{text}");
+        }
+    }
+}
+
+/// Bounded forces come as close as any combination of free and bound ones can: all of them tried out.
+#[test]
+fn bounded_forces_come_as_close_as_any_can() {
+    let mut random = Random(23);
+    let mut n_bound = 0;
+    for round in 0..30 {
+        let problem = Problem::new(&mut random, &[0, 2, 3]);
+        let free = problem.least(&problem.gauss_weight());
+        let limit = 0.6 * free.iter().fold(0f64, |top, w| top.max(w.abs()));
+        let text = problem.text(&format!(" with limit {limit:.17}"));
+        let found = inspected(&text, &Overrides::default()).check.snapshot.found;
+        let w: Vec<f64> = [0, 2, 3].iter().map(|&k| found.control_force[k]).collect();
+        assert!(w.iter().all(|w| w.abs() <= limit * (1.0 + 1e-14)), "round {round}: {w:?} beyond {limit}");
+        n_bound += usize::from(!found.saturated.is_empty());
+        // each force at a bound, or one of a fine grid between: nothing comes closer
+        let mut best = f64::INFINITY;
+        let steps = 24;
+        let grid: Vec<f64> = (0..=steps).map(|k| limit * (2.0 * k as f64 / steps as f64 - 1.0)).collect();
+        for &x in &grid {
+            for &y in &grid {
+                for &z in &grid {
+                    best = best.min(problem.miss(&[x, y, z]));
+                }
+            }
+        }
+        let own = problem.miss(&w);
+        assert!(own <= best * (1.0 + 1e-9) + 1e-16, "round {round}: {own:e} instead of {best:e}");
+    }
+    assert!(n_bound > 20, "only {n_bound} were bound");
+}
+
+/// Two bounded motors, one rod: where the set of bounds in force changes, an event is located, and forces stay within.
+#[test]
+fn changes_of_the_active_bounds_are_events_and_the_motion_between_is_smooth() {
+    let text =
+        model_text("two_link_arm").replace("with settling 0.2 s", "with settling 0.2 s and limit (17 N*m, 3 N*m)");
+    let run = ran(&text, 1e-10, Some(2.5));
+    let times: Vec<f64> = run.events.iter().filter(|e| e.kind == "saturation").map(|e| e.t).collect();
+    assert!(times.len() > 4, "{:?}", run.events);
+    let [t, u1, u2] = ["t", "control_q1", "control_q2"].map(|name| column(&run, name));
+    let bound = |k: usize| [17.0 - u1[k].abs(), 3.0 - u2[k].abs()];
+    for k in 0..t.len() {
+        assert!(bound(k).iter().all(|margin| *margin > -1e-9), "t = {}: {} {}", t[k], u1[k], u2[k]);
+        // between two rows without an event the set of bounds stays
+        if k > 0 && !times.iter().any(|at| (t[k - 1]..=t[k]).contains(at)) {
+            let at_bound = |k: usize| bound(k).map(|margin| margin < 1e-9);
+            assert_eq!(at_bound(k), at_bound(k - 1), "between t = {} and {}", t[k - 1], t[k]);
+        }
+    }
+    assert!(run.audit.energy.drift < 1e-7, "{:e}", run.audit.energy.drift);
+    // a tighter run moves the same
+    let fine = ran(&text, 1e-12, Some(2.5));
+    assert!(relative(&run.state.q, &fine.state.q) < 1e-6, "{:?} {:?}", run.state.q, fine.state.q);
+}
+
+/// The closed loop: what the motors do shows at the tip as its error says, in closed form.
+#[test]
+fn an_arm_with_a_loop_follows_with_the_error_it_was_given() {
+    let run = ran(&model_text("five_bar_arm"), 1e-11, Some(2.0));
+    let [t, error] = ["t", "error"].map(|name| column(&run, name));
+    // ε = −v t e^(−10 t) from rest, with v = (2 ω r, ω r) = (0.32, 0.16) m/s
+    let speed = 0.32f64.hypot(0.16) * 1e3;
+    for k in 0..t.len() {
+        let wanted = speed * t[k] * (-10.0 * t[k]).exp();
+        assert!((error[k] - wanted).abs() < 1e-6, "t = {}: {} mm instead of {wanted}", t[k], error[k]);
+    }
+    assert_eq!((run.rank, run.check.snapshot.found.control_rank), (2, (2, 2)));
+    // the links at the tip are not driven
+    assert!(run.samples.column("control_b1").is_none() && run.samples.column("control_a1").is_some());
+}
+
+/// θ = θ₀ (1 + t/τ) e^(−t/τ), and the cart takes what momentum balance gives it.
+#[test]
+fn a_pendulum_is_caught_by_its_cart() {
+    let run = ran(&model_text("cart_pendulum"), 1e-11, None);
+    let [t, theta, push, x_ddot] = ["t", "theta", "push", "x_ddot"].map(|name| column(&run, name));
+    let start = 15f64.to_radians();
+    for k in 0..t.len() {
+        let s = t[k] / 0.3;
+        let wanted = start * (1.0 + s) * (-s).exp();
+        let (v, a) = (-start * s / 0.3 * (-s).exp(), start * (s - 1.0) / 0.09 * (-s).exp());
+        assert!((theta[k] - wanted).abs() < 1e-9, "t = {}: {}", t[k], theta[k]);
+        // l θ̈ + ẍ cos θ = g sin θ, and F = (M + m) ẍ + m l (θ̈ cos θ − θ̇² sin θ)
+        let cart = (9.81 * wanted.sin() - 0.8 * a) / wanted.cos();
+        let force = 2.5 * cart + 0.4 * (a * wanted.cos() - v * v * wanted.sin());
+        assert!((x_ddot[k] - cart).abs() < 1e-7, "t = {}: {} instead of {cart}", t[k], x_ddot[k]);
+        assert!((push[k] - force).abs() < 1e-7, "t = {}: {} instead of {force}", t[k], push[k]);
+    }
+}
+
+/// The roof stays where it is until the force reaches its limit, and the force never passes it.
+#[test]
+fn the_roof_is_held_within_the_limit() {
+    let run = ran(&model_text("tall_building"), 1e-10, None);
+    let saturated: Vec<f64> = run.events.iter().filter(|e| e.kind == "saturation").map(|e| e.t).collect();
+    assert!(saturated.len() > 4 && saturated[0] > 0.5, "{:?}", run.events);
+    let [t, roof, push, first] = ["t", "roof", "push", "first"].map(|name| column(&run, name));
+    for k in 0..t.len() {
+        assert!(push[k].abs() <= 100.0 + 1e-9, "t = {}: {} kN", t[k], push[k]);
+        assert!(t[k] > saturated[0] || roof[k].abs() < 1e-9, "t = {}: {} mm", t[k], roof[k]);
+    }
+    let most = |x: &[f64]| x.iter().fold(0f64, |top, x| top.max(x.abs()));
+    assert!(most(first) > 5.0 && most(roof) > 5.0);
+    // without a limit it never moves
+    let text = model_text("tall_building").replace(" and limit limit", "");
+    let held = ran(&text, 1e-10, None);
+    assert!(most(column(&held, "roof")) < 1e-9, "{:e}", most(column(&held, "roof")));
+}
+
+/// What is refused says why, by its code and with the direction that is missing.
+#[test]
+fn refused_models_say_what_is_missing() {
+    for (name, code, parts) in [
+        ("crane", "Z702", &["`move.x`", "`x` and `l`"][..]),
+        (
+            "cart_pendulum_both",
+            "Z701",
+            &["`hold` and `catch` together ask for 2 directions", "`x` can drive 1", "missing: `catch`"],
+        ),
+    ] {
+        let (found, said) = message(&model_text(&format!("refused/{name}")));
+        assert_eq!(found, code, "{name}: {said}");
+        parts.iter().for_each(|part| assert!(said.contains(part), "{name}: no {part:?} in {said}"));
     }
 }

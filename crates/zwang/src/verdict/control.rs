@@ -32,10 +32,19 @@ pub fn following(
     }
     let Some(responses) = responses(&snapshot.given, route, n) else { return Vec::new() };
     let mut found = Vec::new();
-    for (k, control) in equations.model.controls.iter().enumerate() {
-        let rows: Vec<usize> = (0..equations.asked.len()).filter(|&i| equations.asked[i].row.constraint == k).collect();
+    let n_controls = equations.model.controls.len();
+    // each by itself, and if that is possible all of them together
+    let mut groups: Vec<Vec<usize>> = (0..n_controls).map(|k| vec![k]).collect();
+    groups.extend((n_controls > 1).then(|| (0..n_controls).collect()));
+    for group in groups {
+        if group.len() > 1 && !found.is_empty() {
+            break;
+        }
+        let is_of_group = |i: &usize| group.contains(&equations.asked[*i].row.constraint);
+        let rows: Vec<usize> = (0..equations.asked.len()).filter(is_of_group).collect();
+        let driven = driven_by(equations, &group);
         let reach = |coordinates: &[usize]| reached(&asked, &responses, &rows, coordinates, settings);
-        let (Some(needed), Some(reached)) = (reach(&(0..n).collect::<Vec<_>>()), reach(&control.driven(n))) else {
+        let (Some(needed), Some(reached)) = (reach(&(0..n).collect::<Vec<_>>()), reach(&driven)) else {
             continue;
         };
         if reached.rank >= needed.rank {
@@ -43,18 +52,28 @@ pub fn following(
         }
         let missing = needed.independent.iter().filter(|i| !reached.independent.contains(i));
         let missing: Vec<Vec<(usize, f64)>> = missing.map(|&i| unreached(&reached, &rows, i)).collect();
-        let mut scene = Scene { system, snapshot, asked: &asked, responses: &responses, driven: control.driven(n) };
+        let mut scene = Scene { system, snapshot, asked: &asked, responses: &responses, driven };
         let degree = missing.first().and_then(|rows| scene.relative_degree(equations, route, rows));
         let names: Vec<String> = missing.iter().map(|rows| equations.asked[rows[0].0].row.name.clone()).collect();
-        found.push(match degree {
-            Some(degree) => late(equations, k, degree, &names),
-            None => too_few(equations, k, state, (reached.rank, needed.rank), &names),
+        found.push(match degree.filter(|_| group.len() == 1) {
+            Some(degree) => late(equations, group[0], degree, &names),
+            None => too_few(equations, &group, state, (reached.rank, needed.rank), &names),
         });
     }
     if found.is_empty() {
         found.extend(not_met(equations, snapshot, &asked, settings));
     }
     found
+}
+
+/// The coordinates that some controls drive together.
+fn driven_by(equations: &Equations, controls: &[usize]) -> Vec<usize> {
+    let model = &equations.model;
+    let mut driven: Vec<usize> =
+        controls.iter().flat_map(|&k| model.controls[k].driven(model.n_coordinates())).collect();
+    driven.sort_unstable();
+    driven.dedup();
+    driven
 }
 
 /// The combination of asked rows that no driven coordinate moves, with row i of `rows` first.
@@ -87,20 +106,22 @@ fn reached(
 
 fn too_few(
     equations: &Equations,
-    control: usize,
+    controls: &[usize],
     state: &State,
     (reached, needed): (usize, usize),
     missing: &[String],
 ) -> Diagnostic {
     let model = &equations.model;
-    let control = &model.controls[control];
-    let driven = control.driven(model.n_coordinates());
+    let driven = driven_by(equations, controls);
     let names: Vec<String> = driven.iter().take(6).map(|k| format!("`{}`", model.coordinates[*k].name)).collect();
     let directions = if needed == 1 { "1 direction".to_string() } else { format!("{needed} directions") };
-    let message = format!("`{}` asks for {directions} but {} can drive {reached}", control.stated.name, joined(&names));
+    let stated: Vec<String> = controls.iter().map(|&k| format!("`{}`", model.controls[k].stated.name)).collect();
+    let ask = if stated.len() == 1 { "asks" } else { "together ask" };
+    let message = format!("{} {ask} for {directions} but {} can drive {reached}", joined(&stated), joined(&names));
     let rows: Vec<String> = missing.iter().map(|name| format!("`{name}`")).collect();
+    let last = controls.last().map_or(0, |&k| k);
     Diagnostic::error("Z701", message)
-        .at(control.stated.span, format!("rank {reached} of {needed} at t = {}", rounded(state.t, 9)))
+        .at(model.controls[last].stated.span, format!("rank {reached} of {needed} at t = {}", rounded(state.t, 9)))
         .with_note(format!("missing: {}", joined(&rows)))
         .help("drive more coordinates with `using`, or ask for fewer components, such as tip.x alone")
 }
