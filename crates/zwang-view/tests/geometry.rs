@@ -1,6 +1,6 @@
 //! The picture of the scaled accelerations, read back from its SVG: right angles, true lengths, gaps.
 
-use zwang::{Overrides, Wishes, check, inspect, read, scaled_accelerations, scaled_start};
+use zwang::{Overrides, Wishes, check, inspect, read, read_with, scaled_accelerations, scaled_start};
 use zwang_motion::{Given, Matrix, Scaled, Settings, scaled};
 use zwang_view::{GeometryNames, geometry_svg, reading};
 
@@ -176,7 +176,9 @@ fn scaled_lengths_are_those_of_the_snapshot() {
         if path.extension().is_none_or(|e| e != "zw") {
             continue;
         }
-        let model = read(&std::fs::read_to_string(&path).unwrap(), &Overrides::default()).model.unwrap();
+        let open = |name: &str| std::fs::read_to_string(format!("{models}/{name}")).map_err(|e| e.to_string());
+        let text = std::fs::read_to_string(&path).unwrap();
+        let model = read_with(&text, &Overrides::default(), &open).model.unwrap();
         let Some(check) = check(model, &Wishes::default(), &mut Default::default()) else { continue };
         let Some(scaled) = scaled_accelerations(&check, &Settings::default()) else { continue };
         let (given, found) = (&check.snapshot.given, &check.snapshot.found);

@@ -92,7 +92,7 @@ impl Controls {
 }
 
 /// W over all driven coordinates, row after row; empty if no control gives one.
-fn weight(equations: &Equations, driven: &[usize]) -> Vec<Expr> {
+pub(crate) fn weight(equations: &Equations, driven: &[usize]) -> Vec<Expr> {
     let (model, k) = (&equations.model, driven.len());
     if model.controls.iter().all(|c| c.weight.is_empty()) {
         return Vec::new();
@@ -109,7 +109,7 @@ fn weight(equations: &Equations, driven: &[usize]) -> Vec<Expr> {
 }
 
 /// Which driven coordinates have a bound, and the bounds.
-fn limits(equations: &Equations, driven: &[usize]) -> (Vec<usize>, Vec<Expr>) {
+pub(crate) fn limits(equations: &Equations, driven: &[usize]) -> (Vec<usize>, Vec<Expr>) {
     let model = &equations.model;
     let of_control = |c: &crate::model::Control| -> Vec<(usize, Expr)> {
         let own = c.driven(model.n_coordinates());

@@ -3,10 +3,10 @@
 
 mod common;
 
-use common::{checked, gallery};
+use common::{checked, gallery, read};
+use zwang::Overrides;
 use zwang::simulate::{Ended, Run, RunWishes, simulate};
 use zwang::syntax::{Span, parse, tree::StatementKind};
-use zwang::{Overrides, read};
 
 /// What the copies are multiplied by.
 const FACTOR: &str = "3.7";

@@ -2,10 +2,12 @@
 
 mod common;
 
+use common::read;
+
+use zwang::Overrides;
 use zwang::equations::Equations;
 use zwang::model::{Change, Model, Shape};
 use zwang::units::Dimension;
-use zwang::{Overrides, read};
 
 /// The model of a text without mistakes.
 fn model(text: &str) -> Model {

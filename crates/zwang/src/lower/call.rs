@@ -418,26 +418,6 @@ impl Lower<'_> {
         Ok(Value::Scalar(Quantity::new(symbol, self.energy_dim.times(&self.time_dim, per))))
     }
 
-    /// A column of numbers from a file: understood, but not read by this version.
-    fn table(&mut self, arguments: &[Formula], span: Span) -> Lowered<Value> {
-        self.expect_arguments("table", arguments, 2, span)?;
-        let FormulaKind::Text(file) = &arguments[0].kind else {
-            let d = Diagnostic::error("Z107", "`table` takes a file name in quotes first");
-            return self.give_up(d.at(arguments[0].span, "a text is expected").help("table(\"drive.csv\", t)"));
-        };
-        self.scalar(&arguments[1])?;
-        self.later(format!("`table(\"{file}\", …)`"), true, span);
-        // its derivatives are as unknown as it is: nothing that contains it can be taken for computed
-        let order = |primes: &str| (format!("table(\"{file}\"){primes}"), format!("\\mathrm{{table}}{primes}"));
-        let [symbol, first, second] = ["", "'", "''"].map(|primes| {
-            let (name, latex) = order(primes);
-            self.graph.symbol(&name, &latex)
-        });
-        self.graph.set_rate(symbol, first);
-        self.graph.set_rate(first, second);
-        Ok(Value::Scalar(Quantity::new(symbol, self.dimensions.unknown(None))))
-    }
-
     /// `P.x`, `B.point(…)`, `B.vector(…)`, `B.omega`, `reaction(c).x`
     pub(super) fn member(
         &mut self,

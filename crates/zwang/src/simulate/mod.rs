@@ -22,6 +22,7 @@ use account::Accountant;
 pub use account::{Audit, EnergyAccount, Extent, ExtentValues, Following, Momentum};
 use gauge::Around;
 pub use record::Pictured;
+pub(crate) use record::columns;
 use record::{Extremes, Recorder};
 
 /// What is wished of a run; what is left out is as the model says, or the default.

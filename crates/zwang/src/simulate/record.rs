@@ -63,7 +63,7 @@ impl Recorder {
         Recorder {
             wants_samples: wishes.samples,
             wants_pictures: wishes.pictures,
-            columns: if wishes.samples { columns(equations) } else { Vec::new() },
+            columns: if wishes.samples { columns(equations, &model.driven()) } else { Vec::new() },
             factors: factors(&model.outputs, None),
             driven: model.driven(),
             gauges: Gauges::new(equations, works, &exprs),
@@ -159,7 +159,7 @@ fn pictured(curves: &[Output], versus: Option<&Output>, time_unit: &str) -> Pict
 }
 
 /// The columns of files: t, x, x_dot, x_ddot, lambda_rod, fc_x, res_rod, T, V, E and the outputs.
-fn columns(equations: &Equations) -> Vec<Column> {
+pub(crate) fn columns(equations: &Equations, driven: &[usize]) -> Vec<Column> {
     let model = &equations.model;
     let time = time_unit(equations);
     let mut columns = Vec::new();
@@ -191,7 +191,7 @@ fn columns(equations: &Equations) -> Vec<Column> {
     for c in &model.coordinates {
         add(format!("fc_{}", c.name), format!("constraint force on {}", c.name), force_unit(c));
     }
-    for c in model.driven().into_iter().map(|k| &model.coordinates[k]) {
+    for c in driven.iter().map(|&k| &model.coordinates[k]) {
         add(format!("control_{}", c.name), format!("control({})", c.name), force_unit(c));
     }
     for row in equations.rows.iter().filter(|r| r.rate.is_some()) {
