@@ -20,8 +20,8 @@ pub struct Elsewhere {
 
 /// Lengths of a step that are tried, beside the size of the system: the largest that stays on the constraints is taken.
 const STEPS: [f64; 6] = [0.3, 0.1, 0.03, 1e-2, 1e-3, 1e-4];
-/// Shorter steps show only whether everything leads back: where constraints touch, points this near to them cannot be
-/// told from points on them.
+/// Once a longer step led back, shorter ones show only whether everything does: where constraints touch, points this
+/// near to them cannot be told from points on them.
 const SHORTEST_EVIDENCE: f64 = 0.03;
 /// A step leads away if this much of it is left once it is back on the constraints. Where constraints only touch nothing is.
 const LEADS_AWAY: f64 = 0.2;
@@ -208,7 +208,7 @@ impl<'a> Walk<'a> {
             }
             let moved: Vec<f64> = there.q.iter().zip(&here.q).map(|(a, b)| a - b).collect();
             if self.length(&moved) >= LEADS_AWAY * size || (self.time > 0.0 && there.t > here.t) {
-                return if size >= SHORTEST_EVIDENCE { Ok(there) } else { Err(Way::Nowhere) };
+                return if size >= SHORTEST_EVIDENCE || !came_back { Ok(there) } else { Err(Way::Nowhere) };
             }
             came_back = true;
         }
