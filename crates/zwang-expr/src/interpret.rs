@@ -64,6 +64,8 @@ fn step(instruction: &Instruction, registers: &[f64], tables: &[Arc<Table>]) -> 
         Operation::Mul => a * b,
         Operation::Div => a / b,
         Operation::Neg => -a,
+        Operation::MulAdd => a.mul_add(b, registers[c as usize]),
+        Operation::MulSub => (-a).mul_add(b, registers[c as usize]),
         Operation::Pow => real::pow(a, b),
         Operation::Apply(f) => real::apply(f, a),
         Operation::Look(table) => tables[table.index()].value(a),

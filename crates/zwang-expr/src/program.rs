@@ -33,6 +33,10 @@ pub enum Operation {
     Div,
     /// -a.
     Neg,
+    /// a b + c, rounded once.
+    MulAdd,
+    /// c - a b, rounded once.
+    MulSub,
     /// a to the power b.
     Pow,
     /// f(a).
@@ -65,7 +69,7 @@ impl Instruction {
     pub fn operands(&self) -> impl Iterator<Item = u32> {
         let count = match self.operation {
             Operation::Neg | Operation::Apply(_) | Operation::Look(_) => 1,
-            Operation::Select => 3,
+            Operation::MulAdd | Operation::MulSub | Operation::Select => 3,
             _ => 2,
         };
         [self.a, self.b, self.c].into_iter().take(count)

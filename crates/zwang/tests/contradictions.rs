@@ -310,6 +310,24 @@ start x ~ 0.8, y ~ 0.5, u ~ 2, v ~ 1, x' ~ 0, y' ~ 0, u' ~ 0, v' ~ 0";
         assert_close(miss(&found, "high"), -1.0);
     }
 
+    /// Close to x = 0 the slope of √x is beyond all measure, and √x + 1 is still not zero.
+    #[test]
+    fn a_root_below_zero_is_not_met_where_it_is_steep() {
+        for start in ["1", "0.01", "100"] {
+            let text = format!("coordinates x\nmass x: 1\nconstraint low: sqrt(x) = -1\nstart x ~ {start}");
+            assert_eq!(names(&contradiction_of(&text)), ["low"]);
+        }
+    }
+
+    /// x = e⁻⁴⁰ is a start, however steep log is there; x = 10⁻¹² is none.
+    #[test]
+    fn a_start_at_a_steep_place_is_found_or_refused() {
+        let text = "coordinates x\nmass x: 1\nconstraint deep: log(x) = -40\nstart x ~ 1";
+        if let (Some(check), _) = checked(text, &Overrides::default()) {
+            assert_close(check.state.q[0].ln(), -40.0);
+        }
+    }
+
     /// log(x) has no value at x = −1, and no number is made up for it.
     #[test]
     fn a_formula_without_a_value_is_no_number() {

@@ -2,6 +2,9 @@
 
 use super::*;
 
+/// How far off, relative to the size of its row, an event may leave a constraint.
+pub(super) const OFF: f64 = 1e-6;
+
 impl<D: Dynamics + ?Sized> Motion<'_, D> {
     /// Locates the first events of the step and ends it there; they fire when the motion goes on.
     pub(super) fn find_events(&mut self) -> Result<bool, MotionError> {
@@ -34,6 +37,9 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         }
         if reactions.contains(&Reaction::Switch) {
             self.count_switches(found.t, found.which[0].0)?;
+            if let Some((row, is_velocity)) = self.corner {
+                return Err(Outcome::JumpedOff { event: found.which[0].0, row, is_velocity });
+            }
         }
         let n = self.flow.n;
         let before = self.y.clone();
@@ -55,13 +61,11 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
 
     /// Puts the velocities back on the constraints after a jump; positions must not have left them.
     pub(super) fn land_after(&mut self, event: usize) -> Result<(), Outcome> {
-        /// How far off, relative to the size of its row, a jump may leave a position constraint.
-        const OFF: f64 = 1e-6;
         let flow = &mut self.flow;
         flow.place(self.t, &self.y);
         flow.factor().map_err(Outcome::Failed)?;
-        if let Some(row) = flow.row_off(OFF).map_err(Outcome::Failed)? {
-            return Err(Outcome::JumpedOff { event, row });
+        if let Some(row) = flow.row_off(true, OFF).map_err(Outcome::Failed)? {
+            return Err(Outcome::JumpedOff { event, row, is_velocity: false });
         }
         flow.project(true).map_err(Outcome::Failed)?;
         let mut y = std::mem::take(&mut self.y);

@@ -175,6 +175,9 @@ impl Dialect {
             Operation::Mul => format!("{a}*{b}"),
             Operation::Div => format!("{a}/{b}"),
             Operation::Neg => format!("-{a}"),
+            // rounded twice: a compiler that may fuse does so
+            Operation::MulAdd => format!("{a}*{b} + {c}"),
+            Operation::MulSub => format!("{c} - {a}*{b}"),
             Operation::Pow => self.call("pow", "f64::powf", "math.pow", &[a, b]),
             Operation::Apply(f) => self.apply(f, a),
             Operation::Apply2(Function2::Min) => self.call("fmin", "f64::min", "min", &[a, b]),

@@ -181,6 +181,8 @@ fn step(instruction: &Instruction, registers: &[Noisy]) -> Noisy {
         Operation::Mul => a.mul(*b),
         Operation::Div => a.div(*b),
         Operation::Neg => a.neg(),
+        Operation::MulAdd => a.mul(*b).add(*c),
+        Operation::MulSub => a.mul(*b).neg().add(*c),
         Operation::Pow => a.pow(*b),
         Operation::Apply(f) => a.apply(f),
         Operation::Look(_) => unreachable!("looked up with its table"),
