@@ -272,6 +272,7 @@ fn the_power_of_a_shared_drive_is_not_determined() {
     let check = check(
         "coordinates x, y\nmass x, y: 1\nforce y: -9.81\nconstraint drive: x = sin(t)\nconstraint helper: 2*x = 2*sin(t)\n\
          constraint rail: y = 0\nconstraint second: 3*y = 0\noutput one = power(drive)\noutput none = power(rail)\noutput done = work(drive)\noutput idle = work(rail)\n\
+         output all = power(drive) + power(helper)\noutput total = 3*work(helper) + 3*work(drive)\noutput half = work(drive) + 2*work(helper)\n\
          output both = lambda(drive) + 2*lambda(helper)\nstart x = 0, y = 0, x' = 1, y' = 0\n",
     );
     let verdict =
@@ -280,6 +281,19 @@ fn the_power_of_a_shared_drive_is_not_determined() {
     assert_eq!(verdict("none"), Some((true, Some(true))));
     assert_eq!(verdict("both"), Some((true, Some(true))));
     assert_eq!((verdict("done"), verdict("idle")), (Some((false, Some(false))), Some((true, Some(true)))));
+    // together they do what the motion needs, and only in equal parts
+    assert_eq!((verdict("all"), verdict("total")), (Some((true, Some(true))), Some((true, Some(true)))));
+    assert_eq!(verdict("half"), Some((false, Some(false))));
+}
+
+/// x = t and x = sin(t) agree at t = 0 alone: none of them is called superfluous.
+#[test]
+fn rows_that_time_takes_apart_are_both_needed() {
+    let check = check(
+        "coordinates x\nmass x: 1\nconstraint even: x = t\nconstraint wave: x = sin(t)\nstart x ~ 0, x' ~ 1\nrun 1",
+    );
+    assert!(check.removable.is_empty());
+    assert!(check.constraints.iter().all(|c| c.essential != Some(false)));
 }
 
 /// What must not change with the way a model is written down.

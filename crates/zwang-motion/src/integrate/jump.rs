@@ -37,9 +37,6 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         }
         if reactions.contains(&Reaction::Switch) {
             self.count_switches(found.t, found.which[0].0)?;
-            if let Some((row, is_velocity)) = self.corner {
-                return Err(Outcome::JumpedOff { event: found.which[0].0, row, is_velocity });
-            }
         }
         let n = self.flow.n;
         let before = self.y.clone();
@@ -51,9 +48,15 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
             self.began = self.t;
             self.begin().map_err(|error| {
                 // constraints that no longer agree leave the state as it was
-                self.y = before;
+                self.y.copy_from_slice(&before);
                 self.failed(error)
             })?;
+        }
+        // what changes with an event was put on the constraints again
+        let has_corner = reactions.contains(&Reaction::Switch) && !reactions.contains(&Reaction::Change);
+        if let Some((row, is_velocity)) = self.corner.filter(|_| has_corner) {
+            self.y = before;
+            return Err(Outcome::JumpedOff { event: found.which[0].0, row, is_velocity });
         }
         self.watch.passed(&found.which);
         self.restart().map_err(Outcome::Failed)

@@ -5,8 +5,8 @@ use zwang_motion::{Dependence, Given, Matrix, Settings, State, dependence};
 
 use super::polynomial::Atoms;
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::equations::Equations;
-use crate::model::Level;
+use crate::equations::{ConstraintRow, Equations};
+use crate::model::{Level, Model};
 use crate::quantity::rounded;
 use crate::start::{Elsewhere, beside, elsewhere, joined};
 use crate::system::System;
@@ -660,7 +660,7 @@ pub fn redundancy_notes(equations: &Equations, found: &Dependencies, rank: usize
         let label = match is_needed_elsewhere {
             _ if singular => "a singular position",
             true => "not needed at this state",
-            false if r.everywhere.is_none() && rank < n => "given by others at this state",
+            false if r.everywhere.is_none() && !is_fixed(equations, rank) => "given by others at this state",
             false => "not needed for the motion",
         };
         let d = match row {
@@ -765,9 +765,10 @@ pub fn necessity(equations: &Equations, found: &Dependencies, settings: &Setting
     if !found.there.is_empty() {
         states.push(&found.here);
     }
-    let (n, m, rank) = (equations.model.n_coordinates(), equations.rows.len(), found.here.rank);
+    let (m, rank) = (equations.rows.len(), found.here.rank);
     // a position that cannot be left decides alone
-    let known = found.ranks.is_none() && (!found.there.is_empty() || rank == m || rank == n || found.is_proved());
+    let is_decided = !found.there.is_empty() || rank == m || is_fixed(equations, rank) || found.is_proved();
+    let known = found.ranks.is_none() && is_decided;
     let loose: Vec<Loose> = states.iter().map(|d| loose_parts(d, m)).collect();
     let has_vanished = |rows: &[usize]| rows.iter().any(|k| found.here.vanished.contains(k));
     let can_all_go = |rows: &[usize]| loose.iter().all(|loose| can_go(loose, rows, settings));
@@ -793,6 +794,13 @@ pub fn necessity(equations: &Equations, found: &Dependencies, settings: &Setting
         removable.reverse();
     }
     Necessity { essential, removable }
+}
+
+/// Whether the constraints leave nothing but this position, at all times.
+fn is_fixed(equations: &Equations, rank: usize) -> bool {
+    let Model { graph, time, .. } = &equations.model;
+    let is_still = |row: &ConstraintRow| row.level == Level::Position && !graph.symbols(row.residual).contains(time);
+    rank == equations.model.n_coordinates() && equations.rows.iter().all(is_still)
 }
 
 /// Constraints tried one after the other: each trial costs what all before it cost together.

@@ -103,7 +103,7 @@ pub fn determinacy(equations: &Equations, snapshot: &Snapshot, rows: &Dependenci
         }
         let mut stays = |place: &Place| {
             probe.as_mut().is_none_or(|probe| probe.stays(place))
-                && powers.iter().all(|c| power_stays(equations, place, *c))
+                && powers.iter().all(|sum| power_stays(equations, place, sum))
         };
         let here = stays(&here);
         let general = (!general.is_empty()).then(|| general.iter().all(&mut stays));
@@ -122,17 +122,40 @@ pub fn determinacy(equations: &Equations, snapshot: &Snapshot, rows: &Dependenci
     Determinacy { families: families(equations, &rows.here), quantities }
 }
 
-/// The constraints whose power or work an expression contains.
-fn powers(equations: &Equations, expr: Expr) -> Vec<usize> {
-    let derived = |symbol: &Expr| match equations.model.derived.get(symbol) {
-        Some(Derived::Power(c) | Derived::Work(c)) => Some(*c),
-        _ => None,
+/// Powers of constraints, times numbers.
+type Powers = Vec<(usize, f64)>;
+
+/// Sums of powers that must stay for an expression to stay: of all powers in it and of all works, where it contains them times
+/// numbers, else each by itself.
+fn powers(equations: &Equations, expr: Expr) -> Vec<Powers> {
+    let model = &equations.model;
+    let (mut powers, mut works) = (Vec::new(), Vec::new());
+    for symbol in model.graph.symbols(expr) {
+        match model.derived.get(&symbol) {
+            Some(Derived::Power(c)) => powers.push((symbol, *c)),
+            Some(Derived::Work(c)) => works.push((symbol, *c)),
+            _ => {}
+        }
+    }
+    if powers.is_empty() && works.is_empty() {
+        return Vec::new();
+    }
+    let mut graph = model.graph.clone();
+    let mut times_numbers = |symbols: &[(Expr, usize)]| -> Option<Powers> {
+        let number = |&(symbol, c): &(Expr, usize)| {
+            let slope = graph.derivative(expr, symbol);
+            Some((c, graph.constant_value(slope)?))
+        };
+        symbols.iter().map(number).collect()
     };
-    equations.model.graph.symbols(expr).iter().filter_map(derived).collect()
+    match (times_numbers(&powers), times_numbers(&works)) {
+        (Some(powers), Some(works)) => vec![powers, works],
+        _ => powers.iter().chain(&works).map(|(_, c)| vec![(*c, 1.0)]).collect(),
+    }
 }
 
-/// Whether no change that makes no force changes the power of a constraint, Σ λᵢ Aᵢ q̇ over its rows.
-fn power_stays(equations: &Equations, place: &Place, constraint: usize) -> bool {
+/// Whether no change that makes no force changes a sum of powers, Σ λᵢ Aᵢ q̇ over the rows of each constraint.
+fn power_stays(equations: &Equations, place: &Place, powers: &Powers) -> bool {
     let mass = |j: usize| place.given.mass_matrix.get(j, j).max(0.0);
     let rates = &place.state.qdot;
     let whole: f64 = rates.iter().enumerate().map(|(j, v)| mass(j) * v * v).sum::<f64>().sqrt();
@@ -143,10 +166,11 @@ fn power_stays(equations: &Equations, place: &Place, constraint: usize) -> bool 
         let terms = columns.iter().zip(values).map(|(&j, a)| (a * rates[j], a.abs() * usual(j)));
         terms.fold((0.0, 0.0), |(sum, size), (x, by)| (sum + x, size + by))
     };
+    let weight = |k: usize| powers.iter().find(|(c, _)| *c == equations.rows[k].constraint).map(|(_, weight)| *weight);
     place.changes.iter().all(|change| {
-        let own = change.iter().filter(|(k, _)| equations.rows[*k].constraint == constraint);
+        let own = change.iter().filter_map(|(k, y)| Some((*k, y * weight(*k)?)));
         let (sum, size) = own.fold((0.0_f64, 0.0_f64), |(sum, size), (k, y)| {
-            let (motion, terms) = power(*k);
+            let (motion, terms) = power(k);
             (sum + y * motion, size + (y * terms).abs())
         });
         sum.abs() <= SHIFT * size
