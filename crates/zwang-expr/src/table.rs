@@ -1,4 +1,5 @@
 //! Columns of numbers as smooth functions: splines through every row.
+#![allow(clippy::needless_range_loop, reason = "indices are those of the formula")]
 
 use std::fmt;
 

@@ -1,6 +1,6 @@
 //! Controls: the force that makes a system follow, against closed forms and against the same force applied from outside.
 
-#![allow(non_snake_case, reason = "matrices have the names of the papers")]
+#![allow(non_snake_case, clippy::needless_range_loop, reason = "matrices and indices are those of the formulas")]
 
 mod common;
 

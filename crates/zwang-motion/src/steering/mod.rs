@@ -327,7 +327,9 @@ impl Orthonormal {
         let most = self.held.unwrap_or(m.min(k));
         self.T.clear();
         self.T.resize(m * m, 0.0);
-        (self.order.clear(), self.e.clear(), self.Pe.clear());
+        self.order.clear();
+        self.e.clear();
+        self.Pe.clear();
         while self.order.len() < most {
             let square = |i: usize| dot(self.left(i), &self.Pv[i * k..(i + 1) * k]);
             let open = (0..m).filter(|i| self.scale[*i] > 0.0 && !self.order.contains(i));
