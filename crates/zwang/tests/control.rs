@@ -119,6 +119,21 @@ fn the_arm_finds_its_circle() {
     assert!(run.audit.energy.drift < 1e-8, "{:e}", run.audit.energy.drift);
 }
 
+/// The torques of the arm as a force at its tip: JᵀF is the torques, with J = ∂tip/∂q.
+#[test]
+fn the_control_force_is_told_at_a_point() {
+    let text = model_text("two_link_arm") + "output fx = control(tip).x in N\noutput fy = control(tip).y in N\n";
+    let run = ran(&text, 1e-9, Some(3.0));
+    let [q1, q2, u1, u2, fx, fy] = ["q1", "q2", "control_q1", "control_q2", "fx", "fy"].map(|name| column(&run, name));
+    for k in 0..q1.len() {
+        let (elbow, link) =
+            ((0.5 * q1[k].cos(), 0.5 * q1[k].sin()), (0.4 * (q1[k] + q2[k]).cos(), 0.4 * (q1[k] + q2[k]).sin()));
+        let lower = link.0 * fy[k] - link.1 * fx[k];
+        let upper = (elbow.0 + link.0) * fy[k] - (elbow.1 + link.1) * fx[k];
+        assert!(relative(&[upper, lower], &[u1[k], u2[k]]) < 1e-12, "{k}: {upper} {lower}, {} {}", u1[k], u2[k]);
+    }
+}
+
 /// Beside a rod: the force of the motor stands apart from that of the rod, which keeps the particle on its circle.
 #[test]
 fn constraint_and_control_forces_are_kept_apart() {

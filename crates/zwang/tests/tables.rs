@@ -107,6 +107,9 @@ fn printed_tables_read_back() {
 fn a_run_that_outlasts_its_table_ends_with_it() {
     let text = "coordinates x\nmass x: 1\nforce x: table(\"file.csv\", t)\nstart x = 0\nrun 12";
     let (check, mut diagnostics) = checked(text, &rows("", |t| t));
+    let warned =
+        diagnostics.iter().any(|d| d.code == "Z111" && d.message.contains("to t = 12, the table `file.csv` to 10"));
+    assert!(warned, "{diagnostics:#?}");
     let run = simulate(check.unwrap(), &RunWishes::default(), &mut diagnostics, &mut |_| true).unwrap();
     assert!((run.state.t - 10.0).abs() < 1e-6, "{}", run.state.t);
     let said = format!("{diagnostics:?}");

@@ -265,9 +265,17 @@ static double look(int n, const double *knots, const double *pieces, double x)
 ";
 
 const C_SOLVER: &str = "
-// Solves S x = x for k right-hand sides, overwriting both; rows are scaled and exchanged. 0 if S is singular.
+// Solves S x = x for k right-hand sides, overwriting both; two equations by Cramer, more with rows scaled and exchanged.
+// 0 if S is singular.
 static inline int solve(int n, int k, double *S, double *x)
 {
+    if (n == 2 && k == 1) {
+        const double a = S[0]*S[3], b = S[1]*S[2], d = a - b, y = x[0];
+        if (!(fabs(d) > 1e-12*(fabs(a) + fabs(b)))) return 0;
+        x[0] = (S[3]*y - S[1]*x[1])/d;
+        x[1] = (S[0]*x[1] - S[2]*y)/d;
+        return 1;
+    }
     for (int i = 0; i < n; i++) {
         double top = 0;
         for (int j = 0; j < n; j++) if (fabs(S[i*n + j]) > top) top = fabs(S[i*n + j]);
@@ -318,9 +326,20 @@ fn look(knots: &[f64], pieces: &[f64], x: f64) -> f64 {
 ";
 
 const RUST_SOLVER: &str = "
-/// Solves S x = x for k right-hand sides, overwriting both; rows are scaled and exchanged. False if S is singular.
+/// Solves S x = x for k right-hand sides, overwriting both; two equations by Cramer, more with rows scaled and exchanged.
+/// False if S is singular.
 #[inline]
 fn solve(n: usize, k: usize, S: &mut [f64], x: &mut [f64]) -> bool {
+    if n == 2 && k == 1 {
+        let (a, b, y) = (S[0] * S[3], S[1] * S[2], x[0]);
+        let d = a - b;
+        if !(d.abs() > 1e-12 * (a.abs() + b.abs())) {
+            return false;
+        }
+        x[0] = (S[3] * y - S[1] * x[1]) / d;
+        x[1] = (S[0] * x[1] - S[2] * y) / d;
+        return true;
+    }
     for i in 0..n {
         let top = S[i * n..(i + 1) * n].iter().fold(0.0_f64, |top, y| top.max(y.abs()));
         if !(top > 0.0) {

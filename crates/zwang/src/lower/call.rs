@@ -337,9 +337,29 @@ impl Lower<'_> {
         let reaction = self.reaction_parts(rows, &symbols);
         let place = self.formula(at)?;
         let place = self.as_vector(place, at.span)?;
+        self.at_point(&reaction, &place)
+    }
+
+    /// What the control force would be as a force at a point.
+    fn control_at(&mut self, place: &[Quantity]) -> Lowered<Value> {
+        let mut force = Vec::new();
+        for k in if self.model.controls.is_empty() { Vec::new() } else { self.model.driven() } {
+            force.push((k, self.control_symbol(k)));
+        }
+        self.at_point(&force, place)
+    }
+
+    /// u on coordinate k, a symbol.
+    fn control_symbol(&mut self, k: usize) -> Expr {
+        let name = format!("control({})", self.model.coordinates[k].name);
+        self.derived_symbol(Derived::Control(k), name)
+    }
+
+    /// A generalized force as a force at a point.
+    fn at_point(&mut self, force: &[(usize, Expr)], place: &[Quantity]) -> Lowered<Value> {
         let dim = self.energy_dim.times(&place[0].dim, -1.0);
         let jacobian = self.jacobian(&place.iter().map(|p| p.expr).collect::<Vec<_>>());
-        let force = self.force_at(&reaction, &jacobian);
+        let force = self.force_at(force, &jacobian);
         let undetermined = match force.iter().all(Option::is_some) {
             true => Expr::ZERO,
             false => self.derived_symbol(Derived::Undetermined, "undetermined component of a reaction".into()),
@@ -391,14 +411,21 @@ impl Lower<'_> {
     fn of_coordinate(&mut self, name: &str, arguments: &[Formula], span: Span) -> Lowered<Value> {
         self.only_in_outputs(name, span)?;
         self.expect_arguments(name, arguments, 1, span)?;
-        let value = self.scalar(&arguments[0])?;
+        let value = self.formula(&arguments[0])?;
+        if let (Value::Vector(place), "control") = (&value, name) {
+            return self.control_at(place);
+        }
+        let value = self.as_scalar(value, arguments[0].span)?;
         let Some(super::Meaning::Position(k)) = self.meaning.get(&value.expr).copied() else {
-            let d = Diagnostic::error("Z107", format!("`{name}` takes a coordinate"))
+            let or_point = if name == "control" { " or a point" } else { "" };
+            let d = Diagnostic::error("Z107", format!("`{name}` takes a coordinate{or_point}"))
                 .at(arguments[0].span, "not a coordinate");
             return self.give_up(d);
         };
-        let derived = if name == "control" { Derived::Control(k) } else { Derived::Momentum(k) };
-        let symbol = self.derived_symbol(derived, format!("{name}({})", self.model.coordinates[k].name));
+        let symbol = match name {
+            "control" => self.control_symbol(k),
+            _ => self.derived_symbol(Derived::Momentum(k), format!("{name}({})", self.model.coordinates[k].name)),
+        };
         let force = self.energy_dim.times(&self.coordinate_dims[k], -1.0);
         let dim = if name == "control" { force } else { force.times(&self.time_dim, 1.0) };
         Ok(Value::Scalar(Quantity::new(symbol, dim)))

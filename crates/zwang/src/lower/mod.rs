@@ -84,6 +84,8 @@ struct Lower<'a> {
     files: Files<'a>,
     /// The tables that were read; none where that failed.
     sheets: FxHashMap<String, Option<Rc<Sheet>>>,
+    /// Tables over the time itself, each with its last row.
+    timed: Vec<(String, f64, Span)>,
     diagnostics: &'a mut Diagnostics,
     graph: Graph,
     dimensions: Dimensions,
@@ -181,6 +183,7 @@ impl<'a> Lower<'a> {
             text,
             files,
             sheets: FxHashMap::default(),
+            timed: Vec::new(),
             diagnostics,
             graph,
             dimensions,
@@ -406,6 +409,7 @@ impl<'a> Lower<'a> {
             return None;
         }
         self.settle_shown();
+        self.tables_last();
         // a model of pure numbers is shown no units, whatever could be inferred
         if !self.tree.has_units {
             self.model.graph = self.graph;

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use super::value::{Quantity, Value};
 use super::{Dim, Lower, Lowered};
 use crate::diagnostic::Diagnostic;
+use crate::quantity::number;
 use crate::sheet::{Sheet, SheetColumn};
 use crate::start::joined;
 use crate::syntax::Span;
@@ -13,6 +14,9 @@ use zwang_expr::{Table, TableError};
 
 /// Derivatives of a table beyond this one vanish: its pieces have degree 5.
 const HIGHEST_ORDER: usize = 5;
+
+/// Times are sums, which round: a run may be so much longer than a table, as a part of it.
+const BEYOND: f64 = 1e-9;
 
 /// What to type.
 const FORM: &str = "table(\"drive.csv\", t)   or with a column   table(\"drive.csv\", t, \"force\")";
@@ -43,9 +47,27 @@ impl Lower<'_> {
         let value = self.column(file, &sheet, column, span)?;
         let table = self.spline(file, &sheet, (column.unwrap_or(""), value), span)?;
         let dim = self.table_dim(&sheet.columns[0], value, (&argument.dim, rest[0].span), order)?;
+        if argument.expr == self.model.time {
+            self.timed.push((file.clone(), table.range().1, span));
+        }
         let mut id = self.graph.add_table(table);
         (0..order).for_each(|_| id = self.graph.slope_of_table(id));
         Ok(Value::Scalar(Quantity::new(self.graph.look(id, argument.expr), dim)))
+    }
+
+    /// Z111: a run that goes on when a table over the time has ended.
+    pub(super) fn tables_last(&mut self) {
+        let Some(run) = &self.model.run else { return };
+        let end = self.model.constants_in(&self.graph, &[run.duration])[0];
+        let mut told = Vec::new();
+        for (file, last, span) in std::mem::take(&mut self.timed) {
+            if end > last * (1.0 + BEYOND) && !told.contains(&file) {
+                let message = format!("the run goes on to t = {}, the table `{file}` to {}", number(end), number(last));
+                let d = Diagnostic::warning("Z111", message).at(span, "has no value later on");
+                self.diagnostics.push(d.help("run as long as the table lasts, or add rows to it"));
+                told.push(file);
+            }
+        }
     }
 
     /// How often the table is differentiated.
