@@ -15,6 +15,11 @@ pub trait Residual {
     /// Number of equations.
     fn n_rows(&self) -> usize;
 
+    /// The usual size of an unknown: a change of it that is rounding beside this is no change.
+    fn size(&self, _unknown: usize) -> f64 {
+        1.0
+    }
+
     /// A Jacobian with the right pattern; its values mean nothing yet.
     fn allocate(&self) -> Matrix;
 
@@ -187,8 +192,8 @@ impl<'r> Search<'r> {
         (0..self.g.len())
             .map(|i| {
                 let (col, value) = self.jacobian.row(i);
-                let size: f64 =
-                    col.iter().zip(value).map(|(&j, J)| J.abs() * (1.0 + x[j].abs() + self.start[j].abs())).sum();
+                let reach = |j: usize| self.residual.size(j) + x[j].abs() + self.start[j].abs();
+                let size: f64 = col.iter().zip(value).map(|(&j, J)| J.abs() * reach(j)).sum();
                 if size > 0.0 { size } else { 1.0 }
             })
             .collect()
@@ -308,9 +313,10 @@ impl<'r> Search<'r> {
             }
             last.clone_from(&p);
             p.iter_mut().for_each(|p| *p *= relax);
-            let reach = 1.0 + largest(x);
+            let reach = largest(x);
+            let is_short = |(&j, p): (&usize, &f64)| p.abs() <= 1e-9 * (self.residual.size(j) + reach);
             let on_it = self.is_zero(&sizes);
-            if on_it && largest(&p) <= 1e-9 * reach {
+            if on_it && self.movable.iter().zip(&p).all(is_short) {
                 return Ok(());
             }
             self.iterations += 1;

@@ -44,17 +44,20 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         if reactions.contains(&Reaction::Change) {
             self.land_after(found.which[0].0)?;
         }
-        if reactions.iter().any(|r| *r != Reaction::Ignore) {
-            self.began = self.t;
-            self.begin().map_err(|error| {
-                // constraints that no longer agree leave the state as it was
-                self.y.copy_from_slice(&before);
-                self.failed(error)
-            })?;
-        }
         // what changes with an event was put on the constraints again
         let has_corner = reactions.contains(&Reaction::Switch) && !reactions.contains(&Reaction::Change);
-        if let Some((row, is_velocity)) = self.corner.filter(|_| has_corner) {
+        let corner = self.corner.filter(|_| has_corner);
+        if reactions.iter().any(|r| *r != Reaction::Ignore) {
+            self.began = self.t;
+            if let Err(error) = self.begin()
+                && (corner.is_none() || matches!(error, MotionError::Contradiction { .. }))
+            {
+                // constraints that no longer agree leave the state as it was
+                self.y = before;
+                return Err(self.failed(error));
+            }
+        }
+        if let Some((row, is_velocity)) = corner {
             self.y = before;
             return Err(Outcome::JumpedOff { event: found.which[0].0, row, is_velocity });
         }
