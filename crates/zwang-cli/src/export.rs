@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use zwang::diagnostic::{Diagnostics, Severity};
+use zwang::diagnostic::{Diagnostic, Diagnostics, Severity};
 use zwang::equations::Equations;
 use zwang::{Exported, Wishes, repeating};
 use zwang_view::{Language, code};
@@ -15,7 +15,13 @@ use crate::source::Source;
 /// Writes the function of a model.
 pub fn export(model: &ModelSource, to: CodeLanguage, output: Option<&Path>) -> Exit {
     let mut source = Source::open(model, false)?;
-    let rows = rows_left_out(&source);
+    let rows = match rows_left_out(&source) {
+        Ok(rows) => rows,
+        Err(diagnostics) => {
+            diagnostics.into_iter().for_each(|d| source.diagnostics.push(d));
+            return source.fail(false);
+        }
+    };
     let Some(stated) = source.reading.model.take() else { return source.fail(false) };
     if stated.later.iter().any(|later| later.changes_motion) {
         zwang::later_notes(&stated, Severity::Error, &mut source.diagnostics);
@@ -45,9 +51,16 @@ pub fn export(model: &ModelSource, to: CodeLanguage, output: Option<&Path>) -> E
     }
 }
 
-/// The rows that repeat others, as far as a start tells; without one all rows are taken.
-fn rows_left_out(source: &Source) -> Vec<String> {
-    let Some(stated) = source.again().reading.model.take() else { return Vec::new() };
-    let checked = zwang::check(stated, &Wishes::default(), &mut Diagnostics::default());
-    checked.as_ref().map_or(Vec::new(), repeating)
+/// The rows that repeat others, as far as a start tells; without one all rows are taken. What the start tells to be out of
+/// reach has no force that could be written.
+fn rows_left_out(source: &Source) -> Result<Vec<String>, Vec<Diagnostic>> {
+    let Some(stated) = source.again().reading.model.take() else { return Ok(Vec::new()) };
+    let mut diagnostics = Diagnostics::default();
+    let checked = zwang::check(stated, &Wishes::default(), &mut diagnostics);
+    let is_about_control = |d: &&Diagnostic| d.is_error() && d.code.starts_with("Z70");
+    let refused: Vec<Diagnostic> = diagnostics.iter().filter(is_about_control).cloned().collect();
+    match refused.is_empty() {
+        true => Ok(checked.as_ref().map_or(Vec::new(), repeating)),
+        false => Err(refused),
+    }
 }

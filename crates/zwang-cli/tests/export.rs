@@ -201,4 +201,17 @@ fn what_cannot_be_exported_is_refused() {
     assert!(output.stdout.is_empty() && output.status.code() == Some(1), "{said}");
     assert!(said.contains("Z705") || said.contains("Z901"), "{said}");
     assert_eq!(zwang(&["export", "models/pendulum.zw", "--to", "cobol"]).status.code(), Some(2));
+    // what no force can do has none
+    for (model, code) in [("crane", "Z702"), ("cart_pendulum_both", "Z701")] {
+        let output = zwang(&["export", &format!("models/refused/{model}.zw"), "--to", "rust"]);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.stdout.is_empty() && output.status.code() == Some(1) && said.contains(code), "{model}: {said}");
+    }
+    let limits =
+        "coordinates x, y\nmass x, y: 1\ncontrol c: (x, y) = (1, 2) with settling 1 and limit 5\nstart x = 0, y = 0\n";
+    let file = std::env::temp_dir().join(format!("zwang-limits-{}.zw", std::process::id()));
+    std::fs::write(&file, limits).unwrap();
+    let said = String::from_utf8(zwang(&["export", &file.to_string_lossy(), "--to", "c"]).stderr).unwrap();
+    std::fs::remove_file(file).unwrap();
+    assert!(said.contains("Z705") && said.contains("bounded forces on several coordinates"), "{said}");
 }
