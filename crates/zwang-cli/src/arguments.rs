@@ -73,7 +73,7 @@ pub enum Command {
     },
     /// Find the forces that produce a given path, a table of times and coordinates
     #[command(
-        before_help = "Examples:\n  zwang inverse arm.zw path.csv                    the forces, and whether the constraints allow the path\n  zwang inverse arm.zw path.csv --using q1,q2 -o forces.csv\n  zwang run arm.zw -o path.csv                     a path to start from: columns t, q1, q2, …"
+        before_help = "Examples:\n  zwang inverse arm.zw path.csv                    the forces, and whether they can\n  zwang inverse arm.zw path.csv --using q1,q2 -o forces.csv\n  zwang run arm.zw -o path.csv                     a path to start from: columns t, q1, q2, …"
     )]
     Inverse(InverseModel),
     /// Write the control force, or without controls the acceleration, as source code

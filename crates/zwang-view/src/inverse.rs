@@ -21,7 +21,7 @@ pub fn inverse_table(file: &str, path: &str, inverse: &Inverse) -> String {
         rounded(last, 6)
     );
     let width = inverse.forces.iter().map(|peak| peak.name.chars().count()).max().unwrap_or(0);
-    for Peak { name, unit, value, t } in &inverse.forces {
+    for Peak { name, unit, value, t, .. } in &inverse.forces {
         let unit = if unit.is_empty() { String::new() } else { format!(" {unit}") };
         let padding = " ".repeat(width - name.chars().count());
         let (value, t) = (rounded(*value, 6), rounded(*t, 6));
@@ -38,7 +38,8 @@ pub fn inverse_table(file: &str, path: &str, inverse: &Inverse) -> String {
 /// The same as JSON, with every row.
 pub fn inverse_json(reading: &Reading, diagnostics: &Diagnostics, inverse: &Inverse) -> Value {
     let peaks = |peaks: &[Peak]| -> Value {
-        let one = |p: &Peak| (p.name.clone(), json!({ "largest": p.value, "t": p.t, "unit": p.unit }));
+        let one =
+            |p: &Peak| (p.name.clone(), json!({ "largest": p.value, "t": p.t, "unit": p.unit, "level": p.level }));
         Value::Object(peaks.iter().map(one).collect::<Map<_, _>>())
     };
     let (samples, units) = crate::samples_json(&inverse.samples);

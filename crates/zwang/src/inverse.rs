@@ -71,6 +71,8 @@ pub struct Peak {
     pub value: f64,
     /// When.
     pub t: f64,
+    /// Of a constraint that the path leaves: `positions`, `velocities` or `accelerations`; else empty.
+    pub level: &'static str,
 }
 
 impl Peak {
@@ -92,7 +94,8 @@ pub struct Inverse {
     pub samples: Samples,
     /// The largest force on each driven coordinate.
     pub forces: Vec<Peak>,
-    /// The constraints that the path leaves, each with the largest |lhs − rhs|.
+    /// The constraints that the path leaves, each with how far its positions do, or if these do not its velocities, or else its
+    /// accelerations.
     pub left: Vec<Peak>,
     /// The coordinates whose acceleration no force on the driven ones makes, with the largest miss.
     pub missed: Vec<Peak>,
@@ -147,12 +150,16 @@ pub fn inverse(mut equations: Equations, path: &Path, driven: &[usize]) -> Resul
 #[derive(Clone, Default)]
 struct Level {
     off: f64,
+    t: f64,
     size: f64,
 }
 
 impl Level {
-    fn see(&mut self, off: f64, size: f64) {
-        (self.off, self.size) = (self.off.max(off.abs()), self.size.max(size.abs()));
+    fn see(&mut self, t: f64, off: f64, size: f64) {
+        if off.abs() > self.off {
+            (self.off, self.t) = (off.abs(), t);
+        }
+        self.size = self.size.max(size.abs());
     }
 
     fn is_off(&self) -> bool {
@@ -165,12 +172,13 @@ struct Record {
     columns: Vec<Column>,
     driven: Vec<usize>,
     forces: Vec<Peak>,
-    /// |lhs − rhs| of each row, and its φ, φ̇ or ψ, and A q̈ − b beside the sizes of their terms.
-    left: Vec<Peak>,
+    /// The rows, and of each φ, φ̇ or ψ, and A q̈ − b beside the sizes of their terms.
+    rows: Vec<Peak>,
     levels: Vec<[Level; 3]>,
     /// How far each acceleration is missed, beside its own size and that of the free one.
     missed: Vec<Peak>,
     misses: Vec<Level>,
+    /// The fewest directions reached, with those needed there.
     rank: Option<(usize, usize)>,
 }
 
@@ -188,7 +196,7 @@ impl Record {
         let accelerated = |c: &crate::model::Coordinate| Peak::new(&c.name, unit(format!("{}''", c.name)));
         Record {
             forces: driven.iter().map(force).collect(),
-            left: equations.rows.iter().map(row).collect(),
+            rows: equations.rows.iter().map(row).collect(),
             levels: vec![Default::default(); equations.rows.len()],
             missed: model.coordinates.iter().map(accelerated).collect(),
             misses: vec![Level::default(); model.n_coordinates()],
@@ -205,8 +213,10 @@ impl Record {
         let system = &mut following.system;
         let energies = system.energies(state)?;
         let (residuals, rates) = (system.residuals(state), system.position_rates(state));
-        let (reached, needed) = found.control_rank;
-        self.rank = Some(self.rank.map_or((reached, needed), |(r, n)| (r.min(reached), n.max(needed))));
+        let missing = |(reached, needed): (usize, usize)| needed.saturating_sub(reached);
+        if self.rank.is_none_or(|rank| missing(found.control_rank) > missing(rank)) {
+            self.rank = Some(found.control_rank);
+        }
         let reaction = found.constraint_force_ideal.iter().zip(&found.constraint_force_nonideal).map(|(a, b)| a + b);
         let row = std::iter::once(state.t)
             .chain(state.q.iter().chain(&state.qdot).copied())
@@ -225,8 +235,7 @@ impl Record {
         self.look_at_rows(snapshot, &wanted, &residuals, &rates);
         for k in 0..wanted.len() {
             let off = found.qddot[k] - wanted[k];
-            self.missed[k].see(state.t, off);
-            self.misses[k].see(off, wanted[k].abs().max(found.unconstrained_acceleration[k].abs()));
+            self.misses[k].see(state.t, off, wanted[k].abs().max(found.unconstrained_acceleration[k].abs()));
         }
         Ok(())
     }
@@ -242,29 +251,34 @@ impl Record {
             // a row on positions has φ and φ̇, one on velocities ψ; all have A q̈ − b
             match (residuals.get(i), rates.get(i)) {
                 (Some(phi), Some(rate)) => {
-                    positions.see(*phi, size(&state.q));
-                    velocities.see(*rate, size(&state.qdot));
+                    positions.see(state.t, *phi, size(&state.q));
+                    velocities.see(state.t, *rate, size(&state.qdot));
                 }
-                (Some(psi), None) => velocities.see(*psi, size(&state.qdot)),
+                (Some(psi), None) => velocities.see(state.t, *psi, size(&state.qdot)),
                 _ => {}
             }
-            accelerations.see(off, size(wanted).max(b[i].abs()));
-            self.left[i].see(state.t, residuals.get(i).copied().unwrap_or(off));
+            accelerations.see(state.t, off, size(wanted).max(b[i].abs()));
         }
     }
 
     fn finish(self) -> Inverse {
-        let is_left = |levels: &[Level; 3]| levels.iter().any(Level::is_off);
-        let left = self.left.into_iter().zip(&self.levels).filter(|(_, levels)| is_left(levels));
-        let left: Vec<Peak> = left.map(|(peak, _)| peak).collect();
+        let told = |peak: Peak, off: &Level, level: &'static str| Peak { value: off.off, t: off.t, level, ..peak };
+        let first_off = |(row, levels): (Peak, &[Level; 3])| {
+            let names = ["positions", "velocities", "accelerations"];
+            let (level, name) = levels.iter().zip(names).find(|(level, _)| level.is_off())?;
+            Some(told(row, level, name))
+        };
+        let left: Vec<Peak> = self.rows.into_iter().zip(&self.levels).filter_map(first_off).collect();
         // what a constraint forbids is not what forces lack
-        let missed = self.missed.into_iter().zip(&self.misses).filter(|(_, miss)| left.is_empty() && miss.is_off());
+        let rank = self.rank.unwrap_or_default();
+        let lacks = left.is_empty() && rank.0 < rank.1;
+        let missed = self.missed.into_iter().zip(&self.misses).filter(|(_, miss)| lacks && miss.is_off());
         Inverse {
-            missed: missed.map(|(peak, _)| peak).collect(),
+            missed: missed.map(|(peak, miss)| told(peak, miss, "")).collect(),
             samples: Samples { columns: self.columns },
             forces: self.forces,
             left,
-            rank: self.rank.unwrap_or_default(),
+            rank,
         }
     }
 }
@@ -274,9 +288,17 @@ pub fn obstacles(inverse: &Inverse, driven: &[String]) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for peak in &inverse.left {
         let (value, t) = (rounded(peak.value, 3), rounded(peak.t, 6));
-        let unit = if peak.unit.is_empty() { String::new() } else { format!(" {}", peak.unit) };
-        let message = format!("the path leaves constraint `{}` by up to {value}{unit} at t = {t}", peak.name);
+        let unit = match (peak.level, peak.unit.as_str()) {
+            ("positions", unit) if !unit.is_empty() => format!(" {unit}"),
+            _ => String::new(),
+        };
+        let what = if peak.level == "positions" { "path leaves" } else { &format!("{} of the path leave", peak.level) };
+        let message = format!("the {what} constraint `{}` by up to {value}{unit} at t = {t}", peak.name);
         let d = Diagnostic::warning("Z706", message);
+        let d = match peak.level {
+            "accelerations" => d.help("rows that lie closer together give better accelerations"),
+            _ => d,
+        };
         found.push(d.help("the forces shown are those for the nearest motion that the constraints allow"));
     }
     if !inverse.missed.is_empty() {
