@@ -44,6 +44,19 @@ pub enum MotionError {
     MassSingular,
     /// The method needs a Lagrangian that is quadratic in the velocities.
     NotQuadratic,
+    /// The weight of the control forces is no metric: wᵀW w is not positive for every w.
+    WeightNotPositive,
+    /// The method knows no control forces.
+    Controlled,
+    /// The driven coordinates cannot do what a control asks.
+    Unreachable {
+        /// Which of the asked rows is missed.
+        row: usize,
+        /// How many independent directions of what is asked they reach.
+        reached: usize,
+        /// How many there are.
+        needed: usize,
+    },
     /// An iteration ended before it reached its tolerance.
     NotConverged {
         /// What was left.
@@ -73,6 +86,14 @@ impl fmt::Display for MotionError {
             MotionError::NotHolonomic { row } => write!(f, "row {row} is not an ideal constraint on positions"),
             MotionError::MassSingular => write!(f, "the mass matrix is singular, which this method does not allow"),
             MotionError::NotQuadratic => write!(f, "the Lagrangian is not quadratic in the velocities"),
+            MotionError::WeightNotPositive => write!(f, "the weight of a control force is not positive definite"),
+            MotionError::Controlled => write!(f, "the method knows no control forces"),
+            MotionError::Unreachable { row, reached, needed } => {
+                write!(
+                    f,
+                    "asked row {row} cannot be met: the driven coordinates reach {reached} of {needed} directions"
+                )
+            }
             MotionError::NotConverged { residual } => {
                 write!(f, "the iteration ended with a residual of {residual:.3e}")
             }

@@ -32,13 +32,14 @@ pub mod method;
 pub mod scaled;
 pub mod settings;
 pub mod snapshot;
+mod steering;
 pub mod trajectory;
 
 pub use acceleration::{Gap, Route, RouteName, Solution, route};
 pub use conflict::{Conflict, conflict};
 pub use consistency::{Projection, Residual, project, project_only};
 pub use dependence::{Dependence, dependence};
-pub use dynamics::{Dynamics, Given, Instant, Jacobian, Legendre, Reaction, State};
+pub use dynamics::{Asked, Dynamics, Given, Instant, Jacobian, Legendre, Reaction, State};
 pub use error::MotionError;
 pub use integrate::{Counts, Event, Motion, Outcome, Passage, Plan, Solver, Step, Stiffness};
 pub use matrix::Matrix;

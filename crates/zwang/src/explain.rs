@@ -10,7 +10,7 @@ macro_rules! page {
 }
 
 /// All pages, in the order of their codes.
-pub const PAGES: [Page; 50] = [
+pub const PAGES: [Page; 56] = [
     page!("Z001"),
     page!("Z002"),
     page!("Z003"),
@@ -30,6 +30,7 @@ pub const PAGES: [Page; 50] = [
     page!("Z108"),
     page!("Z109"),
     page!("Z110"),
+    page!("Z111"),
     page!("Z201"),
     page!("Z202"),
     page!("Z203"),
@@ -59,6 +60,11 @@ pub const PAGES: [Page; 50] = [
     page!("Z607"),
     page!("Z608"),
     page!("Z701"),
+    page!("Z702"),
+    page!("Z703"),
+    page!("Z704"),
+    page!("Z705"),
+    page!("Z706"),
     page!("Z801"),
     page!("Z901"),
 ];

@@ -45,7 +45,7 @@ impl Watch {
         if self.is_empty() {
             return Ok(());
         }
-        flow.dynamics.fill_events(&flow.instant.state, &mut self.values)?;
+        flow.fill_watched(&mut self.values)?;
         self.positive.iter_mut().zip(&self.values).for_each(|(sign, x)| *sign = (*x != 0.0).then_some(*x > 0.0));
         Ok(())
     }
@@ -59,7 +59,7 @@ impl Watch {
         self.y.resize(step.y.len(), 0.0);
         step.values(t, &mut self.y);
         flow.place(t, &self.y);
-        flow.dynamics.fill_events(&flow.instant.state, &mut self.values)
+        flow.fill_watched(&mut self.values)
     }
 
     fn changed(&self) -> bool {

@@ -25,7 +25,11 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         let mut state = self.flow.instant.state.clone();
         let mut reactions = Vec::new();
         for &(event, upwards) in &found.which {
-            let reaction = self.flow.dynamics.fire(event, upwards, &mut state).map_err(Outcome::Failed)?;
+            // behind those of the system stand the bounds of control forces
+            let reaction = match event < self.flow.dynamics.n_events() {
+                true => self.flow.dynamics.fire(event, upwards, &mut state).map_err(Outcome::Failed)?,
+                false => Reaction::Switch,
+            };
             if reaction != Reaction::Ignore {
                 self.events.push(Event { t: found.t, event, upwards });
             }

@@ -5,6 +5,7 @@ use zwang_expr::Expr;
 use zwang_motion::Instant;
 
 use crate::compiled::Compiled;
+use crate::control::{control_symbols, control_values};
 use crate::equations::Equations;
 use crate::model::Derived;
 
@@ -15,6 +16,10 @@ pub(super) struct Gauges {
     place: Vec<Option<usize>>,
     inputs: Vec<f64>,
     wants_gaussian: bool,
+    /// The symbols of control forces and powers.
+    controls: Vec<(Expr, Derived)>,
+    /// Which of the integrated works they may contain.
+    works: Vec<usize>,
 }
 
 /// What gauges need beside the instant itself.
@@ -22,11 +27,13 @@ pub(super) struct Around<'a> {
     pub(super) parameters: &'a [f64],
     pub(super) gaussian: f64,
     pub(super) works: &'a [f64],
+    /// The power of each control.
+    pub(super) control_powers: &'a [f64],
 }
 
 impl Gauges {
-    /// Compiles the expressions that can be computed; `works` are the constraints whose work is integrated.
-    pub(super) fn new(equations: &Equations, works: &[usize], exprs: &[Expr]) -> Gauges {
+    /// Compiles the expressions that can be computed; `works` are integrated.
+    pub(super) fn new(equations: &Equations, works: &[Derived], exprs: &[Expr]) -> Gauges {
         let model = &equations.model;
         let graph = &model.graph;
         let derived = |wanted: Derived| model.derived.iter().find(|(_, d)| **d == wanted).map(|(s, _)| *s);
@@ -34,7 +41,12 @@ impl Gauges {
         let mut inputs = model.state_symbols();
         inputs.extend(equations.rows.iter().map(|r| r.lambda));
         inputs.extend(model.coordinates.iter().map(|c| c.qddot));
-        inputs.extend(works.iter().filter_map(|&k| derived(Derived::Work(k))));
+        let controls = control_symbols(model);
+        inputs.extend(controls.iter().map(|(s, _)| *s));
+        // of the works that are integrated only those that are asked for have a symbol
+        let asked_for: Vec<(usize, Expr)> =
+            works.iter().enumerate().filter_map(|(k, &work)| Some((k, derived(work)?))).collect();
+        inputs.extend(asked_for.iter().map(|(_, symbol)| *symbol));
         inputs.extend(gaussian);
         let known: FxHashSet<Expr> = inputs.iter().copied().collect();
         let can = |e: &Expr| graph.symbols(*e).iter().all(|s| known.contains(s));
@@ -51,6 +63,8 @@ impl Gauges {
             program: Compiled::new(graph, &inputs, &wanted),
             inputs: Vec::with_capacity(inputs.len()),
             wants_gaussian: gaussian.is_some(),
+            controls,
+            works: asked_for.into_iter().map(|(k, _)| k).collect(),
         }
     }
 
@@ -74,7 +88,9 @@ impl Gauges {
         self.inputs.clear();
         self.inputs.push(state.t);
         self.inputs.extend(state.q.iter().chain(&state.qdot).chain(around.parameters));
-        self.inputs.extend(instant.lambda.iter().chain(&instant.qddot).chain(around.works));
+        self.inputs.extend(instant.lambda.iter().chain(&instant.qddot));
+        self.inputs.extend(control_values(&self.controls, &instant.control_force, around.control_powers));
+        self.inputs.extend(self.works.iter().map(|&k| around.works[k]));
         self.inputs.resize(program.n_inputs(), around.gaussian);
         let found = program.run(&self.inputs);
         values.extend(self.place.iter().map(|place| place.map_or(f64::NAN, |k| found[k])));

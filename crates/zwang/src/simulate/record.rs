@@ -7,7 +7,7 @@ use super::account::{Extent, ExtentValues};
 use super::gauge::{Around, Gauges};
 use super::{RunWishes, System};
 use crate::equations::Equations;
-use crate::model::{Output, Shape};
+use crate::model::{Derived, Output, Shape};
 use crate::samples::{Column, Samples, ascii_name, unique_names};
 use crate::scene::{Frames, Scene, Thing, Vector};
 use crate::units::Dimension;
@@ -37,6 +37,8 @@ pub(super) struct Recorder {
     wants_pictures: bool,
     columns: Vec<Column>,
     factors: Vec<f64>,
+    /// The coordinates that controls drive.
+    driven: Vec<usize>,
     gauges: Gauges,
     n_outputs: usize,
     values: Vec<f64>,
@@ -46,7 +48,7 @@ pub(super) struct Recorder {
 }
 
 impl Recorder {
-    pub(super) fn new(equations: &Equations, works: &[usize], wishes: &RunWishes) -> Recorder {
+    pub(super) fn new(equations: &Equations, works: &[Derived], wishes: &RunWishes) -> Recorder {
         let model = &equations.model;
         let mut exprs: Vec<Expr> = equations.outputs.clone();
         if wishes.pictures {
@@ -61,8 +63,9 @@ impl Recorder {
         Recorder {
             wants_samples: wishes.samples,
             wants_pictures: wishes.pictures,
-            columns: if wishes.samples { columns(equations) } else { Vec::new() },
+            columns: if wishes.samples { columns(equations, &model.driven()) } else { Vec::new() },
             factors: factors(&model.outputs, None),
+            driven: model.driven(),
             gauges: Gauges::new(equations, works, &exprs),
             n_outputs: model.outputs.len(),
             values: Vec::new(),
@@ -116,6 +119,7 @@ impl Recorder {
             .chain(qddot.iter().copied())
             .chain(lambda.iter().copied())
             .chain(look.constraint_force.iter().copied())
+            .chain(self.driven.iter().map(|&k| look.instant.control_force[k]))
             .chain(look.residuals.iter().copied())
             .chain(look.energies)
             .chain(outputs);
@@ -155,7 +159,7 @@ fn pictured(curves: &[Output], versus: Option<&Output>, time_unit: &str) -> Pict
 }
 
 /// The columns of files: t, x, x_dot, x_ddot, lambda_rod, fc_x, res_rod, T, V, E and the outputs.
-fn columns(equations: &Equations) -> Vec<Column> {
+pub(crate) fn columns(equations: &Equations, driven: &[usize]) -> Vec<Column> {
     let model = &equations.model;
     let time = time_unit(equations);
     let mut columns = Vec::new();
@@ -178,14 +182,17 @@ fn columns(equations: &Equations) -> Vec<Column> {
     for row in &equations.rows {
         add(format!("lambda_{}", row.name), format!("λ({})", row.name), String::new());
     }
+    let force_unit = |c: &crate::model::Coordinate| match (energy, unit_text(c.dimension).as_str()) {
+        ("", _) => String::new(),
+        (_, "m") => "N".into(),
+        (_, "") => "N*m".into(),
+        (_, unit) => format!("J/({unit})"),
+    };
     for c in &model.coordinates {
-        let unit = match (energy, unit_text(c.dimension).as_str()) {
-            ("", _) => String::new(),
-            (_, "m") => "N".into(),
-            (_, "") => "N*m".into(),
-            (_, unit) => format!("J/({unit})"),
-        };
-        add(format!("fc_{}", c.name), format!("constraint force on {}", c.name), unit);
+        add(format!("fc_{}", c.name), format!("constraint force on {}", c.name), force_unit(c));
+    }
+    for c in driven.iter().map(|&k| &model.coordinates[k]) {
+        add(format!("control_{}", c.name), format!("control({})", c.name), force_unit(c));
     }
     for row in equations.rows.iter().filter(|r| r.rate.is_some()) {
         let dimension = model.rows().iter().find(|r| r.name == row.name).and_then(|r| r.dimension);
@@ -295,7 +302,7 @@ pub(super) struct Extremes {
 const HALVINGS: usize = 16;
 
 impl Extremes {
-    pub(super) fn new(equations: &Equations, works: &[usize]) -> Extremes {
+    pub(super) fn new(equations: &Equations, works: &[Derived]) -> Extremes {
         Extremes {
             gauges: Gauges::new(equations, works, &equations.outputs),
             found: vec![None; equations.outputs.len()],
@@ -309,8 +316,8 @@ impl Extremes {
         motion.at(t)?;
         let gaussian = if self.gauges.wants_gaussian() { motion.gaussian() } else { f64::NAN };
         let parameters = motion.dynamics().parameters().to_vec();
-        let works = works_of(motion);
-        let around = Around { parameters: &parameters, gaussian, works: &works };
+        let (works, control_powers) = (works_of(motion), control_powers_of(motion));
+        let around = Around { parameters: &parameters, gaussian, works: &works, control_powers: &control_powers };
         let mut values = std::mem::take(&mut self.values);
         self.gauges.read(motion.instant(), &around, &mut values);
         self.values = values;
@@ -432,6 +439,16 @@ impl Extremes {
         };
         outputs.map(extent).collect()
     }
+}
+
+/// The power of each control, where the motion stands.
+pub(super) fn control_powers_of(motion: &mut Motion<System>) -> Vec<f64> {
+    let Instant { state, control_force, control_powers, .. } = motion.instant();
+    if control_powers.is_empty() {
+        return Vec::new();
+    }
+    let (u, of_rows, qdot) = (control_force.clone(), control_powers.clone(), state.qdot.clone());
+    motion.dynamics().control_powers(&u, &of_rows, &qdot)
 }
 
 /// The works that are integrated, where the motion stands.
