@@ -31,6 +31,7 @@ pub mod lower;
 pub mod model;
 mod moving;
 pub mod quantity;
+mod random;
 pub mod samples;
 pub mod scene;
 pub mod sheet;
