@@ -363,7 +363,9 @@ impl Dynamics for Following {
         let identity: Vec<Vec<usize>> = (0..n).map(|i| vec![i]).collect();
         let mut rows = Matrix::from_pattern(n, n, &identity);
         rows.value.fill(1.0);
-        Some(Asked { rows, rhs: vec![0.0; n], driven: self.driven.clone(), ..Asked::default() })
+        // bounds that never act: where forces lack, the nearest motion is found as it is with bounds
+        let limit = vec![f64::INFINITY; self.driven.len()];
+        Some(Asked { rows, rhs: vec![0.0; n], driven: self.driven.clone(), limit, ..Asked::default() })
     }
 
     fn fill_asked(&mut self, _: &State, asked: &mut Asked) -> Result<(), MotionError> {

@@ -106,6 +106,19 @@ fn impossible_paths_are_told() {
     assert!(said.contains("missing: `y`") && said.contains("1 of 2 directions"), "{said}");
 }
 
+/// Two coupled masses, one driven: of all motions that its force can make, the nearest in Gauss's sense moves the driven one
+/// as wanted, since Sᵀ(q̈ − wanted) = 0. So w = a/(M⁻¹)₁₁ = 1.5 a for M = (2, 1; 1, 2).
+#[test]
+fn a_lone_force_makes_the_nearest_motion() {
+    let text = "coordinates x, y\nkinetic x'^2 + y'^2 + x'*y'\nstart x = 0, y = 0";
+    let inverse = found(text, &path("x, y", 201, |t| vec![t.sin(), (2.0 * t).cos()]), &[0]);
+    assert_eq!((inverse.rank, inverse.missed.len()), ((1, 2), 1), "{:?}", inverse.missed);
+    let (t, w) = (column(&inverse, "t"), column(&inverse, "control_x"));
+    for k in 0..t.len() {
+        assert!((w[k] + 1.5 * t[k].sin()).abs() < 1e-5, "t = {}: {}", t[k], w[k]);
+    }
+}
+
 #[test]
 fn what_is_wrong_with_a_path_is_said() {
     let reading = read("coordinates x, θ\nmass x: 1\nmass θ: 1\nstart x = 0, θ = 0", &Overrides::default());

@@ -224,7 +224,8 @@ impl Steering {
         if !asked.limit.is_empty() {
             let beyond = self.w.iter().zip(&asked.limit).any(|(w, limit)| w.abs() > *limit);
             self.margins.extend(self.w.iter().zip(&asked.limit).map(|(w, limit)| limit - w.abs()));
-            if beyond {
+            // forces that cannot do all that is asked come as close as they can, too
+            if beyond || self.rows.rank < self.whole.rank {
                 self.bounded(asked);
             }
         }
