@@ -356,7 +356,8 @@ impl Probe {
                 let moved = (self.value() - before).abs();
                 own.iter().for_each(|(input, _)| self.inputs[*input] = plain[*input]);
                 // what has no value, such as 0/0, is not determined either
-                if !(moved <= SHIFT * (parts + before.abs())) {
+                let is_same = moved <= SHIFT * (parts + before.abs());
+                if !is_same {
                     return false;
                 }
             }

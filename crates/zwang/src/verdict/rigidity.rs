@@ -150,7 +150,8 @@ fn is_positive(form: &[f64], k: usize) -> bool {
     let top = S.iter().fold(0.0_f64, |top, x| top.max(x.abs()));
     for p in 0..k {
         let pivot = S[p * k + p];
-        if !(pivot > DEFINITE * top) {
+        let is_above = pivot > DEFINITE * top;
+        if !is_above {
             return false;
         }
         for i in p + 1..k {
