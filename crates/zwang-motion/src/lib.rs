@@ -33,6 +33,7 @@ pub mod scaled;
 pub mod settings;
 pub mod snapshot;
 pub mod trajectory;
+pub mod unilateral;
 
 pub use acceleration::{Gap, Route, RouteName, Solution, route};
 pub use conflict::{Conflict, conflict};
@@ -47,3 +48,4 @@ pub use scaled::{Scaled, scaled};
 pub use settings::Settings;
 pub use snapshot::{Found, Geometry, Snapshot, geometry};
 pub use trajectory::Trajectory;
+pub use unilateral::{Contact, Friction, ModeChange, NoPushes, Pushes, Roughness, Side, Turn, complementarity};

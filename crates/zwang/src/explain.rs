@@ -10,7 +10,7 @@ macro_rules! page {
 }
 
 /// All pages, in the order of their codes.
-pub const PAGES: [Page; 50] = [
+pub const PAGES: [Page; 53] = [
     page!("Z001"),
     page!("Z002"),
     page!("Z003"),
@@ -44,6 +44,7 @@ pub const PAGES: [Page; 50] = [
     page!("Z311"),
     page!("Z312"),
     page!("Z318"),
+    page!("Z319"),
     page!("Z401"),
     page!("Z402"),
     page!("Z403"),
@@ -58,6 +59,8 @@ pub const PAGES: [Page; 50] = [
     page!("Z606"),
     page!("Z607"),
     page!("Z608"),
+    page!("Z609"),
+    page!("Z610"),
     page!("Z701"),
     page!("Z801"),
     page!("Z901"),

@@ -27,6 +27,7 @@ mod legendre;
 pub mod lower;
 pub mod model;
 mod moving;
+mod one_sided;
 pub mod quantity;
 pub mod samples;
 pub mod scene;

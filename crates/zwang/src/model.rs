@@ -99,6 +99,25 @@ pub struct Constraint {
     pub friction: Option<Span>,
 }
 
+/// Coulomb friction, driven by the reaction of one constraint or contact.
+#[derive(Clone, Debug)]
+pub struct FrictionLaw {
+    /// Whether it belongs to a constraint; else to a contact.
+    pub constraint: bool,
+    /// Which one.
+    pub of: usize,
+    /// The coefficient while it sticks.
+    pub holding: Expr,
+    /// The coefficient while it slides.
+    pub sliding: Expr,
+    /// The normal force for a multiplier of one.
+    pub lever: Expr,
+    /// The slip velocity, one row per component.
+    pub slip: Vec<Row>,
+    /// Where it is stated.
+    pub span: Span,
+}
+
 /// One equation of the start.
 #[derive(Clone, Debug)]
 pub struct Initial {
@@ -296,6 +315,10 @@ pub struct Model {
     pub constraints: Vec<Constraint>,
     /// One-sided constraints: gap ≥ 0.
     pub contacts: Vec<Constraint>,
+    /// The restitution of each contact.
+    pub restitutions: Vec<Expr>,
+    /// Friction of constraints and contacts.
+    pub frictions: Vec<FrictionLaw>,
     /// Motions to be followed, and the coordinates driven for it (empty: all).
     pub controls: Vec<(Constraint, Vec<usize>)>,
     /// The start.
@@ -335,6 +358,16 @@ impl Model {
         let mut rows: Vec<&Row> = self.constraints.iter().flat_map(|c| &c.rows).collect();
         rows.sort_by_key(|row| row.level);
         rows
+    }
+
+    /// What holds only at times: "contact `floor`".
+    pub fn only_at_times(&self) -> Vec<String> {
+        let rough = |law: &FrictionLaw| match law.constraint {
+            true => format!("friction of `{}`", self.constraints[law.of].name),
+            false => format!("friction of `{}`", self.contacts[law.of].name),
+        };
+        let contacts = self.contacts.iter().map(|c| format!("contact `{}`", c.name));
+        contacts.chain(self.frictions.iter().map(rough)).collect()
     }
 
     /// t, q, q̇ and the parameters: what every compiled expression of the state takes.

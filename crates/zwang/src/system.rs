@@ -3,13 +3,16 @@
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
 use zwang_expr::{Expr, Graph};
-use zwang_motion::{Dynamics, Given, Instant, Jacobian, Legendre, Matrix, MotionError, Reaction, State};
+use zwang_motion::{
+    Contact, Dynamics, Friction, Given, Instant, Jacobian, Legendre, Matrix, MotionError, Reaction, Roughness, State,
+};
 
 use crate::compiled::{Coding, Compiled};
 use crate::equations::{Equations, SparseRow};
 use crate::explicit::{LONGEST, N_PIVOTS, acceleration, correction, least_pivot};
 use crate::model::{Derived, Model};
 use crate::moving::{Derivatives, Moving, Source};
+use crate::one_sided::OneSided;
 
 /// The compiled equations of one model with its parameter values.
 pub struct System {
@@ -29,6 +32,8 @@ pub struct System {
     graph: Arc<Graph>,
     /// What only a moving system needs.
     moving: Option<Moving>,
+    /// The rows that hold only at times.
+    one_sided: Option<OneSided>,
     /// Energies before and after each event that changed something.
     jumps: Vec<(Energies, Energies)>,
     /// Energies before the event under way.
@@ -147,6 +152,7 @@ impl System {
             symbols: inputs,
             graph: Arc::new(model.graph.clone()),
             moving: None,
+            one_sided: None,
             jumps: Vec::new(),
             before: None,
             source: None,
@@ -159,8 +165,14 @@ impl System {
     /// Compiles what a motion needs; false if something contains a symbol without a value.
     pub fn prepare_motion(&mut self, equations: &mut Equations) -> bool {
         self.moving = Moving::compile(equations, self.coding);
+        self.one_sided = OneSided::compile(equations, self.coding);
         self.set_source(equations);
-        self.moving.is_some()
+        self.moving.is_some() && (equations.n_always.is_none() || self.one_sided.is_some())
+    }
+
+    /// When programs become machine code.
+    pub(crate) fn coding(&self) -> Coding {
+        self.coding
     }
 
     /// Decides when programs that are made from now on become machine code.
@@ -254,6 +266,9 @@ impl System {
         let Some(moving) = &mut self.moving else { return Vec::new() };
         let mut values = moving.positions.run(&self.inputs).to_vec();
         values.extend(&moving.velocities.run(&self.inputs)[moving.n_positions..]);
+        if let Some(one_sided) = &self.one_sided {
+            one_sided.mask(&mut values);
+        }
         values
     }
 
@@ -261,7 +276,11 @@ impl System {
     pub fn position_rates(&mut self, state: &State) -> Vec<f64> {
         self.set(state);
         let Some(moving) = &mut self.moving else { return Vec::new() };
-        moving.velocities.run(&self.inputs)[..moving.n_positions].to_vec()
+        let mut rates = moving.velocities.run(&self.inputs)[..moving.n_positions].to_vec();
+        if let Some(one_sided) = &self.one_sided {
+            one_sided.mask_rates(&mut rates);
+        }
+        rates
     }
 
     /// How many instructions give M, Q, A, b.
@@ -482,6 +501,37 @@ impl Dynamics for System {
         if let Some(before) = self.before.take() {
             let after = self.energies(state)?;
             self.jumps.push((before, after));
+        }
+        Ok(())
+    }
+
+    fn contacts(&self) -> Vec<Contact> {
+        self.one_sided.as_ref().map_or(Vec::new(), |one_sided| one_sided.contacts.clone())
+    }
+
+    fn fill_restitutions(&mut self, state: &State, restitutions: &mut [f64]) -> Result<(), MotionError> {
+        self.set(state);
+        match &mut self.one_sided {
+            Some(one_sided) => one_sided.restitutions(&self.inputs, restitutions),
+            None => Ok(()),
+        }
+    }
+
+    fn frictions(&self) -> Vec<Friction> {
+        self.one_sided.as_ref().map_or(Vec::new(), |one_sided| one_sided.frictions.clone())
+    }
+
+    fn fill_roughness(&mut self, state: &State, roughness: &mut [Roughness]) -> Result<(), MotionError> {
+        self.set(state);
+        match &mut self.one_sided {
+            Some(one_sided) => one_sided.roughness(&self.inputs, roughness),
+            None => Ok(()),
+        }
+    }
+
+    fn struck(&mut self, state: &State) -> Result<(), MotionError> {
+        if self.before.is_none() {
+            self.before = Some(self.energies(state)?);
         }
         Ok(())
     }

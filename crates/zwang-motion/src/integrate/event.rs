@@ -24,6 +24,8 @@ pub(crate) struct Found {
 pub(crate) struct Watch {
     /// None for one that is zero where the watch began.
     positive: Vec<Option<bool>>,
+    /// How many are the system's own; the rest are ends of the mode, positive while it lasts.
+    n_own: usize,
     values: Vec<f64>,
     y: Vec<f64>,
 }
@@ -32,8 +34,21 @@ pub(crate) struct Watch {
 const LOOKS: usize = 8;
 
 impl Watch {
-    pub(crate) fn new(n_events: usize) -> Watch {
-        Watch { positive: vec![None; n_events], values: vec![0.0; n_events], y: Vec::new() }
+    pub(crate) fn new(n_own: usize, n_turns: usize) -> Watch {
+        let n = n_own + n_turns;
+        Watch { positive: vec![None; n], n_own, values: vec![0.0; n], y: Vec::new() }
+    }
+
+    /// The system's own events among these, and the ends of the mode.
+    pub(crate) fn part(&self, which: &[(usize, bool)]) -> (Vec<(usize, bool)>, Vec<usize>) {
+        let own = which.iter().copied().filter(|(event, _)| *event < self.n_own).collect();
+        (own, which.iter().filter(|(event, _)| *event >= self.n_own).map(|(event, _)| event - self.n_own).collect())
+    }
+
+    fn fill<D: Dynamics + ?Sized>(&mut self, flow: &mut Flow<D>) -> Result<(), MotionError> {
+        let (own, turns) = self.values.split_at_mut(self.n_own);
+        flow.dynamics.fill_events(&flow.instant.state, own)?;
+        flow.fill_turns(turns)
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -45,21 +60,23 @@ impl Watch {
         if self.is_empty() {
             return Ok(());
         }
-        flow.dynamics.fill_events(&flow.instant.state, &mut self.values)?;
+        self.fill(flow)?;
         self.positive.iter_mut().zip(&self.values).for_each(|(sign, x)| *sign = (*x != 0.0).then_some(*x > 0.0));
+        self.positive[self.n_own..].fill(Some(true));
         Ok(())
     }
 
     /// These quantities have changed their sign.
     pub(crate) fn passed(&mut self, which: &[(usize, bool)]) {
-        which.iter().for_each(|&(event, upwards)| self.positive[event] = Some(upwards));
+        let own = which.iter().filter(|(event, _)| *event < self.n_own);
+        own.for_each(|&(event, upwards)| self.positive[event] = Some(upwards));
     }
 
     fn at<D: Dynamics + ?Sized>(&mut self, flow: &mut Flow<D>, step: &Step, t: f64) -> Result<(), MotionError> {
         self.y.resize(step.y.len(), 0.0);
         step.values(t, &mut self.y);
         flow.place(t, &self.y);
-        flow.dynamics.fill_events(&flow.instant.state, &mut self.values)
+        self.fill(flow)
     }
 
     fn changed(&self) -> bool {

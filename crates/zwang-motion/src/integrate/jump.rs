@@ -21,7 +21,8 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         self.flow.place(self.t, &self.y);
         let mut state = self.flow.instant.state.clone();
         let mut reactions = Vec::new();
-        for &(event, upwards) in &found.which {
+        let (own, turns) = self.watch.part(&found.which);
+        for &(event, upwards) in &own {
             let reaction = self.flow.dynamics.fire(event, upwards, &mut state).map_err(Outcome::Failed)?;
             if reaction != Reaction::Ignore {
                 self.events.push(Event { t: found.t, event, upwards });
@@ -29,15 +30,21 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
             reactions.push(reaction);
         }
         if reactions.contains(&Reaction::Switch) {
-            self.count_switches(found.t, found.which[0].0)?;
+            self.count_switches(found.t, own[0].0)?;
         }
         let n = self.flow.n;
         let before = self.y.clone();
         self.y[n..2 * n].copy_from_slice(&state.qdot);
+        let mode = self.mode();
         if reactions.contains(&Reaction::Change) {
-            self.land_after(found.which[0].0)?;
+            // a blow may open what is closed
+            self.flow.modes.open_all();
+            self.land_after(own[0].0)?;
         }
-        if reactions.iter().any(|r| *r != Reaction::Ignore) {
+        if !self.flow.modes.is_empty() {
+            self.began = self.t;
+            self.settle(&mode, &turns)?;
+        } else if reactions.iter().any(|r| *r != Reaction::Ignore) {
             self.began = self.t;
             self.begin().map_err(|error| {
                 // constraints that no longer agree leave the state as it was

@@ -1,7 +1,9 @@
 //! Moving along the constraints: steps, their sizes, events, and why the motion ended.
 
+mod contact;
 mod crossing;
 mod event;
+mod friction;
 mod jump;
 mod look;
 mod onset;
@@ -16,7 +18,7 @@ mod watch;
 
 use crate::{
     Drift, Dynamics, Instant, Method, MotionError, Reaction, RouteName, Settings, State,
-    acceleration::decomposition::Decomposition, flow::Flow,
+    acceleration::decomposition::Decomposition, flow::Flow, unilateral::ModeChange,
 };
 pub use crossing::Passage;
 use crossing::{Choice, Crossing, generic_rank};
@@ -102,6 +104,20 @@ pub enum Outcome {
     Sliding {
         /// Which of the watched quantities.
         event: usize,
+    },
+    /// No mode, or more than one, of contacts and frictions satisfies Coulomb's law here.
+    Ambiguous {
+        /// When.
+        t: f64,
+        /// The rows that press.
+        rows: Vec<usize>,
+        /// How many different motions were found.
+        n_modes: usize,
+    },
+    /// Contacts open and close without end.
+    Restless {
+        /// When.
+        t: f64,
     },
     /// An event changed a parameter so that a position constraint is no longer met.
     JumpedOff {
@@ -237,6 +253,10 @@ pub struct Motion<'d, D: Dynamics + ?Sized> {
     counts: Counts,
     passages: Vec<Passage>,
     events: Vec<Event>,
+    mode_changes: Vec<ModeChange>,
+    /// When changes of mode began to be counted, and how many there have been since.
+    first_change: f64,
+    n_changes: usize,
     stiffness: Option<Stiffness>,
     rank: usize,
     /// The rank at the start, where the motion starts in a position in which the constraints lose rank.
@@ -304,7 +324,7 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         let mut motion = Motion {
             stepper: Stepper::Explicit(RungeKutta::new(&ORDER_8, size)),
             crossing: Crossing::default(),
-            watch: Watch::new(flow.dynamics.n_events()),
+            watch: Watch::new(flow.dynamics.n_events(), flow.n_turns()),
             t0: start.t,
             t: start.t,
             h: 0.0,
@@ -331,6 +351,9 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
             counts: Counts::default(),
             passages: Vec::new(),
             events: Vec::new(),
+            mode_changes: Vec::new(),
+            first_change: start.t,
+            n_changes: 0,
             stiffness: None,
             rank: 0,
             singular_start: None,
@@ -347,6 +370,7 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         };
         motion.choose_solver();
         motion.begin()?;
+        motion.begin_contact()?;
         motion.use_method(method)?;
         Ok(motion)
     }
@@ -711,7 +735,7 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         }
         self.goes_on = true;
         self.measure_here();
-        Ok(())
+        self.mind_lifting()
     }
 
     fn measure_here(&mut self) {

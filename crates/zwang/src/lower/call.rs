@@ -240,8 +240,13 @@ impl Lower<'_> {
         let shown = self.labelled(label).name.clone();
         let quantities: Vec<Quantity> = match name {
             "work" | "power" => {
-                let Label::Constraint(k) = label else { return self.of_later(name, &shown, span) };
-                if name == "power" && self.model.constraints[k].friction.is_none() {
+                // contacts follow the constraints once the system moves
+                let k = match label {
+                    Label::Constraint(k) => k,
+                    Label::Contact(k) => self.model.constraints.len() + k,
+                    Label::Control(_) => return self.of_later(name, &shown, span),
+                };
+                if name == "power" && self.labelled(label).friction.is_none() {
                     return self.power_of(&rows);
                 }
                 let derived = if name == "work" { Derived::Work(k) } else { Derived::Power(k) };

@@ -6,6 +6,7 @@ mod constraints;
 mod dimensions;
 mod events;
 mod formula;
+mod friction;
 mod initial;
 mod mechanics;
 mod names;
@@ -55,6 +56,7 @@ pub fn lower(tree: &SyntaxTree, text: &str, diagnostics: &mut Diagnostics) -> Op
     lower.start();
     lower.mechanics();
     lower.constraints();
+    lower.place_frictions();
     lower.definitions();
     lower.wishes();
     lower.scene();
@@ -126,6 +128,8 @@ struct Lower<'a> {
     n_points: usize,
     /// The points each constraint speaks of.
     sketches: FxHashMap<Label, Sketch>,
+    /// Friction as stated.
+    frictions: Vec<friction::Draft>,
     model: Model,
 }
 
@@ -152,6 +156,8 @@ impl<'a> Lower<'a> {
             nonideal: Vec::new(),
             constraints: Vec::new(),
             contacts: Vec::new(),
+            restitutions: Vec::new(),
+            frictions: Vec::new(),
             controls: Vec::new(),
             start: Vec::new(),
             start_span: None,
@@ -204,6 +210,7 @@ impl<'a> Lower<'a> {
             plots: Vec::new(),
             n_points: 0,
             sketches: FxHashMap::default(),
+            frictions: Vec::new(),
             model,
         }
     }

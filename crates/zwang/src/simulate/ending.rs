@@ -37,6 +37,12 @@ pub(super) fn ending(
         .help("give a shorter one with --step, or leave `method` out"),
         Outcome::Sliding { event } => sliding(equations, state, *event),
         Outcome::JumpedOff { event, row } => jumped_off(equations, *event, *row),
+        Outcome::Restless { t } => {
+            Diagnostic::error("Z609", format!("contacts open and close without end at t = {}", rounded(*t, 9)))
+                .with_note("thousands of changes have not moved the time on")
+                .help("a little less restitution lets bounces die out; contacts that exclude each other have no motion")
+        }
+        Outcome::Ambiguous { t, rows, n_modes } => ambiguous(equations, *t, rows, *n_modes),
         Outcome::Undetermined { t, rows } => undetermined(equations, *t, rows),
         Outcome::StepTooSmall { h, coordinate, rows, cause } => {
             too_small(equations, state, *h, *coordinate, cause.as_ref()).about(equations, rows)
@@ -78,6 +84,19 @@ fn undetermined(equations: &Equations, t: f64, rows: &[usize]) -> Diagnostic {
         d = d.at(equations.model.constraints[equations.rows[row].constraint].span, "its derivatives vanish there");
     }
     d.help("start on the branch you want with some speed along it, loosen the tolerance, or state which way it goes by a constraint")
+}
+
+/// Z610: Coulomb's law has no solution, or several.
+fn ambiguous(equations: &Equations, t: f64, rows: &[usize], n_modes: usize) -> Diagnostic {
+    let how_many = if n_modes == 0 { "no motion" } else { "more than one motion" };
+    let message = format!("with friction, {how_many} is possible from t = {} on", number(t));
+    let mut d = Diagnostic::error("Z610", message);
+    if let Some(&row) = rows.first() {
+        let names = joined(&names_of(equations, rows));
+        d = d.at(equations.model.constraints[equations.rows[row].constraint].span, format!("friction of {names}"));
+    }
+    d.with_note("rigid bodies and Coulomb's law do not always agree (Painlevé); nothing is guessed here")
+        .help("a smaller coefficient of friction, or a soft support instead of a rigid one, has a motion")
 }
 
 /// Z604: a motion that ends in finite time, or cannot be resolved.

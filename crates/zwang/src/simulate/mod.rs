@@ -9,7 +9,7 @@ use std::time::Instant as Clock;
 
 use zwang_expr::Expr;
 use zwang_motion::{
-    Counts, Drift, Method, Motion, MotionError, Outcome, Passage, Plan, Reaction, Settings, Solver, State,
+    Counts, Drift, Method, Motion, MotionError, Outcome, Passage, Plan, Reaction, RouteName, Settings, Solver, State,
 };
 
 use crate::check::Check;
@@ -54,7 +54,7 @@ pub struct Happening {
     pub t: f64,
     /// The user's name for it: a constraint, a condition.
     pub name: String,
-    /// `rank-drop`, `when` or `switch`.
+    /// `impact`, `take-off`, `rest`, `stick`, `slip`, `rank-drop`, `when` or `switch`.
     pub kind: &'static str,
 }
 
@@ -81,6 +81,9 @@ impl Ended {
             Ended::Stopped(Outcome::StepTooLong { .. }) => "step-too-long",
             Ended::Stopped(Outcome::Sliding { .. }) => "sliding",
             Ended::Stopped(Outcome::JumpedOff { .. }) => "off-constraint",
+            Ended::Stopped(Outcome::Restless { .. }) => "restless",
+            Ended::Stopped(Outcome::Ambiguous { n_modes: 0, .. }) => "no-motion",
+            Ended::Stopped(Outcome::Ambiguous { .. }) => "several-motions",
             Ended::Stopped(_) => "failed",
         }
     }
@@ -141,7 +144,7 @@ pub fn simulate(
 ) -> Option<Run> {
     let clock = Clock::now();
     let plan = plan(&check, wishes);
-    if !check.system.prepare_motion(&mut check.equations) {
+    if check.equations.is_one_sided() && !engage(&mut check) || !check.system.prepare_motion(&mut check.equations) {
         let message = "an event or an integral contains a quantity that this version cannot compute";
         diagnostics.push(Diagnostic::error("Z901", message));
         return None;
@@ -160,6 +163,20 @@ pub fn simulate(
     run.wall_seconds = clock.elapsed().as_secs_f64();
     say(&mut run, &wishes.settings, diagnostics);
     Some(run)
+}
+
+/// Takes what holds only at times among the rows, and compiles them; false if one contains a symbol without a value.
+pub(crate) fn engage(check: &mut Check) -> bool {
+    if check.equations.n_always.is_some() {
+        return true;
+    }
+    check.equations.engage();
+    let with_legendre = check.route == RouteName::TwoForm;
+    let Some(system) = System::compile(&mut check.equations, with_legendre, check.system.coding()) else {
+        return false;
+    };
+    check.system = system;
+    true
 }
 
 /// A motion of which nothing was kept but its end.
@@ -249,6 +266,7 @@ struct Walk<'c> {
     extremes: Extremes,
     events: Vec<Happening>,
     n_events: usize,
+    n_changes: usize,
     start: f64,
     every: f64,
     n_rows: usize,
@@ -293,6 +311,7 @@ impl<'c> Walk<'c> {
             extremes,
             events,
             n_events: 0,
+            n_changes: 0,
             start: start_t,
             every,
             n_rows: 0,
@@ -390,6 +409,12 @@ impl<'c> Walk<'c> {
                 None => Happening { t: event.t, name: "a formula switches".into(), kind: "switch" },
             };
             self.events.push(happening);
+        }
+        let changes = &self.motion.mode_changes()[self.n_changes..];
+        self.n_changes += changes.len();
+        for change in changes {
+            let name = self.equations.rows[change.row].name.clone();
+            self.events.push(Happening { t: change.t, name, kind: change.turn.as_str() });
         }
     }
 

@@ -79,7 +79,9 @@ pub(super) fn momenta(check: &mut Check) -> (Vec<Cyclic>, Vec<Conserved>, Option
     let mut skipped = None;
     if others.len() > MOST_SOUGHT {
         skipped = Some(format!("sums of momenta are sought among {MOST_SOUGHT} coordinates at most"));
-    } else if check.equations.model.later.iter().all(|l| !l.changes_motion) {
+    } else if check.equations.model.later.iter().all(|l| !l.changes_motion)
+        && check.equations.model.only_at_times().is_empty()
+    {
         directions.extend(sums(check, &acting, &others));
     }
     let conserved = directions.into_iter().filter_map(|u| conserved(check, &u)).collect();
@@ -123,7 +125,8 @@ fn spoilers(equations: &mut Equations, acting: &Acting, k: usize) -> (Option<boo
         list.truncate(MOST_SPOILERS - 1);
         list.push(format!("{more} more"));
     }
-    let later: Vec<String> = model.later.iter().filter(|l| l.changes_motion).map(|l| l.what.clone()).collect();
+    let mut later: Vec<String> = model.later.iter().filter(|l| l.changes_motion).map(|l| l.what.clone()).collect();
+    later.extend(model.only_at_times());
     match (list.is_empty(), later.is_empty()) {
         (true, true) => (Some(true), list),
         (true, false) => (None, later),

@@ -1,0 +1,421 @@
+//! Contacts and friction along a motion: where a mode ends, what is struck, which mode follows.
+
+use super::*;
+use crate::unilateral::{ModeChange, NoPushes, Side, Turn, complementarity, modes::Grip};
+
+/// A gap below this part of the size of its row counts as touching; it equals the default tolerance of a run.
+const TOUCHING: f64 = 1e-9;
+
+/// The gap of a contact that opens without a blow may be negative by this part of the size of its row: nothing but rounding
+/// and the error of one step.
+const LIFTING: f64 = 1e-10;
+
+/// A push below this part of those that the forces at hand make is none.
+const NO_PUSH: f64 = 1e-12;
+
+/// Bounces lower than this part of the size of the row are lost in rounding.
+const LOWEST: f64 = 1e-13;
+
+/// So many changes of mode within this part of the run do not end.
+const MOST_CHANGES: usize = 10_000;
+const CLOSE: f64 = 1e-9;
+
+/// The mode that was left, to tell what has changed.
+pub(super) struct Before {
+    closed: Vec<bool>,
+    grips: Vec<Grip>,
+}
+
+/// Contacts that touch, with what one impulse or force in each does to all.
+struct Touching {
+    contacts: Vec<usize>,
+    rows: Vec<usize>,
+    /// A M⁻¹Aᵀ of their rows, with the other rows held.
+    S: Vec<f64>,
+    /// The change of q̇ or q̈ by a unit λ of each.
+    responses: Vec<Vec<f64>>,
+}
+
+/// A contact that was struck, and how fast it opens again.
+struct Bounce {
+    contact: usize,
+    rate: f64,
+}
+
+impl<D: Dynamics + ?Sized> Motion<'_, D> {
+    /// The mode now.
+    pub(super) fn mode(&self) -> Before {
+        Before { closed: self.flow.modes.closed.clone(), grips: self.flow.modes.grips.clone() }
+    }
+
+    /// Changes of mode so far, in the order of time.
+    pub fn mode_changes(&self) -> &[ModeChange] {
+        &self.mode_changes
+    }
+
+    /// The mode at the start, and what is struck there.
+    pub(super) fn begin_contact(&mut self) -> Result<(), MotionError> {
+        if self.flow.modes.is_empty() {
+            return Ok(());
+        }
+        if let (true, Some(contact)) = (self.method.is_fixed_step(), self.flow.modes.contacts.first()) {
+            return Err(MotionError::NotHolonomic { row: contact.row });
+        }
+        self.flow.wants_lambda = true;
+        let before = self.mode();
+        match self.settle(&before, &[]) {
+            Err(Outcome::Failed(error) | Outcome::Contradiction { error, .. }) => Err(error),
+            Err(outcome) => {
+                self.outcome = Some(outcome);
+                Ok(())
+            }
+            Ok(()) => Ok(()),
+        }
+    }
+
+    /// Finds impacts and the mode that follows where the motion stands, and begins there. `fired` are the contacts whose gap
+    /// or push has reached zero.
+    pub(super) fn settle(&mut self, before: &Before, fired: &[usize]) -> Result<(), Outcome> {
+        self.count_changes()?;
+        let is_start = self.counts.steps == 0 && self.t == self.t0;
+        let touching = self.touching(before, fired).map_err(Outcome::Failed)?;
+        let mut stopped = vec![false; before.closed.len()];
+        let y = self.y.clone();
+        let mut left = None;
+        let closed = loop {
+            self.y.copy_from_slice(&y);
+            let bounces = self.strike(&touching, &stopped).map_err(Outcome::Failed)?;
+            let closed = self.rest(&touching).map_err(Outcome::Failed)?;
+            // bounces that die out before anything else can happen are over
+            let Some((contact, time)) = self.dying(&bounces, &closed).map_err(Outcome::Failed)? else {
+                self.note_impacts(&touching, &y, before).map_err(Outcome::Failed)?;
+                break closed;
+            };
+            stopped[contact] = true;
+            left = Some(f64::max(time, left.unwrap_or(0.0)));
+        };
+        self.choose_mode(&touching, closed, fired)?;
+        self.note_turns(before, is_start, left.unwrap_or(0.0));
+        self.begin().map_err(|error| self.failed(error))?;
+        self.mind_pushes().map_err(Outcome::Failed)
+    }
+
+    /// Changes that follow each other without end are a motion that this law does not determine.
+    fn count_changes(&mut self) -> Result<(), Outcome> {
+        if self.t - self.first_change > CLOSE * (self.plan.end - self.t0) {
+            (self.first_change, self.n_changes) = (self.t, 0);
+        }
+        self.n_changes += 1;
+        match self.n_changes < MOST_CHANGES {
+            true => Ok(()),
+            false => Err(Outcome::Restless { t: self.t }),
+        }
+    }
+
+    /// The contacts that touch here.
+    fn touching(&mut self, before: &Before, fired: &[usize]) -> Result<Touching, MotionError> {
+        let flow = &mut self.flow;
+        flow.modes.open_all();
+        flow.release();
+        flow.place(self.t, &self.y);
+        flow.evaluate()?;
+        let mut gaps = vec![0.0; flow.h];
+        flow.dynamics.fill_positions(&flow.instant.state, &mut gaps)?;
+        let touches = |&c: &usize| {
+            let row = flow.modes.contacts[c].row;
+            let near = gaps[row] <= TOUCHING * flow.row_size(row, &flow.q_size);
+            before.closed[c] || near || fired.contains(&c)
+        };
+        let contacts: Vec<usize> = (0..flow.modes.contacts.len()).filter(touches).collect();
+        let rows: Vec<usize> = contacts.iter().map(|&c| flow.modes.contacts[c].row).collect();
+        let none = vec![0.0; flow.given.constraint_rhs.len()];
+        let mut responses = Vec::new();
+        for &row in &rows {
+            let (mut force, mut x) = (vec![0.0; flow.n], vec![0.0; flow.n]);
+            let (col, value) = flow.modes.whole.constraint_matrix.row(row);
+            col.iter().zip(value).for_each(|(&j, a)| force[j] = *a);
+            flow.all.solve(&flow.given.constraint_matrix, &force, &[], &none, &mut x)?;
+            responses.push(x);
+        }
+        let A = &flow.modes.whole.constraint_matrix;
+        let S = rows.iter().flat_map(|&row| responses.iter().map(move |x| A.row_times(row, x))).collect();
+        Ok(Touching { contacts, rows, S, responses })
+    }
+
+    /// Impact, all contacts at once: of the velocities the contacts allow the one nearest to that before, Moreau's law.
+    ///
+    /// $$ \min\ (v^+ - v^-)^T M (v^+ - v^-) \quad\text{subject to}\quad \dot g^+ \ge \max(-e\,\dot g^-, 0) $$
+    fn strike(&mut self, touching: &Touching, stopped: &[bool]) -> Result<Vec<Bounce>, MotionError> {
+        let flow = &mut self.flow;
+        flow.place(self.t, &self.y);
+        let rates = flow.rates()?;
+        let noise: Vec<f64> = touching.rows.iter().map(|&row| flow.rate_noise(&[row])).collect();
+        let before: Vec<f64> = touching.rows.iter().map(|&row| rates[row]).collect();
+        if before.iter().zip(&noise).all(|(rate, noise)| *rate >= -noise) {
+            return Ok(Vec::new());
+        }
+        let mut restitutions = vec![0.0; flow.modes.contacts.len()];
+        flow.dynamics.fill_restitutions(&flow.instant.state, &mut restitutions)?;
+        let wanted = |k: usize| match before[k] < -noise[k] && !stopped[touching.contacts[k]] {
+            true => -restitutions[touching.contacts[k]] * before[k],
+            false => 0.0,
+        };
+        let w0: Vec<f64> = (0..before.len()).map(|k| before[k] - wanted(k)).collect();
+        let rounding: Vec<f64> = noise.iter().map(|x| 1e-3 * x).collect();
+        let found = complementarity(&touching.S, &w0, &vec![Side::OneSided; w0.len()], &rounding)
+            .map_err(|error| excluded(error, &touching.rows))?;
+        let n = flow.n;
+        for (x, p) in touching.responses.iter().zip(&found.lambda) {
+            self.y[n..2 * n].iter_mut().zip(x).for_each(|(v, x)| *v += p * x);
+        }
+        let opens = |k: &usize| found.slack[*k] + wanted(*k) > noise[*k] && before[*k] < -noise[*k];
+        let bounce = |k: usize| Bounce { contact: touching.contacts[k], rate: found.slack[k] + wanted(k) };
+        Ok((0..before.len()).filter(opens).map(bounce).collect())
+    }
+
+    /// Which of the touching contacts close: the least constraint among accelerations, for those that do not open already.
+    fn rest(&mut self, touching: &Touching) -> Result<Vec<bool>, MotionError> {
+        let flow = &mut self.flow;
+        flow.modes.open_all();
+        flow.place(self.t, &self.y);
+        flow.evaluate()?;
+        let rates = flow.rates()?;
+        let resting = |k: &usize| rates[touching.rows[*k]] <= flow.rate_noise(&[touching.rows[*k]]);
+        let places: Vec<usize> = (0..touching.rows.len()).filter(resting).collect();
+        let (A, b) = (&flow.modes.whole.constraint_matrix, &flow.modes.whole.constraint_rhs);
+        let qddot = &flow.instant.qddot;
+        let terms = |row: usize| {
+            let (col, value) = A.row(row);
+            b[row].abs() + col.iter().zip(value).map(|(&j, a)| (a * qddot[j]).abs()).sum::<f64>()
+        };
+        let w0: Vec<f64> = places.iter().map(|&k| A.row_times(touching.rows[k], qddot) - b[touching.rows[k]]).collect();
+        let noise: Vec<f64> = places.iter().map(|&k| 1e-14 * terms(touching.rows[k])).collect();
+        let m = touching.rows.len();
+        let S: Vec<f64> = places.iter().flat_map(|&i| places.iter().map(move |&j| touching.S[i * m + j])).collect();
+        let rows: Vec<usize> = places.iter().map(|&k| touching.rows[k]).collect();
+        let found = complementarity(&S, &w0, &vec![Side::OneSided; w0.len()], &noise)
+            .map_err(|error| excluded(error, &rows))?;
+        let mut closed = vec![false; flow.modes.contacts.len()];
+        for (at, &k) in places.iter().enumerate() {
+            let size = found.slack[at].abs() <= 10.0 * noise[at] + 1e-13 * w0[at].abs();
+            closed[touching.contacts[k]] =
+                found.active.contains(&at) || (size && found.lambda.iter().any(|l| *l > 0.0));
+        }
+        // rows that repeat others hold too, unless the shortest λ would pull in one of them
+        if self.pulls(&closed)? {
+            closed.fill(false);
+            found.active.iter().for_each(|&at| closed[touching.contacts[places[at]]] = true);
+        }
+        Ok(closed)
+    }
+
+    /// Whether a contact would pull if these were closed.
+    fn pulls(&mut self, closed: &[bool]) -> Result<bool, MotionError> {
+        let flow = &mut self.flow;
+        flow.modes.closed.copy_from_slice(closed);
+        flow.modes.switch();
+        flow.release();
+        let done = flow.evaluate();
+        let top = flow.instant.lambda.iter().fold(0.0, |top: f64, l| top.max(l.abs()));
+        let rows = flow.modes.contacts.iter().zip(closed).filter(|(_, closed)| **closed).map(|(c, _)| c.row);
+        let pulls = rows.fold(false, |pulls, row| pulls || flow.instant.lambda[row] < -NO_PUSH * top);
+        flow.modes.open_all();
+        flow.release();
+        done?;
+        Ok(pulls)
+    }
+
+    /// A contact whose bounces die out within the tolerance, and the time they would still take: 2v/|a| (1 + e + e² + …).
+    fn dying(&mut self, bounces: &[Bounce], closed: &[bool]) -> Result<Option<(usize, f64)>, MotionError> {
+        if bounces.is_empty() {
+            return Ok(None);
+        }
+        let flow = &mut self.flow;
+        let mut restitutions = vec![0.0; flow.modes.contacts.len()];
+        flow.place(self.t, &self.y);
+        flow.dynamics.fill_restitutions(&flow.instant.state, &mut restitutions)?;
+        flow.modes.closed.copy_from_slice(closed);
+        flow.modes.switch();
+        flow.release();
+        flow.evaluate()?;
+        let longest = self.plan.tolerance * (self.plan.end - self.t0);
+        let mut found: Option<(usize, f64)> = None;
+        for bounce in bounces {
+            let row = flow.modes.contacts[bounce.contact].row;
+            let whole = &flow.modes.whole;
+            let a = whole.constraint_matrix.row_times(row, &flow.instant.qddot) - whole.constraint_rhs[row];
+            let (e, v) = (restitutions[bounce.contact], bounce.rate);
+            let time = 2.0 * v / (-a * (1.0 - e));
+            let height = v * v / (-2.0 * a);
+            let is_low = height <= LOWEST * flow.row_size(row, &flow.q_size);
+            if a < 0.0 && e < 1.0 && (time <= longest || is_low) && found.is_none_or(|(_, t)| time > t) {
+                found = Some((bounce.contact, time));
+            }
+        }
+        flow.modes.open_all();
+        flow.release();
+        Ok(found)
+    }
+
+    /// Notes what was struck; the system counts the energy.
+    fn note_impacts(&mut self, touching: &Touching, y: &[f64], before: &Before) -> Result<(), MotionError> {
+        if self.y == y {
+            return Ok(());
+        }
+        let flow = &mut self.flow;
+        flow.place(self.t, y);
+        let rates = flow.rates()?;
+        let state = flow.instant.state.clone();
+        flow.dynamics.struck(&state)?;
+        for (&contact, &row) in touching.contacts.iter().zip(&touching.rows) {
+            if rates[row] < -flow.rate_noise(&[row]) && !before.closed[contact] {
+                self.mode_changes.push(ModeChange { t: self.t, turn: Turn::Impact, row });
+            }
+        }
+        flow.place(self.t, &self.y);
+        let state = flow.instant.state.clone();
+        flow.dynamics.landed(&state)
+    }
+
+    /// Sets the mode that follows.
+    fn choose_mode(&mut self, touching: &Touching, closed: Vec<bool>, fired: &[usize]) -> Result<(), Outcome> {
+        let flow = &mut self.flow;
+        flow.place(self.t, &self.y);
+        let rates = flow.rates().map_err(Outcome::Failed)?;
+        for (&c, &row) in touching.contacts.iter().zip(&touching.rows) {
+            flow.modes.lifting[c] = !closed[c] && rates[row] <= flow.rate_noise(&[row]);
+        }
+        let resting = |c: &usize| {
+            let row = flow.modes.contacts[*c].row;
+            rates[row] <= flow.rate_noise(&[row])
+        };
+        let resting: Vec<usize> = touching.contacts.iter().copied().filter(resting).collect();
+        if !flow.modes.frictions.is_empty() {
+            self.choose_among(&resting, fired)?;
+            let modes = &mut self.flow.modes;
+            resting.iter().for_each(|&c| modes.lifting[c] = !modes.closed[c]);
+            return Ok(());
+        }
+        flow.modes.closed = closed;
+        flow.modes.switch();
+        Ok(())
+    }
+
+    /// Notes which contacts have opened or closed; `left` is the time that bounces cut short would still take.
+    fn note_turns(&mut self, before: &Before, is_start: bool, left: f64) {
+        if is_start {
+            return;
+        }
+        let modes = &self.flow.modes;
+        for (c, contact) in modes.contacts.iter().enumerate() {
+            let (turn, t) = match (before.closed[c], modes.closed[c]) {
+                (false, true) => (Turn::Rest, (self.t + left).min(self.plan.end)),
+                (true, false) => (Turn::TakeOff, self.t),
+                _ => continue,
+            };
+            self.mode_changes.push(ModeChange { t, turn, row: contact.row });
+        }
+        for (k, friction) in modes.frictions.iter().enumerate() {
+            let turn = match (before.grips[k], modes.grips[k]) {
+                (Grip::Sticks, Grip::Slides(_)) => Turn::Slip,
+                (Grip::Slides(_), Grip::Sticks) => Turn::Stick,
+                _ => continue,
+            };
+            self.mode_changes.push(ModeChange { t: self.t, turn, row: friction.normal });
+        }
+    }
+
+    /// How small a push of each closed contact counts as none.
+    fn mind_pushes(&mut self) -> Result<(), MotionError> {
+        let flow = &mut self.flow;
+        flow.place(self.t, &self.y);
+        flow.evaluate()?;
+        let top = flow.instant.lambda.iter().fold(0.0, |top: f64, l| top.max(l.abs()));
+        flow.modes.no_push = NO_PUSH * top;
+        Ok(())
+    }
+
+    /// Contacts that have left for good may be struck again.
+    pub(super) fn mind_lifting(&mut self) -> Result<(), MotionError> {
+        let flow = &mut self.flow;
+        if !flow.modes.lifting.contains(&true) {
+            return Ok(());
+        }
+        flow.place(self.t, &self.y);
+        let mut gaps = vec![0.0; flow.h];
+        flow.dynamics.fill_positions(&flow.instant.state, &mut gaps)?;
+        for c in 0..flow.modes.contacts.len() {
+            let row = flow.modes.contacts[c].row;
+            let has_left = gaps[row] > LIFTING * flow.row_size(row, &flow.q_size);
+            flow.modes.lifting[c] &= !has_left;
+        }
+        Ok(())
+    }
+}
+
+impl<D: Dynamics + ?Sized> Flow<'_, D> {
+    /// How many ends of the mode are watched.
+    pub(super) fn n_turns(&self) -> usize {
+        self.modes.contacts.len() + 2 * self.modes.frictions.len()
+    }
+
+    /// What is negative where the mode has ended: the gap of an open contact that is closing, the push of a closed one.
+    pub(super) fn fill_turns(&mut self, values: &mut [f64]) -> Result<(), MotionError> {
+        if self.modes.is_empty() {
+            return Ok(());
+        }
+        self.evaluate()?;
+        let mut gaps = vec![0.0; self.h];
+        self.dynamics.fill_positions(&self.instant.state, &mut gaps)?;
+        let rates = self.rates()?;
+        for (c, contact) in self.modes.contacts.iter().enumerate() {
+            let row = contact.row;
+            values[c] = if self.modes.closed[c] {
+                self.instant.lambda[row] + self.modes.no_push
+            } else {
+                let slack = if self.modes.lifting[c] { LIFTING * self.row_size(row, &self.q_size) } else { 0.0 };
+                let is_struck = gaps[row] < -slack && rates[row] < 0.0;
+                if is_struck { -1.0 } else { 1.0 }
+            };
+        }
+        let first = self.modes.contacts.len();
+        for k in 0..self.modes.frictions.len() {
+            (values[first + 2 * k], values[first + 2 * k + 1]) = self.friction_turns(k, &rates)?;
+        }
+        Ok(())
+    }
+
+    /// What is negative where friction k changes: its room in the cone, or its slip along its direction; and the force that
+    /// presses, where it may change its side.
+    fn friction_turns(&mut self, k: usize, rates: &[f64]) -> Result<(f64, f64), MotionError> {
+        let friction = self.modes.frictions[k].clone();
+        let push = self.instant.lambda[friction.normal];
+        match self.modes.grips[k] {
+            Grip::Idle => Ok((1.0, 1.0)),
+            Grip::Sticks => {
+                let mut roughness = std::mem::take(&mut self.modes.roughness);
+                let done = self.dynamics.fill_roughness(&self.instant.state, &mut roughness);
+                self.modes.roughness = roughness;
+                done?;
+                let rough = self.modes.roughness[k];
+                let force = friction.slip.iter().map(|&row| self.instant.lambda[row].powi(2)).sum::<f64>().sqrt();
+                Ok((rough.holding * rough.lever * push.abs() - force + self.modes.no_push, 1.0))
+            }
+            Grip::Slides(sense) => {
+                let along: f64 = match friction.slip[..] {
+                    [row] => sense * rates[row],
+                    _ => friction.slip.iter().zip(&self.modes.directions[k]).map(|(&row, d)| d * rates[row]).sum(),
+                };
+                let side = if friction.contact.is_some() { 1.0 } else { self.modes.presses[k] * push };
+                Ok((along + self.rate_noise(&friction.slip), side + self.modes.no_push))
+            }
+        }
+    }
+}
+
+fn excluded(error: NoPushes, rows: &[usize]) -> MotionError {
+    match error {
+        NoPushes::Contradiction { row } => MotionError::Excluded { row: rows[row] },
+        NoPushes::NotConverged => MotionError::NotConverged { residual: 0.0 },
+    }
+}

@@ -1,0 +1,267 @@
+//! Which mode follows where friction acts: the one whose motion keeps its own inequalities.
+
+use super::*;
+use crate::unilateral::modes::Grip;
+
+/// What one contact, or one friction of a row that always holds, may do next.
+#[derive(Clone, Debug)]
+struct Choice {
+    /// A contact, and whether it closes.
+    contact: Option<(usize, bool)>,
+    friction: Option<Try>,
+}
+
+/// What one friction may do next.
+#[derive(Clone, Debug)]
+struct Try {
+    friction: usize,
+    grip: Grip,
+    /// The sign of the λ that presses.
+    press: f64,
+    /// Whether it sets out from rest.
+    begins: bool,
+}
+
+/// Modes that are tried at most: so many take about a second.
+const MOST_MODES: usize = 20_000;
+
+/// Inequalities may be missed by this part of the terms in them: modes meet where they are equalities.
+const EDGE: f64 = 1e-9;
+
+/// Two accelerations are different ones if they differ by this part.
+const DIFFERENT: f64 = 1e-6;
+
+impl<D: Dynamics + ?Sized> Motion<'_, D> {
+    /// Finds the mode whose motion keeps its inequalities: `resting` contacts may close; `fired` have just let go.
+    pub(super) fn choose_among(&mut self, resting: &[usize], fired: &[usize]) -> Result<(), Outcome> {
+        self.flow.place(self.t, &self.y);
+        let units = self.units(resting, fired).map_err(Outcome::Failed)?;
+        let n_modes = units.iter().fold(1usize, |n, unit| n.saturating_mul(unit.len()));
+        let mut at = vec![0; units.len()];
+        let mut found: Option<(Vec<usize>, Vec<f64>)> = None;
+        for _ in 0..n_modes.min(MOST_MODES) {
+            self.take(&units, &at);
+            // a mode without a solution is none
+            if let Ok(true) = self.is_kept(&units, &at) {
+                let qddot = self.flow.instant.qddot.clone();
+                match &found {
+                    None => found = Some((at.clone(), qddot)),
+                    Some((_, first)) if differ(first, &qddot) => {
+                        return Err(Outcome::Ambiguous { t: self.t, rows: self.pressing(&units), n_modes: 2 });
+                    }
+                    _ => {}
+                }
+                if n_modes > MOST_MODES {
+                    break;
+                }
+            }
+            next(&mut at, &units);
+        }
+        let Some((at, _)) = found else {
+            return Err(Outcome::Ambiguous { t: self.t, rows: self.pressing(&units), n_modes: 0 });
+        };
+        self.take(&units, &at);
+        // directions that were sought are found again, now with the coefficient of sliding
+        self.is_kept(&units, &at).map_err(Outcome::Failed)?;
+        self.flow.modes.begins.fill(false);
+        Ok(())
+    }
+
+    /// The rows that press, for messages.
+    fn pressing(&self, units: &[Vec<Choice>]) -> Vec<usize> {
+        let tries = units.iter().filter_map(|unit| unit[0].friction.as_ref());
+        tries.map(|t| self.flow.modes.frictions[t.friction].normal).collect()
+    }
+
+    /// What each contact that rests and each friction may do, the likely first.
+    fn units(&mut self, resting: &[usize], fired: &[usize]) -> Result<Vec<Vec<Choice>>, MotionError> {
+        let mut units = Vec::new();
+        let n_contacts = self.flow.modes.contacts.len();
+        let has_friction = |c: usize| self.flow.modes.frictions.iter().any(|f| f.contact == Some(c));
+        for &c in resting.iter().filter(|&&c| !has_friction(c)) {
+            let closes = [true, false].map(|closed| Choice { contact: Some((c, closed)), friction: None });
+            units.push(closes.into_iter().filter(|x| !(fired.contains(&c) && x.contact == Some((c, true)))).collect());
+        }
+        for k in 0..self.flow.modes.frictions.len() {
+            let contact = self.flow.modes.frictions[k].contact;
+            if contact.is_some_and(|c| !resting.contains(&c)) {
+                continue;
+            }
+            let lets_go = fired.contains(&(n_contacts + 2 * k));
+            let tries = self.tries(k, contact.is_some(), lets_go)?;
+            let mut unit: Vec<Choice> =
+                tries.into_iter().map(|t| Choice { contact: contact.map(|c| (c, true)), friction: Some(t) }).collect();
+            if let Some(c) = contact {
+                if fired.contains(&c) {
+                    unit.clear();
+                }
+                let idle = Try { friction: k, grip: Grip::Idle, press: 1.0, begins: false };
+                unit.push(Choice { contact: Some((c, false)), friction: Some(idle) });
+            }
+            units.push(unit);
+        }
+        Ok(units)
+    }
+
+    /// What friction k may do while it is pressed.
+    fn tries(&mut self, k: usize, is_contact: bool, lets_go: bool) -> Result<Vec<Try>, MotionError> {
+        /// Where sliding ends the slip has gone beyond zero by its noise, and not much further.
+        const STOPPED: f64 = 100.0;
+        let flow = &mut self.flow;
+        let slip = flow.slip(k)?;
+        let rows = flow.modes.frictions[k].slip.clone();
+        let speed = slip.iter().map(|s| s * s).sum::<f64>().sqrt();
+        let rests = speed <= STOPPED * flow.rate_noise(&rows);
+        let presses: &[f64] = if is_contact { &[1.0] } else { &[1.0, -1.0] };
+        let senses: &[f64] = if rests && rows.len() == 1 { &[1.0, -1.0] } else { &[1.0] };
+        let mut tries = Vec::new();
+        // what has just reached its cone does not hold; slips at rest that hold each other are decided together
+        if rests && !(lets_go && flow.modes.grips[k] == Grip::Sticks) {
+            tries.push(Try { friction: k, grip: Grip::Sticks, press: 1.0, begins: false });
+        }
+        for &press in presses {
+            for &sense in senses {
+                let sense = if rests { sense } else { slip[0].signum() };
+                tries.push(Try { friction: k, grip: Grip::Slides(sense), press, begins: rests });
+            }
+        }
+        if !rests {
+            flow.modes.directions[k] = slip.iter().map(|s| s / speed).collect();
+        }
+        Ok(tries)
+    }
+
+    /// Sets a mode.
+    fn take(&mut self, units: &[Vec<Choice>], at: &[usize]) {
+        let modes = &mut self.flow.modes;
+        modes.open_all();
+        modes.begins.fill(false);
+        for choice in units.iter().zip(at).map(|(unit, &k)| &unit[k]) {
+            if let Some((c, closed)) = choice.contact {
+                modes.closed[c] = closed;
+            }
+            if let Some(t) = &choice.friction {
+                modes.grips[t.friction] = t.grip;
+                modes.presses[t.friction] = t.press;
+                modes.begins[t.friction] = t.begins;
+            }
+        }
+        modes.switch();
+        self.flow.release();
+    }
+
+    /// Whether the motion in the mode at hand keeps the inequalities of the mode.
+    fn is_kept(&mut self, units: &[Vec<Choice>], at: &[usize]) -> Result<bool, MotionError> {
+        self.seek_directions(units, at)?;
+        self.flow.evaluate()?;
+        let flow = &mut self.flow;
+        let mut roughness = flow.modes.roughness.clone();
+        flow.dynamics.fill_roughness(&flow.instant.state, &mut roughness)?;
+        let lambda = &flow.instant.lambda;
+        let top = lambda.iter().fold(0.0, |top: f64, l| top.max(l.abs()));
+        for choice in units.iter().zip(at).map(|(unit, &k)| &unit[k]) {
+            if let Some((c, closed)) = choice.contact {
+                let row = flow.modes.contacts[c].row;
+                let (w, terms) = excess(flow, row);
+                let kept = if closed { lambda[row] >= -EDGE * top } else { w >= -EDGE * terms };
+                if !kept {
+                    return Ok(false);
+                }
+            }
+            let Some(t) = &choice.friction else { continue };
+            let friction = &flow.modes.frictions[t.friction];
+            let push = lambda[friction.normal];
+            let force = friction.slip.iter().map(|&row| lambda[row] * lambda[row]).sum::<f64>().sqrt();
+            let rough = roughness[t.friction];
+            let kept = match t.grip {
+                Grip::Idle => true,
+                Grip::Sticks => force <= rough.holding * rough.lever * push.abs() + EDGE * EDGE * top,
+                Grip::Slides(sense) => {
+                    let sets_out = friction.slip.len() > 1 || !t.begins || {
+                        let (w, terms) = excess(flow, friction.slip[0]);
+                        sense * w >= -EDGE * terms
+                    };
+                    sets_out && t.press * push >= -EDGE * top
+                }
+            };
+            if !kept {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// In space, sliding sets out along the acceleration it leads to.
+    fn seek_directions(&mut self, units: &[Vec<Choice>], at: &[usize]) -> Result<(), MotionError> {
+        const ROUNDS: usize = 60;
+        const FOUND: f64 = 1e-13;
+        let tries = units.iter().zip(at).filter_map(|(unit, &k)| unit[k].friction.as_ref());
+        let sought: Vec<usize> = tries
+            .filter(|t| t.begins && self.flow.modes.frictions[t.friction].slip.len() > 1)
+            .map(|t| t.friction)
+            .collect();
+        if sought.is_empty() {
+            return Ok(());
+        }
+        // first against the force that would hold it
+        for &k in &sought {
+            self.flow.modes.grips[k] = Grip::Sticks;
+        }
+        self.flow.modes.switch();
+        self.flow.evaluate()?;
+        for &k in &sought {
+            let held: Vec<f64> =
+                self.flow.modes.frictions[k].slip.iter().map(|&r| -self.flow.instant.lambda[r]).collect();
+            self.flow.modes.directions[k] = unit_vector(&held);
+            self.flow.modes.grips[k] = Grip::Slides(1.0);
+        }
+        self.flow.modes.switch();
+        self.flow.release();
+        for _ in 0..ROUNDS {
+            self.flow.evaluate()?;
+            let mut change = 0f64;
+            for &k in &sought {
+                let flow = &self.flow;
+                let rate: Vec<f64> = flow.modes.frictions[k].slip.iter().map(|&row| excess(flow, row).0).collect();
+                let direction = unit_vector(&rate);
+                let old = &flow.modes.directions[k];
+                change = direction.iter().zip(old).fold(change, |top, (x, y)| top.max((x - y).abs()));
+                self.flow.modes.directions[k] = direction;
+            }
+            if change <= FOUND {
+                return Ok(());
+            }
+        }
+        Err(MotionError::NotConverged { residual: 0.0 })
+    }
+}
+
+/// A q̈ − b of a row, whether it holds or not, and the size of its terms.
+fn excess<D: Dynamics + ?Sized>(flow: &Flow<D>, row: usize) -> (f64, f64) {
+    let whole = &flow.modes.whole;
+    let (col, value) = whole.constraint_matrix.row(row);
+    let b = whole.constraint_rhs[row];
+    let terms = col.iter().zip(value).map(|(&j, a)| a * flow.instant.qddot[j]);
+    terms.fold((-b, b.abs()), |(sum, size), x| (sum + x, size + x.abs()))
+}
+
+fn unit_vector(x: &[f64]) -> Vec<f64> {
+    let length = x.iter().map(|x| x * x).sum::<f64>().sqrt();
+    if length > 0.0 { x.iter().map(|x| x / length).collect() } else { x.to_vec() }
+}
+
+fn differ(x: &[f64], y: &[f64]) -> bool {
+    let size = x.iter().chain(y).fold(0.0, |top: f64, x| top.max(x.abs()));
+    x.iter().zip(y).any(|(x, y)| (x - y).abs() > DIFFERENT * size)
+}
+
+/// The next mode in turn.
+fn next(at: &mut [usize], units: &[Vec<Choice>]) {
+    for (k, unit) in at.iter_mut().zip(units) {
+        *k += 1;
+        if *k < unit.len() {
+            return;
+        }
+        *k = 0;
+    }
+}

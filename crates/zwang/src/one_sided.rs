@@ -1,0 +1,103 @@
+//! What holds only at times, as rows of the equations of motion: contacts, and the slip where friction sticks.
+
+use zwang_expr::Expr;
+use zwang_motion::{Contact, Friction, MotionError, Roughness};
+
+use crate::compiled::{Coding, Compiled};
+use crate::equations::{Equations, Symbols, constraint_rows};
+use crate::model::Constraint;
+
+impl Equations {
+    /// Whether some rows hold only at times.
+    pub(crate) fn is_one_sided(&self) -> bool {
+        !(self.model.contacts.is_empty() && self.model.frictions.is_empty())
+    }
+
+    /// Takes contacts and slips among the rows, after what holds always. What is said about constraints without moving is
+    /// said before.
+    pub(crate) fn engage(&mut self) {
+        let model = &mut self.model;
+        self.n_always = Some(model.constraints.len());
+        model.constraints.extend(model.contacts.iter().cloned());
+        // friction is part of the reaction it belongs to
+        for law in &model.frictions {
+            let owner = law.of + if law.constraint { 0 } else { self.n_always.unwrap_or(0) };
+            let Constraint { rows, .. } = &mut model.constraints[owner];
+            rows.extend(law.slip.iter().cloned());
+        }
+        let symbols = Symbols::new(model.time, &model.coordinates);
+        self.rows = constraint_rows(model, &symbols);
+    }
+}
+
+/// The rows that hold only at times, and what belongs to them.
+pub(crate) struct OneSided {
+    pub(crate) contacts: Vec<Contact>,
+    pub(crate) frictions: Vec<Friction>,
+    restitutions: Compiled,
+    /// ν, μ while it sticks, μ while it slides, for each friction.
+    roughness: Compiled,
+}
+
+impl OneSided {
+    /// Of equations that have been engaged; none if all rows always hold, or if a property contains a symbol without a value.
+    pub(crate) fn compile(equations: &Equations, coding: Coding) -> Option<OneSided> {
+        let first = equations.n_always?;
+        let model = &equations.model;
+        let row_of = |lambda: Expr| equations.rows.iter().position(|row| row.lambda == lambda);
+        let (mut contacts, mut restitutions) = (Vec::new(), Vec::new());
+        for (contact, &restitution) in model.contacts.iter().zip(&model.restitutions) {
+            for row in &contact.rows {
+                contacts.push(Contact { row: row_of(row.lambda)? });
+                restitutions.push(restitution);
+            }
+        }
+        let mut frictions = Vec::new();
+        for law in &model.frictions {
+            let owner = &model.constraints[law.of + if law.constraint { 0 } else { first }];
+            let normal = row_of(owner.rows[0].lambda)?;
+            let contact = contacts.iter().position(|contact| contact.row == normal);
+            let slip = law.slip.iter().map(|row| row_of(row.lambda)).collect::<Option<_>>()?;
+            frictions.push(Friction { normal, contact, slip });
+        }
+        let rough: Vec<Expr> = model.frictions.iter().flat_map(|law| [law.lever, law.holding, law.sliding]).collect();
+        let inputs = model.state_symbols();
+        let compile = |exprs: &[Expr]| Compiled::moving(&model.graph, &inputs, model.held_symbols(), exprs, coding);
+        Some(OneSided { contacts, frictions, restitutions: compile(&restitutions)?, roughness: compile(&rough)? })
+    }
+
+    /// The restitution of each contact, between 0 and 1.
+    pub(crate) fn restitutions(&mut self, inputs: &[f64], out: &mut [f64]) -> Result<(), MotionError> {
+        out.copy_from_slice(self.restitutions.run(inputs));
+        match out.iter().all(|e| e.is_finite()) {
+            true => out.iter_mut().for_each(|e| *e = e.clamp(0.0, 1.0)),
+            false => return Err(MotionError::NotFinite { what: "a restitution".into() }),
+        }
+        Ok(())
+    }
+
+    /// How rough each place is; negative coefficients count as none.
+    pub(crate) fn roughness(&mut self, inputs: &[f64], out: &mut [Roughness]) -> Result<(), MotionError> {
+        let values = self.roughness.run(inputs);
+        if !values.iter().all(|x| x.is_finite()) {
+            return Err(MotionError::NotFinite { what: "a coefficient of friction or a normal force".into() });
+        }
+        for (rough, x) in out.iter_mut().zip(values.chunks_exact(3)) {
+            *rough = Roughness { lever: x[0], holding: x[1].max(0.0), sliding: x[2].max(0.0) };
+        }
+        Ok(())
+    }
+
+    /// What is missed of a row that holds only at times: nothing while its gap is open or it slides.
+    pub(crate) fn mask(&self, residuals: &mut [f64]) {
+        for contact in &self.contacts {
+            residuals[contact.row] = residuals[contact.row].min(0.0);
+        }
+        self.frictions.iter().flat_map(|f| &f.slip).for_each(|&row| residuals[row] = 0.0);
+    }
+
+    /// Rates of rows that may be open say nothing about how well constraints are kept.
+    pub(crate) fn mask_rates(&self, rates: &mut [f64]) {
+        self.contacts.iter().for_each(|contact| rates[contact.row] = 0.0);
+    }
+}

@@ -1,0 +1,254 @@
+//! Contacts, impacts and friction along the motion, against closed forms.
+
+mod common;
+
+use common::model_text;
+use zwang::diagnostic::Diagnostics;
+use zwang::simulate::Ended;
+use zwang::{Overrides, Run, RunWishes, Wishes, check, read, simulate};
+
+/// Runs a model text to a time at 1e-10.
+fn run(text: &str, set: &[&str], to: f64) -> Run {
+    let (run, diagnostics) = attempt(text, set, to);
+    run.unwrap_or_else(|| panic!("{diagnostics:#?}"))
+}
+
+fn attempt(text: &str, set: &[&str], to: f64) -> (Option<Run>, Diagnostics) {
+    let overrides = Overrides { set: set.iter().map(|s| s.to_string()).collect(), ..Overrides::default() };
+    let reading = read(text, &overrides);
+    let mut diagnostics = reading.diagnostics;
+    let Some(model) = reading.model else { return (None, diagnostics) };
+    let Some(checked) = check(model, &Wishes::default(), &mut diagnostics) else { return (None, diagnostics) };
+    let wishes = RunWishes { to: Some(to), tolerance: Some(1e-10), ..RunWishes::default() };
+    let run = simulate(checked, &wishes, &mut diagnostics, &mut |_| true);
+    (run, diagnostics)
+}
+
+fn finished(name: &str, to: f64) -> Run {
+    let run = run(&model_text(name), &[], to);
+    assert_eq!(run.ended, Ended::Finished, "{name}");
+    run
+}
+
+/// The times of events of one kind.
+fn times(run: &Run, kind: &str) -> Vec<f64> {
+    run.events.iter().filter(|e| e.kind == kind).map(|e| e.t).collect()
+}
+
+#[track_caller]
+fn close(found: f64, wanted: f64, tolerance: f64) {
+    assert!((found - wanted).abs() <= tolerance, "{found} instead of {wanted}, off by {:e}", found - wanted);
+}
+
+#[track_caller]
+fn all_close(found: &[f64], wanted: &[f64], tolerance: f64) {
+    assert!(found.len() >= wanted.len(), "{found:?} instead of {wanted:?}");
+    found.iter().zip(wanted).for_each(|(f, w)| close(*f, *w, tolerance));
+}
+
+/// Impact k of a ball dropped from 1 m with restitution ε is at t₁ + 2 t₁(ε + … + ε^(k−1)); all end at t₁(1 + ε)/(1 − ε).
+#[test]
+fn a_bouncing_ball_comes_to_rest_in_finite_time() {
+    let t1 = (2.0f64 / 9.81).sqrt();
+    let impact = |k: i32| t1 + 2.0 * t1 * (1..k).map(|j| 0.8f64.powi(j)).sum::<f64>();
+    let end = t1 * 1.8 / 0.2;
+    for (t, n, y, ydot) in [
+        (1.0, 1, 0.468004452526036311, -1.83699554747396369),
+        (2.0, 3, 0.260741728327057197, -0.165869135836471402),
+        (3.0, 6, 0.068707460965765722, -0.0153541333847447593),
+        (4.0, 19, 0.0000776749914278877753, 0.0505067445274685524),
+    ] {
+        let run = finished("bouncing_ball", t);
+        close(run.state.q[0], y, 1e-8);
+        close(run.state.qdot[0], ydot, 1e-8);
+        let found = times(&run, "impact");
+        assert_eq!(found.len(), n, "at t = {t}");
+        all_close(&found, &(1..=n as i32).map(impact).collect::<Vec<_>>(), 1e-9);
+    }
+    let run = finished("bouncing_ball", 60.0);
+    all_close(&times(&run, "rest"), &[end], 1e-8);
+    assert_eq!(times(&run, "rest").len(), 1);
+    close(run.state.q[0], 0.0, 1e-12);
+    close(run.state.qdot[0], 0.0, 1e-12);
+    assert!(run.audit.energy.drift < 1e-8, "{:?}", run.audit.energy);
+    close(run.audit.energy.end, 0.0, 1e-10);
+}
+
+/// What is left of the energy and what impacts took make up what there was.
+#[test]
+fn impacts_take_the_energy_that_is_missing() {
+    let text = "model \"ball\"\ncoordinates y\nlagrangian L = y'^2/2 - 9.81*y\n\
+                contact floor: y >= 0 with restitution 0.8\nstart y = 1\nrun 2\n";
+    for (to, energy) in [(0.4, 9.81), (1.0, 9.81 * 0.64), (1.5, 9.81 * 0.64 * 0.64), (5.0, 0.0)] {
+        let run = run(text, &[], to);
+        let account = &run.audit.energy;
+        close(account.start, 9.81, 1e-12);
+        close(account.end, energy, 1e-8);
+        close(account.work, energy - 9.81, 1e-8);
+        assert!(account.drift < 1e-8, "{account:?}");
+    }
+}
+
+/// The floor pushes with m g once the ball lies.
+#[test]
+fn a_ball_at_rest_is_pushed_with_its_weight() {
+    let text = model_text("bouncing_ball") + "\noutput push = lambda(floor)\n";
+    let run = run(&text, &[], 6.0);
+    let push = run.outputs.iter().find(|o| o.name == "push").unwrap().values.unwrap();
+    close(push.last, 9.81, 1e-12);
+    assert!(push.min >= 0.0);
+}
+
+/// It leaves where cos θ = 2/3 + v²/(3 g R), and meets the floor after free flight.
+#[test]
+fn a_particle_leaves_the_ball_where_it_should() {
+    let run = finished("sliding_off_sphere", 1.17632347670251591);
+    all_close(&times(&run, "take-off"), &[0.754238838002551947], 1e-8);
+    close(run.state.q[0], 1.47107772505707675, 1e-8);
+    close(run.state.q[1], -1.0, 1e-8);
+    let left = finished("sliding_off_sphere", 0.754238838002551947);
+    close(left.state.q[0], 0.737670037375658261, 1e-8);
+    close(left.state.qdot[0].hypot(left.state.qdot[1]), 2.57358375292768223, 1e-8);
+    let after = finished("sliding_off_sphere", 1.5);
+    all_close(&times(&after, "impact"), &[1.17632347670251591], 1e-8);
+    close(after.state.q[1], -1.0, 1e-10);
+    let press = after.outputs[0].values.unwrap();
+    assert!(press.min >= 0.0, "{press:?}");
+}
+
+/// Six impacts, with elliptic times of flight between them.
+#[test]
+fn a_pendulum_meets_its_stop_on_time() {
+    let wanted = [
+        0.652048229598350203,
+        2.00499885341248025,
+        3.44536859614313506,
+        4.99184526452942695,
+        6.64537372835402505,
+        8.39324199412131724,
+    ];
+    let run = finished("pendulum_stop", 9.0);
+    let found = times(&run, "impact");
+    assert_eq!(found.len(), 6);
+    all_close(&found, &wanted, 1e-9);
+}
+
+/// Moreau's law for contacts that are struck at once; the sequential one for balls a hair apart.
+#[test]
+fn the_cradle_follows_the_law_for_all_contacts_at_once() {
+    let text = model_text("newtons_cradle");
+    let moreau = run(&text, &[], 1.0);
+    all_close(&moreau.state.qdot, &[-0.6, 0.4, 0.4, 0.4, 0.4], 1e-12);
+    let apart = text.replace("= (i - 1)*d, x[1]'", "= (i - 1)*1.001*d, x[1]'");
+    assert_ne!(apart, text);
+    let sequential = run(&apart, &[], 1.0);
+    all_close(&sequential.state.qdot, &[0.0, 0.0, 0.0, 0.0, 1.0], 1e-12);
+    assert_eq!(times(&sequential, "impact").len(), 4);
+    for run in [moreau, sequential] {
+        close(run.state.qdot.iter().sum::<f64>(), 1.0, 1e-12);
+        close(run.state.qdot.iter().map(|v| v * v).sum::<f64>(), 1.0, 1e-12);
+    }
+}
+
+/// Free accelerations (−3, −10), (5, −10), (−8, 5) under ÿ ≥ 0, ẍ + ÿ ≥ 0 and a redundant row: known in exact numbers.
+#[test]
+fn one_sided_rows_at_rest_move_as_the_least_constraint_says() {
+    let text = model_text("one_sided_at_rest");
+    for (force, a) in [(["X=-3", "Y=-10"], [0.0, 0.0]), (["X=5", "Y=-10"], [5.0, 0.0]), (["X=-8", "Y=5"], [-6.5, 6.5])]
+    {
+        let run = run(&text, &force, 1.0);
+        all_close(&run.state.qdot, &a, 1e-12);
+        all_close(&run.state.q, &[a[0] / 2.0, a[1] / 2.0], 1e-12);
+    }
+}
+
+/// Three boxes on top of each other, dropped from a little height: the floor carries all of them.
+#[test]
+fn a_stack_comes_to_rest_and_carries_its_weight() {
+    let text = "model \"stack\"\ncoordinates y[1..3]\nmass y[1..3]: 2\nforce y[i in 1..3]: -2*9.81\n\
+                contact floor: y[1] >= 0 with restitution 0.3\n\
+                contact upon[i in 2..3]: y[i] - y[i-1] >= 1 with restitution 0.3\n\
+                start y[i in 1..3] = (i - 1) + 0.2*i, y[i in 1..3]' = 0\nrun 5\n\
+                output a = lambda(floor)\noutput b = lambda(upon[2])\noutput c = lambda(upon[3])\n";
+    let run = run(text, &[], 5.0);
+    assert_eq!(run.ended, Ended::Finished);
+    all_close(&run.state.q, &[0.0, 1.0, 2.0], 1e-9);
+    all_close(&run.state.qdot, &[0.0, 0.0, 0.0], 1e-12);
+    for (k, output) in run.outputs.iter().enumerate() {
+        close(output.values.unwrap().last, 9.81 * 2.0 * (3 - k) as f64, 1e-9);
+    }
+    assert!(run.audit.energy.drift < 1e-8, "{:?}", run.audit.energy);
+}
+
+/// A box on four legs: one more contact than freedoms, and the weight is shared.
+#[test]
+fn four_legs_stand_although_three_would_do() {
+    let text = "model \"box\"\ncoordinates z, a, b\nmass z: 4\nmass a, b: 0.5\nforce z: -4*9.81\n\
+                contact leg1: z + a + b >= 0\ncontact leg2: z + a - b >= 0\n\
+                contact leg3: z - a + b >= 0\ncontact leg4: z - a - b >= 0\n\
+                start z = 0, a = 0, b = 0\nrun 2\n\
+                output p = lambda(leg1) + lambda(leg2) + lambda(leg3) + lambda(leg4)\noutput least = lambda(leg4)\n";
+    let run = run(text, &[], 2.0);
+    assert_eq!(run.ended, Ended::Finished);
+    all_close(&run.state.q, &[0.0, 0.0, 0.0], 1e-12);
+    close(run.outputs[0].values.unwrap().last, 4.0 * 9.81, 1e-10);
+    close(run.outputs[1].values.unwrap().last, 9.81, 1e-10);
+}
+
+/// One swing of a bead on a ring with friction has a closed form; it turns twice and stays at the third stop.
+#[test]
+fn a_bead_on_a_ring_turns_twice_and_sticks() {
+    let run = finished("bead_on_ring", 5.0);
+    let stops = [0.471995154924121031, 1.50428669908202209, 2.50214242614568376];
+    all_close(&times(&run, "stick"), &stops[2..], 1e-8);
+    for (t, angle) in stops[..2].iter().zip([1.0086914098910833, -0.46465243648130682]) {
+        let run = finished("bead_on_ring", *t);
+        close(run.state.q[0].atan2(-run.state.q[1]), angle, 1e-8);
+        close(run.state.qdot[0].hypot(run.state.qdot[1]), 0.0, 1e-7);
+    }
+    close(run.state.q[0].atan2(-run.state.q[1]), 0.0519993001001358276, 1e-8);
+    assert!(run.state.qdot.iter().all(|v| v.abs() < 1e-15), "{:?}", run.state.qdot);
+    assert!(run.audit.energy.drift < 1e-8, "{:?}", run.audit.energy);
+}
+
+/// The bead of the language page.
+#[test]
+fn a_bead_on_a_wire_comes_to_rest() {
+    let run = finished("bead_on_wire", 5.0);
+    close(run.state.q[0], 0.0556, 5e-5);
+    all_close(&times(&run, "stick"), &[2.188], 5e-4);
+    assert!(run.audit.energy.drift < 1e-8, "{:?}", run.audit.energy);
+    let lost = run.outputs[0].values.unwrap().last;
+    close(lost, 0.1 * 9.81 * (0.5 - run.state.q[1]), 1e-8);
+}
+
+/// tan 20° < 0.5 holds a block; tan 30° > 0.3 does not.
+#[test]
+fn a_block_on_a_slope_stays_or_returns() {
+    let run = finished("block_stays", 2.0);
+    all_close(&times(&run, "stick"), &[0.376675740391540722], 1e-8);
+    close(run.state.q[0], 0.565013610587311083, 1e-8);
+    close(run.state.qdot[0], 0.0, 1e-15);
+
+    let back = finished("block_returns", 1.11833197793229436);
+    close(back.state.q[0], 0.0, 1e-8);
+    close(back.state.qdot[0], -1.68674349420530488, 1e-8);
+    let stop = finished("block_returns", 0.402483982848926993);
+    close(stop.state.q[0], 0.603725974273390489, 1e-8);
+}
+
+/// Stick and slip on a belt: first slip at 1.1772 s, then periodic.
+#[test]
+fn a_block_on_a_belt_sticks_and_slips() {
+    let (slip, stick) = (1.42246400116501578, 0.7848);
+    let run = finished("stick_slip_belt", 10.0);
+    let slips = times(&run, "slip");
+    let sticks = times(&run, "stick");
+    let period = slip + stick;
+    all_close(&slips, &(0..4).map(|k| 1.1772 + period * k as f64).collect::<Vec<_>>(), 1e-8);
+    all_close(&sticks, &(0..3).map(|k| 1.1772 + slip + period * k as f64).collect::<Vec<_>>(), 1e-8);
+    let stuck = finished("stick_slip_belt", 1.1772 + slip + 0.1);
+    close(stuck.state.qdot[0], 0.5, 1e-15);
+    close(stuck.state.q[0], 0.1962 + 0.05, 1e-8);
+    assert!(run.audit.energy.drift < 1e-8, "{:?}", run.audit.energy);
+}
