@@ -52,6 +52,7 @@ pub fn bench(arguments: &BenchModel) -> Exit {
     let derive_seconds = derivation(&source);
     let mut check = source.check_briefly(model, false)?;
     source.refuse_later(&check, model.json)?;
+    source.refuse_modes(&check, "bench", model.json)?;
     let wishes = RunWishes {
         to: arguments.course.to,
         tolerance: arguments.course.tolerance,
