@@ -1,5 +1,6 @@
 //! Contacts and friction along a motion: where a mode ends, what is struck, which mode follows.
 
+use super::blow::{Blows, NoOutcome};
 use super::*;
 use crate::unilateral::{ModeChange, NoPushes, Side, Turn, complementarity, modes::Grip};
 
@@ -27,13 +28,29 @@ pub(super) struct Before {
 }
 
 /// Contacts that touch, with what one impulse or force in each does to all.
-struct Touching {
-    contacts: Vec<usize>,
-    rows: Vec<usize>,
-    /// A M⁻¹Aᵀ of their rows, with the other rows held.
-    S: Vec<f64>,
+pub(super) struct Touching {
+    pub(super) contacts: Vec<usize>,
+    /// Their rows, then the slip rows of those with friction.
+    pub(super) rows: Vec<usize>,
+    /// For each contact, the places of its slip rows among the rows.
+    pub(super) slips: Vec<Vec<usize>>,
+    /// A M⁻¹Aᵀ of these rows, with the other rows held.
+    pub(super) S: Vec<f64>,
     /// The change of q̇ or q̈ by a unit λ of each.
-    responses: Vec<Vec<f64>>,
+    pub(super) responses: Vec<Vec<f64>>,
+}
+
+impl Touching {
+    /// A M⁻¹Aᵀ of some of the rows.
+    fn part(&self, places: &[usize]) -> Vec<f64> {
+        let n = self.rows.len();
+        places.iter().flat_map(|&i| places.iter().map(move |&j| self.S[i * n + j])).collect()
+    }
+
+    /// The row of each contact.
+    fn normals(&self) -> &[usize] {
+        &self.rows[..self.contacts.len()]
+    }
 }
 
 /// A contact that was struck, and how fast it opens again.
@@ -84,7 +101,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         let mut left = None;
         let closed = loop {
             self.y.copy_from_slice(&y);
-            let bounces = self.strike(&touching, &stopped).map_err(Outcome::Failed)?;
+            let bounces = self.strike(&touching, &stopped)?;
             let closed = self.rest(&touching).map_err(Outcome::Failed)?;
             // bounces that die out before anything else can happen are over
             let Some((contact, time)) = self.dying(&bounces, &closed).map_err(Outcome::Failed)? else {
@@ -94,7 +111,10 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
             stopped[contact] = true;
             left = Some(f64::max(time, left.unwrap_or(0.0)));
         };
-        self.choose_mode(&touching, closed, fired)?;
+        // a closed contact that has fired takes off, an open one was struck
+        let n_contacts = before.closed.len();
+        let let_go: Vec<usize> = fired.iter().copied().filter(|&k| k >= n_contacts || before.closed[k]).collect();
+        self.choose_mode(&touching, closed, &let_go, before)?;
         self.note_turns(before, is_start, left.unwrap_or(0.0));
         self.begin().map_err(|error| self.failed(error))?;
         self.mind_pushes().map_err(Outcome::Failed)
@@ -127,7 +147,14 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
             before.closed[c] || near || fired.contains(&c)
         };
         let contacts: Vec<usize> = (0..flow.modes.contacts.len()).filter(touches).collect();
-        let rows: Vec<usize> = contacts.iter().map(|&c| flow.modes.contacts[c].row).collect();
+        let mut rows: Vec<usize> = contacts.iter().map(|&c| flow.modes.contacts[c].row).collect();
+        let mut slips = Vec::new();
+        for &c in &contacts {
+            let friction = flow.modes.frictions.iter().find(|f| f.contact == Some(c));
+            let first = rows.len();
+            rows.extend(friction.iter().flat_map(|f| &f.slip));
+            slips.push((first..rows.len()).collect());
+        }
         let none = vec![0.0; flow.given.constraint_rhs.len()];
         let mut responses = Vec::new();
         for &row in &rows {
@@ -139,38 +166,65 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         }
         let A = &flow.modes.whole.constraint_matrix;
         let S = rows.iter().flat_map(|&row| responses.iter().map(move |x| A.row_times(row, x))).collect();
-        Ok(Touching { contacts, rows, S, responses })
+        Ok(Touching { contacts, rows, slips, S, responses })
     }
 
     /// Impact, all contacts at once: of the velocities the contacts allow the one nearest to that before, Moreau's law.
     ///
     /// $$ \min\ (v^+ - v^-)^T M (v^+ - v^-) \quad\text{subject to}\quad \dot g^+ \ge \max(-e\,\dot g^-, 0) $$
-    fn strike(&mut self, touching: &Touching, stopped: &[bool]) -> Result<Vec<Bounce>, MotionError> {
+    fn strike(&mut self, touching: &Touching, stopped: &[bool]) -> Result<Vec<Bounce>, Outcome> {
         let flow = &mut self.flow;
         flow.place(self.t, &self.y);
-        let rates = flow.rates()?;
-        let noise: Vec<f64> = touching.rows.iter().map(|&row| flow.rate_noise(&[row])).collect();
-        let before: Vec<f64> = touching.rows.iter().map(|&row| rates[row]).collect();
+        let rates = flow.rates().map_err(Outcome::Failed)?;
+        let noise: Vec<f64> = touching.normals().iter().map(|&row| flow.rate_noise(&[row])).collect();
+        let before: Vec<f64> = touching.normals().iter().map(|&row| rates[row]).collect();
         if before.iter().zip(&noise).all(|(rate, noise)| *rate >= -noise) {
             return Ok(Vec::new());
         }
         let mut restitutions = vec![0.0; flow.modes.contacts.len()];
-        flow.dynamics.fill_restitutions(&flow.instant.state, &mut restitutions)?;
+        flow.dynamics.fill_restitutions(&flow.instant.state, &mut restitutions).map_err(Outcome::Failed)?;
         let wanted = |k: usize| match before[k] < -noise[k] && !stopped[touching.contacts[k]] {
             true => -restitutions[touching.contacts[k]] * before[k],
             false => 0.0,
         };
-        let w0: Vec<f64> = (0..before.len()).map(|k| before[k] - wanted(k)).collect();
-        let rounding: Vec<f64> = noise.iter().map(|x| 1e-3 * x).collect();
-        let found = complementarity(&touching.S, &w0, &vec![Side::OneSided; w0.len()], &rounding)
-            .map_err(|error| excluded(error, &touching.rows))?;
-        let n = flow.n;
-        for (x, p) in touching.responses.iter().zip(&found.lambda) {
+        let wanted: Vec<f64> = (0..before.len()).map(wanted).collect();
+        let impulses = if touching.rows.len() > before.len() {
+            self.blows(touching, &rates, &wanted)?
+        } else {
+            let w0: Vec<f64> = before.iter().zip(&wanted).map(|(r, w)| r - w).collect();
+            let rounding: Vec<f64> = noise.iter().map(|x| 1e-3 * x).collect();
+            let found = complementarity(&touching.S, &w0, &vec![Side::OneSided; w0.len()], &rounding);
+            found.map_err(|error| Outcome::Failed(excluded(error, &touching.rows)))?.lambda
+        };
+        let n = self.flow.n;
+        for (x, p) in touching.responses.iter().zip(&impulses) {
             self.y[n..2 * n].iter_mut().zip(x).for_each(|(v, x)| *v += p * x);
         }
-        let opens = |k: &usize| found.slack[*k] + wanted(*k) > noise[*k] && before[*k] < -noise[*k];
-        let bounce = |k: usize| Bounce { contact: touching.contacts[k], rate: found.slack[k] + wanted(k) };
+        let m = touching.rows.len();
+        let after =
+            |k: usize| before[k] + impulses.iter().enumerate().map(|(j, p)| touching.S[k * m + j] * p).sum::<f64>();
+        let opens = |k: &usize| after(*k) > noise[*k] && before[*k] < -noise[*k];
+        let bounce = |k: usize| Bounce { contact: touching.contacts[k], rate: after(k) };
         Ok((0..before.len()).filter(opens).map(bounce).collect())
+    }
+
+    /// Impulses where some contacts have friction.
+    fn blows(&mut self, touching: &Touching, rates: &[f64], wanted: &[f64]) -> Result<Vec<f64>, Outcome> {
+        let flow = &mut self.flow;
+        let mut roughness = flow.modes.roughness.clone();
+        flow.dynamics.fill_roughness(&flow.instant.state, &mut roughness).map_err(Outcome::Failed)?;
+        let of = |c: &usize| flow.modes.frictions.iter().position(|f| f.contact == Some(*c)).map(|k| roughness[k]);
+        let blows = Blows {
+            touching,
+            before: touching.rows.iter().map(|&row| rates[row]).collect(),
+            wanted: wanted.to_vec(),
+            rough: touching.contacts.iter().map(of).collect(),
+        };
+        let rows = || touching.normals().to_vec();
+        blows.find().map_err(|none| match none {
+            NoOutcome::None => Outcome::Ambiguous { t: self.t, rows: rows(), n_modes: 0 },
+            NoOutcome::Several => Outcome::Ambiguous { t: self.t, rows: rows(), n_modes: 2 },
+        })
     }
 
     /// Which of the touching contacts close: the least constraint among accelerations, for those that do not open already.
@@ -181,7 +235,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         flow.evaluate()?;
         let rates = flow.rates()?;
         let resting = |k: &usize| rates[touching.rows[*k]] <= flow.rate_noise(&[touching.rows[*k]]);
-        let places: Vec<usize> = (0..touching.rows.len()).filter(resting).collect();
+        let places: Vec<usize> = (0..touching.contacts.len()).filter(resting).collect();
         let (A, b) = (&flow.modes.whole.constraint_matrix, &flow.modes.whole.constraint_rhs);
         let qddot = &flow.instant.qddot;
         let terms = |row: usize| {
@@ -190,8 +244,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         };
         let w0: Vec<f64> = places.iter().map(|&k| A.row_times(touching.rows[k], qddot) - b[touching.rows[k]]).collect();
         let noise: Vec<f64> = places.iter().map(|&k| 1e-14 * terms(touching.rows[k])).collect();
-        let m = touching.rows.len();
-        let S: Vec<f64> = places.iter().flat_map(|&i| places.iter().map(move |&j| touching.S[i * m + j])).collect();
+        let S = touching.part(&places);
         let rows: Vec<usize> = places.iter().map(|&k| touching.rows[k]).collect();
         let found = complementarity(&S, &w0, &vec![Side::OneSided; w0.len()], &noise)
             .map_err(|error| excluded(error, &rows))?;
@@ -267,7 +320,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         let rates = flow.rates()?;
         let state = flow.instant.state.clone();
         flow.dynamics.struck(&state)?;
-        for (&contact, &row) in touching.contacts.iter().zip(&touching.rows) {
+        for (&contact, &row) in touching.contacts.iter().zip(touching.normals()) {
             if rates[row] < -flow.rate_noise(&[row]) && !before.closed[contact] {
                 self.mode_changes.push(ModeChange { t: self.t, turn: Turn::Impact, row });
             }
@@ -278,11 +331,11 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
     }
 
     /// Sets the mode that follows.
-    fn choose_mode(&mut self, touching: &Touching, closed: Vec<bool>, fired: &[usize]) -> Result<(), Outcome> {
+    fn choose_mode(&mut self, touching: &Touching, closed: Vec<bool>, fired: &[usize], before: &Before) -> Result<(), Outcome> {
         let flow = &mut self.flow;
         flow.place(self.t, &self.y);
         let rates = flow.rates().map_err(Outcome::Failed)?;
-        for (&c, &row) in touching.contacts.iter().zip(&touching.rows) {
+        for (&c, &row) in touching.contacts.iter().zip(touching.normals()) {
             flow.modes.lifting[c] = !closed[c] && rates[row] <= flow.rate_noise(&[row]);
         }
         let resting = |c: &usize| {
@@ -291,7 +344,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         };
         let resting: Vec<usize> = touching.contacts.iter().copied().filter(resting).collect();
         if !flow.modes.frictions.is_empty() {
-            self.choose_among(&resting, fired)?;
+            self.choose_among(&resting, fired, &before.grips)?;
             let modes = &mut self.flow.modes;
             resting.iter().for_each(|&c| modes.lifting[c] = !modes.closed[c]);
             return Ok(());

@@ -33,9 +33,13 @@ const DIFFERENT: f64 = 1e-6;
 
 impl<D: Dynamics + ?Sized> Motion<'_, D> {
     /// Finds the mode whose motion keeps its inequalities: `resting` contacts may close; `fired` have just let go.
-    pub(super) fn choose_among(&mut self, resting: &[usize], fired: &[usize]) -> Result<(), Outcome> {
+    pub(super) fn choose_among(&mut self, resting: &[usize], fired: &[usize], old: &[Grip]) -> Result<(), Outcome> {
         self.flow.place(self.t, &self.y);
-        let units = self.units(resting, fired).map_err(Outcome::Failed)?;
+        self.flow.modes.open_all();
+        self.flow.release();
+        self.flow.evaluate().map_err(Outcome::Failed)?;
+        self.flow.modes.free = self.flow.instant.qddot.iter().map(|x| x.abs()).collect();
+        let units = self.units(resting, fired, old).map_err(Outcome::Failed)?;
         let n_modes = units.iter().fold(1usize, |n, unit| n.saturating_mul(unit.len()));
         let mut at = vec![0; units.len()];
         let mut found: Option<(Vec<usize>, Vec<f64>)> = None;
@@ -46,7 +50,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
                 let qddot = self.flow.instant.qddot.clone();
                 match &found {
                     None => found = Some((at.clone(), qddot)),
-                    Some((_, first)) if differ(first, &qddot) => {
+                    Some((_, first)) if differ(first, &qddot, &self.flow.modes.free) => {
                         return Err(Outcome::Ambiguous { t: self.t, rows: self.pressing(&units), n_modes: 2 });
                     }
                     _ => {}
@@ -74,7 +78,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
     }
 
     /// What each contact that rests and each friction may do, the likely first.
-    fn units(&mut self, resting: &[usize], fired: &[usize]) -> Result<Vec<Vec<Choice>>, MotionError> {
+    fn units(&mut self, resting: &[usize], fired: &[usize], old: &[Grip]) -> Result<Vec<Vec<Choice>>, MotionError> {
         let mut units = Vec::new();
         let n_contacts = self.flow.modes.contacts.len();
         let has_friction = |c: usize| self.flow.modes.frictions.iter().any(|f| f.contact == Some(c));
@@ -87,7 +91,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
             if contact.is_some_and(|c| !resting.contains(&c)) {
                 continue;
             }
-            let lets_go = fired.contains(&(n_contacts + 2 * k));
+            let lets_go = fired.contains(&(n_contacts + 2 * k)) && old[k] == Grip::Sticks;
             let tries = self.tries(k, contact.is_some(), lets_go)?;
             let mut unit: Vec<Choice> =
                 tries.into_iter().map(|t| Choice { contact: contact.map(|c| (c, true)), friction: Some(t) }).collect();
@@ -116,7 +120,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         let senses: &[f64] = if rests && rows.len() == 1 { &[1.0, -1.0] } else { &[1.0] };
         let mut tries = Vec::new();
         // what has just reached its cone does not hold; slips at rest that hold each other are decided together
-        if rests && !(lets_go && flow.modes.grips[k] == Grip::Sticks) {
+        if rests && !lets_go {
             tries.push(Try { friction: k, grip: Grip::Sticks, press: 1.0, begins: false });
         }
         for &press in presses {
@@ -241,8 +245,8 @@ fn excess<D: Dynamics + ?Sized>(flow: &Flow<D>, row: usize) -> (f64, f64) {
     let whole = &flow.modes.whole;
     let (col, value) = whole.constraint_matrix.row(row);
     let b = whole.constraint_rhs[row];
-    let terms = col.iter().zip(value).map(|(&j, a)| a * flow.instant.qddot[j]);
-    terms.fold((-b, b.abs()), |(sum, size), x| (sum + x, size + x.abs()))
+    let terms = col.iter().zip(value).map(|(&j, a)| (a * flow.instant.qddot[j], a.abs() * flow.modes.free[j]));
+    terms.fold((-b, b.abs()), |(sum, size), (x, free)| (sum + x, size + x.abs() + free))
 }
 
 fn unit_vector(x: &[f64]) -> Vec<f64> {
@@ -250,8 +254,8 @@ fn unit_vector(x: &[f64]) -> Vec<f64> {
     if length > 0.0 { x.iter().map(|x| x / length).collect() } else { x.to_vec() }
 }
 
-fn differ(x: &[f64], y: &[f64]) -> bool {
-    let size = x.iter().chain(y).fold(0.0, |top: f64, x| top.max(x.abs()));
+fn differ(x: &[f64], y: &[f64], free: &[f64]) -> bool {
+    let size = x.iter().chain(y).chain(free).fold(0.0, |top: f64, x| top.max(x.abs()));
     x.iter().zip(y).any(|(x, y)| (x - y).abs() > DIFFERENT * size)
 }
 

@@ -1,5 +1,6 @@
 //! Moving along the constraints: steps, their sizes, events, and why the motion ended.
 
+mod blow;
 mod contact;
 mod crossing;
 mod event;

@@ -34,6 +34,8 @@ pub(crate) struct Modes {
     /// A push below this is none.
     pub(crate) no_push: f64,
     pub(crate) roughness: Vec<Roughness>,
+    /// The size of the accelerations with every contact open and no friction, beside which others are judged.
+    pub(crate) free: Vec<f64>,
     pub(crate) responses: Vec<Response>,
     /// One for each row: whether it is left out now. Empty where all rows always hold.
     pub(crate) off: Vec<bool>,
@@ -57,6 +59,7 @@ impl Modes {
             no_push: 0.0,
             roughness: vec![Roughness::default(); frictions.len()],
             responses: Vec::new(),
+            free: Vec::new(),
             off: vec![false; given.constraint_rhs.len()],
             whole: given.clone(),
             contacts,
