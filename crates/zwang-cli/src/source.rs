@@ -131,7 +131,8 @@ impl Source {
         let modes = check.equations.model.only_at_times();
         let Some(first) = modes.first() else { return Ok(()) };
         let message = format!("not yet: `{command}` does not know {first}");
-        self.diagnostics.push(zwang::diagnostic::Diagnostic::error("Z901", message).help("`zwang run` moves the model"));
+        self.diagnostics
+            .push(zwang::diagnostic::Diagnostic::error("Z901", message).help("`zwang run` moves the model"));
         self.fail(as_json)
     }
 

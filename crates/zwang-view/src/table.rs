@@ -12,7 +12,7 @@ use crate::lagrangian::lagrangian_lines;
 /// Coordinates and constraints in one line, then the constraints by kind.
 pub fn summary(file: &str, check: &Check) -> String {
     let model = &check.equations.model;
-    let (n, m) = (check.state.q.len(), check.equations.rows.len());
+    let (n, m) = (check.state.q.len(), check.equations.n_always_rows());
     let title = if model.title.is_empty() { String::new() } else { format!("  \"{}\"", model.title) };
     let mut out = format!("{file}{title}\n");
     let freedom = count(check.degrees_of_freedom(), "degree", "degrees");

@@ -13,6 +13,13 @@ impl Equations {
         !(self.model.contacts.is_empty() && self.model.frictions.is_empty())
     }
 
+    /// How many rows always hold.
+    pub fn n_always_rows(&self) -> usize {
+        let Some(first) = self.n_always else { return self.rows.len() };
+        let slips: Vec<Expr> = self.model.frictions.iter().flat_map(|law| &law.slip).map(|row| row.lambda).collect();
+        self.rows.iter().filter(|row| row.constraint < first && !slips.contains(&row.lambda)).count()
+    }
+
     /// Takes contacts and slips among the rows, after what holds always. What is said about constraints without moving is
     /// said before.
     pub(crate) fn engage(&mut self) {

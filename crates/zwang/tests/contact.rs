@@ -252,3 +252,94 @@ fn a_block_on_a_belt_sticks_and_slips() {
     close(stuck.state.q[0], 0.1962 + 0.05, 1e-8);
     assert!(run.audit.energy.drift < 1e-8, "{:?}", run.audit.energy);
 }
+
+/// A body on two feet with friction is thrown onto a slope: it tumbles, slides and stays, and the feet carry it.
+#[test]
+fn a_box_thrown_on_a_slope_comes_to_rest_on_both_feet() {
+    let text = "model \"box\"\ncoordinates x, y, a\n\
+                parameter m = 1, g = 9.81, mu = 0.5, slope = 0.3, w = 0.5, h = 0.3\nmass x, y: m\n\
+                mass a: m*(w^2 + h^2)/3\nforce x: m*g*sin(slope)\nforce y: -m*g*cos(slope)\n\
+                point left = (x - w*cos(a) + h*sin(a), y - w*sin(a) - h*cos(a))\n\
+                point right = (x + w*cos(a) + h*sin(a), y + w*sin(a) - h*cos(a))\n\
+                contact l: left.y >= 0 with friction mu and restitution 0.3 and at left\n\
+                contact r: right.y >= 0 with friction mu and restitution 0.3 and at right\n\
+                start x = 0, y = h + 0.1, a = 0.1, x' = 1, y' = 0, a' = 0\nrun 3\n\
+                output pl = lambda(l)\noutput pr = lambda(r)\n";
+    let thrown = run(text, &[], 3.0);
+    assert_eq!(thrown.ended, Ended::Finished);
+    close(thrown.state.q[1], 0.3, 1e-12);
+    close(thrown.state.q[2], 0.0, 1e-12);
+    assert!(thrown.state.qdot.iter().all(|v| v.abs() < 1e-14), "{:?}", thrown.state.qdot);
+    // N_l + N_r = m g cos, and the moments about the centre: (N_r − N_l) w = h m g sin
+    let (cos, sin) = (9.81 * 0.3f64.cos(), 9.81 * 0.3f64.sin());
+    close(thrown.outputs[0].values.unwrap().last, (cos - 0.6 * sin) / 2.0, 1e-9);
+    close(thrown.outputs[1].values.unwrap().last, (cos + 0.6 * sin) / 2.0, 1e-9);
+    assert!(thrown.audit.energy.drift < 1e-8, "{:?}", thrown.audit.energy);
+    // on less friction it slides on with g (sin − μ cos)
+    let sliding = run(&text.replace("y = h + 0.1, a = 0.1, x' = 1", "y = h, a = 0, x' = 0"), &["mu=0.2"], 3.0);
+    close(sliding.state.q[0], 4.5 * (sin - 0.2 * cos), 1e-9);
+}
+
+/// A unit mass thrown on a rough floor loses μ(1 + e) of its speed of fall in a blow, as long as it slides.
+#[test]
+fn a_blow_with_friction_slows_the_slip() {
+    let text = "model \"stone\"\ncoordinates x, y\nparticle P at (x, y) with mass 1\ngravity (0, -9.81)\n\
+                contact floor: y >= 0 with friction 0.3 and restitution 0.4\n\
+                start x = 0, y = 1, x' = 3, y' = 0\nrun 4\noutput force = |reaction(floor, P)|\n";
+    let fall = (2.0f64 * 9.81).sqrt();
+    let once = run(text, &[], 0.5);
+    close(once.state.qdot[0], 3.0 - 0.3 * 1.4 * fall, 1e-9);
+    let twice = run(text, &[], 0.9);
+    close(twice.state.qdot[0], 3.0 - 0.3 * 1.4 * fall * 1.4, 1e-9);
+    let rest = run(text, &[], 4.0);
+    close(rest.state.qdot[0], 0.0, 1e-15);
+    close(rest.outputs[0].values.unwrap().last, 9.81, 1e-9);
+    assert!(rest.audit.energy.drift < 1e-8, "{:?}", rest.audit.energy);
+}
+
+/// A puck without other forces stops in a straight line after v²/(2 μ g); a force below μ m g then does not move it.
+#[test]
+fn a_puck_in_space_stops_and_stays() {
+    let text = "model \"puck\"\ncoordinates x, y, z\nparameter F = 0\nparticle P at (x, y, z) with mass 1\n\
+                gravity (0, 0, -9.81)\nforce x: F\nconstraint table: z = 0 with friction 0.2\n\
+                start x = 0, y = 0, z = 0, x' = 3/5, y' = 4/5\nrun 4\noutput force = |reaction(table, P)|\n";
+    let way = 1.0 / (2.0 * 0.2 * 9.81);
+    let stopped = run(text, &[], 4.0);
+    all_close(&stopped.state.q, &[0.6 * way, 0.8 * way, 0.0], 1e-9);
+    all_close(&times(&stopped, "stick"), &[2.0 * way], 1e-9);
+    // |(μ N, N)| while it slides
+    close(stopped.outputs[0].values.unwrap().max, 9.81 * 1.04f64.sqrt(), 1e-9);
+    let pulled = run(text, &["F=1.5"], 4.0);
+    assert_eq!(times(&pulled, "stick").len(), 1);
+    assert!(pulled.state.qdot.iter().all(|v| v.abs() < 1e-14), "{:?}", pulled.state.qdot);
+    close(pulled.outputs[0].values.unwrap().last, 9.81f64.hypot(1.5), 1e-9);
+    // more than it can hold
+    let free = run(text, &["F=3"], 4.0);
+    assert!(free.state.qdot[0] > 1.0);
+}
+
+/// Painlevé: a rod pushed tip first over a rough floor has no motion, and pulled it has one.
+#[test]
+fn a_rod_that_digs_in_is_refused() {
+    let text = "model \"rod\"\ncoordinates x, y, a\nparameter u = -3\nmass x, y: 1\nmass a: 1/3\nforce y: -9.81\n\
+                point tip = (x - cos(a), y - sin(a))\n\
+                contact floor: tip.y >= 0 with friction 2 and at tip\n\
+                start x = 0, a = 1, y = sin(1), x' = u, a' = 0, y' = 0\nrun 0.1\n";
+    let (pushed, diagnostics) = attempt(text, &[], 0.1);
+    assert_eq!(pushed.unwrap().ended.as_str(), "no-motion");
+    assert!(diagnostics.iter().any(|d| d.code == "Z610"), "{diagnostics:#?}");
+    let pulled = run(text, &["u=3"], 0.1);
+    assert_eq!(pulled.ended, Ended::Finished);
+    assert!(pulled.audit.energy.drift < 1e-8, "{:?}", pulled.audit.energy);
+}
+
+/// A kick lifts what lies, and an event may also throw it down.
+#[test]
+fn a_kick_lifts_a_ball_that_lies() {
+    let text = "model \"kick\"\ncoordinates y\nmass y: 1\nforce y: -10\ncontact floor: y >= 0\nstart y = 0\nrun 3\n\
+                when t >= 1: y' = 5\n";
+    let run = run(text, &[], 3.0);
+    all_close(&times(&run, "take-off"), &[1.0], 1e-9);
+    all_close(&times(&run, "rest"), &[2.0], 1e-8);
+    close(run.state.q[0], 0.0, 1e-12);
+}

@@ -189,7 +189,8 @@ fn solved(mut G: Vec<f64>, mut g: Vec<f64>) -> Option<Vec<f64>> {
     /// Beside the largest entry, a pivot below this is rounding.
     const NOTHING: f64 = 1e-12;
     let n = g.len();
-    let (size, right) = (G.iter().fold(0.0, |t: f64, x| t.max(x.abs())), g.iter().fold(0.0, |t: f64, x| t.max(x.abs())));
+    let (size, right) =
+        (G.iter().fold(0.0, |t: f64, x| t.max(x.abs())), g.iter().fold(0.0, |t: f64, x| t.max(x.abs())));
     let mut order: Vec<usize> = (0..n).collect();
     let mut rank = 0;
     while rank < n {

@@ -331,7 +331,13 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
     }
 
     /// Sets the mode that follows.
-    fn choose_mode(&mut self, touching: &Touching, closed: Vec<bool>, fired: &[usize], before: &Before) -> Result<(), Outcome> {
+    fn choose_mode(
+        &mut self,
+        touching: &Touching,
+        closed: Vec<bool>,
+        fired: &[usize],
+        before: &Before,
+    ) -> Result<(), Outcome> {
         let flow = &mut self.flow;
         flow.place(self.t, &self.y);
         let rates = flow.rates().map_err(Outcome::Failed)?;

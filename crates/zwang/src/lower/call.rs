@@ -5,7 +5,7 @@ use super::value::{Quantity, Value};
 use super::{Lower, Lowered};
 use crate::diagnostic::Diagnostic;
 use crate::equations::{Symbols, constraint_row};
-use crate::model::{Constraint, Derived, Level, Row};
+use crate::model::{Constraint, Derived, FrictionLaw, Level, Row};
 use crate::syntax::Span;
 use crate::syntax::name::{canonical, nearest};
 use crate::syntax::tree::*;
@@ -256,14 +256,33 @@ impl Lower<'_> {
                 vec![Quantity::new(symbol, dim)]
             }
             "residual" => rows.iter().map(|r| Quantity::new(r.expr, self.row_dim(r.lambda))).collect(),
-            "reaction" if arguments.len() == 2 => return self.reaction_at(&rows, &arguments[1]),
-            "reaction" => return self.reaction(&rows),
+            "reaction" if arguments.len() == 2 => {
+                let acting = self.with_friction(label, rows);
+                return self.reaction_at(&acting, &arguments[1]);
+            }
+            "reaction" => {
+                let acting = self.with_friction(label, rows);
+                return self.reaction(&acting);
+            }
             _ => rows.iter().map(|r| Quantity::new(r.lambda, self.lambda_dim(r.lambda, r.level))).collect(),
         };
         Ok(match quantities.len() {
             1 => Value::Scalar(quantities.into_iter().next().expect("one row")),
             _ => Value::Vector(quantities),
         })
+    }
+
+    /// The rows of a constraint and those of its friction; a nonideal law speaks of the ideal part alone.
+    fn with_friction(&self, label: Label, mut rows: Vec<Row>) -> Vec<Row> {
+        let is_own = |law: &&FrictionLaw| match label {
+            Label::Constraint(k) => law.constraint && law.of == k,
+            Label::Contact(k) => !law.constraint && law.of == k,
+            Label::Control(_) => false,
+        };
+        if !self.states_law {
+            rows.extend(self.model.frictions.iter().filter(is_own).flat_map(|law| law.slip.iter().cloned()));
+        }
+        rows
     }
 
     /// A quantity of a contact or control that a later version will know.

@@ -120,6 +120,8 @@ struct Lower<'a> {
     time_dim: Dim,
     /// Set once the constraints have their multipliers, so that `reaction` can be used.
     rows_ready: bool,
+    /// A nonideal law is being worked out.
+    states_law: bool,
     work: usize,
     derived: FxHashMap<Derived, Expr>,
     outputs: Vec<Shown>,
@@ -204,6 +206,7 @@ impl<'a> Lower<'a> {
             energy_dim,
             time_dim,
             rows_ready: false,
+            states_law: false,
             work: 0,
             derived: FxHashMap::default(),
             outputs: Vec::new(),

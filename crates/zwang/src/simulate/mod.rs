@@ -454,13 +454,15 @@ impl<'c> Walk<'c> {
 
 impl Walked {
     fn into_run(self, check: Check, plan: &Plan) -> Run {
+        // what holds only at times is no constraint to be counted
+        let rank = if check.equations.n_always.is_some() { check.rank } else { self.rank };
         Run {
             check,
             ended: self.ended,
             state: self.state,
             end: plan.end,
             sizes: self.sizes,
-            rank: self.rank,
+            rank,
             tolerance: plan.tolerance,
             method: self.method,
             drift: plan.drift,
