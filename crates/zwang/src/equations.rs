@@ -46,6 +46,7 @@ pub struct LegendreExpressions {
 }
 
 /// The equations of motion as expressions: printable, comparable, still symbolic.
+#[derive(Clone)]
 pub struct Equations {
     /// The model they follow from; its graph holds all expressions.
     pub model: Model,

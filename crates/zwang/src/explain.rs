@@ -10,7 +10,7 @@ macro_rules! page {
 }
 
 /// All pages, in the order of their codes.
-pub const PAGES: [Page; 53] = [
+pub const PAGES: [Page; 54] = [
     page!("Z001"),
     page!("Z002"),
     page!("Z003"),
@@ -61,6 +61,7 @@ pub const PAGES: [Page; 53] = [
     page!("Z608"),
     page!("Z609"),
     page!("Z610"),
+    page!("Z611"),
     page!("Z701"),
     page!("Z801"),
     page!("Z901"),

@@ -13,6 +13,20 @@ impl Equations {
         !(self.model.contacts.is_empty() && self.model.frictions.is_empty())
     }
 
+    /// The equations of what always holds, for documents; none if that is all there is.
+    pub fn always(&self) -> Option<Equations> {
+        let first = self.n_always?;
+        let mut equations = self.clone();
+        let model = &mut equations.model;
+        let slips: Vec<Expr> = model.frictions.iter().flat_map(|law| &law.slip).map(|row| row.lambda).collect();
+        model.constraints.truncate(first);
+        model.constraints.iter_mut().for_each(|c| c.rows.retain(|row| !slips.contains(&row.lambda)));
+        let symbols = Symbols::new(model.time, &model.coordinates);
+        equations.rows = constraint_rows(model, &symbols);
+        equations.n_always = None;
+        Some(equations)
+    }
+
     /// How many rows always hold.
     pub fn n_always_rows(&self) -> usize {
         let Some(first) = self.n_always else { return self.rows.len() };

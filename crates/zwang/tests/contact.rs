@@ -343,3 +343,16 @@ fn a_kick_lifts_a_ball_that_lies() {
     all_close(&times(&run, "rest"), &[2.0], 1e-8);
     close(run.state.q[0], 0.0, 1e-12);
 }
+
+/// Two rails that say the same share a force that friction needs: said, and the motion is that of equal shares.
+#[test]
+fn a_normal_force_that_is_shared_is_said() {
+    let text = "model \"rails\"\ncoordinates x, y\nparticle P at (x, y) with mass 1\ngravity (0, -10)\n\
+                constraint one: y = 0 with friction 0.4\nconstraint two: y = 0\n\
+                start x = 0, y = 0, x' = 1, y' = 0\nrun 0.1\n";
+    let (shared, diagnostics) = attempt(text, &[], 0.1);
+    assert!(diagnostics.iter().any(|d| d.code == "Z611" && d.message.contains("`one`")), "{diagnostics:#?}");
+    close(shared.unwrap().state.qdot[0], 1.0 - 0.4 * 5.0 * 0.1, 1e-9);
+    let (_, alone) = attempt(&text.replace("constraint two: y = 0\n", ""), &[], 0.1);
+    assert!(!alone.iter().any(|d| d.code == "Z611"), "{alone:#?}");
+}

@@ -65,6 +65,11 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         Before { closed: self.flow.modes.closed.clone(), grips: self.flow.modes.grips.clone() }
     }
 
+    /// Rows with friction whose force the motion has not determined somewhere, because other rows share it.
+    pub fn shared_normals(&self) -> &[usize] {
+        &self.shared
+    }
+
     /// Changes of mode so far, in the order of time.
     pub fn mode_changes(&self) -> &[ModeChange] {
         &self.mode_changes
@@ -353,7 +358,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
             self.choose_among(&resting, fired, &before.grips)?;
             let modes = &mut self.flow.modes;
             resting.iter().for_each(|&c| modes.lifting[c] = !modes.closed[c]);
-            return Ok(());
+            return self.mind_shared().map_err(Outcome::Failed);
         }
         flow.modes.closed = closed;
         flow.modes.switch();

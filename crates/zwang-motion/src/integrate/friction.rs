@@ -71,6 +71,32 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         Ok(())
     }
 
+    /// Notes rows with friction that repeat others in this mode: their λ is the shortest of many.
+    pub(super) fn mind_shared(&mut self) -> Result<(), MotionError> {
+        let flow = &mut self.flow;
+        flow.release();
+        flow.factor()?;
+        let rank = flow.all.rank();
+        if rank == flow.modes.off.iter().filter(|off| !**off).count() {
+            return Ok(());
+        }
+        for k in 0..flow.modes.frictions.len() {
+            let normal = flow.modes.frictions[k].normal;
+            if flow.modes.grips[k] == Grip::Idle || self.shared.contains(&normal) {
+                continue;
+            }
+            flow.modes.off[normal] = true;
+            flow.release();
+            flow.factor()?;
+            if flow.all.rank() == rank {
+                self.shared.push(normal);
+            }
+            flow.modes.switch();
+        }
+        flow.release();
+        Ok(())
+    }
+
     /// The rows that press, for messages.
     fn pressing(&self, units: &[Vec<Choice>]) -> Vec<usize> {
         let tries = units.iter().filter_map(|unit| unit[0].friction.as_ref());

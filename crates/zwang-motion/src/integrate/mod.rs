@@ -255,6 +255,8 @@ pub struct Motion<'d, D: Dynamics + ?Sized> {
     passages: Vec<Passage>,
     events: Vec<Event>,
     mode_changes: Vec<ModeChange>,
+    /// Rows with friction whose force others share.
+    shared: Vec<usize>,
     /// When changes of mode began to be counted, and how many there have been since.
     first_change: f64,
     n_changes: usize,
@@ -353,6 +355,7 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
             passages: Vec::new(),
             events: Vec::new(),
             mode_changes: Vec::new(),
+            shared: Vec::new(),
             first_change: start.t,
             n_changes: 0,
             stiffness: None,

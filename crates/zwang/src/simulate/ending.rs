@@ -127,6 +127,19 @@ fn too_small(
     d.help("look for a force or a coordinate that grows without bound there: a singularity of the coordinates, a collision, a constraint that ends")
 }
 
+/// Z611: friction in proportion to a force that is not determined.
+pub(super) fn shared(equations: &Equations, rows: &[usize]) -> Option<Diagnostic> {
+    let &first = rows.first()?;
+    let names = joined(&names_of(equations, rows));
+    let message = format!("the normal force that drives the friction of {names} is not determined");
+    let span = equations.model.constraints[equations.rows[first].constraint].span;
+    let d = Diagnostic::warning("Z611", message).at(span, "other constraints share it");
+    Some(
+        d.with_note("the smallest forces that hold the motion were taken; rigid bodies alone do not tell the shares")
+            .help("leave out what repeats it, or state a soft support that tells how the force is shared"),
+    )
+}
+
 /// Z608: the constraints are not kept.
 pub(super) fn left(equations: &Equations, run: &Run) -> Option<Diagnostic> {
     /// Relative to the size of the coordinates, more than any eye would forgive.

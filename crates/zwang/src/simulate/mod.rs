@@ -121,6 +121,8 @@ pub struct Run {
     pub outputs: Vec<Extent>,
     /// Events in the order of time.
     pub events: Vec<Happening>,
+    /// Rows with friction whose normal force is not determined, because others share it.
+    pub shared_normals: Vec<usize>,
     /// Positions passed in which the constraints lose rank.
     pub passages: Vec<Passage>,
     /// Stiffness met by an explicit method, and whether the stiff one took over.
@@ -244,6 +246,9 @@ fn say(run: &mut Run, settings: &Settings, diagnostics: &mut Diagnostics) {
     if let Some(note) = ending::passed(equations, &run.passages) {
         diagnostics.push(note);
     }
+    if let Some(warning) = ending::shared(equations, &run.shared_normals) {
+        diagnostics.push(warning);
+    }
     if let Some(warning) = ending::left(equations, run) {
         diagnostics.push(warning);
     }
@@ -283,6 +288,7 @@ struct Walked {
     audit: Audit,
     outputs: Vec<Extent>,
     events: Vec<Happening>,
+    shared_normals: Vec<usize>,
     passages: Vec<Passage>,
     stiffness: Option<(zwang_motion::Stiffness, bool)>,
     samples: Samples,
@@ -440,9 +446,10 @@ impl<'c> Walk<'c> {
             rank: self.motion.rank(),
             method: self.motion.method(),
             counts: self.motion.counts(),
-            audit: self.accountant.finish(),
+            audit: self.accountant.finish(self.equations),
             outputs: self.extremes.finish(self.equations),
             events: self.events,
+            shared_normals: self.motion.shared_normals().to_vec(),
             passages,
             stiffness: self.motion.stiffness().cloned().map(|s| (s, switched)),
             samples,
@@ -472,6 +479,7 @@ impl Walked {
             audit: self.audit,
             outputs: self.outputs,
             events: self.events,
+            shared_normals: self.shared_normals,
             passages: self.passages,
             stiffness: self.stiffness,
             samples: self.samples,

@@ -4,6 +4,7 @@ use zwang_motion::{MotionError, State};
 
 use crate::diagnostic::Diagnostic;
 use crate::equations::Equations;
+use crate::model::Level;
 use crate::quantity::{number, rounded};
 use crate::start::joined;
 
@@ -96,6 +97,9 @@ fn not_holonomic(equations: &Equations, row: usize) -> Diagnostic {
     let message = "the method `rattle` holds ideal constraints on positions only";
     let d = Diagnostic::error("Z605", message);
     let d = match equations.rows.get(row) {
+        Some(row) if row.level == Level::Position => {
+            d.at(equations.model.constraints[row.constraint].span, "holds only at times")
+        }
         Some(row) => d.at(equations.model.constraints[row.constraint].span, "contains velocities or accelerations"),
         None => d.with_note("a `nonideal` law does work on the virtual displacements"),
     };
