@@ -356,3 +356,14 @@ fn a_normal_force_that_is_shared_is_said() {
     let (_, alone) = attempt(&text.replace("constraint two: y = 0\n", ""), &[], 0.1);
     assert!(!alone.iter().any(|d| d.code == "Z611"), "{alone:#?}");
 }
+
+/// Free flight takes steps as long as the run; an obstacle much thinner than they are is met all the same.
+#[test]
+fn a_thin_obstacle_is_not_passed_through() {
+    let text = "model \"peg\"\ncoordinates x, y\nmass x, y: 1\ncontact peg: (x - 7)^2 + y^2 >= 0.001^2 with restitution 1\n\
+                start x = 0, y = 0, x' = 1, y' = 0\nrun 10\n";
+    let run = run(text, &[], 10.0);
+    all_close(&times(&run, "impact"), &[6.999], 1e-9);
+    close(run.state.qdot[0], -1.0, 1e-9);
+    close(run.state.q[0], 6.999 - 3.001, 1e-8);
+}

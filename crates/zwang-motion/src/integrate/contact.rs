@@ -2,7 +2,7 @@
 
 use super::blow::{Blows, NoOutcome};
 use super::*;
-use crate::unilateral::{ModeChange, NoPushes, Side, Turn, complementarity, modes::Grip};
+use crate::unilateral::{Contact, ModeChange, NoPushes, Side, Turn, complementarity, modes::Grip};
 
 /// A gap below this part of the size of its row counts as touching; it equals the default tolerance of a run.
 const TOUCHING: f64 = 1e-9;
@@ -276,7 +276,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         let done = flow.evaluate();
         let top = flow.instant.lambda.iter().fold(0.0, |top: f64, l| top.max(l.abs()));
         let rows = flow.modes.contacts.iter().zip(closed).filter(|(_, closed)| **closed).map(|(c, _)| c.row);
-        let pulls = rows.fold(false, |pulls, row| pulls || flow.instant.lambda[row] < -NO_PUSH * top);
+        let pulls = rows.map(|row| flow.instant.lambda[row]).any(|push| push < -NO_PUSH * top);
         flow.modes.open_all();
         flow.release();
         done?;
@@ -421,6 +421,16 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
     /// How many ends of the mode are watched.
     pub(super) fn n_turns(&self) -> usize {
         self.modes.contacts.len() + 2 * self.modes.frictions.len()
+    }
+
+    /// How fast the gaps of open contacts change here; those of closed ones do not.
+    pub(super) fn closing(&mut self) -> Result<Vec<f64>, MotionError> {
+        if self.modes.contacts.is_empty() {
+            return Ok(Vec::new());
+        }
+        let rates = self.rates()?;
+        let rate = |(c, contact): (usize, &Contact)| if self.modes.closed[c] { 0.0 } else { rates[contact.row] };
+        Ok(self.modes.contacts.iter().enumerate().map(rate).collect())
     }
 
     /// What is negative where the mode has ended: the gap of an open contact that is closing, the push of a closed one.

@@ -72,10 +72,39 @@ impl Watch {
         own.for_each(|&(event, upwards)| self.positive[event] = Some(upwards));
     }
 
-    fn at<D: Dynamics + ?Sized>(&mut self, flow: &mut Flow<D>, step: &Step, t: f64) -> Result<(), MotionError> {
+    fn place<D: Dynamics + ?Sized>(&mut self, flow: &mut Flow<D>, step: &Step, t: f64) {
         self.y.resize(step.y.len(), 0.0);
         step.values(t, &mut self.y);
         flow.place(t, &self.y);
+    }
+
+    /// Where a gap that closes at one look and opens at the next has closed altogether between them: a place inside.
+    fn dip<D: Dynamics + ?Sized>(
+        &mut self,
+        flow: &mut Flow<D>,
+        step: &Step,
+        (start, end): (f64, f64),
+        (closing, opening): (&[f64], &[f64]),
+    ) -> Result<Option<f64>, MotionError> {
+        /// Halvings until the nearest place is met to rounding of its depth.
+        const HALVINGS: usize = 40;
+        for c in (0..closing.len()).filter(|&c| closing[c] < 0.0 && opening[c] > 0.0) {
+            let (mut low, mut high) = (start, end);
+            for _ in 0..HALVINGS {
+                let middle = 0.5 * (low + high);
+                self.place(flow, step, middle);
+                if flow.closing()?[c] < 0.0 { low = middle } else { high = middle }
+            }
+            self.at(flow, step, low)?;
+            if self.changed() {
+                return Ok(Some(low));
+            }
+        }
+        Ok(None)
+    }
+
+    fn at<D: Dynamics + ?Sized>(&mut self, flow: &mut Flow<D>, step: &Step, t: f64) -> Result<(), MotionError> {
+        self.place(flow, step, t);
         self.fill(flow)
     }
 
@@ -98,6 +127,8 @@ impl Watch {
     ) -> Result<Option<Found>, MotionError> {
         let whole = step.end - step.start;
         let (mut low, mut high) = (step.start, f64::NAN);
+        self.place(flow, step, low);
+        let mut closing = flow.closing()?;
         for k in 1..=LOOKS {
             let t = if k == LOOKS { step.end } else { step.start + whole * k as f64 / LOOKS as f64 };
             self.at(flow, step, t)?;
@@ -106,6 +137,13 @@ impl Watch {
                 high = t;
                 break;
             }
+            self.place(flow, step, t);
+            let opening = flow.closing()?;
+            if let Some(dip) = self.dip(flow, step, (low, t), (&closing, &opening))? {
+                high = dip;
+                break;
+            }
+            closing = opening;
             low = t;
         }
         if high.is_nan() {
