@@ -100,6 +100,17 @@ impl Matrix {
         (&self.col[place.clone()], &self.value[place])
     }
 
+    /// The matrix of some rows, in this order.
+    pub fn rows(&self, which: &[usize]) -> Matrix {
+        let (mut row_start, mut col, mut value) = (vec![0], Vec::new(), Vec::new());
+        for &i in which {
+            col.extend_from_slice(self.row(i).0);
+            value.extend_from_slice(self.row(i).1);
+            row_start.push(col.len());
+        }
+        Matrix { n_rows: which.len(), n_cols: self.n_cols, row_start, col, value }
+    }
+
     /// Columns of row i, and its values to write to.
     pub fn row_mut(&mut self, i: usize) -> (&[usize], &mut [f64]) {
         let place = self.row_start[i]..self.row_start[i + 1];

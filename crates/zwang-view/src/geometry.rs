@@ -130,6 +130,7 @@ impl Plane {
                 }),
             }
         }
+        lines.sort_by(|a, b| norm(&b.gap).total_cmp(&norm(&a.gap)));
         lines.truncate(MOST_LINES);
         let ideal = plus(demanded, place(&scaled.kept));
         let (free, actual) = (place(&scaled.free), place(&scaled.actual));

@@ -26,7 +26,7 @@ pub(crate) fn lagrangian_lines(side: &LagrangianSide) -> String {
     for one in side.conserved.iter().take(MOST_LINES) {
         let formula = one.formula.as_ref().map_or(String::new(), |f| format!(" = {f}"));
         let reason = match &one.terms[..] {
-            [(name, _)] => format!("`{name}` is cyclic: "),
+            [(name, _)] if side.cyclic.iter().any(|c| c.coordinate == *name) => format!("`{name}` is cyclic: "),
             _ => String::new(),
         };
         lines.push(format!("{reason}{}{formula} is conserved", one.name));

@@ -8,11 +8,11 @@ use crate::equations::Equations;
 use crate::lower::lower;
 use crate::model::Model;
 use crate::quantity::with_unit;
-use crate::start::find_start;
+use crate::start::{find_start, nearest_outside, start_line};
 use crate::syntax::{Overrides, parse};
 use crate::system::System;
 use crate::verdict::{
-    self, Classification, Dependencies, Determinacy, Freedom, Integrability, LagrangianSide, Redundant, clash,
+    self, Classification, Dependencies, Determinacy, Freedom, Integrability, LagrangianSide, Redundant, contradiction,
     dependence, determinacy, freedom, hidden, integrability, lagrangian_side,
 };
 
@@ -108,14 +108,25 @@ impl Check {
     pub fn move_to(&mut self, state: State, settings: &Settings) -> Result<(), Box<Diagnostic>> {
         let mut way = route(self.route, settings);
         if let Err(error) = self.snapshot.take(&mut self.system, &state, &mut *way, settings) {
-            return Err(Box::new(clash::explained(&self.equations, &mut self.system, &state, &error, settings)));
+            return Err(Box::new(contradiction::explained(
+                &self.equations,
+                &mut self.system,
+                &state,
+                &error,
+                settings,
+            )));
         }
         let Check { equations, system, snapshot, .. } = self;
+        // an event may have changed them, and everything from here on is about this state
+        equations.model.parameter_values.copy_from_slice(system.parameters());
         let rows = dependence::redundant(equations, system, &state, &snapshot.given, settings);
         self.determinacy = determinacy::determinacy(equations, snapshot, &rows);
         self.rank = rows.rank(snapshot.found.rank);
         self.freedom = freedom::freedom(equations, self.rank, &rows);
-        self.redundant = rows.redundant;
+        let necessity = dependence::necessity(equations, &rows, settings);
+        self.constraints.iter_mut().zip(necessity.essential).for_each(|(c, essential)| c.essential = essential);
+        (self.removable, self.redundant) = (necessity.removable, rows.redundant);
+        self.lagrangian = None;
         self.regular = !self.snapshot.found.singular_mass;
         self.state = state;
         Ok(())
@@ -134,12 +145,12 @@ pub fn check(model: Model, wishes: &Wishes, diagnostics: &mut Diagnostics) -> Op
         diagnostics.extend(integrability::integral_notes(&equations, &integrability));
         return None;
     };
-    contacts_outside(&equations, &system, &state, diagnostics);
+    contacts_outside(&equations, &mut system, &state, settings, diagnostics);
 
     let mut snapshot = Snapshot::new(&system);
     let mut way = route(wishes.route, settings);
     if let Err(error) = snapshot.take(&mut system, &state, &mut *way, settings) {
-        diagnostics.push(clash::explained(&equations, &mut system, &state, &error, settings));
+        diagnostics.push(contradiction::explained(&equations, &mut system, &state, &error, settings));
         return None;
     }
     let rows = dependence::redundant(&mut equations, &mut system, &state, &snapshot.given, settings);
@@ -151,12 +162,22 @@ pub fn check(model: Model, wishes: &Wishes, diagnostics: &mut Diagnostics) -> Op
         let scene = integrability::Scene { equations: &equations, start: Some(&state), settings };
         integrability = integrability::integrability(&scene, &mut constraints, of_positions);
     }
-    let necessity = dependence::necessity(&equations, &rows, settings);
-    constraints.iter_mut().zip(necessity.essential).for_each(|(c, essential)| c.essential = essential);
+    let mut necessity = dependence::necessity(&equations, &rows, settings);
+    constraints
+        .iter_mut()
+        .zip(std::mem::take(&mut necessity.essential))
+        .for_each(|(c, essential)| c.essential = essential);
 
     diagnostics.extend(integrability::integral_notes(&equations, &integrability));
-    diagnostics.extend(dependence_notes(&equations, &rows, &freedom, settings));
-    diagnostics.extend(hidden::further_condition(&mut equations, &mut system, &state, &rows.here, settings));
+    // rows that agree here and disagree elsewhere repeat each other only in this moment, and none can be spared
+    match hidden::further_condition(&mut equations, &mut system, &state, &rows.here, settings) {
+        Some(warning) => {
+            diagnostics.push(warning);
+            constraints.iter_mut().for_each(|c| c.essential = None);
+            necessity.removable.clear();
+        }
+        None => diagnostics.extend(dependence_notes(&equations, &rows, &freedom, settings)),
+    }
     let given = &snapshot.given;
     diagnostics.extend(freedom::actuators(&mut equations, &mut system, &state, given, &mut *way, settings));
     later_notes(&equations.model, Severity::Note, diagnostics);
@@ -212,7 +233,14 @@ fn dependence_notes(
 const TOUCHING: f64 = 1e-9;
 
 /// Z203: contacts that start inside.
-fn contacts_outside(equations: &Equations, system: &System, state: &State, diagnostics: &mut Diagnostics) {
+fn contacts_outside(
+    equations: &Equations,
+    system: &mut System,
+    state: &State,
+    settings: &Settings,
+    diagnostics: &mut Diagnostics,
+) {
+    let mut nearest = None;
     for contact in &equations.model.contacts {
         let exprs: Vec<_> = contact.rows.iter().map(|r| r.expr).collect();
         let Some(gaps) = system.evaluate(&equations.model, state, &exprs) else { continue };
@@ -226,8 +254,14 @@ fn contacts_outside(equations: &Equations, system: &System, state: &State, diagn
             if let Some(span) = equations.model.start_span {
                 d = d.and_at(span, "the start");
             }
-            diagnostics
-                .push(d.help(format!("move the start by at least {depth} to the allowed side; touching is allowed")));
+            let moved = nearest.get_or_insert_with(|| nearest_outside(equations, system, state, TOUCHING, settings));
+            diagnostics.push(match moved {
+                Some(q) => d.help(format!(
+                    "nearest allowed start (smallest change, weighted by mass):\n    {}",
+                    start_line(&equations.model, q, &state.qdot)
+                )),
+                None => d.help(format!("move the start by at least {depth} to the allowed side; touching is allowed")),
+            });
         }
     }
 }

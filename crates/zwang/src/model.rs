@@ -379,6 +379,12 @@ impl Model {
         symbols
     }
 
+    /// The time by which what is "a little later" is measured: how long the run is to be, else a second.
+    pub fn horizon(&self) -> f64 {
+        let duration = self.run.as_ref().map_or(1.0, |run| self.constants(&[run.duration])[0]);
+        if duration.is_finite() && duration > 0.0 { duration } else { 1.0 }
+    }
+
     /// Which of [`Model::state_symbols`] are the parameters, which a motion holds.
     pub fn held_symbols(&self) -> Range<usize> {
         let first = 1 + 2 * self.coordinates.len();

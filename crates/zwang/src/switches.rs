@@ -7,7 +7,6 @@ use zwang_expr::{Expr, Function, Function2, Graph, Node};
 ///
 /// `if a < b …`, `min(a, b)` and `max(a, b)` give a − b, `abs(u)` and `sign(u)` give u. What has one sign everywhere
 /// switches nothing: numbers, and lengths as in `direction(v)`.
-#[allow(dead_code, reason = "for the simulator")]
 pub(crate) fn switches(graph: &mut Graph, exprs: &[Expr]) -> Vec<Expr> {
     let (mut seen, mut found) = (FxHashSet::default(), FxHashSet::default());
     let (mut open, mut list) = (exprs.to_vec(), Vec::new());
@@ -25,6 +24,28 @@ pub(crate) fn switches(graph: &mut Graph, exprs: &[Expr]) -> Vec<Expr> {
     }
     list.sort_unstable();
     list
+}
+
+/// Whether one of the formulas switches where a symbol `is_unknown` says so, and so is not one formula for all its values.
+pub(crate) fn switches_by(graph: &Graph, exprs: &[Expr], is_unknown: impl Fn(Expr) -> bool) -> bool {
+    let (mut seen, mut open) = (FxHashSet::default(), exprs.to_vec());
+    while let Some(e) = open.pop() {
+        if !seen.insert(e) {
+            continue;
+        }
+        let node = graph.node(e);
+        let decides = match node {
+            Node::Apply(Function::Abs | Function::Sign, u) => vec![u],
+            Node::Apply2(Function2::Min | Function2::Max, a, b) => vec![a, b],
+            Node::Select { left, right, .. } => vec![left, right],
+            _ => Vec::new(),
+        };
+        if graph.symbols_of(&decides).into_iter().any(&is_unknown) {
+            return true;
+        }
+        open.extend_from_slice(&node.operands());
+    }
+    false
 }
 
 /// What changes its sign where this node switches.

@@ -1,6 +1,6 @@
 //! Equations compiled and given parameter values: numbers at any state.
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 use zwang_expr::{Expr, Graph};
 use zwang_motion::{
@@ -29,6 +29,8 @@ pub struct System {
     empty_legendre: Option<Legendre>,
     /// t, q, q̇ and the parameters, with the graph they live in: for messages.
     symbols: Vec<Expr>,
+    /// Where each of them stands.
+    place: FxHashMap<Expr, usize>,
     graph: Arc<Graph>,
     /// What only a moving system needs.
     moving: Option<Moving>,
@@ -149,6 +151,7 @@ impl System {
             outputs,
             empty,
             empty_legendre,
+            place: inputs.iter().enumerate().map(|(k, s)| (*s, k)).collect(),
             symbols: inputs,
             graph: Arc::new(model.graph.clone()),
             moving: None,
@@ -299,8 +302,17 @@ impl System {
     /// Values of expressions of the model at a state; none if one contains more than state and parameters, or is not
     /// finite.
     pub fn evaluate(&self, model: &Model, state: &State, exprs: &[Expr]) -> Option<Vec<f64>> {
-        let mut program = Compiled::new(&model.graph, &model.state_symbols(), exprs)?;
-        let values = program.run(&model.state_values(state)).to_vec();
+        // a system may have very many symbols, and these expressions few
+        let symbols = model.graph.symbols_of(exprs);
+        let n = state.q.len();
+        let value = |s: &Expr| match self.place.get(s)? {
+            0 => Some(state.t),
+            k if *k <= n => Some(state.q[k - 1]),
+            k if *k <= 2 * n => Some(state.qdot[k - 1 - n]),
+            k => Some(self.parameters[k - 1 - 2 * n]),
+        };
+        let inputs: Vec<f64> = symbols.iter().map(value).collect::<Option<_>>()?;
+        let values = Compiled::new(&model.graph, &symbols, exprs)?.run(&inputs).to_vec();
         values.iter().all(|v| v.is_finite()).then_some(values)
     }
 

@@ -367,3 +367,15 @@ fn a_thin_obstacle_is_not_passed_through() {
     close(run.state.qdot[0], -1.0, 1e-9);
     close(run.state.q[0], 6.999 - 3.001, 1e-8);
 }
+
+/// A start inside is refused with the nearest one outside, in the metric of the masses.
+#[test]
+fn a_start_inside_is_told_the_way_out() {
+    let text = "model \"inside\"\ncoordinates x, y\nmass x: 1\nmass y: 3\ncontact slope: x + y >= 0\n\
+                start x = 0, y = -4\nrun 1\n";
+    let (run, diagnostics) = attempt(text, &[], 1.0);
+    assert!(run.is_none());
+    let inside = diagnostics.iter().find(|d| d.code == "Z203").unwrap();
+    // λ = 4/(1 + 1/3) = 3 moves x by 3 and y by 1
+    assert!(format!("{inside:?}").contains("start x = 3, y = -3"), "{inside:#?}");
+}

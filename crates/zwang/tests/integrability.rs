@@ -380,6 +380,79 @@ fn what_cannot_be_decided_is_said() {
     assert!(check.integrability.verdict.contains("not decided"), "{}", check.integrability.verdict);
 }
 
+/// ẋ = y and ẋ = z forbid motion wherever y ≠ z: on (t, q) the rows give dt = 0, and nothing is to be integrated.
+#[test]
+fn rows_that_stop_the_time_have_no_integrals() {
+    let cases: [&[&str]; 4] =
+        [&["x' = y", "x' = 2*y"], &["x' = y", "x' = z"], &["x = 0", "x' = y^2"], &["x = 0", "x' = y", "y' = z"]];
+    for rows in cases {
+        let rows: String = rows.iter().enumerate().map(|(k, r)| format!("constraint r{k}: {r}\n")).collect();
+        let text = format!("coordinates x, y, z\nmass x, y, z: 1\n{rows}start x = 0, y = 0, z = 0\n");
+        let (check, diagnostics) = checked(&text, &Overrides::default());
+        let check = check.unwrap_or_else(|| panic!("{text}\n{diagnostics:#?}"));
+        let found = &check.integrability;
+        assert_eq!((&found.growth_vector, found.n_integrals), (&None, None), "{text}{}", found.verdict);
+        assert!(found.integrals.is_empty() && found.verdict.contains("further condition"), "{}", found.verdict);
+        let of_velocities = |c: &&zwang::verdict::Classification| c.kind() == "nonholonomic";
+        assert!(check.constraints.iter().filter(of_velocities).all(|c| c.integrable.is_none()), "{text}");
+    }
+}
+
+/// ẏ = kẋ is the rate of y − kx only while k is a constant.
+#[test]
+fn nothing_is_integrated_across_an_event() {
+    let text = "coordinates x, y\nparameter k = 0\nmass x, y: 1\nconstraint c: y' = k*x'\n\
+                start x = 1, x' = 1, y = 0\n";
+    assert_eq!(check(text).constraints[0].integrable, Some(true));
+    let found = check(&format!("{text}when t >= 1: k = 2\n"));
+    assert!(found.integrability.integrals.is_empty() && found.constraints[0].integrable.is_none());
+    assert!(found.integrability.verdict.contains("until `when t >= 1` changes `k`"), "{}", found.integrability.verdict);
+}
+
+/// The Z311 notes of a model, as one text.
+fn told(text: &str) -> String {
+    let (_, diagnostics) = checked(text, &Overrides::default());
+    diagnostics.iter().filter(|d| d.code == "Z311").map(|d| format!("{d:?}\n")).collect()
+}
+
+/// An angle by atan2 ends at its cut, and a row that vanishes at the start holds nothing there: neither is to be pasted.
+#[test]
+fn lines_that_would_change_the_motion_are_not_offered() {
+    let angle = "coordinates x, y, z\nmass x, y, z: 1\nconstraint m: (x*y' - y*x')/(x^2 + y^2) = z'\n\
+                 start x = 0, y = -1, z = 0.2, x' = 1, z' = 1\n";
+    let (angle, vanishing) = (
+        told(angle),
+        told("coordinates a, b\nmass a, b: 1\nconstraint c: a'*sin(b) = 0\nstart a = 1, b = 0, a' = 1\n"),
+    );
+    for note in [angle, vanishing] {
+        assert!(note.contains("keep the velocity constraint") && !note.contains("constraint m:"), "{note}");
+        assert!(!note.contains("\"constraint c:"), "{note}");
+    }
+    // 17 digits where it takes them: a start that is read again meets the line
+    let third =
+        told("coordinates x, y\nmass x, y: 1\nconstraint c: x*x' + y*y' = 0\nstart x = 0.1234567891234567, y = 1\n");
+    let value = (0.1234567891234567_f64.powi(2) + 1.0) / 2.0;
+    let digits: Option<f64> = third.split(" = ").filter_map(|s| s.split('"').next()?.parse().ok()).next();
+    assert!(digits.is_some_and(|x| (x - value).abs() < 1e-15), "{third}");
+}
+
+/// x + t = y + t knows no time.
+#[test]
+fn time_that_cancels_makes_nothing_rheonomic() {
+    let found = check("coordinates x, y\nmass x, y: 1\nconstraint c: x + t = y + t\nstart x = 1, y = 1\n");
+    assert_eq!(found.constraints[0].time, zwang::verdict::Time::Scleronomic);
+    assert_eq!((found.integrability.with_time, found.integrability.growth_vector), (false, Some(vec![1])));
+}
+
+/// ż = yẋ is no rate by itself; where y is held it is one, together with that row.
+#[test]
+fn what_needs_the_other_rows_is_said_to() {
+    let text = "coordinates x, y, z\nmass x, y, z: 1\nconstraint a: z' = y*x'\nconstraint b: y = 2\n\
+                start x = 1, y = 2, z = 0\n";
+    let note = told(text);
+    assert!(note.contains("together with the others") && !note.contains("a total time derivative"), "{note}");
+}
+
 /// Coefficients that are parameters are named: d(m2 a − …) holds whatever the values are.
 #[test]
 fn combinations_are_told_in_parameters() {

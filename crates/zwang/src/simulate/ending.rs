@@ -9,7 +9,7 @@ use crate::equations::Equations;
 use crate::quantity::{number, rounded};
 use crate::start::joined;
 use crate::system::System;
-use crate::verdict::{Contradiction, clash, contradiction};
+use crate::verdict::{Contradiction, contradiction, failure};
 
 /// Why the motion ended before its time.
 pub(super) fn ending(
@@ -23,12 +23,12 @@ pub(super) fn ending(
     let d = match outcome {
         Outcome::End => return None,
         Outcome::Contradiction { error, t, state, later } => {
-            match clash::of_motion(equations, system, (state, later), settings) {
+            match contradiction::of_motion(equations, system, (state, later), settings) {
                 Some(found) => Contradiction { t: *t, ..found }.diagnostic(equations),
-                None => contradiction::explain(equations, state, error),
+                None => failure::explain(equations, state, error),
             }
         }
-        Outcome::Failed(error) => contradiction::explain(equations, state, error),
+        Outcome::Failed(error) => failure::explain(equations, state, error),
         Outcome::StepTooLong { h } => Diagnostic::error(
             "Z604",
             format!("a step of {} is too long for this method at t = {}", number(*h), rounded(state.t, 9)),

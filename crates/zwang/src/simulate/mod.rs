@@ -17,7 +17,7 @@ use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::samples::Samples;
 use crate::scene::Scene;
 use crate::system::System;
-use crate::verdict::clash;
+use crate::verdict::contradiction;
 use account::Accountant;
 pub use account::{Audit, EnergyAccount, Extent, ExtentValues, Momentum};
 use gauge::Around;
@@ -157,7 +157,7 @@ pub fn simulate(
         Ok(walked) => walked.into_run(check, &plan),
         Err(error) => {
             let Check { equations, system, state, .. } = &mut check;
-            diagnostics.push(clash::explained(equations, system, state, &error, &wishes.settings));
+            diagnostics.push(contradiction::explained(equations, system, state, &error, &wishes.settings));
             return None;
         }
     };

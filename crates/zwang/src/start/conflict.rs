@@ -14,7 +14,7 @@ use super::{Given, guesses};
 use crate::compiled::Compiled;
 use crate::equations::Equations;
 use crate::model::Level;
-use crate::verdict::clash::{Contradiction, Surety};
+use crate::verdict::contradiction::{Contradiction, Surety};
 
 /// Work that may be spent on one contradiction: steps of searches times unknowns.
 const MOST_WORK: usize = 2_000_000;
@@ -100,13 +100,10 @@ pub(crate) fn velocities_at(
     let mut search = Search { level: &mut level, settings, starts: starts(&guess), work: 0, n_tried: 0 };
     let mut found = search.met(&rows, 1);
     if found.is_none() && !rows.is_empty() {
-        search.settings = loose;
-        found = search.met(&rows, usize::MAX);
-        if found.is_none()
-            && let Ok(found) = contradiction(equations, &mut level, &guess, loose)
-        {
-            return Err(Box::new(found));
-        }
+        found = match contradiction(equations, &mut level, &guess, loose) {
+            Ok(found) => return Err(Box::new(found)),
+            Err(velocities) => Some(velocities),
+        };
     }
     Ok(State { qdot: found.unwrap_or(guess), ..state.clone() })
 }
@@ -167,7 +164,7 @@ impl Search<'_, '_> {
         };
         let kept: Vec<usize> = (0..rows.len()).filter(|&k| is_linear(k)).collect();
         let b: Vec<f64> = kept.iter().map(|&k| -g[k]).collect();
-        let A = rows_of(&J, &kept);
+        let A = J.rows(&kept);
         // what a search would accept is no conflict
         let sharp =
             Settings { contradiction_tolerance: 4.0 * self.settings.projection_tolerance, ..self.settings.clone() };
@@ -303,11 +300,13 @@ impl Search<'_, '_> {
         let n = self.level.n_unknowns();
         let (weight, movable) = (Matrix::identity(n), vec![true; n]);
         let mut x = self.starts[0].clone();
+        let switches = self.level.switches(rows);
         let mut part = Part::new(self.level, rows, false);
         let found = project_only(&mut part, &weight, &movable, &mut x, self.settings);
         let Ok(found) = found else { return (Surety::Searched { n_starts }, self.starts[0].clone()) };
         let y = stationary(&mut part, &x).unwrap_or(found.certificate);
-        match y.len() == rows.len() && never_zero(&mut part, &y, &x) {
+        // a formula that switches may be quadratic here and something else further away
+        match !switches && y.len() == rows.len() && never_zero(&mut part, &y, &x) {
             true => (Surety::Certain, x),
             false => (Surety::Searched { n_starts }, x),
         }
@@ -337,17 +336,6 @@ impl Search<'_, '_> {
         self.level.set_time(t);
         (Some(best.is_none()), best)
     }
-}
-
-/// Some rows of a matrix.
-pub(crate) fn rows_of(A: &Matrix, rows: &[usize]) -> Matrix {
-    let (mut row_start, mut col, mut value) = (vec![0], Vec::new(), Vec::new());
-    for &i in rows {
-        col.extend_from_slice(A.row(i).0);
-        value.extend_from_slice(A.row(i).1);
-        row_start.push(col.len());
-    }
-    Matrix { n_rows: rows.len(), n_cols: A.n_cols, row_start, col, value }
 }
 
 /// y with yᵀJ = 0 at a point where |g|² is stationary: y = g, at the scale of the rows, is one, and all there is if the other

@@ -1,12 +1,13 @@
 //! The constraints at one level as equations for the positions or for the velocities.
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use zwang_expr::{Expr, Graph};
+use zwang_expr::{Expr, Graph, Node};
 use zwang_motion::{Matrix, MotionError, Residual, State};
 
 use crate::compiled::Compiled;
 use crate::equations::{Equations, SparseRow};
 use crate::model::Level;
+use crate::switches::switches_by;
 use crate::syntax::Span;
 
 /// Where an equation comes from.
@@ -147,15 +148,35 @@ impl<'e> LevelEquations<'e> {
         let unknowns: FxHashSet<Expr> = self.symbols[from..from + self.n].iter().copied().collect();
         let is_fixed = |row: &usize| {
             let gradient: Vec<Expr> = self.rows[*row].1.iter().map(|(_, e)| *e).collect();
-            !self.graph.symbols_of(&gradient).iter().any(|s| unknowns.contains(s))
+            !self.graph.symbols_of(&gradient).iter().any(|s| unknowns.contains(s)) && !self.switches(&[*row])
         };
         (0..self.rows.len()).filter(is_fixed).collect()
+    }
+
+    /// Whether some equations are other formulas for other values of the unknowns.
+    pub(super) fn switches(&self, rows: &[usize]) -> bool {
+        let from = if self.is_velocity { 1 + self.n } else { 1 };
+        let unknowns = &self.symbols[from..from + self.n];
+        let exprs: Vec<Expr> = rows.iter().map(|&row| self.rows[row].0).collect();
+        switches_by(self.graph, &exprs, |s| unknowns.contains(&s))
     }
 
     fn evaluate(&mut self, x: &[f64]) {
         let from = if self.is_velocity { 1 + self.n } else { 1 };
         self.inputs[from..from + self.n].copy_from_slice(x);
         self.program.run(&self.inputs);
+    }
+}
+
+/// How deep sums and products are opened.
+const DEEPEST: usize = 12;
+
+/// What an expression would come to if nothing in its sums cancelled, from the sizes of its parts.
+fn magnitude(graph: &Graph, e: Expr, depth: usize, size: &mut dyn FnMut(Expr) -> f64) -> f64 {
+    match graph.node(e) {
+        Node::Add(a, b) if depth > 0 => magnitude(graph, a, depth - 1, size) + magnitude(graph, b, depth - 1, size),
+        Node::Mul(a, b) if depth > 0 => magnitude(graph, a, depth - 1, size) * magnitude(graph, b, depth - 1, size),
+        _ => size(e),
     }
 }
 
@@ -211,6 +232,19 @@ impl Residual for LevelEquations<'_> {
         }
         Err(self.program.trouble(self.graph, &self.symbols, &self.inputs))
     }
+
+    fn size_of_terms(&mut self, row: usize, x: &[f64]) -> f64 {
+        self.evaluate(x);
+        let (expr, mut parts) = (self.rows[row].0, Vec::new());
+        magnitude(self.graph, expr, DEEPEST, &mut |e| {
+            parts.push(e);
+            0.0
+        });
+        let Some(mut program) = Compiled::new(self.graph, &self.symbols, &parts) else { return f64::INFINITY };
+        // the same parts in the same order
+        let mut sizes = program.run(&self.inputs).iter().map(|x| x.abs());
+        magnitude(self.graph, expr, DEEPEST, &mut |_| sizes.next().unwrap_or(f64::INFINITY))
+    }
 }
 
 /// Some of the equations; the time may be one more unknown.
@@ -265,6 +299,10 @@ impl Residual for Part<'_, '_> {
         let columns = |i: &usize| self.level.rows[*i].1.iter().map(|(k, _)| *k).chain(time).collect();
         let pattern: Vec<Vec<usize>> = self.rows.iter().map(columns).collect();
         Matrix::from_pattern(self.rows.len(), self.n_unknowns(), &pattern)
+    }
+
+    fn size_of_terms(&mut self, row: usize, x: &[f64]) -> f64 {
+        self.level.size_of_terms(self.rows[row], &x[..self.level.n])
     }
 
     fn fill(&mut self, x: &[f64], g: &mut [f64], jacobian: &mut Matrix) -> Result<(), MotionError> {

@@ -5,6 +5,7 @@
 
 mod conflict;
 mod level;
+mod outside;
 mod report;
 mod walk;
 
@@ -14,14 +15,13 @@ use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::equations::Equations;
 use crate::model::Model;
 use crate::system::System;
-use crate::verdict::clash;
-pub(crate) use conflict::{
-    at_state, nearby_positions, rows_of, velocities_at, velocities_clash, velocities_meet_elsewhere,
-};
+use crate::verdict::contradiction;
+pub(crate) use conflict::{at_state, nearby_positions, velocities_at, velocities_clash, velocities_meet_elsewhere};
 use level::{Equation, LevelEquations, point_rows};
-pub(crate) use report::joined;
+pub(crate) use outside::nearest_outside;
+pub(crate) use report::{joined, start_line};
 pub use walk::{Elsewhere, nearby_state};
-pub(crate) use walk::{beside, elsewhere};
+pub(crate) use walk::{beside, elsewhere, units};
 
 /// A start that misses by less than this, relative to the size of its values, is what the user's digits could say.
 /// It equals the default tolerance of a run.
@@ -101,7 +101,7 @@ impl Finder<'_> {
                 let state = self.state.clone();
                 match conflict::contradiction(equations, &mut level, &guess, self.settings) {
                     Ok(mut found) => {
-                        clash::look_elsewhere(&mut found, equations, self.system, &state, self.settings);
+                        contradiction::look_elsewhere(&mut found, equations, self.system, &state, self.settings);
                         found.diagnostic(equations)
                     }
                     Err(values) => self.off_constraint(equations, &mut level, &guess, values),

@@ -131,8 +131,6 @@ impl<'a> Walk<'a> {
             let level = row.rate.unwrap_or(row.residual);
             model.graph.symbols_of(&[row.residual, level]).binary_search(&model.time).is_ok()
         };
-        let duration = model.run.as_ref().map_or(1.0, |run| model.constants(&[run.duration])[0]);
-        let duration = if duration.is_finite() && duration > 0.0 { duration } else { 1.0 };
         Some(Walk {
             settings,
             positions: LevelEquations::new(equations, &[], state, false),
@@ -141,7 +139,7 @@ impl<'a> Walk<'a> {
             unit_rate,
             weight,
             n_position_rows: equations.rows.iter().filter(|r| r.level == Level::Position).count(),
-            time: if equations.rows.iter().any(is_timed) { 0.1 * duration } else { 0.0 },
+            time: if equations.rows.iter().any(is_timed) { 0.1 * model.horizon() } else { 0.0 },
             route: route(RouteName::GeneralizedInverse, settings),
             random: Random::new(1),
         })
@@ -197,7 +195,8 @@ impl<'a> Walk<'a> {
         for size in STEPS {
             let mut there = here.clone();
             there.t += self.time * size * shift;
-            let along = if length > 0.0 { size / length } else { 0.0 };
+            // what is left of a direction that the constraints take away is rounding, and leads anywhere
+            let along = if length > NO_DIRECTION { size / length } else { 0.0 };
             there.q.iter_mut().zip(direction).for_each(|(q, v)| *q += along * v);
             self.positions.at(&there);
             match project_only(&mut self.positions, &self.weight, &movable, &mut there.q, self.settings) {
@@ -231,18 +230,13 @@ impl<'a> Walk<'a> {
         if self.n_position_rows == 0 {
             return Some(r);
         }
-        let A = &given.constraint_matrix;
-        let pattern: Vec<Vec<usize>> = (0..self.n_position_rows).map(|i| A.row(i).0.to_vec()).collect();
-        let mut rows = Matrix::from_pattern(self.n_position_rows, A.n_cols, &pattern);
-        for i in 0..self.n_position_rows {
-            rows.row_mut(i).1.copy_from_slice(A.row(i).1);
-        }
+        let positions: Vec<usize> = (0..self.n_position_rows).collect();
         let force = r.iter().zip(&self.weight.value).map(|(r, w)| r * w).collect();
         let problem = Given {
             mass_matrix: self.weight.clone(),
             given_force: force,
             constraint_rhs: vec![0.0; self.n_position_rows],
-            constraint_matrix: rows,
+            constraint_matrix: given.constraint_matrix.rows(&positions),
         };
         let mut solution = Solution::default();
         self.route.solve(&problem, None, &[], &mut solution).ok()?;
@@ -253,13 +247,15 @@ impl<'a> Walk<'a> {
 /// The size of each coordinate in a system: √(m) x is as large for one as for all together.
 ///
 /// Without mass the coordinate's own value has to do, and at zero nothing but one.
-fn units(mass: &[f64], x: &[f64]) -> Vec<f64> {
+pub(crate) fn units(mass: &[f64], x: &[f64]) -> Vec<f64> {
+    /// A mass below this part of the largest counts as none: what it allows is beyond the digits of the others.
+    const MASSLESS: f64 = 1e-24;
     let own = |x: f64| if x != 0.0 { x.abs() } else { 1.0 };
     let action: f64 = mass.iter().zip(x).map(|(m, x)| m.max(0.0) * x * x).sum();
     let largest = mass.iter().fold(0.0_f64, |top, m| top.max(*m));
     let whole = if action > 0.0 { action.sqrt() } else { largest.sqrt() };
     let unit = |(m, x): (&f64, &f64)| match *m {
-        m if m > 0.0 && (whole / m.sqrt()).is_normal() => whole / m.sqrt(),
+        m if m > MASSLESS * largest && (whole / m.sqrt()).is_normal() => whole / m.sqrt(),
         _ => own(*x),
     };
     mass.iter().zip(x).map(unit).collect()

@@ -4,6 +4,7 @@ use zwang_expr::{Expr, Graph, Node, Program};
 
 use crate::equations::Equations;
 use crate::model::{Constraint, Level, Load, Model};
+use crate::switches::switches_by;
 
 /// Whether time stands in a constraint.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -102,7 +103,7 @@ pub fn classify(equations: &mut Equations) -> Vec<Classification> {
         let row = &equations.rows[k];
         let graph = &mut equations.model.graph;
         let kind = &mut kinds[row.constraint];
-        let timed = graph.symbols(row.residual).binary_search(&equations.model.time).is_ok();
+        let timed = depends_on(graph, row.residual, equations.model.time);
         if timed {
             kind.time = Time::Rheonomic;
         }
@@ -128,6 +129,16 @@ pub fn classify(equations: &mut Equations) -> Vec<Classification> {
     }
     kinds.iter_mut().for_each(|k| k.integrable = (k.level == Level::Position).then_some(true));
     kinds
+}
+
+/// Whether an expression contains a symbol that does not cancel.
+pub(crate) fn depends_on(graph: &mut Graph, e: Expr, symbol: Expr) -> bool {
+    if graph.symbols(e).binary_search(&symbol).is_err() {
+        return false;
+    }
+    let slope = graph.derivative(e, symbol);
+    // a step has no slope
+    !(slope == Expr::ZERO || vanishes(graph, slope)) || switches_by(graph, &[e], |s| s == symbol)
 }
 
 /// Whether expressions contain none of the symbols, or only such that cancel.

@@ -1,137 +1,342 @@
-//! Accelerations that no motion can have: which constraints fight, by name.
+//! Constraints that cannot hold together: which, by how much, how surely, and whether everywhere or only here.
 
-use zwang_motion::{MotionError, State};
+use zwang_expr::Expr;
+use zwang_motion::{Conflict, Dynamics, MotionError, Settings, State, conflict};
 
 use crate::diagnostic::Diagnostic;
 use crate::equations::Equations;
-use crate::model::Level;
-use crate::quantity::{number, rounded};
-use crate::start::joined;
+use crate::model::{Level, Row};
+use crate::quantity::{rounded, with_unit};
+use crate::start::{at_state, joined, nearby_positions, nearby_state, velocities_clash, velocities_meet_elsewhere};
+use crate::system::System;
+use crate::units::Dimension;
+use crate::verdict::failure::explain;
 
-/// What an acceleration that could not be found means for the model.
-pub fn explain(equations: &Equations, state: &State, error: &MotionError) -> Diagnostic {
-    let model = &equations.model;
-    match error {
-        MotionError::Contradiction { certificate, gap, residual } => {
-            let largest = certificate.iter().fold(0.0_f64, |m, y| m.max(y.abs()));
-            let rows: Vec<usize> = (0..certificate.len()).filter(|k| certificate[*k].abs() > 1e-6 * largest).collect();
-            let names: Vec<String> = rows.iter().take(6).map(|k| format!("`{}`", equations.rows[*k].name)).collect();
-            let size = residual.iter().fold(0.0_f64, |m, r| m.max(r.abs()));
-            let message = match names.len() {
-                1 => format!("constraint {} cannot hold at t = {}: it asks 0 = {}", names[0], rounded(state.t, 9), number(*gap)),
-                _ => format!("constraints {} contradict each other at t = {}", joined(&names), rounded(state.t, 9)),
-            };
-            let mut d = Diagnostic::error("Z301", message);
-            let mut shown = Vec::new();
-            for &k in rows.iter().take(6) {
-                let span = model.constraints[equations.rows[k].constraint].span;
-                if !shown.contains(&span) {
-                    d = if shown.is_empty() { d.at(span, "one of them") } else { d.and_at(span, "one of them") };
-                    shown.push(span);
-                }
+/// One row among those that contradict each other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Clash {
+    /// Which row of the equations.
+    pub row: usize,
+    /// Its name.
+    pub name: String,
+    /// lhs − rhs, or its rate at this level, where the other rows hold; in SI units. None where it
+    /// has no value there, or was not looked at.
+    pub miss: Option<f64>,
+    /// The unit of that, if the model tells.
+    pub dimension: Option<Dimension>,
+}
+
+/// How surely rows contradict each other.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Surety {
+    /// A sum of multiples of the rows has no zero.
+    Certain,
+    /// No search from so many starts met them, which proves nothing.
+    Searched {
+        /// How many.
+        n_starts: usize,
+    },
+}
+
+/// Rows that cannot hold together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Contradiction {
+    /// Whether no positions, no velocities at the positions given, or no accelerations at the state given satisfy them.
+    pub level: Level,
+    /// The rows; without any one of them the others can hold, if `minimal`.
+    pub clashes: Vec<Clash>,
+    /// When.
+    pub t: f64,
+    /// Whether also at other times, positions or states; none where that could not be told.
+    pub everywhere: Option<bool>,
+    /// A later time at which they agree.
+    pub agrees_at: Option<f64>,
+    /// How surely.
+    pub surety: Surety,
+    /// Whether none of the rows can be spared.
+    pub minimal: bool,
+    /// During a motion: a later time, and how far each row is off there.
+    pub later: Option<(f64, Vec<f64>)>,
+}
+
+impl Contradiction {
+    /// Rows, by name, with how far each is off where the others hold.
+    pub(crate) fn new(equations: &Equations, level: Level, t: f64, rows: &[usize], misses: &[f64]) -> Contradiction {
+        let stated = equations.model.rows();
+        let clash = |(&row, &miss): (&usize, &f64)| {
+            let name = equations.rows[row].name.clone();
+            let dimension = stated.iter().find(|r| r.name == name).and_then(|r| dimension(r, level));
+            Clash { row, name, miss: Some(miss).filter(|miss| miss.is_finite()), dimension }
+        };
+        Contradiction {
+            level,
+            clashes: rows.iter().zip(misses).map(clash).collect(),
+            t,
+            everywhere: None,
+            agrees_at: None,
+            surety: Surety::Certain,
+            minimal: true,
+            later: None,
+        }
+    }
+
+    /// `positions`, `velocities` or `accelerations`.
+    pub fn unknowns(&self) -> &'static str {
+        match self.level {
+            Level::Position => "positions",
+            Level::Velocity => "velocities",
+            Level::Acceleration => "accelerations",
+        }
+    }
+
+    fn rows(&self) -> Vec<usize> {
+        self.clashes.iter().map(|clash| clash.row).collect()
+    }
+}
+
+/// The unit of a row at a level above its own: once or twice divided by seconds.
+fn dimension(stated: &Row, level: Level) -> Option<Dimension> {
+    let order = |level: Level| match level {
+        Level::Position => 0.0,
+        Level::Velocity => 1.0,
+        Level::Acceleration => 2.0,
+    };
+    Some(stated.dimension?.times(Dimension::SECOND, order(stated.level) - order(level)))
+}
+
+/// The contradiction in A q̈ = b at a state, if there is one.
+pub(crate) fn of_accelerations(
+    equations: &Equations,
+    system: &mut System,
+    state: &State,
+    settings: &Settings,
+) -> Option<Contradiction> {
+    let found = accelerations(system, state, settings)?;
+    Some(Contradiction::new(equations, Level::Acceleration, state.t, &found.rows, &found.misses()))
+}
+
+fn accelerations(system: &mut System, state: &State, settings: &Settings) -> Option<Conflict> {
+    let mut given = system.allocate();
+    system.fill(state, &mut given).ok()?;
+    conflict(&given.constraint_matrix, &given.constraint_rhs, settings)
+}
+
+/// A contradiction that ends a motion, at its first state and at one further on.
+pub(crate) fn of_motion(
+    equations: &Equations,
+    system: &mut System,
+    (state, later): (&State, &State),
+    settings: &Settings,
+) -> Option<Contradiction> {
+    // where it begins it is as small as it was told by, so that a quarter of that must do
+    let sharp = Settings {
+        contradiction_tolerance: 0.25 * settings.contradiction_tolerance,
+        contradiction_floor: 0.25 * settings.contradiction_floor,
+        ..settings.clone()
+    };
+    let parameters = system.parameters().to_vec();
+    let mut found = of_accelerations(equations, system, state, &sharp)
+        .or_else(|| at_state(equations, &parameters, state, settings))?;
+    if later.t > state.t && found.level == Level::Acceleration {
+        let rows = found.rows();
+        let there = accelerations(system, later, settings).filter(|there| there.rows == rows);
+        found.later = there.map(|there| (later.t, there.misses()));
+    }
+    Some(found)
+}
+
+/// Whether an expression contains the time.
+pub(crate) fn has_time(equations: &Equations, e: Expr) -> bool {
+    equations.model.graph.symbols(e).contains(&equations.model.time)
+}
+
+/// Coordinates beyond which other states are not tried, to keep `check` a blink.
+const MOST_COORDINATES_TRIED: usize = 400;
+
+/// Other states that are tried.
+const OTHERS: usize = 3;
+
+/// Finds out whether rows also contradict each other at other positions or states on the constraints.
+pub(crate) fn look_elsewhere(
+    contradiction: &mut Contradiction,
+    equations: &Equations,
+    system: &mut System,
+    state: &State,
+    settings: &Settings,
+) {
+    if state.q.len() > MOST_COORDINATES_TRIED || contradiction.level == Level::Position {
+        return;
+    }
+    let rows = contradiction.rows();
+    let clash_at = |attempt: usize, system: &mut System| match contradiction.level {
+        Level::Velocity => {
+            // if the constraints contain the time, another one
+            let is_timed = equations.rows.iter().any(|row| has_time(equations, row.residual));
+            let later = if is_timed { 0.1 * equations.model.horizon() * (attempt + 1) as f64 } else { 0.0 };
+            let other = nearby_positions(equations, state, settings, attempt, later)?;
+            Some(velocities_clash(equations, &other, &rows, settings))
+        }
+        _ => {
+            let other = nearby_state(equations, system, state, settings, attempt)?;
+            let mut given = system.allocate();
+            system.fill(&other, &mut given).ok()?;
+            let part = given.constraint_matrix.rows(&rows);
+            let b: Vec<f64> = rows.iter().map(|&i| given.constraint_rhs[i]).collect();
+            Some(conflict(&part, &b, settings).is_some())
+        }
+    };
+    let seen: Vec<bool> = (0..OTHERS).filter_map(|attempt| clash_at(attempt, system)).collect();
+    contradiction.everywhere = (!seen.is_empty()).then(|| seen.iter().all(|clashes| *clashes));
+    // positions that allow for both may be too few to be met by chance
+    let is_velocity = contradiction.level == Level::Velocity;
+    if is_velocity && contradiction.everywhere != Some(false) {
+        let meets = velocities_meet_elsewhere(equations, state, &rows, settings);
+        contradiction.everywhere = meets.map(|meets| !meets);
+    }
+}
+
+/// What a failed acceleration means; constraints that contradict each other are named, the smallest set of them.
+pub(crate) fn explained(
+    equations: &Equations,
+    system: &mut System,
+    state: &State,
+    error: &MotionError,
+    settings: &Settings,
+) -> Diagnostic {
+    let found = match error {
+        MotionError::Contradiction { .. } => of_accelerations(equations, system, state, settings),
+        _ => None,
+    };
+    match found {
+        Some(mut found) => {
+            look_elsewhere(&mut found, equations, system, state, settings);
+            found.diagnostic(equations)
+        }
+        None => explain(equations, state, error),
+    }
+}
+
+/// Names that are listed, and places in the text that are shown.
+const MOST_NAMES: usize = 6;
+
+/// Digits of a time: it is known as well as a gap can be seen.
+const DIGITS: usize = 6;
+
+impl Contradiction {
+    /// Z301: the fact, each row with how far it is off, and what is known beyond.
+    pub(crate) fn diagnostic(self, equations: &Equations) -> Diagnostic {
+        let span = |row: usize| equations.model.constraints[equations.rows[row].constraint].span;
+        // members of a family and rows of a vector share a place; each place is shown once
+        let mut places: Vec<usize> = Vec::new();
+        for k in 0..self.clashes.len() {
+            let is_new = places.iter().all(|&p| span(self.clashes[p].row) != span(self.clashes[k].row));
+            if is_new && places.len() < MOST_NAMES {
+                places.push(k);
             }
-            d.with_note(format!("no accelerations satisfy A q'' = b: what remains is {}", number(size)))
-                .help("drop one of them, or make the motions they ask for agree")
         }
-        MotionError::Indeterminate { direction } => undetermined(equations, direction),
-        MotionError::MassNotPositive { direction, value } => {
-            let names = involved(equations, direction);
-            let d = Diagnostic::error("Z403", format!("the kinetic energy is negative for some velocities of {}", joined(&names)));
-            let d = match model.energy_span {
-                Some(span) => d.at(span, "gives a negative mass"),
-                None => d,
-            };
-            d.with_note(format!("v·M v = {} for a velocity of length 1", number(*value)))
-                .help("masses and inertias must be positive; check signs and parameter values")
+        let mut d = Diagnostic::error("Z301", self.fact(&places));
+        for (position, &k) in places.iter().enumerate() {
+            let (place, label) = (span(self.clashes[k].row), self.label(k));
+            d = if position == 0 { d.at(place, label) } else { d.and_at(place, label) };
         }
-        MotionError::NotFinite { what } => Diagnostic::error("Z402", format!("{what} is not finite"))
-            .with_note(format!("at t = {}", state.t))
-            .help("0/0 and 1/0 have no value: `direction(v)` is v/|v| and zero at rest; |v|^2 = l^2 has no root to differentiate"),
-        MotionError::NotConverged { residual } => {
-            Diagnostic::error("Z301", format!("the acceleration could not be found to full accuracy: {} remains", number(*residual)))
-                .help("the constraints may nearly depend on each other; `zwang check` lists them")
+        for note in self.notes(equations) {
+            d = d.with_note(note);
         }
-        MotionError::NotQuadratic => {
-            let d = Diagnostic::error("Z605", "the method `rattle` needs a Lagrangian quadratic in the velocities");
-            let d = match model.energy_span {
-                Some(span) => d.at(span, "its masses depend on the velocities"),
-                None => d,
-            };
-            d.help("leave `method` out, or use `order8`")
-        }
-        MotionError::MassSingular => Diagnostic::error("Z605", "the method `rattle` needs a regular mass matrix")
-            .with_note("here it is singular, and the constraints make up for it")
-            .help("leave `method` out, or use `order8`"),
-        MotionError::Jammed { row } => at_row(
-            Diagnostic::error("Z610", format!("friction of `{}` holds its own normal force up", name_of(equations, *row))),
-            equations,
-            *row,
-        )
-        .with_note(format!("at t = {} no normal force, or any, satisfies Coulomb's law (Painlevé)", rounded(state.t, 9)))
-        .help("a smaller coefficient of friction, or a soft support instead of a rigid one, has a motion"),
-        MotionError::Excluded { row } => at_row(
-            Diagnostic::error("Z301", format!("contact `{}` and others exclude each other", name_of(equations, *row))),
-            equations,
-            *row,
-        )
-        .with_note(format!("at t = {} no motion keeps all of them", rounded(state.t, 9)))
-        .help("leave one of them out, or make room between them"),
-        MotionError::NotHolonomic { row } => not_holonomic(equations, *row),
-        MotionError::NoLegendre | MotionError::NoJacobian => Diagnostic::error("Z404", error.to_string()),
+        let help = match (self.clashes.len(), self.surety) {
+            (1, Surety::Certain) => "change it so that it can hold",
+            (1, _) => "change it so that it can hold, or start near a place where it does",
+            _ => "drop one of them, or make them agree",
+        };
+        d = d.help(help);
+        d.contradiction = Some(Box::new(self));
+        d
     }
-}
 
-fn name_of(equations: &Equations, row: usize) -> &str {
-    equations.rows.get(row).map_or("", |row| row.name.as_str())
-}
-
-fn at_row(d: Diagnostic, equations: &Equations, row: usize) -> Diagnostic {
-    match equations.rows.get(row) {
-        Some(row) => d.at(equations.model.constraints[row.constraint].span, "this one"),
-        None => d,
-    }
-}
-
-/// Z605: a method for position constraints meets another one.
-fn not_holonomic(equations: &Equations, row: usize) -> Diagnostic {
-    let message = "the method `rattle` holds ideal constraints on positions only";
-    let d = Diagnostic::error("Z605", message);
-    let d = match equations.rows.get(row) {
-        Some(row) if row.level == Level::Position => {
-            d.at(equations.model.constraints[row.constraint].span, "holds only at times")
+    /// The fact; of many rows those at the given places are named first.
+    fn fact(&self, places: &[usize]) -> String {
+        let mut listed: Vec<usize> = places.to_vec();
+        listed.extend((0..self.clashes.len()).filter(|k| !places.contains(k)));
+        listed.truncate(MOST_NAMES);
+        listed.sort_unstable();
+        let mut names: Vec<String> = listed.iter().map(|&k| format!("`{}`", self.clashes[k].name)).collect();
+        let more = self.clashes.len() - names.len();
+        if more > 0 {
+            names.push(format!("{more} more"));
         }
-        Some(row) => d.at(equations.model.constraints[row.constraint].span, "contains velocities or accelerations"),
-        None => d.with_note("a `nonideal` law does work on the virtual displacements"),
-    };
-    d.help("leave `method` out, or use `order8`")
-}
+        let what = self.unknowns();
+        let when = match self.level {
+            Level::Position if self.everywhere == Some(true) => String::new(),
+            // a motion that has not begun has no time to tell
+            Level::Velocity if self.t == 0.0 => String::new(),
+            _ => format!(" at t = {}", rounded(self.t, DIGITS)),
+        };
+        let place = if self.level == Level::Velocity { "at these positions " } else { "" };
+        match &names[..] {
+            [only] if self.surety != Surety::Certain => {
+                format!("constraint {only} was not met{when}: {place}no {what} were found that satisfy it")
+            }
+            [only] => format!("constraint {only} cannot hold{when}: {place}no {what} satisfy it"),
+            _ => {
+                let names = joined(&names);
+                format!("constraints {names} contradict each other{when}: {place}no {what} satisfy them together")
+            }
+        }
+    }
 
-/// Z401: directions that have neither mass nor constraint.
-fn undetermined(equations: &Equations, direction: &[f64]) -> Diagnostic {
-    let model = &equations.model;
-    let names = involved(equations, direction);
-    let massless: Vec<String> = (0..direction.len())
-        .filter(|k| equations.momentum[*k] == zwang_expr::Expr::ZERO && direction[*k].abs() > 1e-6)
-        .map(|k| format!("`{}'`", model.coordinates[k].name))
-        .collect();
-    let verb = if names.len() == 1 { "is" } else { "are together" };
-    let d = Diagnostic::error("Z401", format!("the acceleration of {} {verb} not determined", joined(&names)));
-    let label = match massless.len() {
-        0 => "no mass in this direction".to_string(),
-        _ => format!("{} does not occur, so there is no mass", joined(&massless)),
-    };
-    let declared = direction.iter().position(|x| x.abs() > 1e-6).map(|k| model.coordinates[k].span);
-    let d = match model.energy_span.or(declared) {
-        Some(span) => d.at(span, label),
-        None => d,
-    };
-    d.with_note("a coordinate without mass is fine if the constraints fix it; here they do not")
-        .help(format!("give it a mass, as in   mass {}: 1   or a constraint", names[0].trim_matches('`')))
-}
+    fn label(&self, k: usize) -> String {
+        let clash = &self.clashes[k];
+        let what = match self.level {
+            Level::Position => "left side minus right side is",
+            Level::Velocity => "its rate is off by",
+            Level::Acceleration => "its acceleration is off by",
+        };
+        let others = match self.clashes.len() {
+            1 => "at the closest",
+            2 => "where the other holds",
+            _ => "where the others hold",
+        };
+        let (miss, when) = match &self.later {
+            Some((t, misses)) => (Some(misses[k]), format!(" at t = {}", rounded(*t, 4))),
+            None => (clash.miss, String::new()),
+        };
+        match miss {
+            Some(miss) => format!("{what} {} {others}{when}", with_unit(miss, clash.dimension)),
+            None => "one of them".into(),
+        }
+    }
 
-/// The coordinates that take part in a direction.
-fn involved(equations: &Equations, direction: &[f64]) -> Vec<String> {
-    let largest = direction.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
-    let names = equations.model.coordinates.iter().zip(direction);
-    names.filter(|(_, x)| x.abs() > 1e-6 * largest).take(6).map(|(c, _)| format!("`{}`", c.name)).collect()
+    fn notes(&self, equations: &Equations) -> Vec<String> {
+        let mut notes = Vec::new();
+        if self.clashes.len() > 1 {
+            notes.push(match self.minimal {
+                true => "without any one of them the others can hold".into(),
+                false => "perhaps fewer of them are to blame: the search for the smallest set became too long".into(),
+            });
+        }
+        notes.extend(self.elsewhere(equations));
+        if let Surety::Searched { n_starts } = self.surety {
+            let starts = if n_starts == 1 { "one start" } else { &format!("{n_starts} starts") };
+            notes.push(format!(
+                "no solution was found from {starts} near the given one; that does not prove that there is none"
+            ));
+        }
+        notes
+    }
+
+    /// Everywhere or only here.
+    fn elsewhere(&self, equations: &Equations) -> Option<String> {
+        let is_timed = self.clashes.iter().any(|clash| has_time(equations, equations.rows[clash.row].residual));
+        let they = if self.clashes.len() == 1 { "it" } else { "they" };
+        let agree = if self.clashes.len() == 1 { "can hold" } else { "agree" };
+        Some(match (self.level, self.everywhere, self.agrees_at) {
+            (Level::Position, Some(true), _) if is_timed => format!("no time was found at which {they} {agree}"),
+            (Level::Position, Some(true), _) => "the time does not enter: it is so at every time".into(),
+            (Level::Position, Some(false), Some(t)) => format!("only now: {they} {agree} at t = {}", rounded(t, 9)),
+            (Level::Velocity, Some(true), _) => format!("no other positions were found at which {they} {agree}"),
+            (Level::Velocity, Some(false), _) => format!("only here: at other positions {they} {agree}"),
+            (Level::Acceleration, Some(true), _) => format!("at no other state that was tried {they} {agree}"),
+            (Level::Acceleration, Some(false), _) => format!("only here: at other states {they} {agree}"),
+            _ => return None,
+        })
+    }
 }

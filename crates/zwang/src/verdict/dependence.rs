@@ -377,6 +377,11 @@ const MOST_COLUMNS: usize = 12;
 const LONGEST_FORMULA: usize = 90;
 
 impl Dependencies {
+    /// Whether every dependence here is an identity, so that other states need not be asked.
+    pub(crate) fn is_proved(&self) -> bool {
+        self.here.vanished.is_empty() && self.redundant.iter().all(|r| r.evidence == Evidence::Proved)
+    }
+
     /// A in units of the masses, with rows that are nothing but rounding put to zero.
     fn rows(&self, given: &Given) -> Matrix {
         let mut rows = by_mass(given);
@@ -416,12 +421,7 @@ impl Dependencies {
 #[allow(non_snake_case)]
 fn factors(A: &Matrix, row: usize, terms: &[(usize, f64)], settings: &Settings) -> Option<Vec<f64>> {
     let rows: Vec<usize> = terms.iter().map(|(k, _)| *k).chain([row]).collect();
-    let pattern: Vec<Vec<usize>> = rows.iter().map(|&i| A.row(i).0.to_vec()).collect();
-    let mut part = Matrix::from_pattern(rows.len(), A.n_cols, &pattern);
-    for (at, &i) in rows.iter().enumerate() {
-        part.row_mut(at).1.copy_from_slice(A.row(i).1);
-    }
-    let found = dependence(&part, settings).ok()?;
+    let found = dependence(&A.rows(&rows), settings).ok()?;
     let (_, combination) = found.dependent.iter().find(|(i, _)| *i == terms.len())?;
     let mut factors = vec![0.0; terms.len()];
     combination.iter().for_each(|(k, c)| factors[*k] = *c);
@@ -513,9 +513,10 @@ pub fn redundancy_notes(equations: &Equations, found: &Dependencies, rank: usize
                 );
             }
             let nearby = n - found.rank_elsewhere().unwrap_or(rank).min(n);
+            let here = n - rank;
+            let freedoms = if here == 1 { "degree" } else { "degrees" };
             let counts = format!(
-                "{} degrees of freedom here, {nearby} nearby: rank and multipliers are those of this position",
-                n - rank
+                "{here} {freedoms} of freedom here, {nearby} nearby: rank and multipliers are those of this position"
             );
             return d.with_note(counts).help("start from another position if this one was not meant");
         }
@@ -594,7 +595,7 @@ pub fn necessity(equations: &Equations, found: &Dependencies, settings: &Setting
     let general = found.general();
     let (n, rank) = (equations.model.n_coordinates(), found.here.rank);
     // a position that cannot be left decides alone
-    let known = !found.there.is_empty() || rank == equations.rows.len() || rank == n || is_proved(found);
+    let known = !found.there.is_empty() || rank == equations.rows.len() || rank == n || found.is_proved();
     let mut essential = vec![false; rows_of.len()];
     for d in &general {
         let loose = loose_parts(d, equations.rows.len());
@@ -613,11 +614,6 @@ pub fn necessity(equations: &Equations, found: &Dependencies, settings: &Setting
     };
     let essential = essential.into_iter().map(|e| known.then_some(e)).collect();
     Necessity { essential, removable }
-}
-
-/// Whether every dependence here is an identity, so that other states need not be asked.
-fn is_proved(found: &Dependencies) -> bool {
-    found.here.vanished.is_empty() && found.redundant.iter().all(|r| r.evidence == Evidence::Proved)
 }
 
 /// For each row the vectors y with Aᵀy = 0 it takes part in, by number, with its entry.

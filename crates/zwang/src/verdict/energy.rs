@@ -4,7 +4,8 @@
 //! Otherwise the terms are evaluated at states that satisfy the constraints: one at which they do not cancel is a
 //! proof that E changes; that they vanish at several is taken as an identity, unless a formula switches.
 
-use zwang_expr::{Expr, Program};
+use rustc_hash::FxHashSet;
+use zwang_expr::{Expr, Function, Graph, Node, Program};
 use zwang_motion::{Settings, Snapshot, State, route};
 
 use super::classification::{Classification, Time, Velocity};
@@ -12,7 +13,7 @@ use super::lagrangian::{MOST_COORDINATES, is_zero};
 use crate::check::Check;
 use crate::equations::{Equations, Symbols, applied_force};
 use crate::model::{Change, Level, Load, Model, Shape};
-use crate::start::nearby_state;
+use crate::start::{nearby_state, units};
 
 /// What becomes of the energy.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -30,6 +31,9 @@ const NOTHING: f64 = 1e-14;
 
 /// The same for a constraint, whose multiplier comes from a solve, at states that lie on the constraints to 1e-12.
 const NOTHING_SOLVED: f64 = 1e-10;
+
+/// Force times speed of a constraint below this part of the kinetic energy, over the whole run, is no force.
+const NOTHING_AT_ALL: f64 = 1e-12;
 
 /// A power this many times larger is one for certain; between the two nothing is decided.
 const CERTAINLY: f64 = 1e3;
@@ -92,11 +96,15 @@ pub(super) fn energy(check: &mut Check, settings: &Settings) -> EnergyVerdict {
     if !later.is_empty() {
         return EnergyVerdict { conserved: None, why: later, notes: Vec::new() };
     }
-    let jumps = jumps(&check.equations);
+    let jumps = jumps(&mut check.equations);
+    let doubt = regime(&check.equations).or_else(|| steps(&mut check.equations));
     if sources.is_empty() {
-        return EnergyVerdict { conserved: Some(jumps.is_empty()), why: jumps, notes: Vec::new() };
+        return match (jumps.is_empty(), doubt) {
+            (true, Some(why)) => EnergyVerdict { conserved: None, why: vec![why], notes: Vec::new() },
+            (kept, _) => EnergyVerdict { conserved: Some(kept), why: jumps, notes: Vec::new() },
+        };
     }
-    if jumps.is_empty() && holds_still(check, &sources) {
+    if jumps.is_empty() && doubt.is_none() && holds_still(check, &sources) {
         let notes = vec!["the constraints leave nothing that could move".into()];
         return EnergyVerdict { conserved: Some(true), why: Vec::new(), notes };
     }
@@ -115,7 +123,7 @@ pub(super) fn energy(check: &mut Check, settings: &Settings) -> EnergyVerdict {
         verdict =
             EnergyVerdict { conserved: Some(false), why: known.into_iter().chain(jumps).collect(), notes: Vec::new() };
     } else if verdict.conserved == Some(true)
-        && let Some(why) = regime(&check.equations)
+        && let Some(why) = doubt
     {
         verdict = EnergyVerdict { conserved: None, why: vec![why], notes: Vec::new() };
     }
@@ -229,30 +237,123 @@ fn constraint_sentence(kind: &Classification) -> String {
     format!("constraint `{name}` {why} and does work")
 }
 
-/// Events that change the energy at once, or the forces and constraints it depends on.
-fn jumps(equations: &Equations) -> Vec<String> {
-    let model = &equations.model;
-    let energy = model.graph.symbols(equations.energy);
-    let of = |change: Change| match change {
-        Change::Parameter(k) => {
-            let p = &model.parameters[k];
-            energy.binary_search(&p.symbol).is_ok().then_some(p.name.clone())
+/// Events that change the energy at once.
+fn jumps(equations: &mut Equations) -> Vec<String> {
+    let (energy, model) = (equations.energy, &mut equations.model);
+    let mut found = Vec::new();
+    for when in model.whens.clone() {
+        let (symbol, name) = match when.change {
+            Change::Parameter(k) => (model.parameters[k].symbol, model.parameters[k].name.clone()),
+            Change::Velocity(k) => (model.coordinates[k].qdot, format!("{}'", model.coordinates[k].name)),
+        };
+        // a velocity that is only turned around leaves the energy as it is
+        let after = model.graph.substitute(&[energy], &[(symbol, when.value)].into_iter().collect())[0];
+        let change = model.graph.sub(after, energy);
+        if !is_zero(&mut model.graph, change) {
+            found.push(format!("`when {}` changes `{name}`", when.name));
         }
-        Change::Velocity(k) => Some(format!("{}'", model.coordinates[k].name)),
-    };
-    let one = |w: &crate::model::When| Some(format!("`when {}` changes `{}`", w.name, of(w.change)?));
-    model.whens.iter().filter_map(one).collect()
+    }
+    found
 }
 
 /// An event after which forces or constraints may do work that do none before.
 fn regime(equations: &Equations) -> Option<String> {
-    let used = equations.model.graph.symbols_of(&equations.formulas());
+    let residuals = equations.rows.iter().map(|row| row.residual);
+    let formulas: Vec<Expr> = equations.formulas().into_iter().chain(residuals).collect();
+    let used = equations.model.graph.symbols_of(&formulas);
+    // a velocity that rows hold may take others with it
+    let is_held = |k: usize| equations.rows.iter().any(|row| row.coefficients.iter().any(|(j, _)| *j == k));
     let changes = |change: Change| match change {
         Change::Parameter(k) => used.binary_search(&equations.model.parameters[k].symbol).is_ok(),
-        Change::Velocity(_) => false,
+        Change::Velocity(k) => is_held(k),
     };
     let event = equations.model.whens.iter().find(|w| changes(w.change))?;
     Some(format!("`when {}` changes what acts; before it the energy stays the same", event.name))
+}
+
+/// A step in the Lagrangian, or a row at which velocities may jump; either may change the energy at once.
+fn steps(equations: &mut Equations) -> Option<String> {
+    let fixed: Vec<Expr> = equations.model.parameters.iter().map(|p| p.symbol).collect();
+    let graph = &mut equations.model.graph;
+    if has_step(graph, &[equations.lagrangian], &fixed) {
+        return Some("the Lagrangian switches between formulas, and the energy may jump there".into());
+    }
+    for row in &equations.rows {
+        // φ and φ_q have to be continuous, of a velocity row only the row itself
+        let mut exprs = vec![row.residual];
+        match row.level {
+            Level::Position => exprs.extend(row.coefficients.iter().map(|(_, e)| *e).chain(row.rate)),
+            Level::Velocity => {}
+            Level::Acceleration => continue,
+        }
+        if has_step(graph, &exprs, &fixed) {
+            let name = &equations.model.constraints[row.constraint].name;
+            return Some(format!("constraint `{name}` has a corner, where velocities may jump"));
+        }
+    }
+    None
+}
+
+/// Whether a formula may jump: `sign`, or `if` whose two formulas do not meet where it switches.
+///
+/// `abs`, `min` and `max` are continuous. What parameters alone decide stays as it is; those that an event changes are
+/// told with the event.
+fn has_step(graph: &mut Graph, exprs: &[Expr], fixed: &[Expr]) -> bool {
+    let (mut seen, mut open) = (FxHashSet::default(), exprs.to_vec());
+    while let Some(e) = open.pop() {
+        if !seen.insert(e) {
+            continue;
+        }
+        let node = graph.node(e);
+        let steps = match node {
+            Node::Apply(Function::Sign, u) => graph.symbols(u).iter().any(|s| !fixed.contains(s)),
+            Node::Select { left, right, .. } => {
+                let varies = graph.symbols_of(&[left, right]).iter().any(|s| !fixed.contains(s));
+                varies && !meets(graph, e, fixed)
+            }
+            _ => false,
+        };
+        if steps {
+            return true;
+        }
+        open.extend_from_slice(&node.operands());
+    }
+    false
+}
+
+/// Whether the two formulas of an `if` agree where it switches, as far as that can be seen: one symbol is eliminated by
+/// left = right, if that is linear in it.
+fn meets(graph: &mut Graph, select: Expr, fixed: &[Expr]) -> bool {
+    let Node::Select { left, right, then, otherwise, .. } = graph.node(select) else { return false };
+    let gap = graph.sub(left, right);
+    let symbols: Vec<Expr> = graph.symbols(gap).into_iter().filter(|s| !fixed.contains(s)).collect();
+    for s in symbols {
+        let slope = graph.derivative(gap, s);
+        if slope == Expr::ZERO || graph.symbols(slope).contains(&s) {
+            continue;
+        }
+        let step = graph.div(gap, slope);
+        let there = graph.sub(s, step);
+        let at = graph.substitute(&[then, otherwise], &[(s, there)].into_iter().collect());
+        return agree(graph, [at[0], at[1]], [then, otherwise]);
+    }
+    false
+}
+
+/// Whether two formulas have the same values at a few arbitrary states, beside the sizes they have in general.
+fn agree(graph: &Graph, there: [Expr; 2], anywhere: [Expr; 2]) -> bool {
+    /// Rounding of a few dozen operations.
+    const SAME: f64 = 1e-10;
+    let exprs = [there, anywhere].concat();
+    let symbols = graph.symbols_of(&exprs);
+    let Ok(program) = Program::new(graph, &symbols, &exprs) else { return false };
+    let (mut work, mut values) = (program.workspace(), vec![0.0; exprs.len()]);
+    (1..4).all(|k| {
+        let inputs: Vec<f64> = (0..symbols.len()).map(|j| 0.7 + ((11 * j + 7 * k) as f64).sin()).collect();
+        program.run(&inputs, &mut work, &mut values);
+        let size = values.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+        (values[0] - values[1]).abs() <= SAME * size
+    })
 }
 
 /// The components of all forces, with the multipliers as inputs.
@@ -273,7 +374,9 @@ fn program(equations: &Equations, sources: &[Source]) -> Option<Program> {
 /// States around the start that satisfy all constraints, at other times if anything depends on time.
 fn states(check: &mut Check, settings: &Settings) -> Vec<State> {
     let Check { equations, system, state, .. } = check;
-    let exprs: Vec<Expr> = equations.formulas().into_iter().chain([equations.lagrangian]).collect();
+    // of x = t the formulas of the motion know no time, but where x is, does
+    let residuals = equations.rows.iter().map(|row| row.residual);
+    let exprs: Vec<Expr> = equations.formulas().into_iter().chain([equations.lagrangian]).chain(residuals).collect();
     let is_timed = equations.model.graph.symbols_of(&exprs).binary_search(&equations.model.time).is_ok();
     let mut found = Vec::new();
     for attempt in 0..2 * N_STATES {
@@ -281,7 +384,8 @@ fn states(check: &mut Check, settings: &Settings) -> Vec<State> {
         // the second half tries what is nearer, should constraints that move lead too far
         let reach = if attempt < N_STATES { 1.0 } else { 0.1 };
         if is_timed {
-            from.t += 0.37 * reach * (attempt + 1) as f64;
+            // no part of a period that somebody would choose
+            from.t += 0.37 * equations.model.horizon() * reach * (attempt + 1) as f64;
         }
         found.extend(nearby_state(equations, system, &from, settings, attempt));
         if found.len() == N_STATES {
@@ -324,6 +428,11 @@ impl Look {
             taken = other;
             &taken
         };
+        let mass = &check.snapshot.given.mass_matrix;
+        let mass: Vec<f64> = (0..state.q.len()).map(|k| mass.get(k, k)).collect();
+        let usual = units(&mass, &check.state.qdot);
+        let kinetic: f64 = mass.iter().zip(&usual).map(|(m, v)| m.abs() * v * v).sum();
+        let floor = NOTHING_AT_ALL * kinetic / check.equations.model.horizon();
         let found = &snapshot.found;
         let mut inputs = check.equations.model.state_values(state);
         inputs.extend(&found.lambda);
@@ -335,7 +444,12 @@ impl Look {
         let mut values = values.into_iter();
         let mut powers = Vec::new();
         for source in sources.iter_mut() {
-            let (power, scale) = power_and_scale(source, &check.equations, snapshot, state, &check.state, &mut values);
+            let (mut power, mut scale) =
+                power_and_scale(source, &check.equations, snapshot, state, &usual, &mut values);
+            // where nothing has to be held the multipliers are rounding, and so is what they are compared with
+            if matches!(source.kind, Kind::Constraint(_)) && scale <= floor {
+                (power, scale) = (0.0, 0.0);
+            }
             source.acts |= scale > 0.0;
             if scale > 0.0 {
                 source.most = source.most.max(power.abs() / scale);
@@ -375,7 +489,12 @@ impl Look {
             return undecided(format!("{why}: its power is {size} beside force times speed, too little to tell"));
         }
         if self.whole > CANCELLED || self.spread > CANCELLED.powf(-0.5) {
-            return undecided(format!("the powers cancel to {:.0e}, too little to tell", self.whole.max(CANCELLED)));
+            return undecided(match self.whole < 0.1 {
+                true => {
+                    format!("the powers cancel to {:.0e} of their sizes, too little to tell", self.whole.max(CANCELLED))
+                }
+                false => "all powers are next to nothing, too little to tell".into(),
+            });
         }
         if let Some(source) = sources.iter().find(|s| !is_settled(&mut check.equations, s)) {
             let why = source.sentence.replace(" does work", " does no work near the start, but may elsewhere");
@@ -397,12 +516,12 @@ fn power_and_scale(
     equations: &Equations,
     snapshot: &Snapshot,
     state: &State,
-    start: &State,
+    usual: &[f64],
     values: &mut impl Iterator<Item = f64>,
 ) -> (f64, f64) {
     let (given, found) = (&snapshot.given, &snapshot.found);
-    // a tenth of one plus the speed at the start: by so much the states were moved apart
-    let speed = |k: usize| state.qdot[k].abs() + 0.1 * (1.0 + start.qdot[k].abs());
+    // the velocities of other states were drawn in these units
+    let speed = |k: usize| state.qdot[k].abs() + usual[k];
     match &source.kind {
         Kind::Force(force) => force
             .iter()
@@ -453,7 +572,11 @@ fn is_settled(equations: &mut Equations, source: &Source) -> bool {
         let rows = equations.rows.iter().filter(|row| row.constraint == c);
         let unpushed = |k: usize| equations.given_force[k] == Expr::ZERO;
         let is_free = rows.flat_map(|row| &row.coefficients).all(|(k, _)| unpushed(*k));
-        return is_free && crate::switches::switches(&mut equations.model.graph, &exprs).is_empty();
+        // and nothing has to be accelerated: on a curve the rows need forces though nothing pushes
+        let rhs: Vec<Expr> = equations.rows.iter().map(|row| row.rhs).collect();
+        let graph = &mut equations.model.graph;
+        let is_straight = rhs.into_iter().all(|e| is_zero(graph, e));
+        return is_free && is_straight && crate::switches::switches(graph, &exprs).is_empty();
     }
     // a force that was zero everywhere is zero for a parameter that is
     let model = &mut equations.model;

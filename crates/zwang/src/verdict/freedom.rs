@@ -2,7 +2,7 @@
 
 use zwang_motion::{Given, Legendre, Matrix, Route, Settings, Solution, dependence};
 
-use super::dependence::{Dependencies, Evidence};
+use super::dependence::Dependencies;
 use crate::diagnostic::Diagnostic;
 use crate::equations::{Equations, Symbols, constraint_row};
 use crate::system::System;
@@ -57,7 +57,7 @@ impl Mobility {
 pub fn freedom(equations: &Equations, rank: usize, rows: &Dependencies) -> Freedom {
     let (n, m) = (equations.model.n_coordinates(), equations.rows.len());
     let here = n - rank.min(n);
-    let proved = rows.here.vanished.is_empty() && rows.redundant.iter().all(|r| r.evidence == Evidence::Proved);
+    let proved = rows.is_proved();
     let (general, mobility) = match rows.rank_elsewhere() {
         _ if here == 0 => (Some(0), Mobility::Fixed),
         _ if rank == m => (Some(here), Mobility::Regular),
@@ -88,7 +88,7 @@ pub fn mobility_note(equations: &Equations, freedom: &Freedom) -> Option<Diagnos
         .help("change a length a little: the position becomes either rigid or free"),
         Mobility::Unknown => Diagnostic::note(
             "Z318",
-            format!("{} here; whether nearby positions have as many was not found out", degrees(freedom.here)),
+            format!("whether nearby positions have the {} of this one was not found out", degrees(freedom.here)),
         )
         .with_note("rows depend on others at this state, and no other state on the constraints was looked at or found")
         .help("check from another start"),

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use zwang_expr::Expr;
-use zwang_motion::{Conflict, Dependence, Dynamics, Settings, State, conflict};
+use zwang_motion::{Dependence, Dynamics, Settings, State};
 
 use crate::diagnostic::Diagnostic;
 use crate::equations::Equations;
@@ -15,7 +15,7 @@ use crate::quantity::{rounded, with_unit};
 use crate::start::{joined, nearby_positions, velocities_at};
 use crate::system::System;
 use crate::verdict::Contradiction;
-use crate::verdict::clash::has_time;
+use crate::verdict::contradiction::{has_time, of_accelerations};
 
 /// Coordinates beyond which other states are not tried, to keep `check` a blink.
 const MOST_COORDINATES_TRIED: usize = 400;
@@ -45,17 +45,18 @@ pub(crate) fn further_condition(
     }
     // rows that only the time takes apart imply nothing about the state: they agree now and not later
     let is_timed = involved.iter().any(|&i| has_time(equations, equations.rows[i].residual));
-    let later = if is_timed { disagreement(equations, system, state, settings, (0, LATER)) } else { None };
-    later.filter(is_part).map(|found| parting(equations, state, &found))
+    let after = LATER * equations.model.horizon();
+    let later = if is_timed { disagreement(equations, system, state, settings, (0, after)) } else { None };
+    later.filter(is_part).map(|found| parting(equations, (state.t, state.t + after), &found))
 }
 
-/// How much later constraints with the time in them are looked at once more.
+/// How much later constraints with the time in them are looked at once more, as a part of the run.
 const LATER: f64 = 0.1;
 
 /// Z308: rows that agree at the start and not a little later.
-fn parting(equations: &Equations, state: &State, found: &Contradiction) -> Diagnostic {
+fn parting(equations: &Equations, (now, later): (f64, f64), found: &Contradiction) -> Diagnostic {
     let names: Vec<String> = found.clashes.iter().take(6).map(|c| format!("`{}`", c.name)).collect();
-    let (now, later) = (rounded(state.t, 6), rounded(state.t + LATER, 6));
+    let (now, later) = (rounded(now, 6), rounded(later, 6));
     let message = format!("constraints {} agree at t = {now} but not at t = {later}", joined(&names));
     places(Diagnostic::warning("Z308", message), equations, found)
         .with_note("a run ends with Z301 where they part")
@@ -93,14 +94,7 @@ fn disagreement(
         Ok(other) => other,
         Err(found) => return Some(*found),
     };
-    let found = accelerations(system, &other, &loose)?;
-    Some(Contradiction::new(equations, Level::Acceleration, other.t, &found.rows, &found.misses()))
-}
-
-fn accelerations(system: &mut System, state: &State, settings: &Settings) -> Option<Conflict> {
-    let mut given = system.allocate();
-    system.fill(state, &mut given).ok()?;
-    conflict(&given.constraint_matrix, &given.constraint_rhs, settings)
+    of_accelerations(equations, system, &other, &loose)
 }
 
 fn warning(
@@ -166,7 +160,8 @@ fn condition(
         let other = State { qdot: state.qdot.iter().map(|v| v + 0.1).collect(), ..other };
         self::weights(system, &other, rows)
     });
-    if elsewhere.is_some_and(|other| other != weights) {
+    // factors that vary are not found to be simple there, or not found to be the same
+    if elsewhere? != weights {
         return None;
     }
     let model = &mut equations.model;
@@ -195,7 +190,7 @@ fn weights(system: &mut System, state: &State, rows: &[usize]) -> Option<Vec<i64
     const LARGEST: i64 = 60;
     let mut given = system.allocate();
     system.fill(state, &mut given).ok()?;
-    let part = crate::start::rows_of(&given.constraint_matrix, rows);
+    let part = given.constraint_matrix.rows(rows);
     let found = zwang_motion::dependence(&part, &Settings::default()).ok()?;
     let [(last, terms)] = &found.dependent[..] else { return None };
     let mut y = vec![0.0; rows.len()];

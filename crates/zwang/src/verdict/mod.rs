@@ -1,11 +1,11 @@
 //! What the constraints imply: kinds, dependence, determinacy, contradiction, freedom.
 
-pub mod clash;
 pub mod classification;
 pub mod contradiction;
 pub mod dependence;
 pub mod determinacy;
 mod energy;
+pub mod failure;
 pub mod freedom;
 pub mod hidden;
 pub mod integrability;
@@ -13,9 +13,9 @@ mod lagrangian;
 mod momentum;
 mod polynomial;
 
-pub use clash::{Clash, Contradiction, Surety};
 pub(crate) use classification::vanishes;
 pub use classification::{Classification, Time, Velocity, classify};
+pub use contradiction::{Clash, Contradiction, Surety};
 pub use dependence::{Dependencies, Evidence, Necessity, Redundant};
 pub use determinacy::{Determinacy, Family, Quantity};
 pub use energy::EnergyVerdict;

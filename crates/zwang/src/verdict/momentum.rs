@@ -1,13 +1,16 @@
 //! Momenta that stay the same: of coordinates that L does not contain, and of directions that nothing acts along.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 
+use rustc_hash::FxHashSet;
 use zwang_expr::{Expr, Graph};
 
 use super::lagrangian::{Arbitrary, MOST_COORDINATES, NullSpace, combination, is_zero, tidied};
 use crate::check::Check;
 use crate::equations::Equations;
 use crate::model::Change;
+use crate::switches::switches_by;
 
 /// A coordinate that L does not contain: ∂L/∂qₖ = 0.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,6 +59,7 @@ struct Acting {
 pub(super) fn momenta(check: &mut Check) -> (Vec<Cyclic>, Vec<Conserved>, Option<String>) {
     let n = check.state.q.len();
     let acting = acting(&mut check.equations);
+    let switching = Switching::new(&check.equations);
     let mut cyclic = Vec::new();
     let mut alone = vec![false; n];
     for k in 0..n {
@@ -65,7 +69,7 @@ pub(super) fn momenta(check: &mut Check) -> (Vec<Cyclic>, Vec<Conserved>, Option
         if check.equations.momentum[k] == Expr::ZERO || !is_cyclic {
             continue;
         }
-        let (conserved, spoiled_by) = spoilers(&mut check.equations, &acting, k);
+        let (conserved, spoiled_by) = spoilers(&mut check.equations, &acting, &switching, k);
         alone[k] = conserved == Some(true);
         // a chain of thousands of masses would list them all
         if n <= MOST_COORDINATES || alone[k] {
@@ -82,10 +86,76 @@ pub(super) fn momenta(check: &mut Check) -> (Vec<Cyclic>, Vec<Conserved>, Option
     } else if check.equations.model.later.iter().all(|l| !l.changes_motion)
         && check.equations.model.only_at_times().is_empty()
     {
+        let (switching, others): (Vec<usize>, Vec<usize>) =
+            others.into_iter().partition(|&k| switching.along(&check.equations, &acting, k));
+        skipped = skipped_for(&check.equations, &switching);
         directions.extend(sums(check, &acting, &others));
     }
-    let conserved = directions.into_iter().filter_map(|u| conserved(check, &u)).collect();
+    let conserved: Vec<Conserved> = directions.into_iter().filter_map(|u| conserved(check, &u)).collect();
+    // what seems to act may vanish for these parameters
+    for one in &mut cyclic {
+        if conserved.iter().any(|c| matches!(&c.terms[..], [(name, _)] if *name == one.coordinate)) {
+            (one.conserved, one.spoiled_by) = (Some(true), Vec::new());
+        }
+    }
     (cyclic, conserved, skipped)
+}
+
+/// Why sums with these coordinates are not sought.
+fn skipped_for(equations: &Equations, switching: &[usize]) -> Option<String> {
+    let name = |k: &usize| format!("`{}`", equations.model.coordinates[*k].name);
+    let names: Vec<String> = switching.iter().take(MOST_SPOILERS).map(name).collect();
+    let more = if switching.len() > MOST_SPOILERS { ", …" } else { "" };
+    let list = format!("{}{more}", names.join(", "));
+    (!names.is_empty()).then(|| format!("momenta along {list} are not sought: a formula switches"))
+}
+
+/// Formulas that switch between others: what holds at states around the start need not hold behind the switch.
+struct Switching {
+    /// Symbols that decide a switch in L, and in a row.
+    in_lagrangian: FxHashSet<Expr>,
+    in_rows: FxHashSet<Expr>,
+    /// Parameters that no event changes: a switch that they decide alone stays as it is.
+    fixed: FxHashSet<Expr>,
+}
+
+impl Switching {
+    fn new(equations: &Equations) -> Switching {
+        let model = &equations.model;
+        let is_changed = |k: usize| model.whens.iter().any(|w| matches!(w.change, Change::Parameter(j) if j == k));
+        let fixed: FxHashSet<Expr> =
+            model.parameters.iter().enumerate().filter(|(k, _)| !is_changed(*k)).map(|(_, p)| p.symbol).collect();
+        let deciding = |exprs: &[Expr]| {
+            let found = RefCell::new(FxHashSet::default());
+            switches_by(&model.graph, exprs, |s| {
+                found.borrow_mut().insert(s);
+                false
+            });
+            found.into_inner()
+        };
+        let residuals: Vec<Expr> = equations.rows.iter().map(|row| row.residual).collect();
+        Switching { in_lagrangian: deciding(&[equations.lagrangian]), in_rows: deciding(&residuals), fixed }
+    }
+
+    /// Where a coordinate decides a switch, or its momentum has one, though no slope shows it: a step has no slope.
+    fn steps(&self, equations: &Equations, k: usize) -> Option<&'static str> {
+        let q = equations.model.coordinates[k].q;
+        let varies = |s: Expr| !self.fixed.contains(&s);
+        if self.in_lagrangian.contains(&q) || switches_by(&equations.model.graph, &[equations.momentum[k]], varies) {
+            return Some("a switch in the Lagrangian");
+        }
+        self.in_rows.contains(&q).then_some("a switch in a constraint")
+    }
+
+    /// Whether anything that acts along a coordinate switches.
+    fn along(&self, equations: &Equations, acting: &Acting, k: usize) -> bool {
+        let nonideal = equations.nonideal_force.get(k).copied();
+        let of_row =
+            |row: &crate::equations::ConstraintRow| row.coefficients.iter().find(|(j, _)| *j == k).map(|(_, e)| *e);
+        let mut exprs: Vec<Expr> = equations.rows.iter().filter_map(of_row).collect();
+        exprs.extend([acting.slope[k], equations.applied_force[k]].into_iter().chain(nonideal));
+        self.steps(equations, k).is_some() || switches_by(&equations.model.graph, &exprs, |s| !self.fixed.contains(&s))
+    }
 }
 
 fn acting(equations: &mut Equations) -> Acting {
@@ -109,8 +179,14 @@ fn acting(equations: &mut Equations) -> Acting {
 }
 
 /// Whether pₖ of a cyclic coordinate stays the same, and what changes it.
-fn spoilers(equations: &mut Equations, acting: &Acting, k: usize) -> (Option<bool>, Vec<String>) {
+fn spoilers(
+    equations: &mut Equations,
+    acting: &Acting,
+    switching: &Switching,
+    k: usize,
+) -> (Option<bool>, Vec<String>) {
     let mut list = Vec::new();
+    let step = switching.steps(equations, k);
     let Equations { model, applied_force, nonideal_force, momentum, .. } = equations;
     if !is_zero(&mut model.graph, applied_force[k]) {
         list.push(format!("the force on `{}`", model.coordinates[k].name));
@@ -127,6 +203,7 @@ fn spoilers(equations: &mut Equations, acting: &Acting, k: usize) -> (Option<boo
     }
     let mut later: Vec<String> = model.later.iter().filter(|l| l.changes_motion).map(|l| l.what.clone()).collect();
     later.extend(model.only_at_times());
+    later.extend(step.map(String::from));
     match (list.is_empty(), later.is_empty()) {
         (true, true) => (Some(true), list),
         (true, false) => (None, later),
@@ -232,20 +309,9 @@ fn dense_rows(entries: &[(usize, usize, Expr)], values: &[f64], n_rows: usize, s
     rows
 }
 
-/// p·u in words; none if it vanishes, if an event changes it, or if a formula along u switches.
+/// p·u in words; none if it vanishes or if an event changes it.
 fn conserved(check: &mut Check, u: &[(usize, f64)]) -> Option<Conserved> {
-    let Equations { model, momentum, rows, applied_force, given_force, .. } = &mut check.equations;
-    if u.len() > 1 {
-        let along = |row: &crate::equations::ConstraintRow| {
-            row.coefficients.iter().filter(|(k, _)| u.iter().any(|(j, _)| j == k)).map(|(_, e)| *e).collect::<Vec<_>>()
-        };
-        let exprs: Vec<Expr> = rows.iter().flat_map(along).collect();
-        let forces = u.iter().flat_map(|&(k, _)| [applied_force[k], given_force[k]]);
-        let all: Vec<Expr> = exprs.into_iter().chain(forces).collect();
-        if !crate::switches::switches(&mut model.graph, &all).is_empty() {
-            return None;
-        }
-    }
+    let Equations { model, momentum, .. } = &mut check.equations;
     let graph = &mut model.graph;
     let parts: Vec<Expr> = u.iter().map(|&(k, x)| times(graph, x, momentum[k])).collect();
     let sum = graph.sum(&parts);
@@ -266,7 +332,7 @@ fn times(graph: &mut Graph, x: f64, e: Expr) -> Expr {
     let factor = match x.fract() == 0.0 && x.abs() < 1e6 {
         true => graph.integer(x as i64),
         false => {
-            let size = graph.decimal(&format!("{:.12}", x.abs())).unwrap_or(Expr::ONE);
+            let size = graph.decimal(&x.abs().to_string()).unwrap_or(Expr::ONE);
             if x < 0.0 { graph.neg(size) } else { size }
         }
     };

@@ -103,6 +103,9 @@ impl Polynomial {
     }
 }
 
+/// Higher powers are left as they are, so that sums of exponents stay numbers.
+const LARGEST_EXPONENT: i32 = 1 << 20;
+
 /// The product of two monomials.
 fn times(a: &[i32], b: &[i32]) -> Exponents {
     let at = |m: &[i32], k: usize| m.get(k).copied().unwrap_or(0);
@@ -186,7 +189,8 @@ impl Atoms {
         match (terms.next(), terms.next()) {
             // one over a single term
             (Some((exponents, value)), None) => {
-                let exponents: Exponents = exponents.iter().map(|x| x * n).collect();
+                let exponents: Option<Exponents> = exponents.iter().map(|x| x.checked_mul(n)).collect();
+                let exponents = exponents.filter(|all| all.iter().all(|x| x.abs() <= LARGEST_EXPONENT))?;
                 let value = value.pow(&Number::integer(i64::from(n)))?;
                 Some(Polynomial(BTreeMap::from([(exponents, value)])))
             }

@@ -26,6 +26,8 @@ pub(super) enum Undecided {
     NoStates,
     /// Every coefficient of this form vanishes wherever it was looked at, although it is stated.
     Vanishes(usize),
+    /// Every allowed direction has dt = 0: at generic states no velocities satisfy the rows together.
+    NoMotion,
     /// Numbers neither clearly zero nor clearly not.
     Unclear(&'static str),
     /// States disagree.
@@ -60,6 +62,13 @@ struct Echelon {
     n_functions: usize,
     pivots: Vec<usize>,
     rows: Vec<FxHashMap<usize, Entry>>,
+}
+
+impl Echelon {
+    /// Whether the rows give dz = 0 for this column.
+    fn stops(&self, column: usize) -> bool {
+        self.pivots.iter().zip(&self.rows).any(|(pivot, row)| *pivot == column && row.is_empty())
+    }
 }
 
 /// An entry as an expression and at every state.
@@ -102,6 +111,9 @@ fn flag_at(
     limit: usize,
 ) -> Result<Flag, Undecided> {
     let echelon = echelon(graph, pfaffian, symbols, samples, limit)?;
+    if pfaffian.has_time && echelon.stops(pfaffian.place[&pfaffian.z[0]]) {
+        return Err(Undecided::NoMotion);
+    }
     let n_known = n_exact(graph, pfaffian, symbols, samples);
     Brackets::new(graph, pfaffian, symbols, samples, echelon, limit).grow(n_known)
 }

@@ -24,6 +24,8 @@ pub(super) struct Found {
     pub potential: Option<Expr>,
     /// Whether the multipliers vary with the state in a way that was not found; they are left out then.
     pub varies: bool,
+    /// Whether it needs no other rows.
+    pub alone: bool,
 }
 
 /// A velocity row as a form, with dα.
@@ -156,7 +158,7 @@ impl<'a> Search<'a> {
         }
         let potential = self.potential(entries);
         let combination = combination.into_iter().map(|(k, m)| (self.rows[k].row, m)).collect();
-        let mut found = Found { combination, potential, varies: false };
+        let mut found = Found { combination, potential, varies: false, alone: true };
         self.tidy(&mut found);
         self.found.push(found);
         true
@@ -174,8 +176,9 @@ impl<'a> Search<'a> {
             _ => 1,
         };
         // halves and thirds, not whatever a parameter's digits give
-        let common = terms.iter().map(|t| below(*t)).fold(1, |a, b| if a % b == 0 { a } else { a * b });
-        let common = if (1..=12).contains(&common) { common } else { 1 };
+        let multiple = |a: i64, b: i64| if a % b == 0 { Some(a) } else { a.checked_mul(b) };
+        let common = terms.iter().map(|t| below(*t)).try_fold(1, multiple);
+        let common = common.filter(|c| (1..=12).contains(c)).unwrap_or(1);
         let first = match found.combination.len() {
             1 => phi,
             _ => found.combination[0].1,
@@ -486,7 +489,7 @@ impl<'a> Search<'a> {
                     let entries = self.form(&combination);
                     if self.remember(&entries) {
                         let combination = combination.into_iter().map(|(k, m)| (self.rows[k].row, m)).collect();
-                        self.found.push(Found { combination, potential: None, varies: false });
+                        self.found.push(Found { combination, potential: None, varies: false, alone: false });
                     }
                 }
             }
@@ -497,7 +500,7 @@ impl<'a> Search<'a> {
         rows.dedup();
         while !self.is_done() {
             let combination = rows.iter().map(|&row| (row, Expr::ONE)).collect();
-            self.found.push(Found { combination, potential: None, varies: true });
+            self.found.push(Found { combination, potential: None, varies: true, alone: false });
         }
     }
 }

@@ -14,10 +14,10 @@ mod relations;
 use zwang_expr::{Expr, Graph, Program};
 use zwang_motion::{Dependence, Dynamics, Settings, State, dependence};
 
-use super::classification::Classification;
+use super::classification::{Classification, Time};
 use crate::diagnostic::Diagnostic;
-use crate::equations::Equations;
-use crate::model::{Level, Model};
+use crate::equations::{ConstraintRow, Equations};
+use crate::model::{Change, Level, Model};
 use crate::quantity::number;
 use crate::start::{joined, moved_state};
 use crate::system::System;
@@ -52,6 +52,10 @@ pub struct Integral {
     /// Its value at the start.
     pub value: Option<f64>,
     rows: Vec<usize>,
+    /// Whether it follows from these rows without any others.
+    alone: bool,
+    /// Whether one of these rows says nothing at the start, where the function would.
+    vanishes: bool,
 }
 
 /// Whether the velocity rows are so long that looking at them takes milliseconds.
@@ -85,7 +89,7 @@ pub fn integrability(
 ) -> Integrability {
     let equations = scene.equations;
     if !equations.rows.iter().any(|r| r.level == Level::Velocity) {
-        return positions_only(equations, positions);
+        return positions_only(equations, kinds, positions);
     }
     if equations.model.n_coordinates() > MOST_COORDINATES {
         return many_coordinates(scene, kinds);
@@ -107,6 +111,11 @@ pub fn integrability(
             answer.verdict = sentence(equations, kinds, &pfaffian, flag);
             if pfaffian.has_branches(&graph) {
                 answer.verdict.push_str(" (near the start: a row switches between formulas)");
+                leave_open(kinds, |_| true);
+            }
+            if let Some(until) = until(equations) {
+                answer.verdict.push_str(&until);
+                leave_open(kinds, |c| equations.rows.iter().any(|r| r.constraint == c && is_changed(equations, r)));
             }
         }
         Err(why) => answer.verdict = undecided(equations, &pfaffian, why),
@@ -127,17 +136,52 @@ pub fn integrability(
         let start = equations.model.state_values(near.start);
         let found = Search::new(&mut graph, &equations.model, &pfaffian, &flag, probes, start).run();
         let value_of = |e: Expr| scene.start.and_then(|state| value(&graph, &equations.model, state, e));
-        answer.integrals = found.iter().map(|f| integral(&graph, equations, f, &value_of)).collect();
+        let is_open = pfaffian.has_branches(&graph);
+        let holds =
+            |f: &&Found| !is_open && !f.combination.iter().any(|(k, _)| is_changed(equations, &equations.rows[*k]));
+        answer.integrals = found.iter().filter(holds).map(|f| integral(&graph, equations, f, &value_of)).collect();
     }
     answer
 }
 
-/// D is what the position rows leave: it never grows.
-fn positions_only(equations: &Equations, positions: impl FnOnce() -> Option<usize>) -> Integrability {
+/// What is integrable near the start, or until an event, is not said to be so for good.
+fn leave_open(kinds: &mut [Classification], is_meant: impl Fn(usize) -> bool) {
+    for (k, kind) in kinds.iter_mut().enumerate() {
+        if kind.level == Level::Velocity && kind.integrable == Some(true) && is_meant(k) {
+            kind.integrable = None;
+        }
+    }
+}
+
+/// Whether an event changes a parameter in a row.
+fn is_changed(equations: &Equations, row: &ConstraintRow) -> bool {
     let model = &equations.model;
-    let residuals: Vec<Expr> =
-        equations.rows.iter().filter(|r| r.level == Level::Position).map(|r| r.residual).collect();
-    let with_time = !residuals.is_empty() && model.graph.symbols_of(&residuals).contains(&model.time);
+    let used = model.graph.symbols(row.residual);
+    let changes = |change: Change| matches!(change, Change::Parameter(k) if used.contains(&model.parameters[k].symbol));
+    model.whens.iter().any(|w| changes(w.change))
+}
+
+/// ` (until `when t >= 1` changes `k`)`, where `k` stands in a row.
+fn until(equations: &Equations) -> Option<String> {
+    let model = &equations.model;
+    let residuals: Vec<Expr> = equations.rows.iter().map(|r| r.residual).collect();
+    let used = model.graph.symbols_of(&residuals);
+    model.whens.iter().find_map(|w| match w.change {
+        Change::Parameter(k) if used.contains(&model.parameters[k].symbol) => {
+            Some(format!(" (until `when {}` changes `{}`)", w.name, model.parameters[k].name))
+        }
+        _ => None,
+    })
+}
+
+/// D is what the position rows leave: it never grows.
+fn positions_only(
+    equations: &Equations,
+    kinds: &[Classification],
+    positions: impl FnOnce() -> Option<usize>,
+) -> Integrability {
+    let model = &equations.model;
+    let with_time = kinds.iter().any(|k| k.level == Level::Position && k.time == Time::Rheonomic);
     let growth_vector =
         positions().map(|rank| vec![(model.n_coordinates() + usize::from(with_time)).saturating_sub(rank)]);
     Integrability { growth_vector, with_time, n_integrals: Some(0), ..Integrability::default() }
@@ -225,6 +269,11 @@ fn integral(graph: &Graph, equations: &Equations, found: &Found, value_of: &dyn 
         text: found.potential.and_then(|e| graph.text_limited(e, LONGEST_TEXT)),
         value: found.potential.and_then(value_of),
         rows: found.combination.iter().map(|(row, _)| *row).collect(),
+        alone: found.alone,
+        vanishes: found
+            .combination
+            .iter()
+            .any(|(row, _)| equations.rows[*row].coefficients.iter().all(|(_, e)| value_of(*e) == Some(0.0))),
     }
 }
 
@@ -323,6 +372,9 @@ fn undecided(equations: &Equations, pfaffian: &Pfaffian, why: &Undecided) -> Str
             let row = pfaffian.forms[*form].row.map_or("a row", |k| &equations.rows[k].name);
             format!("all coefficients of `{row}` vanish on the constraints")
         }
+        Undecided::NoMotion => {
+            "around the start no velocities satisfy the constraints together, a further condition holds".into()
+        }
         Undecided::Unclear(what) => {
             format!("rounding hides {what} (values between 10 and 100 times their own scatter)")
         }
@@ -369,14 +421,18 @@ fn note(equations: &Equations, index: usize, integral: &Integral) -> Diagnostic 
     let mut spans: Vec<_> =
         integral.rows.iter().map(|&row| model.constraints[equations.rows[row].constraint].span).collect();
     spans.dedup();
-    let label = match (plain, is_single) {
-        (true, _) => "a total time derivative",
-        (false, true) => "a position constraint in disguise",
+    let label = match (plain, is_single, integral.alone || equations.rows.len() == 1) {
+        (true, _, true) => "a total time derivative",
+        (_, true, true) => "a position constraint in disguise",
+        (_, true, false) => "a position constraint in disguise, together with the others",
         _ => "takes part",
     };
     let mut d = Diagnostic::note("Z311", message);
     for (k, span) in spans.into_iter().take(4).enumerate() {
         d = if k == 0 { d.at(span, label) } else { d.and_at(span, label) };
+    }
+    if let Some(why) = why_not_pasted(integral) {
+        return d.with_note(why).help("keep the velocity constraint");
     }
     let d = d.with_note("written as a position constraint it cannot drift");
     // a component of a vector cannot be taken out
@@ -387,10 +443,33 @@ fn note(equations: &Equations, index: usize, integral: &Integral) -> Diagnostic 
         _ => (free_name(model, index), "   as a further constraint"),
     };
     match (&integral.text, integral.value) {
-        (Some(text), Some(value)) => d.help(format!("constraint {name}: {text} = {}{instead}", number(value))),
+        (Some(text), Some(value)) => d.help(format!("constraint {name}: {text} = {}{instead}", exact(model, value))),
         (Some(text), None) => d.help(format!("constraint {name}: {text} = …   with the value it has at the start")),
         (None, _) => d.help("find the function whose rate it is, and write that as the constraint"),
     }
+}
+
+/// Why the function would be another constraint than the rows.
+fn why_not_pasted(integral: &Integral) -> Option<&'static str> {
+    if integral.vanishes {
+        return Some("the row says nothing at the start, where the position constraint would");
+    }
+    let text = integral.text.as_ref()?;
+    text.contains("atan2(").then_some("as a position constraint it would end where `atan2` jumps by a turn")
+}
+
+/// A number that is read again as the same: a simple part of pi, or as many digits as it takes.
+fn exact(model: &Model, value: f64) -> String {
+    let is_pi = |p: i32, q: i32| f64::from(p) * std::f64::consts::PI / f64::from(q) == value.abs();
+    let parts = [(1, 1), (2, 1), (1, 2), (3, 2), (1, 3), (2, 3), (1, 4), (3, 4), (1, 6), (5, 6)];
+    let sign = if value < 0.0 { "-" } else { "" };
+    let is_taken = model.parameters.iter().any(|p| p.name == "pi") || model.coordinates.iter().any(|c| c.name == "pi");
+    if let Some((p, q)) = parts.into_iter().find(|(p, q)| !is_taken && is_pi(*p, *q)) {
+        let above = if p == 1 { "pi".to_string() } else { format!("{p}*pi") };
+        return if q == 1 { format!("{sign}{above}") } else { format!("{sign}{above}/{q}") };
+    }
+    let short = number(value);
+    if short.parse() == Ok(value) { short } else { format!("{value:e}").replace("e0", "") }
 }
 
 /// `left - right`, `x·roll.x + y·roll.y`; the names alone where the multipliers are not known.

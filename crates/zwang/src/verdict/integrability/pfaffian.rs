@@ -3,15 +3,16 @@
 use std::collections::HashMap;
 
 use rustc_hash::FxHashMap;
-use zwang_expr::{Expr, Function, Function2, Graph, Node, Program};
+use zwang_expr::{Expr, Graph, Program};
 use zwang_motion::{Settings, State};
 
 use super::noisy::{self, Noisy};
 use crate::equations::{Equations, SparseRow};
 use crate::model::{Level, Model};
 use crate::start::moved_state;
+use crate::switches::switches_by;
 use crate::units::Dimension;
-use crate::verdict::classification::{Classification, Velocity, vanishes};
+use crate::verdict::classification::{Classification, Velocity, depends_on, vanishes};
 
 /// A one-form Σ aᵢ dzᵢ that the allowed directions annul: index of z and aᵢ.
 #[derive(Clone, Debug)]
@@ -62,8 +63,8 @@ impl Pfaffian {
             };
             timed.push(if vanishes(graph, part) { Expr::ZERO } else { part });
         }
-        let residuals: Vec<Expr> = rows.iter().map(|&k| equations.rows[k].residual).collect();
-        let has_time = timed.iter().any(|e| *e != Expr::ZERO) || graph.symbols_of(&residuals).contains(&model.time);
+        let is_timed = |k: &usize| depends_on(graph, equations.rows[*k].residual, model.time);
+        let has_time = timed.iter().any(|e| *e != Expr::ZERO) || rows.iter().any(is_timed);
         let first = usize::from(has_time);
         let mut pfaffian = Pfaffian { has_time, ..Pfaffian::default() };
         pfaffian.z.extend(has_time.then_some(model.time));
@@ -129,25 +130,8 @@ impl Pfaffian {
 impl Pfaffian {
     /// Whether `if`, `abs`, `sign`, `min` or `max` stands in a row, so that regions of states may differ.
     pub fn has_branches(&self, graph: &Graph) -> bool {
-        let mut open: Vec<Expr> = self.forms.iter().flat_map(|f| f.entries.iter().map(|(_, e)| *e)).collect();
-        let mut seen = rustc_hash::FxHashSet::default();
-        while let Some(e) = open.pop() {
-            if !seen.insert(e) {
-                continue;
-            }
-            let node = graph.node(e);
-            let branches = match node {
-                Node::Select { .. } => true,
-                Node::Apply(f, _) => matches!(f, Function::Abs | Function::Sign),
-                Node::Apply2(f, ..) => f != Function2::Atan2,
-                _ => false,
-            };
-            if branches {
-                return true;
-            }
-            open.extend(node.operands().iter());
-        }
-        false
+        let entries: Vec<Expr> = self.forms.iter().flat_map(|f| f.entries.iter().map(|(_, e)| *e)).collect();
+        switches_by(graph, &entries, |_| true)
     }
 }
 

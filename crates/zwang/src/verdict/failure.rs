@@ -1,0 +1,139 @@
+//! What an acceleration that could not be found means for the model.
+
+use zwang_motion::{MotionError, State};
+
+use crate::diagnostic::Diagnostic;
+use crate::equations::Equations;
+use crate::model::Level;
+use crate::quantity::{number, rounded};
+use crate::start::joined;
+
+/// What an acceleration that could not be found means for the model.
+pub fn explain(equations: &Equations, state: &State, error: &MotionError) -> Diagnostic {
+    let model = &equations.model;
+    match error {
+        MotionError::Contradiction { certificate, gap, residual } => {
+            let largest = certificate.iter().fold(0.0_f64, |m, y| m.max(y.abs()));
+            let rows: Vec<usize> = (0..certificate.len()).filter(|k| certificate[*k].abs() > 1e-6 * largest).collect();
+            let names: Vec<String> = rows.iter().take(6).map(|k| format!("`{}`", equations.rows[*k].name)).collect();
+            let size = residual.iter().fold(0.0_f64, |m, r| m.max(r.abs()));
+            let message = match names.len() {
+                1 => format!("constraint {} cannot hold at t = {}: it asks 0 = {}", names[0], rounded(state.t, 9), number(*gap)),
+                _ => format!("constraints {} contradict each other at t = {}", joined(&names), rounded(state.t, 9)),
+            };
+            let mut d = Diagnostic::error("Z301", message);
+            let mut shown = Vec::new();
+            for &k in rows.iter().take(6) {
+                let span = model.constraints[equations.rows[k].constraint].span;
+                if !shown.contains(&span) {
+                    d = if shown.is_empty() { d.at(span, "one of them") } else { d.and_at(span, "one of them") };
+                    shown.push(span);
+                }
+            }
+            d.with_note(format!("no accelerations satisfy A q'' = b: what remains is {}", number(size)))
+                .help("drop one of them, or make the motions they ask for agree")
+        }
+        MotionError::Indeterminate { direction } => undetermined(equations, direction),
+        MotionError::MassNotPositive { direction, value } => {
+            let names = involved(equations, direction);
+            let d = Diagnostic::error("Z403", format!("the kinetic energy is negative for some velocities of {}", joined(&names)));
+            let d = match model.energy_span {
+                Some(span) => d.at(span, "gives a negative mass"),
+                None => d,
+            };
+            d.with_note(format!("v·M v = {} for a velocity of length 1", number(*value)))
+                .help("masses and inertias must be positive; check signs and parameter values")
+        }
+        MotionError::NotFinite { what } => Diagnostic::error("Z402", format!("{what} is not finite"))
+            .with_note(format!("at t = {}", state.t))
+            .help("0/0 and 1/0 have no value: `direction(v)` is v/|v| and zero at rest; |v|^2 = l^2 has no root to differentiate"),
+        MotionError::NotConverged { residual } => {
+            Diagnostic::error("Z301", format!("the acceleration could not be found to full accuracy: {} remains", number(*residual)))
+                .help("the constraints may nearly depend on each other; `zwang check` lists them")
+        }
+        MotionError::NotQuadratic => {
+            let d = Diagnostic::error("Z605", "the method `rattle` needs a Lagrangian quadratic in the velocities");
+            let d = match model.energy_span {
+                Some(span) => d.at(span, "its masses depend on the velocities"),
+                None => d,
+            };
+            d.help("leave `method` out, or use `order8`")
+        }
+        MotionError::MassSingular => Diagnostic::error("Z605", "the method `rattle` needs a regular mass matrix")
+            .with_note("here it is singular, and the constraints make up for it")
+            .help("leave `method` out, or use `order8`"),
+        MotionError::Jammed { row } => at_row(
+            Diagnostic::error("Z610", format!("friction of `{}` holds its own normal force up", name_of(equations, *row))),
+            equations,
+            *row,
+        )
+        .with_note(format!("at t = {} no normal force, or any, satisfies Coulomb's law (Painlevé)", rounded(state.t, 9)))
+        .help("a smaller coefficient of friction, or a soft support instead of a rigid one, has a motion"),
+        MotionError::Excluded { row } => at_row(
+            Diagnostic::error("Z301", format!("contact `{}` and others exclude each other", name_of(equations, *row))),
+            equations,
+            *row,
+        )
+        .with_note(format!("at t = {} no motion keeps all of them", rounded(state.t, 9)))
+        .help("leave one of them out, or make room between them"),
+        MotionError::NotHolonomic { row } => not_holonomic(equations, *row),
+        MotionError::NoLegendre | MotionError::NoJacobian => Diagnostic::error("Z404", error.to_string()),
+    }
+}
+
+fn name_of(equations: &Equations, row: usize) -> &str {
+    equations.rows.get(row).map_or("", |row| row.name.as_str())
+}
+
+fn at_row(d: Diagnostic, equations: &Equations, row: usize) -> Diagnostic {
+    match equations.rows.get(row) {
+        Some(row) => d.at(equations.model.constraints[row.constraint].span, "this one"),
+        None => d,
+    }
+}
+
+/// Z605: a method for position constraints meets another one.
+fn not_holonomic(equations: &Equations, row: usize) -> Diagnostic {
+    let message = "the method `rattle` holds ideal constraints on positions only";
+    let d = Diagnostic::error("Z605", message);
+    let d = match equations.rows.get(row) {
+        Some(row) if row.level == Level::Position => {
+            d.at(equations.model.constraints[row.constraint].span, "holds only at times")
+        }
+        Some(row) => d.at(equations.model.constraints[row.constraint].span, "contains velocities or accelerations"),
+        None => d.with_note("a `nonideal` law does work on the virtual displacements"),
+    };
+    d.help("leave `method` out, or use `order8`")
+}
+
+/// Z401: directions that have neither mass nor constraint.
+fn undetermined(equations: &Equations, direction: &[f64]) -> Diagnostic {
+    let model = &equations.model;
+    let names = involved(equations, direction);
+    let massless: Vec<String> = (0..direction.len())
+        .filter(|k| equations.momentum[*k] == zwang_expr::Expr::ZERO && direction[*k].abs() > 1e-6)
+        .map(|k| format!("`{}'`", model.coordinates[k].name))
+        .collect();
+    let verb = if names.len() == 1 { "is" } else { "are together" };
+    let d = Diagnostic::error("Z401", format!("the acceleration of {} {verb} not determined", joined(&names)));
+    let label = match massless.len() {
+        0 => "no mass in this direction".to_string(),
+        _ => format!("{} does not occur, so there is no mass", joined(&massless)),
+    };
+    let declared = direction.iter().position(|x| x.abs() > 1e-6).map(|k| model.coordinates[k].span);
+    let d = match model.energy_span.or(declared) {
+        Some(span) => d.at(span, label),
+        None => d,
+    };
+    d.with_note("a coordinate without mass is fine if the constraints fix it; here they do not").help(format!(
+        "give it a mass, as in   mass {}: 1   or a constraint",
+        names.first().map_or("x", |name| name.trim_matches('`'))
+    ))
+}
+
+/// The coordinates that take part in a direction.
+fn involved(equations: &Equations, direction: &[f64]) -> Vec<String> {
+    let largest = direction.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+    let names = equations.model.coordinates.iter().zip(direction);
+    names.filter(|(_, x)| x.abs() > 1e-6 * largest).take(6).map(|(c, _)| format!("`{}`", c.name)).collect()
+}
