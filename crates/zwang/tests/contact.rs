@@ -1,5 +1,7 @@
 //! Contacts, impacts and friction along the motion, against closed forms.
 
+#![allow(clippy::excessive_precision, reason = "values as the literature gives them")]
+
 mod common;
 
 use common::model_text;
