@@ -7,7 +7,7 @@ use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
 use crate::equations::Equations;
 use crate::lower::lower;
 use crate::model::Model;
-use crate::quantity::with_unit;
+use crate::quantity::{number, with_unit};
 use crate::start::{find_start, nearest_outside, start_line};
 use crate::syntax::{Overrides, parse};
 use crate::system::System;
@@ -146,6 +146,7 @@ pub fn check(model: Model, wishes: &Wishes, diagnostics: &mut Diagnostics) -> Op
         return None;
     };
     contacts_outside(&equations, &mut system, &state, settings, diagnostics);
+    coefficients_in_range(&equations, &system, &state, diagnostics);
 
     let mut snapshot = Snapshot::new(&system);
     let mut way = route(wishes.route, settings);
@@ -262,6 +263,33 @@ fn contacts_outside(
                 )),
                 None => d.help(format!("move the start by at least {depth} to the allowed side; touching is allowed")),
             });
+        }
+    }
+}
+
+/// Z320: restitution is between 0 and 1, friction not negative and not less at rest than sliding.
+fn coefficients_in_range(equations: &Equations, system: &System, state: &State, diagnostics: &mut Diagnostics) {
+    let model = &equations.model;
+    let mut judge = |what: String, expr, span, most: f64| {
+        let value = system.evaluate(model, state, &[expr]).map(|values| values[0]);
+        let Some(value) = value.filter(|x| !(0.0..=most).contains(x)) else { return };
+        let (label, help) = match most.is_finite() {
+            true => ("between 0 (all is lost) and 1 (nothing is)", "energy does not come out of an impact"),
+            false => ("not negative", "friction does not drive"),
+        };
+        let d = Diagnostic::error("Z320", format!("the {what} is {}", number(value)));
+        diagnostics.push(d.at(span, format!("it must be {label}")).help(help));
+    };
+    for (contact, &restitution) in model.contacts.iter().zip(&model.restitutions) {
+        judge(format!("restitution of `{}`", contact.name), restitution, contact.span, 1.0);
+    }
+    for law in &model.frictions {
+        let of = if law.constraint { &model.constraints[law.of] } else { &model.contacts[law.of] };
+        for coefficient in [law.holding, law.sliding] {
+            judge(format!("coefficient of friction of `{}`", of.name), coefficient, law.span, f64::INFINITY);
+            if law.sliding == law.holding {
+                break;
+            }
         }
     }
 }

@@ -10,7 +10,7 @@ macro_rules! page {
 }
 
 /// All pages, in the order of their codes.
-pub const PAGES: [Page; 54] = [
+pub const PAGES: [Page; 55] = [
     page!("Z001"),
     page!("Z002"),
     page!("Z003"),
@@ -45,6 +45,7 @@ pub const PAGES: [Page; 54] = [
     page!("Z312"),
     page!("Z318"),
     page!("Z319"),
+    page!("Z320"),
     page!("Z401"),
     page!("Z402"),
     page!("Z403"),

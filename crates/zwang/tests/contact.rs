@@ -381,3 +381,32 @@ fn a_start_inside_is_told_the_way_out() {
     // λ = 4/(1 + 1/3) = 3 moves x by 3 and y by 1
     assert!(format!("{inside:?}").contains("start x = 3, y = -3"), "{inside:#?}");
 }
+
+/// Three boxes, the middle one pulled with 12 N: the lowest is held by the floor, the highest slips on the middle one.
+#[test]
+fn a_stack_with_friction_slides_where_it_must() {
+    let text = "model \"stack\"\ncoordinates x[1..3], y[1..3]\nparameter F = 5\n\
+                particle B[i in 1..3] at (x[i], y[i]) with mass 1\ngravity (0, -9.81)\nforce x[2]: F\n\
+                contact floor: y[1] >= 0 with friction 0.3 and at B[1]\n\
+                contact upon[i in 2..3]: y[i] - y[i-1] >= 1 with friction 0.3 and slip x[i]' - x[i-1]' and at B[i]\n\
+                start x[i in 1..3] = 0, y[i in 1..3] = i - 1\nrun 1\n";
+    let held = run(text, &[], 1.0);
+    all_close(&held.state.q, &[0.0, 0.0, 0.0, 0.0, 1.0, 2.0], 1e-12);
+    let pulled = run(text, &["F=12"], 1.0);
+    let (upper, lower) = (0.3 * 9.81, 0.3 * 2.0 * 9.81);
+    all_close(&pulled.state.q, &[0.0, (12.0 - upper - lower) / 2.0, upper / 2.0, 0.0, 1.0, 2.0], 1e-9);
+    assert!(pulled.audit.energy.drift < 1e-9, "{:?}", pulled.audit.energy);
+}
+
+/// A wheel thrown without spin slides until it rolls, at two thirds of its speed.
+#[test]
+fn a_wheel_slides_until_it_rolls() {
+    let text = "model \"wheel\"\ncoordinates x, y, a\nparameter m = 1, r = 0.5, mu = 0.2\npoint centre = (x, y)\n\
+                mass x, y: m\nmass a: m*r^2/2\nforce y: -m*9.81\n\
+                constraint ground: y = r with friction mu and slip x' - r*a' and at centre\n\
+                start x = 0, y = r, a = 0, x' = 3, a' = 0\nrun 3\n";
+    let run = run(text, &[], 3.0);
+    all_close(&times(&run, "stick"), &[3.0 / (3.0 * 0.2 * 9.81)], 1e-9);
+    close(run.state.qdot[0], 2.0, 1e-9);
+    close(run.state.qdot[2], 4.0, 1e-9);
+}
