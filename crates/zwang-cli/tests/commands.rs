@@ -166,9 +166,9 @@ fn a_start_that_is_off_can_be_pasted_or_fixed() {
 
 #[test]
 fn what_is_not_computed_yet_is_refused_by_run_and_noted_by_check() {
-    assert_eq!(zwang(&["check", "models/bouncing_ball.zw"]).status.code(), Some(0));
+    assert_eq!(zwang(&["check", "models/tracked_pendulum_control.zw"]).status.code(), Some(0));
     for command in ["run", "inspect"] {
-        let output = zwang(&[command, "models/bouncing_ball.zw"]);
+        let output = zwang(&[command, "models/tracked_pendulum_control.zw"]);
         assert_eq!(output.status.code(), Some(1));
         assert!(text(&output.stderr).contains("not yet"), "{}", text(&output.stderr));
     }
