@@ -205,11 +205,11 @@ fn batch(program: &zwang_expr::Program, inputs: &[f64]) -> f64 {
 /// Seconds of one call, measured over many.
 fn seconds_of(mut call: impl FnMut() -> bool) -> f64 {
     let mut n_calls = 1;
-    let many = |n: usize, call: &mut dyn FnMut() -> bool| seconds_once(|| (0..n).all(|_| call()));
-    while many(n_calls, &mut call) < PATIENCE / SAMPLES as f64 && n_calls < 1 << 30 {
+    let mut many = |n: usize| seconds_once(|| (0..n).all(|_| call()));
+    while many(n_calls) < PATIENCE / SAMPLES as f64 && n_calls < 1 << 30 {
         n_calls *= 2;
     }
-    median((0..SAMPLES).map(|_| many(n_calls, &mut call) / n_calls as f64).collect())
+    median((0..SAMPLES).map(|_| many(n_calls) / n_calls as f64).collect())
 }
 
 /// Repeats a measurement until enough time has gone into it.

@@ -97,6 +97,7 @@ impl MachineCode {
     }
 
     /// The same, with those inputs that are the state in a slice of their own.
+    #[inline]
     pub fn run_at(&self, inputs: &[f64], state: &[f64], workspace: &mut [f64], outputs: &mut [f64]) {
         assert_eq!(inputs.len(), self.n_inputs, "number of inputs");
         assert_eq!(state.len(), self.n_state, "size of the state");

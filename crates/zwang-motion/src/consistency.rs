@@ -20,11 +20,6 @@ pub trait Residual {
 
     /// g and J = ∂g/∂x at x.
     fn fill(&mut self, x: &[f64], g: &mut [f64], jacobian: &mut Matrix) -> Result<(), MotionError>;
-
-    /// What the sizes of the terms of an equation add up to at x; infinite where that is not known.
-    fn size_of_terms(&mut self, _row: usize, _x: &[f64]) -> f64 {
-        f64::INFINITY
-    }
 }
 
 /// How the search for g(x) = 0 ended.
@@ -355,20 +350,7 @@ impl<'r> Search<'r> {
     /// Whether g(x) counts as zero.
     fn is_on(&mut self, x: &[f64]) -> bool {
         let sizes = self.sizes(x);
-        self.relative(&sizes) <= self.settings.projection_tolerance && (0..self.g.len()).all(|i| self.is_met(i, x))
-    }
-
-    /// Whether an equation that is zero beside its slope is so beside its terms, too: √x = -1 is not met near x = 0, where the
-    /// slope is beyond all measure.
-    fn is_met(&mut self, i: usize, x: &[f64]) -> bool {
-        /// Of its terms, what is left of an equation that holds.
-        const LEFT: f64 = 1e-6;
-        /// Changes in the last digits of x, which may be all that is left.
-        const LAST_DIGITS: f64 = 1e3 * f64::EPSILON;
-        let (col, value) = self.jacobian.row(i);
-        let rounding: f64 = col.iter().zip(value).map(|(&j, J)| (J * x[j]).abs()).sum();
-        let g = self.g[i].abs();
-        g <= LAST_DIGITS * rounding || g <= LEFT * self.residual.size_of_terms(i, x)
+        self.relative(&sizes) <= self.settings.projection_tolerance
     }
 
     /// What is left, who fights, and what is free.

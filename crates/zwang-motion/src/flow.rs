@@ -307,15 +307,23 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
 
     /// ẏ at (t, y), without a decomposition where the system is explicit and no pivot is in doubt. Returns the least pivot
     /// then, and none where there is a decomposition.
+    #[inline]
     pub(crate) fn rate_quickly(&mut self, t: f64, y: &[f64], rate: &mut [f64]) -> Result<Option<f64>, MotionError> {
-        /// After so many questions an explicit acceleration that is mostly in doubt is no longer asked for.
-        const TRIAL: usize = 64;
         if self.is_explicit {
             self.n_asked += 1;
             if let Some(pivot) = self.dynamics.accelerate(t, y, rate) {
                 self.n_evaluations += 1;
                 return Ok(Some(pivot));
             }
+        }
+        self.rate_in_doubt(t, y, rate)
+    }
+
+    #[cold]
+    fn rate_in_doubt(&mut self, t: f64, y: &[f64], rate: &mut [f64]) -> Result<Option<f64>, MotionError> {
+        /// After so many questions an explicit acceleration that is mostly in doubt is no longer asked for.
+        const TRIAL: usize = 64;
+        if self.is_explicit {
             self.n_doubts += 1;
             self.is_explicit = self.n_asked < TRIAL || 2 * self.n_doubts < self.n_asked;
         }

@@ -132,6 +132,7 @@ impl Compiled {
     }
 
     /// Fills `out` with the values at t and (q, q̇) for the parameters held, and returns those apart.
+    #[inline]
     pub(crate) fn run_at(&mut self, t: f64, y: &[f64], out: &mut [f64]) -> &[f64] {
         self.inputs[0] = t;
         self.count();
@@ -141,13 +142,17 @@ impl Compiled {
                 code.run_at(&self.inputs, y, &mut self.workspace, out);
                 &self.workspace[..n_apart]
             }
-            None => {
-                self.inputs[self.layout.state.clone()].copy_from_slice(y);
-                self.main.run(&self.inputs, &mut self.workspace, &mut self.values);
-                out.copy_from_slice(&self.values[n_apart..]);
-                &self.values[..n_apart]
-            }
+            None => self.interpret_at(y, out),
         }
+    }
+
+    #[cold]
+    fn interpret_at(&mut self, y: &[f64], out: &mut [f64]) -> &[f64] {
+        self.inputs[self.layout.state.clone()].copy_from_slice(y);
+        self.main.run(&self.inputs, &mut self.workspace, &mut self.values);
+        let (apart, found) = self.values.split_at(self.layout.n_apart);
+        out.copy_from_slice(found);
+        apart
     }
 
     fn run_loaded(&mut self) -> &[f64] {

@@ -75,7 +75,7 @@ pub(crate) fn acceleration(source: &Source, kept: &[usize], scales: &[f64]) -> O
         *rate = work.map_or(*rate, |work| program.assembler.add(*rate, work));
     }
     let qdot = program.values(&source.qdot)?;
-    program.finish([qdot, solution.x, rates].concat())
+    program.finish(&qdot, &[solution.x, rates].concat())
 }
 
 /// The program from t, q, q̇ and parameters to the least pivots and to the smallest change, in the mass metric, that
@@ -86,17 +86,16 @@ pub(crate) fn correction(source: &Source, rows: &[usize], residuals: &[Expr]) ->
     let residuals = program.values(&rows.iter().map(|&r| residuals[r]).collect::<Vec<_>>())?;
     let rhs: Vec<Register> = residuals.into_iter().map(|r| program.assembler.neg(r)).collect();
     let x = program.solve(&factored, &[], &rhs).x;
-    program.finish(x)
+    program.finish(&[], &x)
 }
 
 /// How many outputs come before those looked for: see [`least_pivot`].
 pub(crate) const N_PIVOTS: usize = 3;
 
 /// The least pivot of the rows; none if a pivot was in doubt or something found is not finite.
-pub(crate) fn least_pivot(pivots: &[f64], found: &[f64]) -> Option<f64> {
-    let is_finite = found.iter().fold(pivots[2].is_finite(), |all, x| all & x.is_finite());
+pub(crate) fn least_pivot(pivots: &[f64]) -> Option<f64> {
     // a pivot may be NaN
-    (pivots[0] > 0.0 && pivots[1] > 0.0 && is_finite).then(|| pivots[2])
+    (pivots[0] > 0.0 && pivots[1] > 0.0 && pivots[2].is_finite()).then(|| pivots[2])
 }
 
 /// M = R D Rᵀ and S = Y Zᵀ of some rows, eliminated.
@@ -148,11 +147,30 @@ impl<'s> Elimination<'s> {
         (self.assembler.len() <= LONGEST).then_some(())
     }
 
-    fn finish(self, found: Vec<Register>) -> Option<Program> {
+    /// The program that tells the least pivots, what is given back as it came in, and what was found.
+    ///
+    /// 0 · Σ found, which is 0 or NaN, is added to the least pivot: whoever reads what was found right after it was stored
+    /// waits for the memory.
+    fn finish(mut self, given: &[Register], found: &[Register]) -> Option<Program> {
         self.check_length()?;
-        let mut outputs = vec![self.mass_pivot, self.row_pivot, self.least];
-        outputs.extend(found);
-        Some(self.assembler.finish(&outputs))
+        if let Some(sum) = self.sum(found) {
+            let zero = self.assembler.constant(0.0);
+            self.least = self.plus_product(Some(self.least), zero, sum);
+        }
+        Some(self.assembler.finish(&[&[self.mass_pivot, self.row_pivot, self.least], given, found].concat()))
+    }
+
+    /// The sum in pairs of pairs, which waits for few additions.
+    fn sum(&mut self, terms: &[Register]) -> Option<Register> {
+        match terms {
+            [] => None,
+            [one] => Some(*one),
+            _ => {
+                let (left, right) = terms.split_at(terms.len() / 2);
+                let (left, right) = (self.sum(left)?, self.sum(right)?);
+                Some(self.assembler.add(left, right))
+            }
+        }
     }
 
     fn values(&mut self, exprs: &[Expr]) -> Option<Vec<Register>> {
@@ -178,8 +196,7 @@ impl<'s> Elimination<'s> {
         }
         let least = self.assembler.constant(LEAST_MASS);
         let M = self.factor(mass, |program, _, pivot, diagonal| {
-            let bound = program.assembler.mul(least, diagonal);
-            let above = program.assembler.sub(pivot, bound);
+            let above = program.above(pivot, diagonal, least);
             program.mass_pivot = program.assembler.min(program.mass_pivot, above);
         })?;
         let mut place = vec![0; n];
@@ -195,8 +212,7 @@ impl<'s> Elimination<'s> {
         let S = self.gram(&Y, &Z, n);
         let least = self.assembler.constant(least_row(rows.len()));
         let S = self.factor(S, |program, row, pivot, diagonal| {
-            let bound = program.assembler.mul(least, diagonal);
-            let above = program.assembler.sub(pivot, bound);
+            let above = program.above(pivot, diagonal, least);
             program.row_pivot = program.assembler.min(program.row_pivot, above);
             if let Some(scale) = scales.get(row).filter(|_| rows.len() <= MOST_WATCHED) {
                 let square = program.assembler.constant(scale * scale);
@@ -205,6 +221,11 @@ impl<'s> Elimination<'s> {
             }
         })?;
         Some(Factored { n, M, place, Z, S })
+    }
+
+    /// Positive where the pivot is above this part of its diagonal entry.
+    fn above(&mut self, pivot: Register, diagonal: Register, least: Register) -> Register {
+        if pivot == diagonal { pivot } else { self.minus_product(pivot, least, diagonal) }
     }
 
     /// The x with (x − M⁻¹f)ᵀ M (x − M⁻¹f) least and A x = g, and its multipliers; an empty f is zero.

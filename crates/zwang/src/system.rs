@@ -410,10 +410,11 @@ impl Dynamics for System {
         self.explicit.as_ref().is_some_and(|explicit| explicit.acceleration.is_some())
     }
 
+    #[inline]
     fn accelerate(&mut self, t: f64, y: &[f64], rate: &mut [f64]) -> Option<f64> {
         let program = self.explicit.as_mut()?.acceleration.as_mut()?;
         let pivots = program.run_at(t, &y[..2 * self.n], rate);
-        least_pivot(pivots, rate)
+        least_pivot(pivots)
     }
 
     fn correct(&mut self, state: &State, on_positions: bool, delta: &mut [f64]) -> bool {
@@ -424,7 +425,7 @@ impl Dynamics for System {
         inputs[1..=self.n].copy_from_slice(&state.q);
         inputs[self.n + 1..].copy_from_slice(&state.qdot);
         let pivots = program.run_at(state.t, &inputs[1..], delta);
-        least_pivot(pivots, delta).is_some()
+        least_pivot(pivots).is_some()
     }
 
     fn n_position_rows(&self) -> usize {

@@ -423,23 +423,22 @@ fn lines(out: &mut String, plane: &Plane, map: &Map, segments: &mut Vec<(Point, 
         let dash = if is_nearest { " stroke-dasharray=\"2 4\"" } else { "" };
         let _ = writeln!(
             out,
-            "<path class=\"allowed\" data-rows=\"{}\" data-from=\"{} {}\" data-to=\"{} {}\" d=\"M{} {}L{} {}\" \
-             stroke=\"{ALLOWED}\" stroke-width=\"1.6\"{dash} fill=\"none\"/>",
+            "<path class=\"allowed\" data-rows=\"{}\" {} stroke=\"{ALLOWED}\" stroke-width=\"1.6\"{dash} fill=\"none\"/>",
             escaped(&line.names.join(", ")),
-            fine(a[0]),
-            fine(a[1]),
-            fine(b[0]),
-            fine(b[1]),
-            px(a[0]),
-            px(a[1]),
-            px(b[0]),
-            px(b[1])
+            course(a, b)
         );
         segments.push((a, b));
         let between = |s: f64| [a[0] + s * (b[0] - a[0]), a[1] + s * (b[1] - a[1])];
         let anchors = [0.93, 0.07, 0.85, 0.15, 0.75, 0.25].map(between).to_vec();
         labels.push(Label { text: row_names(&line.names), colour: ALLOWED, anchors });
     }
+}
+
+/// The way of a straight path, to be drawn and, with more digits, to be read back.
+fn course(a: Point, b: Point) -> String {
+    let (from, to) = ([fine(a[0]), fine(a[1])].join(" "), [fine(b[0]), fine(b[1])].join(" "));
+    let way = format!("M{} {}L{} {}", px(a[0]), px(a[1]), px(b[0]), px(b[1]));
+    format!("data-from=\"{from}\" data-to=\"{to}\" d=\"{way}\"")
 }
 
 /// How far the line of each row passes by the nearest accelerations, measured between the arrows.
@@ -451,16 +450,8 @@ fn gaps(out: &mut String, plane: &Plane, map: &Map, segments: &mut Vec<(Point, P
         let (a, b) = (map.point(from), map.point(plus(from, line.gap)));
         let _ = writeln!(
             out,
-            "<path class=\"gap\" data-from=\"{} {}\" data-to=\"{} {}\" d=\"M{} {}L{} {}\" stroke=\"{MISSED}\" \
-             stroke-width=\"2.4\" stroke-dasharray=\"4 3\"/>",
-            fine(a[0]),
-            fine(a[1]),
-            fine(b[0]),
-            fine(b[1]),
-            px(a[0]),
-            px(a[1]),
-            px(b[0]),
-            px(b[1])
+            "<path class=\"gap\" {} stroke=\"{MISSED}\" stroke-width=\"2.4\" stroke-dasharray=\"4 3\"/>",
+            course(a, b)
         );
         segments.push((a, b));
         let text = format!("gap {}", length(norm(&line.gap), plane.size));

@@ -1,7 +1,7 @@
 //! The constraints at one level as equations for the positions or for the velocities.
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use zwang_expr::{Expr, Graph, Node};
+use zwang_expr::{Expr, Graph};
 use zwang_motion::{Matrix, MotionError, Residual, State};
 
 use crate::compiled::Compiled;
@@ -168,18 +168,6 @@ impl<'e> LevelEquations<'e> {
     }
 }
 
-/// How deep sums and products are opened.
-const DEEPEST: usize = 12;
-
-/// What an expression would come to if nothing in its sums cancelled, from the sizes of its parts.
-fn magnitude(graph: &Graph, e: Expr, depth: usize, size: &mut dyn FnMut(Expr) -> f64) -> f64 {
-    match graph.node(e) {
-        Node::Add(a, b) if depth > 0 => magnitude(graph, a, depth - 1, size) + magnitude(graph, b, depth - 1, size),
-        Node::Mul(a, b) if depth > 0 => magnitude(graph, a, depth - 1, size) * magnitude(graph, b, depth - 1, size),
-        _ => size(e),
-    }
-}
-
 fn compiled(graph: &Graph, symbols: &[Expr], rows: &[(Expr, SparseRow)]) -> Compiled {
     let mut outputs: Vec<Expr> = rows.iter().map(|(g, _)| *g).collect();
     outputs.extend(rows.iter().flat_map(|(_, row)| row.iter().map(|(_, e)| *e)));
@@ -231,19 +219,6 @@ impl Residual for LevelEquations<'_> {
             return Ok(());
         }
         Err(self.program.trouble(self.graph, &self.symbols, &self.inputs))
-    }
-
-    fn size_of_terms(&mut self, row: usize, x: &[f64]) -> f64 {
-        self.evaluate(x);
-        let (expr, mut parts) = (self.rows[row].0, Vec::new());
-        magnitude(self.graph, expr, DEEPEST, &mut |e| {
-            parts.push(e);
-            0.0
-        });
-        let Some(mut program) = Compiled::new(self.graph, &self.symbols, &parts) else { return f64::INFINITY };
-        // the same parts in the same order
-        let mut sizes = program.run(&self.inputs).iter().map(|x| x.abs());
-        magnitude(self.graph, expr, DEEPEST, &mut |_| sizes.next().unwrap_or(f64::INFINITY))
     }
 }
 
@@ -299,10 +274,6 @@ impl Residual for Part<'_, '_> {
         let columns = |i: &usize| self.level.rows[*i].1.iter().map(|(k, _)| *k).chain(time).collect();
         let pattern: Vec<Vec<usize>> = self.rows.iter().map(columns).collect();
         Matrix::from_pattern(self.rows.len(), self.n_unknowns(), &pattern)
-    }
-
-    fn size_of_terms(&mut self, row: usize, x: &[f64]) -> f64 {
-        self.level.size_of_terms(self.rows[row], &x[..self.level.n])
     }
 
     fn fill(&mut self, x: &[f64], g: &mut [f64], jacobian: &mut Matrix) -> Result<(), MotionError> {
