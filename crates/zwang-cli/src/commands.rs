@@ -63,7 +63,6 @@ fn inspect(model: &OneModel, at: Option<f64>, tolerance: Option<f64>, output: &[
         }
     };
     source.refuse_later(&check, model.json)?;
-    source.refuse_modes(&check, "inspect", model.json)?;
     if let Some(t) = at.filter(|t| *t > 0.0) {
         check = run::moved_to(&mut source, check, t, tolerance, model)?;
     }

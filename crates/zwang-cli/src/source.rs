@@ -126,16 +126,6 @@ impl Source {
         }
     }
 
-    /// Refuses a command that does not know contacts and friction, for a model that has them.
-    pub fn refuse_modes(&mut self, check: &Check, command: &str, as_json: bool) -> Result<(), u8> {
-        let modes = check.equations.model.only_at_times();
-        let Some(first) = modes.first() else { return Ok(()) };
-        let message = format!("not yet: `{command}` does not know {first}");
-        self.diagnostics
-            .push(zwang::diagnostic::Diagnostic::error("Z901", message).help("`zwang run` moves the model"));
-        self.fail(as_json)
-    }
-
     /// Refuses to give numbers for a model that says more than this version computes.
     pub fn refuse_later(&mut self, check: &Check, as_json: bool) -> Result<(), u8> {
         let model = &check.equations.model;

@@ -41,11 +41,13 @@ pub use consistency::{Projection, Residual, project, project_only};
 pub use dependence::{Dependence, dependence};
 pub use dynamics::{Dynamics, Given, Instant, Jacobian, Legendre, Reaction, State};
 pub use error::MotionError;
-pub use integrate::{Counts, Event, Motion, Outcome, Passage, Plan, Solver, Step, Stiffness};
+pub use integrate::{Counts, Event, ForceParts, Motion, Outcome, Passage, Plan, Solver, Step, Stiffness};
 pub use matrix::Matrix;
 pub use method::{Drift, Method};
 pub use scaled::{Scaled, scaled};
 pub use settings::Settings;
 pub use snapshot::{Found, Geometry, Snapshot, geometry};
 pub use trajectory::Trajectory;
-pub use unilateral::{Contact, Friction, ModeChange, NoPushes, Pushes, Roughness, Side, Turn, complementarity};
+pub use unilateral::{
+    Contact, Friction, MOST_NORMALS, ModeChange, NoPushes, Pushes, Roughness, Side, Tamed, Turn, complementarity,
+};

@@ -268,7 +268,10 @@ pub fn run_json(reading: &Reading, diagnostics: &Diagnostics, run: &Run, seconds
         "drift_control": run.drift.as_str(),
         "correction": counts.largest_correction,
         "residual": named(&run.audit.residuals),
-        "energy": { "start": energy.start, "end": energy.end, "work": energy.work, "drift": energy.drift },
+        "energy": {
+            "start": energy.start, "end": energy.end, "work": energy.work, "impacts": energy.impacts, "drift": energy.drift,
+        },
+        "work": energy.parts.map(|p| json!({ "Qc_ideal": p.ideal, "Qc_nonideal": p.nonideal, "C": p.law })),
         "momentum": run.audit.momenta.iter().map(momentum).collect::<Map<_, _>>(),
         "events": run.events.iter().map(|e| json!({ "t": e.t, "name": e.name, "kind": e.kind })).collect::<Vec<_>>(),
         "passages": run.passages.iter().map(passage).collect::<Vec<_>>(),

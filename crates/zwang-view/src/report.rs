@@ -218,6 +218,14 @@ pub fn facts(run: &Run) -> Vec<(String, String)> {
     if has_work(run) {
         add("Work done on the system", joules(run, number(energy.work)));
     }
+    if energy.impacts != 0.0 {
+        add("Of that in impacts", joules(run, number(energy.impacts)));
+    }
+    if let Some(parts) = energy.parts {
+        add("Work of Qc_ideal", joules(run, number(parts.ideal)));
+        add("Work of Qc_nonideal", joules(run, number(parts.nonideal)));
+        add("Work of C, as prescribed", joules(run, number(parts.law)));
+    }
     add("Largest energy error", joules(run, small(energy.drift)));
     for momentum in &run.audit.momenta {
         let name = format!("Momentum of {}, conserved", momentum.name);

@@ -1,6 +1,6 @@
 //! The whole way from text to a verdict: read, derive, compile, start, and what the constraints say there.
 
-use zwang_motion::{RouteName, Settings, Snapshot, State, route};
+use zwang_motion::{MotionError, RouteName, Settings, Snapshot, State, route};
 
 use crate::compiled::Coding;
 use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
@@ -106,16 +106,20 @@ impl Check {
 
     /// Looks at another state, such as the end of a run: every quantity there, and the rank.
     pub fn move_to(&mut self, state: State, settings: &Settings) -> Result<(), Box<Diagnostic>> {
-        let mut way = route(self.route, settings);
-        if let Err(error) = self.snapshot.take(&mut self.system, &state, &mut *way, settings) {
-            return Err(Box::new(contradiction::explained(
-                &self.equations,
-                &mut self.system,
-                &state,
-                &error,
-                settings,
-            )));
+        self.look_at(&state, settings).map_err(|error| {
+            Box::new(contradiction::explained(&self.equations, &mut self.system, &state, &error, settings))
+        })
+    }
+
+    /// The same, with the bare error.
+    pub(crate) fn look_at(&mut self, state: &State, settings: &Settings) -> Result<(), MotionError> {
+        let is_one_sided = self.equations.is_one_sided();
+        let state = self.enter_mode(state, settings)?;
+        if is_one_sided {
+            self.snapshot = Snapshot::new(&self.system);
         }
+        let mut way = route(self.route, settings);
+        self.snapshot.take(&mut self.system, &state, &mut *way, settings)?;
         let Check { equations, system, snapshot, .. } = self;
         // an event may have changed them, and everything from here on is about this state
         equations.model.parameter_values.copy_from_slice(system.parameters());

@@ -197,6 +197,11 @@ impl Equations {
         }
     }
 
+    /// Whether some constraint does work beyond its ideal part: by a nonideal law, or by friction.
+    pub(crate) fn has_nonideal_parts(&self) -> bool {
+        !(self.nonideal_force.is_empty() && self.model.frictions.is_empty())
+    }
+
     /// Every formula the motion follows from: M, Q, A, b and C.
     pub(crate) fn formulas(&self) -> Vec<Expr> {
         let masses = self.mass_matrix.iter().flatten().map(|(_, e)| *e);

@@ -10,7 +10,7 @@ macro_rules! page {
 }
 
 /// All pages, in the order of their codes.
-pub const PAGES: [Page; 55] = [
+pub const PAGES: [Page; 58] = [
     page!("Z001"),
     page!("Z002"),
     page!("Z003"),
@@ -46,6 +46,7 @@ pub const PAGES: [Page; 55] = [
     page!("Z318"),
     page!("Z319"),
     page!("Z320"),
+    page!("Z321"),
     page!("Z401"),
     page!("Z402"),
     page!("Z403"),
@@ -63,6 +64,8 @@ pub const PAGES: [Page; 55] = [
     page!("Z609"),
     page!("Z610"),
     page!("Z611"),
+    page!("Z612"),
+    page!("Z613"),
     page!("Z701"),
     page!("Z801"),
     page!("Z901"),

@@ -25,6 +25,7 @@ mod explicit;
 mod inspect;
 mod legendre;
 pub mod lower;
+mod mode;
 pub mod model;
 mod moving;
 mod one_sided;

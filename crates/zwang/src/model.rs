@@ -110,8 +110,8 @@ pub struct FrictionLaw {
     pub holding: Expr,
     /// The coefficient while it slides.
     pub sliding: Expr,
-    /// The normal force for a multiplier of one.
-    pub lever: Expr,
+    /// The force at the sliding place for a multiplier of one, for each row that presses.
+    pub forces: Vec<Vec<Expr>>,
     /// The slip velocity, one row per component.
     pub slip: Vec<Row>,
     /// Where it is stated.

@@ -1,11 +1,11 @@
 //! What holds only at times, as rows of the equations of motion: contacts, and the slip where friction sticks.
 
 use zwang_expr::Expr;
-use zwang_motion::{Contact, Friction, MotionError, Roughness};
+use zwang_motion::{Contact, Friction, MOST_NORMALS, MotionError, Roughness};
 
 use crate::compiled::{Coding, Compiled};
 use crate::equations::{Equations, Symbols, constraint_rows};
-use crate::model::Constraint;
+use crate::model::{Constraint, FrictionLaw};
 
 impl Equations {
     /// Whether some rows hold only at times.
@@ -56,8 +56,21 @@ pub(crate) struct OneSided {
     pub(crate) contacts: Vec<Contact>,
     pub(crate) frictions: Vec<Friction>,
     restitutions: Compiled,
-    /// ν, μ while it sticks, μ while it slides, for each friction.
+    /// F, μ while it sticks, μ while it slides, for each friction.
     roughness: Compiled,
+}
+
+/// Numbers that say how rough one place is: F and two coefficients.
+const N_ROUGH: usize = 3 * MOST_NORMALS + 2;
+
+/// F by columns, filled up with zeros; then both coefficients.
+fn roughness_of(law: &FrictionLaw) -> Vec<Expr> {
+    let mut numbers = vec![Expr::ZERO; N_ROUGH];
+    for (i, force) in law.forces.iter().take(MOST_NORMALS).enumerate() {
+        numbers[3 * i..3 * i + force.len()].copy_from_slice(force);
+    }
+    (numbers[N_ROUGH - 2], numbers[N_ROUGH - 1]) = (law.holding, law.sliding);
+    numbers
 }
 
 impl OneSided {
@@ -76,12 +89,13 @@ impl OneSided {
         let mut frictions = Vec::new();
         for law in &model.frictions {
             let owner = &model.constraints[law.of + if law.constraint { 0 } else { first }];
-            let normal = row_of(owner.rows[0].lambda)?;
-            let contact = contacts.iter().position(|contact| contact.row == normal);
+            let pressing = owner.rows.iter().take(law.forces.len());
+            let normals: Vec<usize> = pressing.map(|row| row_of(row.lambda)).collect::<Option<_>>()?;
+            let contact = contacts.iter().position(|contact| contact.row == normals[0]);
             let slip = law.slip.iter().map(|row| row_of(row.lambda)).collect::<Option<_>>()?;
-            frictions.push(Friction { normal, contact, slip });
+            frictions.push(Friction { normals, contact, slip });
         }
-        let rough: Vec<Expr> = model.frictions.iter().flat_map(|law| [law.lever, law.holding, law.sliding]).collect();
+        let rough: Vec<Expr> = model.frictions.iter().flat_map(roughness_of).collect();
         let inputs = model.state_symbols();
         let compile = |exprs: &[Expr]| Compiled::moving(&model.graph, &inputs, model.held_symbols(), exprs, coding);
         Some(OneSided { contacts, frictions, restitutions: compile(&restitutions)?, roughness: compile(&rough)? })
@@ -103,8 +117,13 @@ impl OneSided {
         if !values.iter().all(|x| x.is_finite()) {
             return Err(MotionError::NotFinite { what: "a coefficient of friction or a normal force".into() });
         }
-        for (rough, x) in out.iter_mut().zip(values.chunks_exact(3)) {
-            *rough = Roughness { lever: x[0], holding: x[1].max(0.0), sliding: x[2].max(0.0) };
+        for (rough, x) in out.iter_mut().zip(values.chunks_exact(N_ROUGH)) {
+            let (forces, coefficients) = x.split_at(3 * MOST_NORMALS);
+            *rough = Roughness {
+                forces: std::array::from_fn(|i| std::array::from_fn(|k| forces[3 * i + k])),
+                holding: coefficients[0].max(0.0),
+                sliding: coefficients[1].max(0.0),
+            };
         }
         Ok(())
     }

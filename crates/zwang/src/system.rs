@@ -36,10 +36,10 @@ pub struct System {
     moving: Option<Moving>,
     /// The rows that hold only at times.
     one_sided: Option<OneSided>,
-    /// Energies before and after each event that changed something.
-    jumps: Vec<(Energies, Energies)>,
-    /// Energies before the event under way.
-    before: Option<Energies>,
+    /// What each event and impact changed.
+    jumps: Vec<Jump>,
+    /// Energies before the event under way, and whether that is an impact.
+    before: Option<(Energies, bool)>,
     source: Option<Source>,
     derivatives: Option<Derivatives>,
     coding: Coding,
@@ -53,6 +53,17 @@ struct Explicit {
     acceleration: Option<Compiled>,
     positions: Option<Compiled>,
     velocities: Option<Compiled>,
+}
+
+/// A sudden change of the energy.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Jump {
+    /// Before it.
+    pub before: Energies,
+    /// After it.
+    pub after: Energies,
+    /// Whether a contact was struck; else an event has changed something.
+    pub is_impact: bool,
 }
 
 /// Energies and momenta at a state.
@@ -258,8 +269,8 @@ impl System {
         self.moving.as_ref().map_or(&[], |moving| &moving.works)
     }
 
-    /// Takes the energies before and after each event that has changed something since the last call.
-    pub fn take_jumps(&mut self) -> Vec<(Energies, Energies)> {
+    /// Takes what events and impacts have changed since the last call.
+    pub fn take_jumps(&mut self) -> Vec<Jump> {
         std::mem::take(&mut self.jumps)
     }
 
@@ -500,20 +511,23 @@ impl Dynamics for System {
     }
 
     fn fire(&mut self, event: usize, upwards: bool, state: &mut State) -> Result<Reaction, MotionError> {
-        if self.before.is_none() {
-            self.before = Some(self.energies(state)?);
-        }
+        let before = match self.before.take() {
+            Some(before) => before,
+            None => (self.energies(state)?, false),
+        };
         self.set(state);
         let Some(moving) = &mut self.moving else { return Ok(Reaction::Ignore) };
-        let reaction = moving.fire(event, upwards, &self.inputs, state, &mut self.parameters);
+        let reaction = moving.fire(event, upwards, &self.inputs, state, &mut self.parameters)?;
         self.hold_parameters();
-        reaction
+        // what changes nothing is followed by no landing
+        self.before = (reaction == Reaction::Change).then_some(before);
+        Ok(reaction)
     }
 
     fn landed(&mut self, state: &State) -> Result<(), MotionError> {
-        if let Some(before) = self.before.take() {
+        if let Some((before, is_impact)) = self.before.take() {
             let after = self.energies(state)?;
-            self.jumps.push((before, after));
+            self.jumps.push(Jump { before, after, is_impact });
         }
         Ok(())
     }
@@ -543,9 +557,7 @@ impl Dynamics for System {
     }
 
     fn struck(&mut self, state: &State) -> Result<(), MotionError> {
-        if self.before.is_none() {
-            self.before = Some(self.energies(state)?);
-        }
+        self.before = Some((self.energies(state)?, true));
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 
 use super::blow::{Blows, NoOutcome};
 use super::*;
-use crate::unilateral::{Contact, ModeChange, NoPushes, Side, Turn, complementarity, modes::Grip};
+use crate::unilateral::{Contact, ModeChange, NoPushes, Side, Tamed, Turn, complementarity, modes::Grip};
 
 /// A gap below this part of the size of its row counts as touching; it equals the default tolerance of a run.
 const TOUCHING: f64 = 1e-9;
@@ -34,6 +34,8 @@ pub(super) struct Touching {
     pub(super) rows: Vec<usize>,
     /// For each contact, the places of its slip rows among the rows.
     pub(super) slips: Vec<Vec<usize>>,
+    /// Frictions of rows that always hold, and feel what is struck.
+    pub(super) held: Vec<Held>,
     /// A M⁻¹Aᵀ of these rows, with the other rows held.
     pub(super) S: Vec<f64>,
     /// The change of q̇ or q̈ by a unit λ of each.
@@ -47,9 +49,44 @@ impl Touching {
         places.iter().flat_map(|&i| places.iter().map(move |&j| self.S[i * n + j])).collect()
     }
 
+    /// Leaves out frictions that no blow reaches, with the rows after the first.
+    fn forget_held(&mut self, n_rows: usize) {
+        let n = self.rows.len();
+        self.held.clear();
+        self.S = (0..n_rows * n_rows).map(|k| self.S[k / n_rows * n + k % n_rows]).collect();
+        self.rows.truncate(n_rows);
+        self.responses.truncate(n_rows);
+    }
+
+    /// The rates of all rows after impulses.
+    fn rates_after(&self, before: &[f64], impulses: &[f64]) -> Vec<f64> {
+        let n = self.rows.len();
+        let rate = |i: usize| before[i] + impulses.iter().enumerate().map(|(j, p)| self.S[i * n + j] * p).sum::<f64>();
+        (0..n).map(rate).collect()
+    }
+
     /// The row of each contact.
     fn normals(&self) -> &[usize] {
         &self.rows[..self.contacts.len()]
+    }
+}
+
+/// Friction of a constraint that always holds, beside contacts that are struck.
+pub(super) struct Held {
+    pub(super) friction: usize,
+    /// The places of its slip rows among the rows.
+    pub(super) slips: Vec<usize>,
+    /// For each of its rows that press, the λ by a unit λ of each of the rows.
+    pub(super) pushes: Vec<Vec<f64>>,
+}
+
+impl Held {
+    /// Whether impulses of the first rows press here.
+    fn feels(&self, n_rows: usize) -> bool {
+        /// λ below this part of the largest is rounding.
+        const NOTHING: f64 = 1e-12;
+        let top = self.pushes.iter().flatten().fold(0.0, |top: f64, x| top.max(x.abs()));
+        self.pushes.iter().any(|by| by[..n_rows].iter().any(|x| x.abs() > NOTHING * top))
     }
 }
 
@@ -160,18 +197,39 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
             rows.extend(friction.iter().flat_map(|f| &f.slip));
             slips.push((first..rows.len()).collect());
         }
+        let n_own = rows.len();
+        let always = |k: &usize| flow.modes.frictions[*k].contact.is_none() && !contacts.is_empty();
+        let mut held = Vec::new();
+        for k in (0..flow.modes.frictions.len()).filter(always) {
+            let first = rows.len();
+            rows.extend(&flow.modes.frictions[k].slip);
+            held.push(Held { friction: k, slips: (first..rows.len()).collect(), pushes: Vec::new() });
+        }
         let none = vec![0.0; flow.given.constraint_rhs.len()];
-        let mut responses = Vec::new();
+        let (mut responses, mut lambdas) = (Vec::new(), Vec::new());
         for &row in &rows {
             let (mut force, mut x) = (vec![0.0; flow.n], vec![0.0; flow.n]);
             let (col, value) = flow.modes.whole.constraint_matrix.row(row);
             col.iter().zip(value).for_each(|(&j, a)| force[j] = *a);
             flow.all.solve(&flow.given.constraint_matrix, &force, &[], &none, &mut x)?;
             responses.push(x);
+            if !held.is_empty() {
+                let mut lambda = none.clone();
+                flow.all.multipliers(&flow.given.constraint_matrix, &mut lambda)?;
+                lambdas.push(lambda);
+            }
+        }
+        for friction in &mut held {
+            let normals = &flow.modes.frictions[friction.friction].normals;
+            friction.pushes = normals.iter().map(|&row| lambdas.iter().map(|lambda| lambda[row]).collect()).collect();
         }
         let A = &flow.modes.whole.constraint_matrix;
         let S = rows.iter().flat_map(|&row| responses.iter().map(move |x| A.row_times(row, x))).collect();
-        Ok(Touching { contacts, rows, slips, S, responses })
+        let mut touching = Touching { contacts, rows, slips, held, S, responses };
+        if !touching.held.iter().any(|held| held.feels(n_own)) {
+            touching.forget_held(n_own);
+        }
+        Ok(touching)
     }
 
     /// Impact, all contacts at once: of the velocities the contacts allow the one nearest to that before, Moreau's law.
@@ -193,24 +251,74 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
             false => 0.0,
         };
         let wanted: Vec<f64> = (0..before.len()).map(wanted).collect();
-        let impulses = if touching.rows.len() > before.len() {
-            self.blows(touching, &rates, &wanted)?
-        } else {
-            let w0: Vec<f64> = before.iter().zip(&wanted).map(|(r, w)| r - w).collect();
-            let rounding: Vec<f64> = noise.iter().map(|x| 1e-3 * x).collect();
-            let found = complementarity(&touching.S, &w0, &vec![Side::OneSided; w0.len()], &rounding);
-            found.map_err(|error| Outcome::Failed(excluded(error, &touching.rows)))?.lambda
-        };
+        let rates: Vec<f64> = touching.rows.iter().map(|&row| rates[row]).collect();
+        let impulses = self.tame(touching, &rates, &wanted, &noise)?;
         let n = self.flow.n;
         for (x, p) in touching.responses.iter().zip(&impulses) {
             self.y[n..2 * n].iter_mut().zip(x).for_each(|(v, x)| *v += p * x);
         }
-        let m = touching.rows.len();
-        let after =
-            |k: usize| before[k] + impulses.iter().enumerate().map(|(j, p)| touching.S[k * m + j] * p).sum::<f64>();
-        let opens = |k: &usize| after(*k) > noise[*k] && before[*k] < -noise[*k];
-        let bounce = |k: usize| Bounce { contact: touching.contacts[k], rate: after(k) };
+        let after = touching.rates_after(&rates, &impulses);
+        let opens = |k: &usize| after[*k] > noise[*k] && before[*k] < -noise[*k];
+        let bounce = |k: usize| Bounce { contact: touching.contacts[k], rate: after[k] };
         Ok((0..before.len()).filter(opens).map(bounce).collect())
+    }
+
+    /// Impulses that make no energy. Newton's restitution may, with friction or with several coefficients at once (Kane and
+    /// Levinson); then all coefficients are lowered by the same part, just so far that none is made. Without any restitution
+    /// none ever is: T⁺ − T⁻ = −½|v⁺ − v⁻|² + pᵀġ⁺, and pᵀġ⁺ ≤ 0.
+    fn tame(&mut self, touching: &Touching, rates: &[f64], wanted: &[f64], noise: &[f64]) -> Result<Vec<f64>, Outcome> {
+        /// Halvings until the part is known to rounding.
+        const HALVINGS: usize = 50;
+        /// Energy below this part of what the impulses carry is rounding.
+        const ROUNDING: f64 = 1e-12;
+        let gains = |impulses: &[f64]| {
+            let after = touching.rates_after(rates, impulses);
+            let works = || impulses.iter().zip(rates).zip(&after).map(|((p, x), y)| (p * x, p * y));
+            let size: f64 = works().map(|(x, y)| x.abs() + y.abs()).sum();
+            works().map(|(x, y)| x + y).sum::<f64>() > ROUNDING * size
+        };
+        let whole = self.impulses(touching, rates, wanted, noise)?;
+        if !gains(&whole) {
+            return Ok(whole);
+        }
+        let scaled = |part: f64| wanted.iter().map(|w| part * w).collect::<Vec<f64>>();
+        let mut best = self.impulses(touching, rates, &scaled(0.0), noise)?;
+        let (mut low, mut high) = (0.0, 1.0);
+        for _ in 0..HALVINGS {
+            let middle = 0.5 * (low + high);
+            match self.impulses(touching, rates, &scaled(middle), noise) {
+                Ok(impulses) if !gains(&impulses) => (low, best) = (middle, impulses),
+                _ => high = middle,
+            }
+        }
+        let struck = |(k, row): (usize, &usize)| (wanted[k] > 0.0).then_some(*row);
+        let rows = touching.normals().iter().enumerate().filter_map(struck).collect();
+        // a blow may be tried again with bounces that die out
+        self.tamed.retain(|tamed| tamed.t < self.t);
+        self.tamed.push(Tamed { t: self.t, rows, part: low });
+        Ok(best)
+    }
+
+    /// Blows whose restitution was lowered so as to make no energy.
+    pub fn tamed(&self) -> &[Tamed] {
+        &self.tamed
+    }
+
+    /// Impulses after which the normals have at least the wanted rates.
+    fn impulses(
+        &mut self,
+        touching: &Touching,
+        rates: &[f64],
+        wanted: &[f64],
+        noise: &[f64],
+    ) -> Result<Vec<f64>, Outcome> {
+        if touching.rows.len() > wanted.len() {
+            return self.blows(touching, rates, wanted);
+        }
+        let w0: Vec<f64> = rates.iter().zip(wanted).map(|(r, w)| r - w).collect();
+        let rounding: Vec<f64> = noise.iter().map(|x| 1e-3 * x).collect();
+        let found = complementarity(&touching.S, &w0, &vec![Side::OneSided; w0.len()], &rounding);
+        Ok(found.map_err(|error| Outcome::Failed(excluded(error, &touching.rows)))?.lambda)
     }
 
     /// Impulses where some contacts have friction.
@@ -218,18 +326,21 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         let flow = &mut self.flow;
         let mut roughness = flow.modes.roughness.clone();
         flow.dynamics.fill_roughness(&flow.instant.state, &mut roughness).map_err(Outcome::Failed)?;
-        let of = |c: &usize| flow.modes.frictions.iter().position(|f| f.contact == Some(*c)).map(|k| roughness[k]);
         let blows = Blows {
             touching,
-            before: touching.rows.iter().map(|&row| rates[row]).collect(),
+            before: rates.to_vec(),
             wanted: wanted.to_vec(),
-            rough: touching.contacts.iter().map(of).collect(),
+            roughness: &roughness,
+            frictions: &flow.modes.frictions,
         };
-        let rows = || touching.normals().to_vec();
-        blows.find().map_err(|none| match none {
-            NoOutcome::None => Outcome::Ambiguous { t: self.t, rows: rows(), n_modes: 0 },
-            NoOutcome::Several => Outcome::Ambiguous { t: self.t, rows: rows(), n_modes: 2 },
-        })
+        let (t, rows) = (self.t, touching.normals().to_vec());
+        let found = blows.find().map_err(|none| match none {
+            NoOutcome::None => Outcome::Ambiguous { t, rows, n_modes: 0 },
+            NoOutcome::Several => Outcome::Ambiguous { t, rows, n_modes: 2 },
+            NoOutcome::NotFound => Outcome::TooManyModes { t, rows },
+        })?;
+        self.n_unchecked += usize::from(found.is_unchecked);
+        Ok(found.impulses)
     }
 
     /// Which of the touching contacts close: the least constraint among accelerations, for those that do not open already.
@@ -385,7 +496,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
                 (Grip::Slides(_), Grip::Sticks) => Turn::Stick,
                 _ => continue,
             };
-            self.mode_changes.push(ModeChange { t: self.t, turn, row: friction.normal });
+            self.mode_changes.push(ModeChange { t: self.t, turn, row: friction.normals[0] });
         }
     }
 
@@ -463,7 +574,7 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
     /// presses, where it may change its side.
     fn friction_turns(&mut self, k: usize, rates: &[f64]) -> Result<(f64, f64), MotionError> {
         let friction = self.modes.frictions[k].clone();
-        let push = self.instant.lambda[friction.normal];
+        let pushes = friction.pushes(&self.instant.lambda);
         match self.modes.grips[k] {
             Grip::Idle => Ok((1.0, 1.0)),
             Grip::Sticks => {
@@ -473,14 +584,15 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
                 done?;
                 let rough = self.modes.roughness[k];
                 let force = friction.slip.iter().map(|&row| self.instant.lambda[row].powi(2)).sum::<f64>().sqrt();
-                Ok((rough.holding * rough.lever * push.abs() - force + self.modes.no_push, 1.0))
+                Ok((rough.holding * rough.normal(&pushes) - force + self.modes.no_push, 1.0))
             }
             Grip::Slides(sense) => {
                 let along: f64 = match friction.slip[..] {
                     [row] => sense * rates[row],
                     _ => friction.slip.iter().zip(&self.modes.directions[k]).map(|(&row, d)| d * rates[row]).sum(),
                 };
-                let side = if friction.contact.is_some() { 1.0 } else { self.modes.presses[k] * push };
+                let is_sided = friction.contact.is_none() && friction.single().is_some();
+                let side = if is_sided { self.modes.presses[k] * pushes[0] } else { 1.0 };
                 Ok((along + self.rate_noise(&friction.slip), side + self.modes.no_push))
             }
         }

@@ -1,5 +1,6 @@
 //! Which mode follows where friction acts: the one whose motion keeps its own inequalities.
 
+use super::search::{Search, Tried, seek};
 use super::*;
 use crate::unilateral::modes::Grip;
 
@@ -22,9 +23,6 @@ struct Try {
     begins: bool,
 }
 
-/// Modes that are tried at most: so many take about a second.
-const MOST_MODES: usize = 20_000;
-
 /// Inequalities may be missed by this part of the terms in them: modes meet where they are equalities.
 const EDGE: f64 = 1e-9;
 
@@ -40,35 +38,41 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         self.flow.evaluate().map_err(Outcome::Failed)?;
         self.flow.modes.free = self.flow.instant.qddot.iter().map(|x| x.abs()).collect();
         let units = self.units(resting, fired, old).map_err(Outcome::Failed)?;
-        let n_modes = units.iter().fold(1usize, |n, unit| n.saturating_mul(unit.len()));
-        let mut at = vec![0; units.len()];
-        let mut found: Option<(Vec<usize>, Vec<f64>)> = None;
-        for _ in 0..n_modes.min(MOST_MODES) {
-            self.take(&units, &at);
+        let sizes: Vec<usize> = units.iter().map(Vec::len).collect();
+        let mut found: Option<Vec<f64>> = None;
+        let search = seek(&sizes, |at| {
+            self.take(&units, at);
             // a mode without a solution is none
-            if let Ok(true) = self.is_kept(&units, &at) {
-                let qddot = self.flow.instant.qddot.clone();
-                match &found {
-                    None => found = Some((at.clone(), qddot)),
-                    Some((_, first)) if differ(first, &qddot, &self.flow.modes.free) => {
-                        return Err(Outcome::Ambiguous { t: self.t, rows: self.pressing(&units), n_modes: 2 });
-                    }
-                    _ => {}
-                }
-                if n_modes > MOST_MODES {
-                    break;
-                }
+            let Ok(faults) = self.faults(&units, at) else { return Tried::Nothing };
+            if faults.iter().any(|fault| *fault > EDGE) {
+                return Tried::Faulty(faults);
             }
-            next(&mut at, &units);
-        }
-        let Some((at, _)) = found else {
-            return Err(Outcome::Ambiguous { t: self.t, rows: self.pressing(&units), n_modes: 0 });
+            let qddot = &self.flow.instant.qddot;
+            match &found {
+                Some(first) if differ(first, qddot, &self.flow.modes.free) => return Tried::Another,
+                None => found = Some(qddot.clone()),
+                _ => {}
+            }
+            Tried::Fits
+        });
+        let (t, rows) = (self.t, self.pressing(&units));
+        let (at, is_checked) = match search {
+            Search::Found { at, is_checked } => (at, is_checked),
+            Search::Several => return Err(Outcome::Ambiguous { t, rows, n_modes: 2 }),
+            Search::None => return Err(Outcome::Ambiguous { t, rows, n_modes: 0 }),
+            Search::NotFound => return Err(Outcome::TooManyModes { t, rows }),
         };
+        self.n_unchecked += usize::from(!is_checked);
         self.take(&units, &at);
         // directions that were sought are found again, now with the coefficient of sliding
-        self.is_kept(&units, &at).map_err(Outcome::Failed)?;
+        self.faults(&units, &at).map_err(Outcome::Failed)?;
         self.flow.modes.begins.fill(false);
         Ok(())
+    }
+
+    /// How often there were too many modes to look for another one that fits.
+    pub fn n_unchecked(&self) -> usize {
+        self.n_unchecked
     }
 
     /// Notes rows with friction that repeat others in this mode: their λ is the shortest of many.
@@ -81,15 +85,16 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
             return Ok(());
         }
         for k in 0..flow.modes.frictions.len() {
-            let normal = flow.modes.frictions[k].normal;
-            if flow.modes.grips[k] == Grip::Idle || self.shared.contains(&normal) {
+            let normals = flow.modes.frictions[k].normals.clone();
+            if flow.modes.grips[k] == Grip::Idle || self.shared.contains(&normals[0]) {
                 continue;
             }
-            flow.modes.off[normal] = true;
+            normals.iter().for_each(|&row| flow.modes.off[row] = true);
             flow.release();
             flow.factor()?;
-            if flow.all.rank() == rank {
-                self.shared.push(normal);
+            // a force that no other row can take leaves as many directions free as it has rows
+            if flow.all.rank() + normals.len() > rank {
+                self.shared.push(normals[0]);
             }
             flow.modes.switch();
         }
@@ -100,7 +105,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
     /// The rows that press, for messages.
     fn pressing(&self, units: &[Vec<Choice>]) -> Vec<usize> {
         let tries = units.iter().filter_map(|unit| unit[0].friction.as_ref());
-        tries.map(|t| self.flow.modes.frictions[t.friction].normal).collect()
+        tries.map(|t| self.flow.modes.frictions[t.friction].normals[0]).collect()
     }
 
     /// What each contact that rests and each friction may do, the likely first.
@@ -142,7 +147,8 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         let rows = flow.modes.frictions[k].slip.clone();
         let speed = slip.iter().map(|s| s * s).sum::<f64>().sqrt();
         let rests = speed <= STOPPED * flow.rate_noise(&rows);
-        let presses: &[f64] = if is_contact { &[1.0] } else { &[1.0, -1.0] };
+        let is_sided = !is_contact && flow.modes.frictions[k].single().is_some();
+        let presses: &[f64] = if is_sided { &[1.0, -1.0] } else { &[1.0] };
         let senses: &[f64] = if rests && rows.len() == 1 { &[1.0, -1.0] } else { &[1.0] };
         let mut tries = Vec::new();
         // what has just reached its cone does not hold; slips at rest that hold each other are decided together
@@ -180,45 +186,41 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         self.flow.release();
     }
 
-    /// Whether the motion in the mode at hand keeps the inequalities of the mode.
-    fn is_kept(&mut self, units: &[Vec<Choice>], at: &[usize]) -> Result<bool, MotionError> {
+    /// How far the motion in the mode at hand misses the inequalities of each unit, as a part of the terms in them.
+    fn faults(&mut self, units: &[Vec<Choice>], at: &[usize]) -> Result<Vec<f64>, MotionError> {
         self.seek_directions(units, at)?;
         self.flow.evaluate()?;
         let flow = &mut self.flow;
         let mut roughness = flow.modes.roughness.clone();
         flow.dynamics.fill_roughness(&flow.instant.state, &mut roughness)?;
         let lambda = &flow.instant.lambda;
-        let top = lambda.iter().fold(0.0, |top: f64, l| top.max(l.abs()));
-        for choice in units.iter().zip(at).map(|(unit, &k)| &unit[k]) {
-            if let Some((c, closed)) = choice.contact {
+        let top = lambda.iter().fold(f64::MIN_POSITIVE, |top: f64, l| top.max(l.abs()));
+        let fault = |choice: &Choice| {
+            let of_contact = choice.contact.map_or(0.0, |(c, closed)| {
                 let row = flow.modes.contacts[c].row;
                 let (w, terms) = excess(flow, row);
-                let kept = if closed { lambda[row] >= -EDGE * top } else { w >= -EDGE * terms };
-                if !kept {
-                    return Ok(false);
-                }
-            }
-            let Some(t) = &choice.friction else { continue };
+                if closed { -lambda[row] / top } else { -w / terms }
+            });
+            let Some(t) = &choice.friction else { return of_contact };
             let friction = &flow.modes.frictions[t.friction];
-            let push = lambda[friction.normal];
+            let pushes = friction.pushes(lambda);
             let force = friction.slip.iter().map(|&row| lambda[row] * lambda[row]).sum::<f64>().sqrt();
             let rough = roughness[t.friction];
-            let kept = match t.grip {
-                Grip::Idle => true,
-                Grip::Sticks => force <= rough.holding * rough.lever * push.abs() + EDGE * EDGE * top,
+            let of_friction = match t.grip {
+                Grip::Idle => 0.0,
+                // what sticks has no room: where it meets sliding the two agree
+                Grip::Sticks => (force - rough.holding * rough.normal(&pushes)) / (EDGE * top),
                 Grip::Slides(sense) => {
-                    let sets_out = friction.slip.len() > 1 || !t.begins || {
-                        let (w, terms) = excess(flow, friction.slip[0]);
-                        sense * w >= -EDGE * terms
-                    };
-                    sets_out && t.press * push >= -EDGE * top
+                    let pull = if friction.single().is_some() { -t.press * pushes[0] / top } else { 0.0 };
+                    let sets_out = t.begins && friction.slip.len() == 1;
+                    let (w, terms) = excess(flow, friction.slip[0]);
+                    if sets_out { pull.max(-sense * w / terms) } else { pull }
                 }
             };
-            if !kept {
-                return Ok(false);
-            }
-        }
-        Ok(true)
+            of_contact.max(of_friction)
+        };
+        let choices = units.iter().zip(at).map(|(unit, &k)| &unit[k]);
+        Ok(choices.map(fault).collect())
     }
 
     /// In space, sliding sets out along the acceleration it leads to.
@@ -272,7 +274,7 @@ fn excess<D: Dynamics + ?Sized>(flow: &Flow<D>, row: usize) -> (f64, f64) {
     let (col, value) = whole.constraint_matrix.row(row);
     let b = whole.constraint_rhs[row];
     let terms = col.iter().zip(value).map(|(&j, a)| (a * flow.instant.qddot[j], a.abs() * flow.modes.free[j]));
-    terms.fold((-b, b.abs()), |(sum, size), (x, free)| (sum + x, size + x.abs() + free))
+    terms.fold((-b, b.abs().max(f64::MIN_POSITIVE)), |(sum, size), (x, free)| (sum + x, size + x.abs() + free))
 }
 
 fn unit_vector(x: &[f64]) -> Vec<f64> {
@@ -283,15 +285,4 @@ fn unit_vector(x: &[f64]) -> Vec<f64> {
 fn differ(x: &[f64], y: &[f64], free: &[f64]) -> bool {
     let size = x.iter().chain(y).chain(free).fold(0.0, |top: f64, x| top.max(x.abs()));
     x.iter().zip(y).any(|(x, y)| (x - y).abs() > DIFFERENT * size)
-}
-
-/// The next mode in turn.
-fn next(at: &mut [usize], units: &[Vec<Choice>]) {
-    for (k, unit) in at.iter_mut().zip(units) {
-        *k += 1;
-        if *k < unit.len() {
-            return;
-        }
-        *k = 0;
-    }
 }

@@ -10,6 +10,7 @@ mod look;
 mod onset;
 mod rattle;
 mod runge_kutta;
+mod search;
 mod singular;
 mod step;
 mod step_size;
@@ -19,12 +20,15 @@ mod watch;
 
 use crate::{
     Drift, Dynamics, Instant, Method, MotionError, Reaction, RouteName, Settings, State,
-    acceleration::decomposition::Decomposition, flow::Flow, unilateral::ModeChange,
+    acceleration::decomposition::Decomposition,
+    flow::Flow,
+    unilateral::{ModeChange, Tamed},
 };
 pub use crossing::Passage;
 use crossing::{Choice, Crossing, generic_rank};
 pub use event::Event;
 use event::{Found, Watch};
+pub use look::ForceParts;
 use onset::{Ahead, Verdict};
 use rattle::Rattle;
 use runge_kutta::RungeKutta;
@@ -114,6 +118,13 @@ pub enum Outcome {
         rows: Vec<usize>,
         /// How many different motions were found.
         n_modes: usize,
+    },
+    /// There are too many modes to try them all, and none was met that satisfies Coulomb's law.
+    TooManyModes {
+        /// When.
+        t: f64,
+        /// The rows that press.
+        rows: Vec<usize>,
     },
     /// Contacts open and close without end.
     Restless {
@@ -257,6 +268,10 @@ pub struct Motion<'d, D: Dynamics + ?Sized> {
     mode_changes: Vec<ModeChange>,
     /// Rows with friction whose force others share.
     shared: Vec<usize>,
+    /// How often there were too many modes to look at them all.
+    n_unchecked: usize,
+    /// Blows whose restitution was lowered, because energy would have come out of nothing.
+    tamed: Vec<Tamed>,
     /// When changes of mode began to be counted, and how many there have been since.
     first_change: f64,
     n_changes: usize,
@@ -356,6 +371,8 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
             events: Vec::new(),
             mode_changes: Vec::new(),
             shared: Vec::new(),
+            n_unchecked: 0,
+            tamed: Vec::new(),
             first_change: start.t,
             n_changes: 0,
             stiffness: None,

@@ -1,14 +1,15 @@
 //! Sliding friction: a force in proportion to one that it changes itself.
 
+use super::MOST_NORMALS;
 use super::modes::Grip;
 use crate::{Dynamics, MotionError, flow::Flow};
 
-/// What a unit push of the normal row of one sliding friction does through friction.
+/// What a normal force of one does through one sliding friction.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Response {
     /// Which friction.
     friction: usize,
-    /// λ of its slip rows for |λ| = 1 of the row that presses: −μ ν s/|s|.
+    /// λ of its slip rows for N = 1: −μ s/|s|.
     rub: Vec<f64>,
     /// The accelerations and multipliers this makes.
     qddot: Vec<f64>,
@@ -78,7 +79,7 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
             }
             let rough = self.modes.roughness[k];
             let mu = if self.modes.begins[k] { rough.holding } else { rough.sliding };
-            let rub: Vec<f64> = self.direction(k)?.iter().map(|d| -mu * rough.lever * d).collect();
+            let rub: Vec<f64> = self.direction(k)?.iter().map(|d| -mu * d).collect();
             let mut force = vec![0.0; self.n];
             for (&row, x) in self.modes.frictions[k].slip.iter().zip(&rub) {
                 let (col, value) = self.modes.whole.constraint_matrix.row(row);
@@ -94,39 +95,68 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
         Ok(())
     }
 
-    /// Adds friction to q̈ and λ, which are those without it: the normal forces p solve
+    /// Adds friction to q̈ and λ, which are those without it. The normal forces solve
     ///
-    /// $$ p_k = \sigma_k\Bigl(\lambda_k + \sum_j p_j\,\lambda^{(j)}_k\Bigr) $$
+    /// $$ N_k = \Bigl|F_k\Bigl(\lambda + \sum_j N_j\,\lambda^{(j)}\Bigr)\Bigr| $$
+    ///
+    /// by Newton's method; where one row presses, its sign is the mode's, and one step is exact.
     pub(crate) fn add_sliding(&mut self) -> Result<(), MotionError> {
         let responses = std::mem::take(&mut self.modes.responses);
-        let (modes, instant) = (&self.modes, &mut self.instant);
-        let k = responses.len();
-        let normal = |r: &Response| modes.frictions[r.friction].normal;
-        let sign = |r: &Response| modes.presses[r.friction];
-        let mut G = vec![0.0; k * k];
-        let mut p: Vec<f64> = responses.iter().map(|r| sign(r) * instant.lambda[normal(r)]).collect();
-        for (i, of) in responses.iter().enumerate() {
-            for (j, by) in responses.iter().enumerate() {
-                G[i * k + j] = f64::from(u8::from(i == j)) - sign(of) * by.lambda[normal(of)];
+        let solved = self.normal_forces(&responses);
+        if let Ok(N) = &solved {
+            let instant = &mut self.instant;
+            for (response, &N) in responses.iter().zip(N) {
+                instant.qddot.iter_mut().zip(&response.qddot).for_each(|(x, r)| *x += N * r);
+                instant.lambda.iter_mut().zip(&response.lambda).for_each(|(x, r)| *x += N * r);
             }
-        }
-        let solved = eliminate(&mut G, &mut p);
-        if let Err(i) = solved {
-            let row = normal(&responses[i]);
-            self.modes.responses = responses;
-            return Err(MotionError::Jammed { row });
-        }
-        for (response, &push) in responses.iter().zip(&p) {
-            instant.qddot.iter_mut().zip(&response.qddot).for_each(|(x, r)| *x += push * r);
-            instant.lambda.iter_mut().zip(&response.lambda).for_each(|(x, r)| *x += push * r);
-        }
-        for (response, &push) in responses.iter().zip(&p) {
-            for (&row, rub) in modes.frictions[response.friction].slip.iter().zip(&response.rub) {
-                instant.lambda[row] = push * rub;
+            for (response, &N) in responses.iter().zip(N) {
+                for (&row, rub) in self.modes.frictions[response.friction].slip.iter().zip(&response.rub) {
+                    instant.lambda[row] = N * rub;
+                }
             }
         }
         self.modes.responses = responses;
-        Ok(())
+        solved.map(|_| ())
+    }
+
+    fn normal_forces(&self, responses: &[Response]) -> Result<Vec<f64>, MotionError> {
+        /// Newton's steps: a few square the error away.
+        const ROUNDS: usize = 40;
+        const FOUND: f64 = 1e-15;
+        let (modes, lambda) = (&self.modes, &self.instant.lambda);
+        let k = responses.len();
+        let of = |r: &Response| (&modes.frictions[r.friction], modes.roughness[r.friction], modes.presses[r.friction]);
+        let jammed = |i: usize| MotionError::Jammed { row: of(&responses[i]).0.normals[0] };
+        let is_curved = responses.iter().any(|r| of(r).0.single().is_none());
+        for (i, r) in responses.iter().enumerate() {
+            let (friction, rough, _) = of(r);
+            // |a + N b| = N has one solution where |b| < 1, and none or two elsewhere
+            if friction.single().is_none() && rough.normal(&friction.pushes(&r.lambda)) >= 1.0 - JAMMED {
+                return Err(jammed(i));
+            }
+        }
+        let mut N = vec![0.0; k];
+        for _ in 0..ROUNDS {
+            let (mut G, mut g) = (vec![0.0; k * k], vec![0.0; k]);
+            for (i, r) in responses.iter().enumerate() {
+                let (friction, rough, press) = of(r);
+                let own = friction.pushes(lambda);
+                let by: Vec<_> = responses.iter().map(|r| friction.pushes(&r.lambda)).collect();
+                let now = std::array::from_fn(|l| own[l] + by.iter().zip(&N).map(|(b, n)| n * b[l]).sum::<f64>());
+                let gradient = rough.gradient(friction, press, &now);
+                let along = |x: &[f64; MOST_NORMALS]| x.iter().zip(&gradient).map(|(x, g)| x * g).sum::<f64>();
+                (0..k).for_each(|j| G[i * k + j] = f64::from(u8::from(i == j)) - along(&by[j]));
+                g[i] = along(&own);
+            }
+            eliminate(&mut G, &mut g).map_err(jammed)?;
+            let size = g.iter().fold(0.0, |top: f64, x| top.max(x.abs()));
+            let change = g.iter().zip(&N).fold(0.0, |top: f64, (x, y)| top.max((x - y).abs()));
+            N = g;
+            if !is_curved || change <= FOUND * size {
+                return Ok(N);
+            }
+        }
+        Err(jammed(0))
     }
 }
 

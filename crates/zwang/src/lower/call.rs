@@ -246,7 +246,8 @@ impl Lower<'_> {
                     Label::Contact(k) => self.model.constraints.len() + k,
                     Label::Control(_) => return self.of_later(name, &shown, span),
                 };
-                if name == "power" && self.labelled(label).friction.is_none() {
+                let is_ideal = self.labelled(label).friction.is_none() && self.states_no_law();
+                if name == "power" && is_ideal {
                     return self.power_of(&rows);
                 }
                 let derived = if name == "work" { Derived::Work(k) } else { Derived::Power(k) };
@@ -270,6 +271,12 @@ impl Lower<'_> {
             1 => Value::Scalar(quantities.into_iter().next().expect("one row")),
             _ => Value::Vector(quantities),
         })
+    }
+
+    /// Whether λᵀA q̇ is all that a constraint does: no law adds to it.
+    fn states_no_law(&self) -> bool {
+        let is_law = |kind: &StatementKind| matches!(kind, StatementKind::Nonideal { .. });
+        self.states_law || !self.tree.statements.iter().any(|s| is_law(&s.kind))
     }
 
     /// The rows of a constraint and those of its friction; a nonideal law speaks of the ideal part alone.

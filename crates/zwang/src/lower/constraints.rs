@@ -45,7 +45,10 @@ impl Lower<'_> {
                         lower.check_properties(properties)?;
                         let restitution = lower.property(properties, "restitution")?.unwrap_or(Expr::ZERO);
                         if c.rows.iter().any(|row| row.level != Level::Position) {
-                            lower.later(format!("contact `{}` between velocities", c.name), true, span);
+                            let message = format!("contact `{}` is between velocities, not positions", c.name);
+                            let d = Diagnostic::error("Z321", message).at(c.span, "says how fast, not how far");
+                            let help = "state the gap itself, as in   contact floor: y >= 0   ; what acts with a velocity is a force";
+                            return lower.give_up(d.help(help));
                         }
                         lower.model.restitutions.push(restitution);
                         let label = Label::Contact(lower.model.contacts.len());

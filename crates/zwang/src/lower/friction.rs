@@ -10,7 +10,7 @@ use crate::model::{FrictionLaw, Level, Row};
 use crate::syntax::Span;
 use crate::syntax::tree::*;
 use std::collections::HashMap;
-use zwang_expr::Expr;
+use zwang_expr::{Expr, Graph};
 
 /// Friction as stated, before the place it acts at is known.
 pub(super) struct Draft {
@@ -72,10 +72,14 @@ impl Lower<'_> {
     fn friction_law(&mut self, draft: &Draft, bare: &Bare) -> Lowered<Option<FrictionLaw>> {
         let constraint = self.labelled(draft.of);
         let (name, rows) = (constraint.name.clone(), constraint.rows.clone());
-        let [row] = &rows[..] else {
-            self.later(format!("friction of `{name}`, which has several rows"), true, draft.span);
-            return Ok(None);
-        };
+        let is_contact = matches!(draft.of, Label::Contact(_));
+        if rows.len() > 1 && is_contact {
+            let d = Diagnostic::error("Z319", format!("contact `{name}` states several gaps, and friction needs one"));
+            return self.give_up(
+                d.at(draft.span, "which of them presses here?")
+                    .help("state one contact for each gap, with its friction"),
+            );
+        }
         let symbols = Symbols::new(self.model.time, &self.model.coordinates);
         let reaction = self.reaction_parts(&rows, &symbols);
         let place = match &draft.at {
@@ -101,14 +105,19 @@ impl Lower<'_> {
                     .help("use coordinates in which the sliding point can also move off the surface"),
             );
         };
-        let unit: HashMap<Expr, Expr> = [(row.lambda, Expr::ONE)].into();
-        let normal = self.graph.substitute(&force, &unit);
-        let squares: Vec<Expr> = normal.iter().map(|n| self.graph.mul(*n, *n)).collect();
-        let square = self.graph.sum(&squares);
-        let lever = self.graph.sqrt(square);
+        let forces: Vec<Vec<Expr>> = rows.iter().map(|row| self.force_of(&force, &rows, row)).collect();
         let slip = match &draft.slip {
             Some(slip) => slip.clone(),
-            None => self.tangential_velocity(&place, &normal, (lever, square)),
+            None => match self.tangential_velocity(&place, &forces) {
+                Some(slip) => slip,
+                None => {
+                    let d = Diagnostic::error("Z319", format!("`{name}` leaves its point no way to slide"));
+                    return self.give_up(
+                        d.at(draft.span, "friction acts where something slides")
+                            .help("leave the friction out, or state the slip:   with friction 0.3 and slip x' - u"),
+                    );
+                }
+            },
         };
         let slip = slip.into_iter().enumerate().map(|(k, expr)| self.slip_row(&name, k, expr)).collect();
         Ok(Some(FrictionLaw {
@@ -118,29 +127,46 @@ impl Lower<'_> {
             },
             holding: draft.holding,
             sliding: draft.sliding,
-            lever,
+            forces,
             slip,
             span: draft.span,
         }))
     }
 
-    /// The velocity of a place along the surface: one number in the plane, the part of the vector off the normal in space.
-    fn tangential_velocity(&mut self, place: &[Expr], normal: &[Expr], (lever, square): (Expr, Expr)) -> Vec<Expr> {
+    /// The force of one row alone, its multiplier being one.
+    fn force_of(&mut self, force: &[Expr], rows: &[Row], row: &Row) -> Vec<Expr> {
+        let alone = |r: &Row| (r.lambda, if r.lambda == row.lambda { Expr::ONE } else { Expr::ZERO });
+        let alone: HashMap<Expr, Expr> = rows.iter().map(alone).collect();
+        self.graph.substitute(force, &alone)
+    }
+
+    /// The velocity of a place off the normals: one number in the plane and along a curve, a vector on a surface in space;
+    /// none where the place cannot slide.
+    fn tangential_velocity(&mut self, place: &[Expr], normals: &[Vec<Expr>]) -> Option<Vec<Expr>> {
         let g = &mut self.graph;
         let velocity: Vec<Expr> = place.iter().map(|p| g.rate(*p).unwrap_or(Expr::ZERO)).collect();
-        if let ([nx, ny], [vx, vy]) = (normal, &velocity[..]) {
-            let (a, b) = (g.mul(*ny, *vx), g.mul(*nx, *vy));
-            let across = g.sub(a, b);
-            return vec![g.div(across, lever)];
+        match (normals, &velocity[..]) {
+            ([normal], [vx, vy]) => {
+                let across = cross2(g, normal, &[*vx, *vy]);
+                let across = g.neg(across);
+                Some(vec![part_along(g, across, normal)])
+            }
+            ([normal], [_, _, _]) => {
+                let (along, square) = (dot(g, normal, &velocity), dot(g, normal, normal));
+                let along = g.div(along, square);
+                let off = |(n, v): (&Expr, &Expr)| {
+                    let part = g.mul(along, *n);
+                    g.sub(*v, part)
+                };
+                Some(normal.iter().zip(&velocity).map(off).collect())
+            }
+            ([one, two], [_, _, _]) => {
+                let tangent = cross3(g, one, two);
+                let along = dot(g, &tangent, &velocity);
+                Some(vec![part_along(g, along, &tangent)])
+            }
+            _ => None,
         }
-        let parts: Vec<Expr> = normal.iter().zip(&velocity).map(|(n, v)| g.mul(*n, *v)).collect();
-        let along = g.sum(&parts);
-        let along = g.div(along, square);
-        let off = |(n, v): (&Expr, &Expr)| {
-            let part = g.mul(along, *n);
-            g.sub(*v, part)
-        };
-        normal.iter().zip(&velocity).map(off).collect()
     }
 
     fn slip_row(&mut self, name: &str, k: usize, expr: Expr) -> Row {
@@ -148,4 +174,27 @@ impl Lower<'_> {
         let lambda = self.graph.symbol(&format!("lambda({name})"), &multiplier_latex(&name));
         Row { name, expr, right: Expr::ZERO, level: Level::Velocity, lambda, dimension: None }
     }
+}
+
+fn dot(g: &mut Graph, x: &[Expr], y: &[Expr]) -> Expr {
+    let parts: Vec<Expr> = x.iter().zip(y).map(|(x, y)| g.mul(*x, *y)).collect();
+    g.sum(&parts)
+}
+
+/// x₀ y₁ − x₁ y₀.
+fn cross2(g: &mut Graph, x: &[Expr], y: &[Expr]) -> Expr {
+    let (a, b) = (g.mul(x[0], y[1]), g.mul(x[1], y[0]));
+    g.sub(a, b)
+}
+
+fn cross3(g: &mut Graph, x: &[Expr], y: &[Expr]) -> Vec<Expr> {
+    let pair = |v: &[Expr], k: usize| [v[(k + 1) % 3], v[(k + 2) % 3]];
+    (0..3).map(|k| cross2(g, &pair(x, k), &pair(y, k))).collect()
+}
+
+/// A product with a vector, by its length.
+fn part_along(g: &mut Graph, product: Expr, of: &[Expr]) -> Expr {
+    let square = dot(g, of, of);
+    let length = g.sqrt(square);
+    g.div(product, length)
 }

@@ -1,6 +1,6 @@
 //! What is said about how a motion went and why it ended.
 
-use zwang_motion::{Drift, MotionError, Outcome, Passage, Settings, State, Stiffness};
+use zwang_motion::{Drift, MotionError, Outcome, Passage, Settings, State, Stiffness, Tamed};
 
 use super::Run;
 
@@ -43,6 +43,7 @@ pub(super) fn ending(
                 .help("a little less restitution lets bounces die out; contacts that exclude each other have no motion")
         }
         Outcome::Ambiguous { t, rows, n_modes } => ambiguous(equations, *t, rows, *n_modes),
+        Outcome::TooManyModes { t, rows } => too_many(equations, *t, rows),
         Outcome::Undetermined { t, rows } => undetermined(equations, *t, rows),
         Outcome::StepTooSmall { h, coordinate, rows, cause } => {
             too_small(equations, state, *h, *coordinate, cause.as_ref()).about(equations, rows)
@@ -97,6 +98,50 @@ fn ambiguous(equations: &Equations, t: f64, rows: &[usize], n_modes: usize) -> D
     }
     d.with_note("rigid bodies and Coulomb's law do not always agree (Painlevé); nothing is guessed here")
         .help("a smaller coefficient of friction, or a soft support instead of a rigid one, has a motion")
+}
+
+/// Z612: very many places with friction, and no mode was found.
+fn too_many(equations: &Equations, t: f64, rows: &[usize]) -> Diagnostic {
+    let message = format!("no motion with friction was found at t = {} among very many that could be", number(t));
+    let mut d = Diagnostic::error("Z612", message);
+    if let Some(&row) = rows.first() {
+        let names = joined(&names_of(equations, rows));
+        d = d.at(equations.model.constraints[equations.rows[row].constraint].span, format!("friction of {names}"));
+    }
+    d.with_note("twenty thousand combinations of sticking, sliding and letting go were tried; there are more")
+        .help("leave out friction where it hardly matters, or let fewer places touch at once")
+}
+
+/// Z612: the motion fits, but whether another one does was not looked at.
+pub(super) fn unchecked(n_times: usize) -> Option<Diagnostic> {
+    let times = match n_times {
+        0 => return None,
+        1 => "once".to_string(),
+        n => format!("{n} times"),
+    };
+    let message = format!("{times} there were too many ways to stick and slide to look at them all");
+    Some(
+        Diagnostic::note("Z612", message)
+            .with_note("the motion keeps Coulomb's law; whether another one would too was not looked at"),
+    )
+}
+
+/// Z613: restitution that would have made energy.
+pub(super) fn tamed(equations: &Equations, blows: &[Tamed]) -> Option<Diagnostic> {
+    let first = blows.first()?;
+    let more = if blows.len() > 1 { format!(" and in {} more", blows.len() - 1) } else { String::new() };
+    let names = joined(&names_of(equations, &first.rows));
+    let message = format!(
+        "the restitution of {names} was lowered to {} of itself in the impact at t = {}{more}",
+        rounded(first.part, 3),
+        rounded(first.t, 7)
+    );
+    let d = Diagnostic::note("Z613", message);
+    let d = match first.rows.first() {
+        Some(&row) => d.at(equations.model.constraints[equations.rows[row].constraint].span, "struck"),
+        None => d,
+    };
+    Some(d.with_note("as stated it would have made energy out of nothing, which Newton's law does not exclude"))
 }
 
 /// Z604: a motion that ends in finite time, or cannot be resolved.

@@ -15,6 +15,9 @@ pub(super) struct Gauges {
     place: Vec<Option<usize>>,
     inputs: Vec<f64>,
     wants_gaussian: bool,
+    /// Which of the integrated works, and which of their powers, are asked for.
+    works: Vec<usize>,
+    powers: Vec<usize>,
 }
 
 /// What gauges need beside the instant itself.
@@ -22,6 +25,7 @@ pub(super) struct Around<'a> {
     pub(super) parameters: &'a [f64],
     pub(super) gaussian: f64,
     pub(super) works: &'a [f64],
+    pub(super) powers: &'a [f64],
 }
 
 impl Gauges {
@@ -34,7 +38,12 @@ impl Gauges {
         let mut inputs = model.state_symbols();
         inputs.extend(equations.rows.iter().map(|r| r.lambda));
         inputs.extend(model.coordinates.iter().map(|c| c.qddot));
-        inputs.extend(works.iter().filter_map(|&k| derived(Derived::Work(k))));
+        let asked = |of: fn(usize) -> Derived| -> (Vec<usize>, Vec<Expr>) {
+            works.iter().enumerate().filter_map(|(at, &k)| Some((at, derived(of(k))?))).unzip()
+        };
+        let (work_places, work_symbols) = asked(Derived::Work);
+        let (power_places, power_symbols) = asked(Derived::Power);
+        inputs.extend(work_symbols.into_iter().chain(power_symbols));
         inputs.extend(gaussian);
         let known: FxHashSet<Expr> = inputs.iter().copied().collect();
         let can = |e: &Expr| graph.symbols(*e).iter().all(|s| known.contains(s));
@@ -51,6 +60,8 @@ impl Gauges {
             program: Compiled::new(graph, &inputs, &wanted),
             inputs: Vec::with_capacity(inputs.len()),
             wants_gaussian: gaussian.is_some(),
+            works: work_places,
+            powers: power_places,
         }
     }
 
@@ -74,7 +85,9 @@ impl Gauges {
         self.inputs.clear();
         self.inputs.push(state.t);
         self.inputs.extend(state.q.iter().chain(&state.qdot).chain(around.parameters));
-        self.inputs.extend(instant.lambda.iter().chain(&instant.qddot).chain(around.works));
+        self.inputs.extend(instant.lambda.iter().chain(&instant.qddot));
+        self.inputs.extend(self.works.iter().map(|&k| around.works[k]));
+        self.inputs.extend(self.powers.iter().map(|&k| around.powers[k]));
         self.inputs.resize(program.n_inputs(), around.gaussian);
         let found = program.run(&self.inputs);
         values.extend(self.place.iter().map(|place| place.map_or(f64::NAN, |k| found[k])));

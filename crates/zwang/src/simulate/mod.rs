@@ -3,6 +3,7 @@
 mod account;
 mod ending;
 mod gauge;
+mod powers;
 mod record;
 
 use std::time::Instant as Clock;
@@ -10,6 +11,7 @@ use std::time::Instant as Clock;
 use zwang_expr::Expr;
 use zwang_motion::{
     Counts, Drift, Method, Motion, MotionError, Outcome, Passage, Plan, Reaction, RouteName, Settings, Solver, State,
+    Tamed, Turn,
 };
 
 use crate::check::Check;
@@ -21,6 +23,8 @@ use crate::verdict::contradiction;
 use account::Accountant;
 pub use account::{Audit, EnergyAccount, Extent, ExtentValues, Momentum};
 use gauge::Around;
+pub use powers::Parts;
+use powers::Worker;
 pub use record::Pictured;
 use record::{Extremes, Recorder};
 
@@ -82,6 +86,7 @@ impl Ended {
             Ended::Stopped(Outcome::Sliding { .. }) => "sliding",
             Ended::Stopped(Outcome::JumpedOff { .. }) => "off-constraint",
             Ended::Stopped(Outcome::Restless { .. }) => "restless",
+            Ended::Stopped(Outcome::TooManyModes { .. }) => "too-many-modes",
             Ended::Stopped(Outcome::Ambiguous { n_modes: 0, .. }) => "no-motion",
             Ended::Stopped(Outcome::Ambiguous { .. }) => "several-motions",
             Ended::Stopped(_) => "failed",
@@ -123,6 +128,10 @@ pub struct Run {
     pub events: Vec<Happening>,
     /// Rows with friction whose normal force is not determined, because others share it.
     pub shared_normals: Vec<usize>,
+    /// How often there were too many modes of friction to look for another one that fits.
+    pub n_unchecked: usize,
+    /// Blows whose restitution was lowered, because energy would have come out of nothing.
+    pub tamed: Vec<Tamed>,
     /// Positions passed in which the constraints lose rank.
     pub passages: Vec<Passage>,
     /// Stiffness met by an explicit method, and whether the stiff one took over.
@@ -146,7 +155,7 @@ pub fn simulate(
 ) -> Option<Run> {
     let clock = Clock::now();
     let plan = plan(&check, wishes);
-    if check.equations.is_one_sided() && !engage(&mut check) || !check.system.prepare_motion(&mut check.equations) {
+    if !engage(&mut check) || !check.system.prepare_motion(&mut check.equations) {
         let message = "an event or an integral contains a quantity that this version cannot compute";
         diagnostics.push(Diagnostic::error("Z901", message));
         return None;
@@ -168,8 +177,8 @@ pub fn simulate(
 }
 
 /// Takes what holds only at times among the rows, and compiles them; false if one contains a symbol without a value.
-pub(crate) fn engage(check: &mut Check) -> bool {
-    if check.equations.n_always.is_some() {
+pub fn engage(check: &mut Check) -> bool {
+    if check.equations.n_always.is_some() || !check.equations.is_one_sided() {
         return true;
     }
     check.equations.engage();
@@ -249,6 +258,12 @@ fn say(run: &mut Run, settings: &Settings, diagnostics: &mut Diagnostics) {
     if let Some(warning) = ending::shared(equations, &run.shared_normals) {
         diagnostics.push(warning);
     }
+    if let Some(note) = ending::unchecked(run.n_unchecked) {
+        diagnostics.push(note);
+    }
+    if let Some(note) = ending::tamed(equations, &run.tamed) {
+        diagnostics.push(note);
+    }
     if let Some(warning) = ending::left(equations, run) {
         diagnostics.push(warning);
     }
@@ -269,6 +284,8 @@ struct Walk<'c> {
     accountant: Accountant,
     recorder: Recorder,
     extremes: Extremes,
+    /// The works of the parts of the constraint force, where not every constraint is ideal.
+    worker: Option<Worker>,
     events: Vec<Happening>,
     n_events: usize,
     n_changes: usize,
@@ -289,6 +306,8 @@ struct Walked {
     outputs: Vec<Extent>,
     events: Vec<Happening>,
     shared_normals: Vec<usize>,
+    n_unchecked: usize,
+    tamed: Vec<Tamed>,
     passages: Vec<Passage>,
     stiffness: Option<(zwang_motion::Stiffness, bool)>,
     samples: Samples,
@@ -306,6 +325,7 @@ impl<'c> Walk<'c> {
         let accountant = Accountant::new(equations);
         let recorder = Recorder::new(equations, &works, wishes);
         let extremes = Extremes::new(equations, &works);
+        let has_parts = equations.has_nonideal_parts();
         let every = wishes.every.unwrap_or((plan.end - state.t) / ROWS);
         let start_t = state.t;
         let motion = Motion::new(system, &start, plan, &wishes.settings)?;
@@ -315,6 +335,7 @@ impl<'c> Walk<'c> {
             accountant,
             recorder,
             extremes,
+            worker: has_parts.then(Worker::default),
             events,
             n_events: 0,
             n_changes: 0,
@@ -333,6 +354,9 @@ impl<'c> Walk<'c> {
             // what cannot be evaluated between two good states ends the looking, not the run
             self.look()?;
             self.extremes.look(&mut self.motion)?;
+            if let Some(worker) = &mut self.worker {
+                worker.look(&mut self.motion)?;
+            }
             self.write_rows()?;
             self.note_events();
             if !goes_on(self.motion.t()) {
@@ -348,8 +372,8 @@ impl<'c> Walk<'c> {
     /// Residuals, energy and momenta at the state reached.
     fn look(&mut self) -> Result<(), MotionError> {
         let state = self.motion.state();
-        for (before, after) in self.motion.dynamics().take_jumps() {
-            self.accountant.jump(&before, &after);
+        for jump in self.motion.dynamics().take_jumps() {
+            self.accountant.jump(&jump);
         }
         let work = match self.motion.dynamics().has_power() {
             true => self.motion.integrals()[0],
@@ -386,10 +410,13 @@ impl<'c> Walk<'c> {
 
     fn write_row(&mut self, t: f64) -> Result<(), MotionError> {
         let motion = &mut self.motion;
+        let works = self.worker.as_ref().map(|worker| worker.at(motion, t)).transpose()?;
         motion.at(t)?;
+        let parts =
+            works.map(|works| record::PartsAt { forces: motion.force_parts(), power: powers::power(motion), works });
         let gaussian = if self.recorder.wants_gaussian() { motion.gaussian() } else { f64::NAN };
         let constraint_force = motion.constraint_force();
-        let works = record::works_of(motion);
+        let (works, powers) = record::works_of(motion)?;
         let state = motion.instant().state.clone();
         let system = motion.dynamics();
         let energies = system.energies(&state)?;
@@ -397,10 +424,11 @@ impl<'c> Walk<'c> {
         let parameters = system.parameters().to_vec();
         self.recorder.write(&record::Look {
             instant: motion.instant(),
-            around: Around { parameters: &parameters, gaussian, works: &works },
+            around: Around { parameters: &parameters, gaussian, works: &works, powers: &powers },
             constraint_force: &constraint_force,
             energies: [energies.kinetic, energies.potential, energies.energy],
             residuals: &residuals,
+            parts: parts.as_ref(),
         });
         Ok(())
     }
@@ -419,7 +447,12 @@ impl<'c> Walk<'c> {
         let changes = &self.motion.mode_changes()[self.n_changes..];
         self.n_changes += changes.len();
         for change in changes {
-            let name = self.equations.rows[change.row].name.clone();
+            let row = &self.equations.rows[change.row];
+            // a curve stated by several rows slides as one
+            let name = match change.turn {
+                Turn::Stick | Turn::Slip => self.equations.model.constraints[row.constraint].name.clone(),
+                _ => row.name.clone(),
+            };
             self.events.push(Happening { t: change.t, name, kind: change.turn.as_str() });
         }
     }
@@ -446,10 +479,12 @@ impl<'c> Walk<'c> {
             rank: self.motion.rank(),
             method: self.motion.method(),
             counts: self.motion.counts(),
-            audit: self.accountant.finish(self.equations),
+            audit: self.accountant.finish(self.equations, self.worker.map(|worker| worker.total())),
             outputs: self.extremes.finish(self.equations),
             events: self.events,
             shared_normals: self.motion.shared_normals().to_vec(),
+            n_unchecked: self.motion.n_unchecked(),
+            tamed: self.motion.tamed().to_vec(),
             passages,
             stiffness: self.motion.stiffness().cloned().map(|s| (s, switched)),
             samples,
@@ -480,6 +515,8 @@ impl Walked {
             outputs: self.outputs,
             events: self.events,
             shared_normals: self.shared_normals,
+            n_unchecked: self.n_unchecked,
+            tamed: self.tamed,
             passages: self.passages,
             stiffness: self.stiffness,
             samples: self.samples,
