@@ -200,7 +200,7 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
             all.solve(A, Q, &instant.nonideal_force, b, &mut instant.qddot)?;
             all.multipliers(A, &mut instant.lambda)?;
         }
-        if slides { self.add_sliding() } else { Ok(()) }
+        if slides { self.add_sliding() } else { self.share() }
     }
 
     /// Lets the system prepare what it can compute explicitly, for rows that are independent here and imply the others.

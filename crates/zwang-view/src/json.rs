@@ -200,6 +200,7 @@ pub fn inspect_json(reading: &Reading, diagnostics: &Diagnostics, inspection: &I
         "rank": check.rank,
         "rank_gap": { "kept": found.gap.kept, "dropped": found.gap.dropped },
         "degrees_of_freedom": check.degrees_of_freedom(),
+        "modes": check.modes.iter().map(|(name, word)| json!({ "name": name, "mode": word })).collect::<Vec<_>>(),
         "gaussian": when_regular(json!(found.gaussian)),
         "influence": geometry.map(|g| dense(m, m, &g.influence)),
         "P": geometry.map(|g| dense(n, n, &g.P)),

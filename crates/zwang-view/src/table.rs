@@ -185,6 +185,10 @@ pub fn inspect_table(file: &str, inspection: &Inspection) -> String {
     let (given, found) = (&check.snapshot.given, &check.snapshot.found);
     let mut out = summary(file, check);
     out.push_str(&format!("\nat t = {}\n", number(check.state.t)));
+    if !check.modes.is_empty() {
+        let modes: Vec<String> = check.modes.iter().map(|(name, word)| format!("{name} {word}")).collect();
+        out.push_str(&format!("  {}\n", modes.join(", ")));
+    }
 
     let names: Vec<String> = model.coordinates.iter().map(|c| c.name.clone()).collect();
     let mut columns: Vec<(&str, &[f64])> =

@@ -89,6 +89,8 @@ pub struct Check {
     pub rank: usize,
     /// Whether M is regular.
     pub regular: bool,
+    /// What each contact and friction does at the state, once it was looked at: `open`, `closed`, `sticks` or `slides`.
+    pub modes: Vec<(String, &'static str)>,
     /// What the Lagrangian tells, once [`Check::look_at_lagrangian`] was asked for it.
     pub lagrangian: Option<LagrangianSide>,
 }
@@ -200,6 +202,7 @@ pub fn check(model: Model, wishes: &Wishes, diagnostics: &mut Diagnostics) -> Op
         route: wishes.route,
         constraints,
         integrability,
+        modes: Vec::new(),
         lagrangian: None,
     };
     (!diagnostics.has_errors()).then_some(check)

@@ -10,7 +10,7 @@ macro_rules! page {
 }
 
 /// All pages, in the order of their codes.
-pub const PAGES: [Page; 58] = [
+pub const PAGES: [Page; 59] = [
     page!("Z001"),
     page!("Z002"),
     page!("Z003"),
@@ -66,6 +66,7 @@ pub const PAGES: [Page; 58] = [
     page!("Z611"),
     page!("Z612"),
     page!("Z613"),
+    page!("Z614"),
     page!("Z701"),
     page!("Z801"),
     page!("Z901"),

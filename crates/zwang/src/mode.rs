@@ -18,6 +18,8 @@ struct Mode {
     holds: Vec<bool>,
     /// The multipliers that act.
     lambda: Vec<f64>,
+    /// What each contact and friction does, by its row.
+    words: Vec<(usize, &'static str)>,
 }
 
 impl Check {
@@ -34,6 +36,9 @@ impl Check {
         }
         self.system.set_parameters(&parameters);
         let mode = find_mode(&mut self.system, state, settings)?;
+        let Equations { rows, model, .. } = &self.equations;
+        let name = |row: usize| model.constraints[rows[row].constraint].name.clone();
+        self.modes = mode.words.iter().map(|&(row, word)| (name(row), word)).collect();
         self.equations.keep(&mode).ok_or_else(not_known)?;
         self.constraints = verdict::classify(&mut self.equations);
         let coding = self.system.coding();
@@ -51,7 +56,7 @@ fn find_mode(system: &mut System, state: &State, settings: &Settings) -> Result<
     }
     let lambda = motion.at(state.t)?.lambda.clone();
     let holds = (0..lambda.len()).map(|row| motion.holds(row)).collect();
-    Ok(Mode { state: motion.state(), holds, lambda })
+    Ok(Mode { state: motion.state(), holds, lambda, words: motion.modes() })
 }
 
 impl Equations {
@@ -61,7 +66,8 @@ impl Equations {
         let mut force = vec![Expr::ZERO; self.model.n_coordinates()];
         let graph = &mut self.model.graph;
         for (k, row) in self.rows.iter().enumerate().filter(|(k, _)| !mode.holds[*k]) {
-            let value = graph.exact(Number::from_decimal(&format!("{:e}", mode.lambda[k]))?);
+            let size = Number::from_decimal(&format!("{:e}", mode.lambda[k].abs()))?;
+            let value = graph.exact(if mode.lambda[k] < 0.0 { size.neg() } else { size });
             known.insert(row.lambda, value);
             for &(j, coefficient) in &row.coefficients {
                 let part = graph.mul(value, coefficient);

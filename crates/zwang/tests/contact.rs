@@ -410,3 +410,303 @@ fn a_wheel_slides_until_it_rolls() {
     close(run.state.qdot[0], 2.0, 1e-9);
     close(run.state.qdot[2], 4.0, 1e-9);
 }
+
+/// The table of speeds before each impact: the energy between two impacts tells the speed, and so does the one before.
+#[test]
+fn a_pendulum_meets_its_stop_with_the_known_speeds() {
+    let impacts = [(0.652048229598350203, 2.93713622765773711), (2.00499885341248025, 2.05599535936041597)];
+    let later = [(3.44536859614313506, 1.43919675155229118), (6.64537372835402505, 0.705206408260622679)];
+    for (t, speed) in impacts.into_iter().chain(later) {
+        let after = finished("pendulum_stop", t + 0.05);
+        let (angle, rate) = (after.state.q[0], after.state.qdot[0]);
+        let squared = rate * rate - 2.0 * 9.81 * (angle.cos() - 20f64.to_radians().cos());
+        close(squared.sqrt() / 0.7, speed, 1e-8);
+    }
+}
+
+/// Three rows of the table of the cradle, for all contacts at once.
+#[test]
+fn cradles_of_three_and_of_two_that_come() {
+    let text = model_text("newtons_cradle");
+    let three = run(&text, &["n=3"], 1.0);
+    all_close(&three.state.qdot, &[-1.0 / 3.0, 2.0 / 3.0, 2.0 / 3.0], 1e-12);
+    let two = text.replace("x[1]' = 1 m/s, x[i in 2..n]' = 0", "x[1]' = 1 m/s, x[2]' = 1 m/s, x[i in 3..n]' = 0");
+    assert_ne!(two, text);
+    all_close(&run(&two, &[], 1.0).state.qdot, &[-0.2, -0.2, 0.8, 0.8, 0.8], 1e-12);
+    let apart = two.replace("= (i - 1)*d, x[1]'", "= (i - 1)*1.001*d, x[1]'");
+    all_close(&run(&apart, &[], 1.0).state.qdot, &[0.0, 0.0, 0.0, 1.0, 1.0], 1e-12);
+}
+
+/// Multipliers (7, 3), (10, 0) and (0, 1.5) of the two contacts, in exact numbers.
+#[test]
+fn one_sided_rows_at_rest_push_with_the_exact_multipliers() {
+    let text = model_text("one_sided_at_rest").replace("contact spare: 2*x + 3*y >= 0\n", "");
+    let text = text + "output a = lambda(floor)\noutput b = lambda(slope)\n";
+    for (force, pushes) in
+        [(["X=-3", "Y=-10"], [7.0, 3.0]), (["X=5", "Y=-10"], [10.0, 0.0]), (["X=-8", "Y=5"], [0.0, 1.5])]
+    {
+        let run = run(&text, &force, 1.0);
+        let found: Vec<f64> = run.outputs.iter().map(|o| o.values.unwrap().last).collect();
+        all_close(&found, &pushes, 1e-12);
+    }
+}
+
+/// A minute later it still lies there.
+#[test]
+fn a_ball_still_lies_after_a_minute() {
+    let text = model_text("bouncing_ball") + "\noutput push = |reaction(floor)|\n";
+    let run = run(&text, &[], 60.0);
+    assert_eq!(run.ended, Ended::Finished);
+    close(run.state.q[0], 0.0, 1e-14);
+    close(run.outputs[0].values.unwrap().last, 9.81, 1e-12);
+    assert!(run.counts.steps < 1000, "{} steps", run.counts.steps);
+}
+
+/// A bead on a helix without weight is pressed with m κ v², so v = v₀/(1 + μ κ v₀ t), with κ = R/(R² + c²).
+#[test]
+fn a_bead_on_a_curve_in_space_slides_as_the_curvature_says() {
+    let text = "model \"helix\"\ncoordinates x, y, z\nparameter R = 2, c = 1, mu = 0.3\n\
+                particle P at (x, y, z) with mass 1.5\n\
+                constraint wire: (x, y) = (R*cos(z/c), R*sin(z/c)) with friction mu\n\
+                start x = R, y = 0, z = 0, z' = 1\nrun 5\noutput lost = -work(wire)\noutput rate = power(wire)\n";
+    let (kappa, v0, mu) = (2.0 / 5.0, 5f64.sqrt(), 0.3);
+    let found = run(text, &[], 5.0);
+    assert_eq!(found.ended, Ended::Finished);
+    let speed = |t: f64| v0 / (1.0 + mu * kappa * v0 * t);
+    let v = speed(5.0);
+    close(found.state.qdot.iter().map(|v| v * v).sum::<f64>().sqrt(), v, 1e-9);
+    // the way is log(1 + μ κ v₀ t)/(μ κ), of which z is the part c/√(R² + c²)
+    close(found.state.q[2], (1.0 + mu * kappa * v0 * 5.0).ln() / (mu * kappa) / 5f64.sqrt(), 1e-9);
+    close(found.outputs[0].values.unwrap().last, 0.75 * (v0 * v0 - v * v), 1e-9);
+    close(found.outputs[1].values.unwrap().last, -mu * 1.5 * kappa * v * v * v, 1e-9);
+    assert!(found.audit.energy.drift < 1e-9, "{:?}", found.audit.energy);
+}
+
+/// On a helix as steep as c/R a bead stays where μ is larger, and slides where it is smaller.
+#[test]
+fn a_bead_on_a_curve_in_space_stays_where_it_is_rough_enough() {
+    let text = "model \"helix\"\ncoordinates x, y, z\nparameter R = 2, c = 1, mu = 0.51\n\
+                particle P at (x, y, z) with mass 1.5\ngravity (0, 0, -9.81)\n\
+                constraint wire: (x, y) = (R*cos(z/c), R*sin(z/c)) with friction mu\n\
+                start x = R, y = 0, z = 0, z' = 0\nrun 1\n";
+    let stays = run(text, &[], 1.0);
+    all_close(&stays.state.q, &[2.0, 0.0, 0.0], 1e-14);
+    let slides = run(text, &["mu=0.49"], 0.01);
+    // at first N = m g cos, and the pull along the wire is m g sin
+    let (cos, sin) = (2.0 / 5f64.sqrt(), 1.0 / 5f64.sqrt());
+    close(slides.state.qdot[2] / 0.01, -9.81 * (sin - 0.49 * cos) * sin, 1e-5);
+}
+
+/// A ball that falls with w on a block in a rough rail: the rail takes p = m (1 + e) w, and friction μ p of the block's momentum.
+#[test]
+fn a_blow_from_above_slows_a_block_in_its_rail() {
+    let text = "model \"rail\"\ncoordinates x, y, u, h\nparameter v = 3, mu = 0.2\n\
+                particle block at (x, y) with mass 2\nparticle ball at (u, h) with mass 1\nforce h: -10\nforce y: -20\n\
+                constraint rail: y = 0 with friction mu and at block\n\
+                contact lid: h - y >= 0 with restitution 0.5\n\
+                start x = 0, y = 0, u = 0, h = 0.05, x' = v, u' = 0, h' = -2\nrun 0.1\n";
+    // the ball arrives with √(4 + 1); before that and after it friction is μ m g
+    let arrival = 5f64.sqrt();
+    let found = run(text, &[], 0.1);
+    close(found.state.qdot[0], 3.0 - 0.2 * 10.0 * 0.1 - 0.2 * 1.5 * arrival / 2.0, 1e-9);
+    assert!(found.audit.energy.drift < 1e-9, "{:?}", found.audit.energy);
+    // with more friction than momentum it stops
+    let stopped = run(text, &["v=0.15", "mu=0.4"], 0.1);
+    close(stopped.state.qdot[0], 0.0, 1e-15);
+    // and what does not slide is not moved
+    let still = run(text, &["v=0"], 0.1);
+    all_close(&still.state.q[..2], &[0.0, 0.0], 1e-14);
+}
+
+/// Twelve blocks with friction have 4¹² modes: the right one is found, and that others were not looked at is said.
+#[test]
+fn very_many_places_with_friction_move_as_they_must() {
+    let text = "model \"blocks\"\nlet n = 12\ncoordinates x[1..n], y[1..n]\n\
+                particle B[i in 1..n] at (x[i], y[i]) with mass 1\ngravity (0, -10)\n\
+                force x[i in 1..n]: 0.5*(i - 6.5)\n\
+                contact floor[i in 1..n]: y[i] >= 0 with friction 0.2\n\
+                start x[i in 1..n] = i, y[i in 1..n] = 0\nrun 1\n";
+    let (run, diagnostics) = attempt(text, &[], 1.0);
+    let run = run.unwrap();
+    assert_eq!(run.ended, Ended::Finished, "{diagnostics:#?}");
+    assert!(diagnostics.iter().any(|d| d.code == "Z612"), "{diagnostics:#?}");
+    for i in 0..12 {
+        let force = 0.5 * (i as f64 + 1.0 - 6.5);
+        let rest = if f64::abs(force) <= 2.0 { 0.0 } else { force - 2.0 * force.signum() };
+        close(run.state.q[i] - (i as f64 + 1.0), rest / 2.0, 1e-9);
+    }
+}
+
+/// Two balls and an event at the same instant; and two that are a hair apart.
+#[test]
+fn events_that_fall_together_are_all_met() {
+    let text = "model \"two\"\ncoordinates a, b\nmass a, b: 1\nparameter k = 1\nforce a: -10\nforce b: -10*k\n\
+                contact left: a >= 0 with restitution 0.5\ncontact right: b >= 0 with restitution 0.5\n\
+                when t >= 1: k = 2\nstart a = 5, b = 5\nrun 1.5\n";
+    let found = run(text, &[], 1.5);
+    all_close(&times(&found, "impact"), &[1.0, 1.0], 1e-12);
+    all_close(&times(&found, "when"), &[1.0], 1e-12);
+    // up with 5, and from then on the right one is pulled twice as much: back after 0.5 s
+    all_close(&found.state.q, &[5.0 * 0.5 - 5.0 * 0.25, 0.0], 1e-9);
+    for hair in [1e-13, 1e-10, 1e-7] {
+        let found = run(&text.replace("b = 5\n", &format!("b = {}\n", 5.0 + hair)), &[], 1.2);
+        all_close(&times(&found, "impact"), &[1.0, 1.0], 1e-6);
+        close(found.state.q[0], 5.0 * 0.2 - 5.0 * 0.04, 1e-9);
+        close(found.state.q[1], 5.0 * 0.2 - 10.0 * 0.04, 1e-6);
+    }
+}
+
+/// A particle that passes a peg: it misses it by a hair, or is turned by the angle that a mirror gives.
+#[test]
+fn grazing_is_met_or_missed_as_it_should_be() {
+    let text = "model \"peg\"\ncoordinates x, y\nparameter b = 1\nmass x, y: 1\n\
+                contact peg: x^2 + y^2 >= 1 with restitution 1\nstart x = -5, y = b, x' = 1, y' = 0\nrun 10\n";
+    for over in [1e-4, 1e-8, 1e-12, 0.0] {
+        let found = run(text, &[&format!("b={:.17}", 1.0 + over)], 10.0);
+        assert!(times(&found, "impact").is_empty(), "missed by {over}");
+        all_close(&found.state.q, &[5.0, 1.0 + over], 1e-10);
+    }
+    for under in [1e-2f64, 1e-4, 1e-6, 1e-8] {
+        let b = 1.0 - under;
+        let found = run(text, &[&format!("b={b:.17}")], 10.0);
+        assert_eq!(times(&found, "impact").len(), 1, "hit by {under}");
+        // the normal at the point of impact is (−√(1 − b²), b)
+        let (n, v) = ([-(1.0 - b * b).sqrt(), b], found.state.qdot.clone());
+        all_close(&v, &[1.0 - 2.0 * n[0] * n[0], -2.0 * n[0] * n[1]], 1e-7);
+        close(v[0].hypot(v[1]), 1.0, 1e-12);
+    }
+}
+
+/// A ball thrown up a ramp that just touches a ceiling: grazed from below at the top of its flight.
+#[test]
+fn a_ceiling_is_touched_at_the_top_of_a_flight() {
+    let text = "model \"ceiling\"\ncoordinates y\nparameter top = 1.25\nmass y: 1\nforce y: -10\n\
+                contact ceiling: top >= y with restitution 0.5\ncontact floor: y >= 0\nstart y = 0, y' = 5\nrun 1.2\n";
+    for (top, n_hits) in [("top=1.2500001", 0), ("top=1.2499999", 1), ("top=1.2", 1)] {
+        let found = run(text, &[top], 1.2);
+        let hits = found.events.iter().filter(|e| e.name == "ceiling" && e.kind == "impact").count();
+        assert_eq!(hits, n_hits, "{top}");
+        close(found.state.q[0], 0.0, 1e-12);
+        let arrival = found.events.iter().find(|e| e.name == "floor" && e.kind == "impact").unwrap().t;
+        let h: f64 = top[4..].parse().unwrap();
+        let wanted = if n_hits == 0 {
+            1.0
+        } else {
+            // up with 5, speed w at the ceiling, back with w/2
+            let w = (25.0 - 20.0 * h).sqrt();
+            (5.0 - w) / 10.0 + (-w / 2.0 + (w * w / 4.0 + 20.0 * h).sqrt()) / 10.0
+        };
+        close(arrival, wanted, 1e-8);
+    }
+}
+
+/// Near sticking the steps stay long, whatever the tolerance: nothing is as fine as the slip that dies.
+#[test]
+fn no_steps_are_wasted_near_sticking() {
+    for tolerance in [1e-6, 1e-9, 1e-12] {
+        for (name, most) in
+            [("bead_on_wire", 120), ("bead_on_ring", 160), ("stick_slip_belt", 250), ("block_stays", 60)]
+        {
+            let text = model_text(name);
+            let mut diagnostics = Diagnostics::default();
+            let checked =
+                check(read(&text, &Overrides::default()).model.unwrap(), &Wishes::default(), &mut diagnostics);
+            let wishes = RunWishes { tolerance: Some(tolerance), ..RunWishes::default() };
+            let run = simulate(checked.unwrap(), &wishes, &mut diagnostics, &mut |_| true).unwrap();
+            assert!(run.counts.steps <= most, "{name} at {tolerance:e}: {} steps", run.counts.steps);
+        }
+    }
+}
+
+/// Energy, work and what impacts take make up a constant, in every model of the gallery that has contacts or friction.
+#[test]
+fn the_energy_account_of_every_contact_model_is_closed() {
+    let mut n_models = 0;
+    for (name, text) in common::gallery() {
+        let model = read(&text, &Overrides::default()).model.unwrap();
+        if model.contacts.is_empty() && model.frictions.is_empty() {
+            continue;
+        }
+        n_models += 1;
+        let end = model.horizon();
+        let (run, diagnostics) = attempt(&text, &[], end);
+        let run = run.unwrap_or_else(|| panic!("{name}: {diagnostics:#?}"));
+        let account = &run.audit.energy;
+        let size = account.start.abs() + account.end.abs() + account.work.abs() + account.impacts.abs();
+        assert!(account.drift <= 1e-8 * size, "{name}: {account:?}");
+        close(account.end - account.start - account.work, 0.0, 1e-8 * size);
+        assert!(account.impacts <= 1e-12 * size, "{name}: {account:?}");
+    }
+    assert!(n_models >= 10, "only {n_models} models");
+}
+
+/// While the belt carries the block the ideal part does its work ½ k x², and nothing else does any.
+#[test]
+fn the_parts_of_the_constraint_force_do_their_own_work() {
+    let parts = finished("stick_slip_belt", 1.0).audit.energy.parts.unwrap();
+    close(parts.ideal, 0.5 * 10.0 * 0.25, 1e-9);
+    close(parts.nonideal, 0.0, 1e-12);
+    close(parts.law, 0.0, 1e-12);
+    // sliding takes μ m g times the way, all of it by C
+    let parts = finished("block_stays", 2.0).audit.energy.parts.unwrap();
+    let lost = 0.5 * 9.81 * 20f64.to_radians().cos() * 0.565013610587311083;
+    close(parts.ideal, 0.0, 1e-12);
+    close(parts.nonideal, -lost, 1e-9);
+    close(parts.law, -lost, 1e-9);
+    // and a law with reactions: ½ m (v² − v₀²) with v = v₀/(1 + μ v₀ t/R)
+    let parts = finished("ring_with_drag", 10.0).audit.energy.parts.unwrap();
+    let v = 4.0 / (1.0 + 0.2 * 4.0 * 10.0);
+    close(parts.law, 0.5 * (v * v - 16.0), 1e-8);
+    close(parts.nonideal, parts.law, 1e-9);
+    assert!(finished("pendulum_stop", 0.1).audit.energy.parts.is_none());
+}
+
+/// UK02: whatever w is, C = Aᵀw is taken back by the constraints; nothing moves differently and Qc_nonideal is zero.
+#[test]
+fn a_law_in_the_range_of_the_rows_changes_nothing() {
+    let text = "model \"law\"\ncoordinates x, y, z\nparameter k = 1\nparticle P at (x, y, z) with mass 2\ngravity (0, 0, -9.81)\n\
+                constraint ball: x^2 + y^2 + z^2 = 4\nconstraint blade: y' = z*x'\nLAW\
+                start x = 0, y = 0, z = 2, x' = 1, y' = 2, z' = 0\nrun 3\n";
+    // A = (2x, 2y, 2z) and (−z, 1, 0)
+    let law = "let w = k*(3 + sin(5*t) + x'^2)\nlet u = k*(x*z' - 7)\n\
+               nonideal x: 2*x*w - z*u\nnonideal y: 2*y*w + u\nnonideal z: 2*z*w\n";
+    let free = run(&text.replace("LAW", ""), &[], 1.0);
+    let bound = run(&text.replace("LAW", law), &[], 1.0);
+    all_close(&bound.state.q, &free.state.q, 1e-9);
+    all_close(&bound.state.qdot, &free.state.qdot, 1e-9);
+    let parts = bound.audit.energy.parts.unwrap();
+    close(parts.nonideal, 0.0, 1e-9);
+    let found = common::inspected(&text.replace("LAW", law), &Overrides::default()).check.snapshot.found;
+    assert!(found.nonideal_force.iter().any(|c| c.abs() > 1.0), "{:?}", found.nonideal_force);
+    assert!(found.constraint_force_nonideal.iter().all(|c| c.abs() < 1e-12), "{:?}", found.constraint_force_nonideal);
+}
+
+/// What holds at a state, by every route: a box that lies on a slope slides on both feet with g (sin − μ cos).
+#[test]
+fn contacts_are_inspected_as_they_are() {
+    let text = model_text("thrown_box");
+    let set = ["mu=0.2".to_string()].to_vec();
+    let start = ["y=0.3 m, a=0, x'=1 m/s, y'=0, a'=0".to_string()].to_vec();
+    let found = common::inspected(&text, &Overrides { set, start });
+    let (sin, cos) = (17f64.to_radians().sin(), 17f64.to_radians().cos());
+    common::every_route_gives(&found, &[9.81 * (sin - 0.2 * cos), 0.0, 0.0], 1e-12);
+    let snapshot = &found.check.snapshot.found;
+    // the moment of friction about the centre: h μ m g cos, by feet at ±w
+    let total = 9.81 * cos;
+    let uneven = 0.3 * 0.2 * 9.81 * cos / 0.5;
+    all_close(&snapshot.lambda_acting, &[(total - uneven) / 2.0, (total + uneven) / 2.0], 1e-12);
+    close(snapshot.nonideal_force[0], -0.2 * total, 1e-12);
+    assert_eq!(found.check.rank, 2);
+    let modes: Vec<&str> = found.check.modes.iter().map(|(_, word)| *word).collect();
+    assert_eq!(modes, ["closed", "closed", "slides", "slides"]);
+}
+
+/// Power and work agree: on a slope friction takes μ m g cos times the speed.
+#[test]
+fn the_power_of_friction_is_an_output() {
+    let text = model_text("block_stays") + "output rate = power(plane)\noutput lost = work(plane)\n";
+    let found = run(&text, &[], 2.0);
+    let rate = found.outputs[0].values.unwrap();
+    close(rate.min, -0.5 * 9.81 * 20f64.to_radians().cos() * 3.0, 1e-9);
+    close(rate.last, 0.0, 1e-12);
+}

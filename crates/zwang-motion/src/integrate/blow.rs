@@ -135,8 +135,8 @@ impl Blows<'_> {
     /// Impulses and rates if the places do this; none if the equations exclude each other.
     fn after(&self, spots: &[Spot], blows: &[Blow]) -> Option<After> {
         /// Directions settle by themselves within a few rounds, or by half steps later.
-        const ROUNDS: usize = 200;
-        const PATIENCE: usize = 30;
+        const ROUNDS: usize = 60;
+        const PATIENCE: usize = 20;
         const FOUND: f64 = 1e-13;
         let mut directions: Vec<Vec<f64>> =
             spots.iter().zip(blows).map(|(spot, blow)| self.first(spot, *blow)).collect();

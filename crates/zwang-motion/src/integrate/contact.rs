@@ -2,7 +2,8 @@
 
 use super::blow::{Blows, NoOutcome};
 use super::*;
-use crate::unilateral::{Contact, ModeChange, NoPushes, Side, Tamed, Turn, complementarity, modes::Grip};
+use crate::unilateral::modes::{Grip, Modes};
+use crate::unilateral::{Contact, ModeChange, NoPushes, Side, Tamed, Turn, complementarity};
 
 /// A gap below this part of the size of its row counts as touching; it equals the default tolerance of a run.
 const TOUCHING: f64 = 1e-9;
@@ -24,7 +25,16 @@ const CLOSE: f64 = 1e-9;
 /// The mode that was left, to tell what has changed.
 pub(super) struct Before {
     closed: Vec<bool>,
-    grips: Vec<Grip>,
+    pub(super) grips: Vec<Grip>,
+    /// Whether rows that hold repeat each other and nothing slides, so that forces may be shared in many ways.
+    pub(super) is_shared: bool,
+}
+
+impl Before {
+    /// Whether it is this mode.
+    pub(super) fn is_same(&self, modes: &Modes) -> bool {
+        self.closed == modes.closed && self.grips == modes.grips
+    }
 }
 
 /// Contacts that touch, with what one impulse or force in each does to all.
@@ -90,6 +100,14 @@ impl Held {
     }
 }
 
+/// Contacts that close for good after impacts in turn.
+struct Rocked {
+    touching: Touching,
+    closed: Vec<bool>,
+    /// The time the impacts would still take.
+    left: f64,
+}
+
 /// A contact that was struck, and how fast it opens again.
 struct Bounce {
     contact: usize,
@@ -99,12 +117,23 @@ struct Bounce {
 impl<D: Dynamics + ?Sized> Motion<'_, D> {
     /// The mode now.
     pub(super) fn mode(&self) -> Before {
-        Before { closed: self.flow.modes.closed.clone(), grips: self.flow.modes.grips.clone() }
+        let modes = &self.flow.modes;
+        let n_held = modes.off.iter().filter(|off| !**off).count();
+        Before {
+            closed: modes.closed.clone(),
+            grips: modes.grips.clone(),
+            is_shared: !modes.slides() && self.rank < n_held,
+        }
     }
 
     /// Rows with friction whose force the motion has not determined somewhere, because other rows share it.
     pub fn shared_normals(&self) -> &[usize] {
         &self.shared
+    }
+
+    /// Contacts whose force the motion has not determined somewhere, because others share it.
+    pub fn undetermined_contacts(&self) -> &[usize] {
+        &self.undetermined
     }
 
     /// Changes of mode so far, in the order of time.
@@ -137,7 +166,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
     pub(super) fn settle(&mut self, before: &Before, fired: &[usize]) -> Result<(), Outcome> {
         self.count_changes()?;
         let is_start = self.counts.steps == 0 && self.t == self.t0;
-        let touching = self.touching(before, fired).map_err(Outcome::Failed)?;
+        let mut touching = self.touching(before, fired).map_err(Outcome::Failed)?;
         let mut stopped = vec![false; before.closed.len()];
         let y = self.y.clone();
         let mut left = None;
@@ -147,6 +176,11 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
             let closed = self.rest(&touching).map_err(Outcome::Failed)?;
             // bounces that die out before anything else can happen are over
             let Some((contact, time)) = self.dying(&bounces, &closed).map_err(Outcome::Failed)? else {
+                let ended = self.end_rocking(before, &y).map_err(Outcome::Failed)?;
+                let closed = ended.map_or(closed, |ended| {
+                    (touching, left) = (ended.touching, Some(ended.left));
+                    ended.closed
+                });
                 self.note_impacts(&touching, &y, before).map_err(Outcome::Failed)?;
                 break closed;
             };
@@ -426,6 +460,70 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         Ok(found)
     }
 
+    /// Impacts that follow each other ever faster, on one contact or on several in turn, as those of a box that rocks: all of
+    /// them close once the rest would last less than the tolerance of the run, if they then stay closed.
+    fn end_rocking(&mut self, before: &Before, y: &[f64]) -> Result<Option<Rocked>, MotionError> {
+        let Some((contacts, left)) = self.rocking(y)? else { return Ok(None) };
+        let moved = self.y.clone();
+        let touching = self.touching(before, &contacts)?;
+        self.flow.place(self.t, &self.y);
+        let rates = self.flow.rates()?;
+        let places: Vec<usize> =
+            (0..touching.contacts.len()).filter(|&k| contacts.contains(&touching.contacts[k])).collect();
+        let w0: Vec<f64> = places.iter().map(|&k| rates[touching.rows[k]]).collect();
+        let sides = vec![Side::Held; w0.len()];
+        if let Ok(found) = complementarity(&touching.part(&places), &w0, &sides, &vec![0.0; w0.len()]) {
+            let n = self.flow.n;
+            for (&k, p) in places.iter().zip(&found.lambda) {
+                self.y[n..2 * n].iter_mut().zip(&touching.responses[k]).for_each(|(v, x)| *v += p * x);
+            }
+            let closed = self.rest(&touching)?;
+            if contacts.iter().all(|&c| closed[c]) {
+                return Ok(Some(Rocked { touching, closed, left }));
+            }
+        }
+        self.y = moved;
+        Ok(None)
+    }
+
+    /// The contacts that have been struck of late, and the time their impacts would still take by the geometric series.
+    fn rocking(&mut self, y: &[f64]) -> Result<Option<(Vec<usize>, f64)>, MotionError> {
+        /// Impacts of which the intervals are compared, two by two: feet are struck in turn.
+        const IMPACTS: usize = 5;
+        /// Intervals that shrink by less than this do not tell where they end.
+        const SHRINKS: f64 = 0.95;
+        if self.y == y {
+            return Ok(None);
+        }
+        let mut times = vec![self.t];
+        let mut rows = Vec::new();
+        for change in self.mode_changes.iter().rev().filter(|change| change.turn == Turn::Impact) {
+            if change.t < times[times.len() - 1] {
+                times.push(change.t);
+            }
+            rows.push(change.row);
+            if times.len() == IMPACTS {
+                break;
+            }
+        }
+        let [t0, _, t2, _, t4] = times[..] else { return Ok(None) };
+        let ratio = (t0 - t2) / (t2 - t4);
+        let left = (t0 - t2) * ratio / (1.0 - ratio);
+        if ratio >= SHRINKS {
+            return Ok(None);
+        }
+        let flow = &mut self.flow;
+        flow.place(self.t, &self.y);
+        let rates = flow.rates()?;
+        // a flight of duration τ that sets out with v rises by v τ/4
+        let height = |row: usize| 0.25 * rates[row] * ratio * (t0 - t2);
+        let is_low = rows.iter().all(|&row| height(row) <= LOWEST * flow.row_size(row, &flow.q_size));
+        let is_over = is_low || left <= self.plan.tolerance * (self.plan.end - self.t0);
+        let contacts = flow.modes.contacts.iter().enumerate();
+        let struck = contacts.filter(|(_, contact)| rows.contains(&contact.row)).map(|(c, _)| c);
+        Ok(is_over.then(|| (struck.collect(), left)))
+    }
+
     /// Notes what was struck; the system counts the energy.
     fn note_impacts(&mut self, touching: &Touching, y: &[f64], before: &Before) -> Result<(), MotionError> {
         if self.y == y {
@@ -466,14 +564,14 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         };
         let resting: Vec<usize> = touching.contacts.iter().copied().filter(resting).collect();
         if !flow.modes.frictions.is_empty() {
-            self.choose_among(&resting, fired, &before.grips)?;
+            self.choose_among(&resting, fired, before)?;
             let modes = &mut self.flow.modes;
             resting.iter().for_each(|&c| modes.lifting[c] = !modes.closed[c]);
             return self.mind_shared().map_err(Outcome::Failed);
         }
         flow.modes.closed = closed;
         flow.modes.switch();
-        Ok(())
+        self.mind_shared().map_err(Outcome::Failed)
     }
 
     /// Notes which contacts have opened or closed; `left` is the time that bounces cut short would still take.

@@ -1,5 +1,6 @@
 //! Which mode follows where friction acts: the one whose motion keeps its own inequalities.
 
+use super::contact::Before;
 use super::search::{Search, Tried, seek};
 use super::*;
 use crate::unilateral::modes::Grip;
@@ -31,17 +32,23 @@ const DIFFERENT: f64 = 1e-6;
 
 impl<D: Dynamics + ?Sized> Motion<'_, D> {
     /// Finds the mode whose motion keeps its inequalities: `resting` contacts may close; `fired` have just let go.
-    pub(super) fn choose_among(&mut self, resting: &[usize], fired: &[usize], old: &[Grip]) -> Result<(), Outcome> {
+    pub(super) fn choose_among(&mut self, resting: &[usize], fired: &[usize], before: &Before) -> Result<(), Outcome> {
+        let has_fired = !fired.is_empty();
         self.flow.place(self.t, &self.y);
         self.flow.modes.open_all();
         self.flow.release();
         self.flow.evaluate().map_err(Outcome::Failed)?;
         self.flow.modes.free = self.flow.instant.qddot.iter().map(|x| x.abs()).collect();
-        let units = self.units(resting, fired, old).map_err(Outcome::Failed)?;
+        // where forces are shared no single one says what lets go; something does
+        let fired = if before.is_shared { &[] } else { fired };
+        let units = self.units(resting, fired, &before.grips).map_err(Outcome::Failed)?;
         let sizes: Vec<usize> = units.iter().map(Vec::len).collect();
         let mut found: Option<Vec<f64>> = None;
         let search = seek(&sizes, |at| {
             self.take(&units, at);
+            if before.is_shared && has_fired && before.is_same(&self.flow.modes) {
+                return Tried::Nothing;
+            }
             // a mode without a solution is none
             let Ok(faults) = self.faults(&units, at) else { return Tried::Nothing };
             if faults.iter().any(|fault| *fault > EDGE) {
@@ -75,7 +82,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         self.n_unchecked
     }
 
-    /// Notes rows with friction that repeat others in this mode: their λ is the shortest of many.
+    /// Notes contacts and rows with friction that repeat others in this mode: their λ is the shortest of many.
     pub(super) fn mind_shared(&mut self) -> Result<(), MotionError> {
         let flow = &mut self.flow;
         flow.release();
@@ -86,7 +93,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         }
         for k in 0..flow.modes.frictions.len() {
             let normals = flow.modes.frictions[k].normals.clone();
-            if flow.modes.grips[k] == Grip::Idle || self.shared.contains(&normals[0]) {
+            if !matches!(flow.modes.grips[k], Grip::Slides(_)) || self.shared.contains(&normals[0]) {
                 continue;
             }
             normals.iter().for_each(|&row| flow.modes.off[row] = true);
@@ -95,6 +102,19 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
             // a force that no other row can take leaves as many directions free as it has rows
             if flow.all.rank() + normals.len() > rank {
                 self.shared.push(normals[0]);
+            }
+            flow.modes.switch();
+        }
+        for c in 0..flow.modes.contacts.len() {
+            let row = flow.modes.contacts[c].row;
+            if !flow.modes.closed[c] || self.undetermined.contains(&row) {
+                continue;
+            }
+            flow.modes.off[row] = true;
+            flow.release();
+            flow.factor()?;
+            if flow.all.rank() == rank {
+                self.undetermined.push(row);
             }
             flow.modes.switch();
         }

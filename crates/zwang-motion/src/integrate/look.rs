@@ -129,6 +129,19 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         self.flow.modes.off.get(row).is_none_or(|off| !off)
     }
 
+    /// What each contact and each friction does now, by its first row that presses: `open`, `closed`, `sticks` or `slides`.
+    pub fn modes(&self) -> Vec<(usize, &'static str)> {
+        let modes = &self.flow.modes;
+        let word = |closed: &bool| if *closed { "closed" } else { "open" };
+        let contacts = modes.contacts.iter().zip(&modes.closed).map(|(contact, closed)| (contact.row, word(closed)));
+        let grip = |(friction, grip): (&crate::Friction, &Grip)| match grip {
+            Grip::Idle => None,
+            Grip::Sticks => Some((friction.normals[0], "sticks")),
+            Grip::Slides(_) => Some((friction.normals[0], "slides")),
+        };
+        contacts.chain(modes.frictions.iter().zip(&modes.grips).filter_map(grip)).collect()
+    }
+
     /// The first row that presses of each friction.
     pub fn rows_with_friction(&self) -> Vec<usize> {
         self.flow.modes.frictions.iter().map(|friction| friction.normals[0]).collect()

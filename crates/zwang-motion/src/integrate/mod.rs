@@ -266,8 +266,9 @@ pub struct Motion<'d, D: Dynamics + ?Sized> {
     passages: Vec<Passage>,
     events: Vec<Event>,
     mode_changes: Vec<ModeChange>,
-    /// Rows with friction whose force others share.
+    /// Rows with friction, and contacts, whose force others share.
     shared: Vec<usize>,
+    undetermined: Vec<usize>,
     /// How often there were too many modes to look at them all.
     n_unchecked: usize,
     /// Blows whose restitution was lowered, because energy would have come out of nothing.
@@ -371,6 +372,7 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
             events: Vec::new(),
             mode_changes: Vec::new(),
             shared: Vec::new(),
+            undetermined: Vec::new(),
             n_unchecked: 0,
             tamed: Vec::new(),
             first_change: start.t,

@@ -15,6 +15,7 @@
 
 mod complementarity;
 pub(crate) mod modes;
+mod sharing;
 mod sliding;
 
 pub use complementarity::{NoPushes, Pushes, Side, complementarity};

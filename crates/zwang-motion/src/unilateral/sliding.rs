@@ -148,7 +148,7 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
                 (0..k).for_each(|j| G[i * k + j] = f64::from(u8::from(i == j)) - along(&by[j]));
                 g[i] = along(&own);
             }
-            eliminate(&mut G, &mut g).map_err(jammed)?;
+            eliminate(&mut G, &mut g, JAMMED).map_err(jammed)?;
             let size = g.iter().fold(0.0, |top: f64, x| top.max(x.abs()));
             let change = g.iter().zip(&N).fold(0.0, |top: f64, (x, y)| top.max((x - y).abs()));
             N = g;
@@ -160,12 +160,12 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
     }
 }
 
-/// Solves G x = p in place by elimination with pivots; the row at which it fails.
-fn eliminate(G: &mut [f64], p: &mut [f64]) -> Result<(), usize> {
+/// Solves G x = p in place by elimination with pivots above the least; the row at which it fails.
+pub(super) fn eliminate(G: &mut [f64], p: &mut [f64], least: f64) -> Result<(), usize> {
     let k = p.len();
     for c in 0..k {
         let best = (c..k).max_by(|&a, &b| G[a * k + c].abs().total_cmp(&G[b * k + c].abs())).unwrap_or(c);
-        if !(G[best * k + c].abs() > JAMMED) {
+        if !(G[best * k + c].abs() > least) {
             return Err(c);
         }
         for j in 0..k {

@@ -112,6 +112,19 @@ fn too_many(equations: &Equations, t: f64, rows: &[usize]) -> Diagnostic {
         .help("leave out friction where it hardly matters, or let fewer places touch at once")
 }
 
+/// Z614: contacts that share a force.
+pub(super) fn undetermined_contacts(equations: &Equations, rows: &[usize]) -> Option<Diagnostic> {
+    let &first = rows.first()?;
+    let message = format!("the forces of {} are not determined one by one", joined(&names_of(equations, rows)));
+    let span = equations.model.constraints[equations.rows[first].constraint].span;
+    Some(
+        Diagnostic::note("Z614", message)
+            .at(span, "shares a force with others")
+            .with_note("the motion and the total force are; of the single forces the smallest that do are shown")
+            .help("`zwang inspect --at T` says which sums of them are determined at the time T"),
+    )
+}
+
 /// Z612: the motion fits, but whether another one does was not looked at.
 pub(super) fn unchecked(n_times: usize) -> Option<Diagnostic> {
     let times = match n_times {

@@ -128,6 +128,8 @@ pub struct Run {
     pub events: Vec<Happening>,
     /// Rows with friction whose normal force is not determined, because others share it.
     pub shared_normals: Vec<usize>,
+    /// Contacts whose force is not determined one by one, because others share it.
+    pub undetermined_contacts: Vec<usize>,
     /// How often there were too many modes of friction to look for another one that fits.
     pub n_unchecked: usize,
     /// Blows whose restitution was lowered, because energy would have come out of nothing.
@@ -258,6 +260,9 @@ fn say(run: &mut Run, settings: &Settings, diagnostics: &mut Diagnostics) {
     if let Some(warning) = ending::shared(equations, &run.shared_normals) {
         diagnostics.push(warning);
     }
+    if let Some(note) = ending::undetermined_contacts(equations, &run.undetermined_contacts) {
+        diagnostics.push(note);
+    }
     if let Some(note) = ending::unchecked(run.n_unchecked) {
         diagnostics.push(note);
     }
@@ -306,6 +311,7 @@ struct Walked {
     outputs: Vec<Extent>,
     events: Vec<Happening>,
     shared_normals: Vec<usize>,
+    undetermined_contacts: Vec<usize>,
     n_unchecked: usize,
     tamed: Vec<Tamed>,
     passages: Vec<Passage>,
@@ -483,6 +489,7 @@ impl<'c> Walk<'c> {
             outputs: self.extremes.finish(self.equations),
             events: self.events,
             shared_normals: self.motion.shared_normals().to_vec(),
+            undetermined_contacts: self.motion.undetermined_contacts().to_vec(),
             n_unchecked: self.motion.n_unchecked(),
             tamed: self.motion.tamed().to_vec(),
             passages,
@@ -515,6 +522,7 @@ impl Walked {
             outputs: self.outputs,
             events: self.events,
             shared_normals: self.shared_normals,
+            undetermined_contacts: self.undetermined_contacts,
             n_unchecked: self.n_unchecked,
             tamed: self.tamed,
             passages: self.passages,
