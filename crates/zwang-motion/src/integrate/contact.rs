@@ -515,6 +515,11 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         let flow = &mut self.flow;
         flow.place(self.t, &self.y);
         let rates = flow.rates()?;
+        let mut gaps = vec![0.0; flow.h];
+        flow.dynamics.fill_positions(&flow.instant.state, &mut gaps)?;
+        if rows.iter().any(|&row| gaps[row] > TOUCHING * flow.row_size(row, &flow.q_size)) {
+            return Ok(None);
+        }
         // a flight of duration τ that sets out with v rises by v τ/4
         let height = |row: usize| 0.25 * rates[row] * ratio * (t0 - t2);
         let is_low = rows.iter().all(|&row| height(row) <= LOWEST * flow.row_size(row, &flow.q_size));
