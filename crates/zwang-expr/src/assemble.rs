@@ -150,6 +150,16 @@ impl<'g> Assembler<'g> {
         self.emit_once(Expr::NONE, Operation::Mul, a, b)
     }
 
+    /// a b + c, rounded once.
+    pub fn mul_add(&mut self, a: Register, b: Register, c: Register) -> Register {
+        self.emit(Expr::NONE, Operation::MulAdd, a, b, c)
+    }
+
+    /// c - a b, rounded once.
+    pub fn mul_sub(&mut self, a: Register, b: Register, c: Register) -> Register {
+        self.emit(Expr::NONE, Operation::MulSub, a, b, c)
+    }
+
     /// a / b.
     pub fn div(&mut self, a: Register, b: Register) -> Register {
         self.emit_once(Expr::NONE, Operation::Div, a, b)

@@ -132,6 +132,8 @@ impl Run<'_> {
                 Action::Mul => map2(slots, to, [a, b], |x, y| x * y),
                 Action::Div => map2(slots, to, [a, b], |x, y| x / y),
                 Action::Neg => map(slots, to, a, |x| -x),
+                Action::MulAdd => map3(slots, to, [a, b, c], f64::mul_add),
+                Action::MulSub => map3(slots, to, [a, b, c], |x, y, z| (-x).mul_add(y, z)),
                 Action::AddConstant(v) => map(slots, to, a, |x| x + v),
                 Action::SubConstant(v) => map(slots, to, a, |x| x - v),
                 Action::ConstantSub(v) => map(slots, to, a, |x| v - x),

@@ -62,6 +62,8 @@ fn step(instruction: &Instruction, registers: &[f64]) -> f64 {
         Operation::Mul => a * b,
         Operation::Div => a / b,
         Operation::Neg => -a,
+        Operation::MulAdd => a.mul_add(b, registers[c as usize]),
+        Operation::MulSub => (-a).mul_add(b, registers[c as usize]),
         Operation::Pow => real::pow(a, b),
         Operation::Apply(f) => real::apply(f, a),
         Operation::Apply2(f) => real::apply2(f, a, b),

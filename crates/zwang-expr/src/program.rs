@@ -31,6 +31,10 @@ pub enum Operation {
     Div,
     /// -a.
     Neg,
+    /// a b + c, rounded once.
+    MulAdd,
+    /// c - a b, rounded once.
+    MulSub,
     /// a to the power b.
     Pow,
     /// f(a).
@@ -61,7 +65,7 @@ impl Instruction {
     pub fn operands(&self) -> impl Iterator<Item = u32> {
         let count = match self.operation {
             Operation::Neg | Operation::Apply(_) => 1,
-            Operation::Select => 3,
+            Operation::MulAdd | Operation::MulSub | Operation::Select => 3,
             _ => 2,
         };
         [self.a, self.b, self.c].into_iter().take(count)

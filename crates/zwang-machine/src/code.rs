@@ -133,13 +133,14 @@ impl Drop for MachineCode {
 
 /// The code generator for this processor.
 fn builder(effort: Effort) -> Option<JITBuilder> {
-    let (level, registers) = match effort {
-        Effort::Quick => ("none", "single_pass"),
-        Effort::Thorough => ("speed", "backtracking"),
+    let registers = match effort {
+        Effort::Quick => "single_pass",
+        Effort::Thorough => "backtracking",
     };
     let mut flags = settings::builder();
     let all = [
-        ("opt_level", level),
+        // programs are shared and in order already
+        ("opt_level", "none"),
         ("regalloc_algorithm", registers),
         ("use_colocated_libcalls", "false"),
         ("is_pic", "false"),

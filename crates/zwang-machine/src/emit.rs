@@ -3,7 +3,7 @@
 use crate::code::Effort;
 use crate::functions;
 use crate::pair::Pair;
-use crate::schedule::{Group, Item, Schedule, sine_or_cosine};
+use crate::schedule::{Group, Item, Schedule, Touches, sine_or_cosine};
 use cranelift_codegen::ir::{
     AbiParam, BlockArg, InstBuilder, MemFlagsData, SigRef, Signature, Value, condcodes::FloatCC, types::F64, types::I64,
 };
@@ -30,6 +30,7 @@ pub(crate) struct Emitter<'e, 'f> {
     /// Whether sines and cosines are computed in place.
     inlines: bool,
     signatures: [Option<SigRef>; 3],
+    touches: Touches,
 }
 
 /// Which outputs a register is.
@@ -79,12 +80,24 @@ impl<'e, 'f> Emitter<'e, 'f> {
         let pointers = [params[0], params[1], params[2], params[3], params[4]];
         // what crosses from one function to another goes by the workspace
         let inlines = effort == Effort::Thorough && schedule.chunks.len() == 1;
-        Emitter { builder, program, schedule, outputs, pointers, values, convention, inlines, signatures: [None; 3] }
+        Emitter {
+            builder,
+            program,
+            schedule,
+            outputs,
+            pointers,
+            values,
+            convention,
+            inlines,
+            signatures: [None; 3],
+            touches: Touches::new(schedule.place.len()),
+        }
     }
 
     /// Everything chunk number c does.
     pub(crate) fn chunk(&mut self, c: usize) {
         for item in &self.schedule.chunks[c] {
+            self.touches.go_on();
             match *item {
                 Item::Instruction(k) => self.instruction(k),
                 Item::Trig(group) => self.trig(group),
@@ -122,7 +135,8 @@ impl<'e, 'f> Emitter<'e, 'f> {
     /// The value of a register.
     fn value(&mut self, register: u32) -> Value {
         let r = register as usize;
-        if let Some(value) = self.values[r] {
+        let is_far = self.touches.touch(r) && self.schedule.is_kept[r];
+        if let Some(value) = self.values[r].filter(|_| !is_far) {
             return value;
         }
         let [inputs, constants, work, _, state] = self.pointers;
@@ -161,6 +175,7 @@ impl<'e, 'f> Emitter<'e, 'f> {
         let instruction = self.program.instructions()[k];
         let register = self.first() + k;
         let value = self.operation(instruction);
+        self.touches.touch(register);
         self.values[register] = Some(value);
         for &output in self.outputs.of(register) {
             self.put_out(value, output as usize);
@@ -183,6 +198,11 @@ impl<'e, 'f> Emitter<'e, 'f> {
             Operation::Sub => self.builder.ins().fsub(x, y),
             Operation::Mul => self.builder.ins().fmul(x, y),
             Operation::Div => self.builder.ins().fdiv(x, y),
+            Operation::MulAdd | Operation::MulSub => {
+                let x = if operation == Operation::MulSub { self.builder.ins().fneg(x) } else { x };
+                let z = self.value(c);
+                self.builder.ins().fma(x, y, z)
+            }
             Operation::Pow => self.call2(functions::power_address(), x, y),
             Operation::Apply2(Function2::Min) => self.extreme(FloatCC::LessThanOrEqual, x, y),
             Operation::Apply2(Function2::Max) => self.extreme(FloatCC::GreaterThanOrEqual, x, y),
@@ -286,7 +306,12 @@ impl<'e, 'f> Emitter<'e, 'f> {
         self.builder.switch_to_block(done);
         self.builder.seal_block(done);
         for (&(register, ..), value) in group.results.iter().zip(results) {
-            self.values[register as usize] = Some(value);
+            let r = register as usize;
+            self.touches.touch(r);
+            self.values[r] = Some(value);
+            if self.schedule.is_kept[r] {
+                self.store(value, self.pointers[2], self.schedule.place[r] as usize);
+            }
         }
     }
 

@@ -1,13 +1,17 @@
 //! The order in which a program is computed, and where its values are kept.
 
 use crate::code::Layout;
-use zwang_expr::{Function, Operation, Program};
+use zwang_expr::{Function, Instruction, Operation, Program};
 
 /// Instructions per function: the time to compile one grows faster than its length.
 const CHUNK: usize = 2_000;
 
 /// Programs up to this length are one function.
 const WHOLE: usize = 20_000;
+
+/// A value used so many items after it was last at hand is read from the workspace, as an operand of the instruction that
+/// uses it. The code generator would put it aside whole and fetch it with an instruction of its own.
+const FAR: u32 = 30;
 
 /// One thing to be done.
 #[derive(Copy, Clone, Debug, PartialEq)]
@@ -45,6 +49,8 @@ pub(crate) struct Schedule {
     /// Where a register is found in the workspace: results of sine and cosine, and what crosses from one function to
     /// another; `u32::MAX` for all others.
     pub(crate) place: Vec<u32>,
+    /// Whether a value has uses that are far: it is in its place whatever function computes it.
+    pub(crate) is_kept: Vec<bool>,
     /// How many values the workspace holds.
     pub(crate) n_work: usize,
     pub(crate) layout: Layout,
@@ -57,6 +63,7 @@ impl Schedule {
             chunks: Vec::new(),
             groups: Vec::new(),
             place: vec![u32::MAX; first + program.len()],
+            is_kept: vec![false; first + program.len()],
             n_work: layout.n_apart,
             layout,
         };
@@ -69,6 +76,7 @@ impl Schedule {
             schedule.chunks.push(Vec::new());
         }
         schedule.place_crossing(program, first);
+        schedule.place_far(program, first);
         schedule
     }
 
@@ -116,18 +124,18 @@ impl Schedule {
                 below.for_each(|r| is_early[r as usize - first] = true);
             }
         }
-        let mut early: Vec<Vec<Item>> = vec![Vec::new(); self.groups.len()];
+        let mut early: Vec<Vec<usize>> = vec![Vec::new(); self.groups.len()];
         let mut late = Vec::with_capacity(instructions.len());
         for k in (0..instructions.len()).filter(|&k| sine_or_cosine(instructions[k].operation).is_none()) {
             let part = if is_early[k] { &mut early[levels[first + k] as usize] } else { &mut late };
-            part.push(Item::Instruction(k));
+            part.push(k);
         }
         let mut items = Vec::with_capacity(instructions.len() + self.groups.len());
         for (group, part) in early.into_iter().enumerate() {
-            items.extend(part);
+            items.extend(part.into_iter().map(Item::Instruction));
             items.push(Item::Trig(group));
         }
-        items.extend(late);
+        items.extend(on_demand(program, first, &late));
         items
     }
 
@@ -144,21 +152,107 @@ impl Schedule {
                 }
             }
         }
-        for (c, items) in self.chunks.iter().enumerate() {
-            for item in items {
-                let used: Vec<u32> = match *item {
-                    Item::Instruction(k) => program.instructions()[k].operands().collect(),
-                    Item::Trig(group) => self.groups[group].arguments.clone(),
-                };
-                for r in used.into_iter().map(|r| r as usize) {
-                    if chunk_of[r] != usize::MAX && chunk_of[r] != c && self.place[r] == u32::MAX {
-                        self.place[r] = self.n_work as u32;
-                        self.n_work += 1;
+        let chunks = std::mem::take(&mut self.chunks);
+        for (c, items) in chunks.iter().enumerate() {
+            for &item in items {
+                for r in self.used(program, item) {
+                    if chunk_of[r] != usize::MAX && chunk_of[r] != c {
+                        self.give_place(r);
                     }
                 }
             }
         }
+        self.chunks = chunks;
     }
+
+    /// Gives a place to every value that is used far from where it was last at hand.
+    fn place_far(&mut self, program: &Program, first: usize) {
+        let mut touches = Touches::new(self.place.len());
+        let chunks = std::mem::take(&mut self.chunks);
+        for &item in chunks.iter().flatten() {
+            touches.go_on();
+            for r in self.used(program, item) {
+                if touches.touch(r) && r >= first {
+                    self.give_place(r);
+                    self.is_kept[r] = true;
+                }
+            }
+            match item {
+                Item::Instruction(k) => _ = touches.touch(first + k),
+                Item::Trig(group) => {
+                    self.groups[group].results.iter().for_each(|&(r, ..)| _ = touches.touch(r as usize))
+                }
+            }
+        }
+        self.chunks = chunks;
+    }
+
+    /// The registers that an item reads.
+    fn used(&self, program: &Program, item: Item) -> Vec<usize> {
+        let used: Vec<u32> = match item {
+            Item::Instruction(k) => program.instructions()[k].operands().collect(),
+            Item::Trig(group) => self.groups[group].arguments.clone(),
+        };
+        used.into_iter().map(|r| r as usize).collect()
+    }
+
+    fn give_place(&mut self, register: usize) {
+        if self.place[register] == u32::MAX {
+            self.place[register] = self.n_work as u32;
+            self.n_work += 1;
+        }
+    }
+}
+
+/// When each register was last at hand.
+pub(crate) struct Touches {
+    last: Vec<u32>,
+    now: u32,
+}
+
+impl Touches {
+    pub(crate) fn new(n_registers: usize) -> Touches {
+        Touches { last: vec![0; n_registers], now: 0 }
+    }
+
+    /// The next item begins.
+    pub(crate) fn go_on(&mut self) {
+        self.now += 1;
+    }
+
+    /// Whether it is long since the register was at hand; it is now.
+    pub(crate) fn touch(&mut self, register: usize) -> bool {
+        let last = std::mem::replace(&mut self.last[register], self.now);
+        self.now - last > FAR
+    }
+}
+
+/// The instructions `late`, each not before it is needed: sums are then finished one after the other, in one register each.
+fn on_demand(program: &Program, first: usize, late: &[usize]) -> Vec<Item> {
+    let instructions = program.instructions();
+    let mut is_due = vec![false; instructions.len()];
+    late.iter().for_each(|&k| is_due[k] = true);
+    let mut items = Vec::with_capacity(late.len());
+    let mut stack = Vec::new();
+    let number = |r: u32| (r as usize).checked_sub(first);
+    for k in program.outputs().iter().filter_map(|&r| number(r)) {
+        stack.push((k, false));
+        while let Some((k, is_ready)) = stack.pop() {
+            if !is_due[k] {
+                continue;
+            }
+            if is_ready {
+                is_due[k] = false;
+                items.push(Item::Instruction(k));
+                continue;
+            }
+            stack.push((k, true));
+            // the one pushed last comes first
+            let Instruction { a, b, c, .. } = instructions[k];
+            stack.extend([c, b, a].into_iter().filter_map(number).filter(|&k| is_due[k]).map(|k| (k, false)));
+        }
+    }
+    items
 }
 
 /// Whether an operation is sine or cosine.

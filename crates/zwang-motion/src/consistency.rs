@@ -15,6 +15,11 @@ pub trait Residual {
     /// Number of equations.
     fn n_rows(&self) -> usize;
 
+    /// The usual size of an unknown: a change of it that is rounding beside this is no change.
+    fn size(&self, _unknown: usize) -> f64 {
+        1.0
+    }
+
     /// A Jacobian with the right pattern; its values mean nothing yet.
     fn allocate(&self) -> Matrix;
 
@@ -89,6 +94,8 @@ fn search(
     if let Some((i, j)) = search.jacobian.not_finite() {
         return Err(MotionError::NotFinite { what: format!("the derivative of equation {i} by unknown {j}") });
     }
+    search.first_sizes = search.sizes(x);
+    search.pass();
     // where nothing can move there is nothing to search for
     if search.movable.is_empty() {
         let converged = search.is_on(x);
@@ -116,6 +123,9 @@ struct Search<'r> {
     place: Vec<usize>,
     start: Vec<f64>,
     g: Vec<f64>,
+    /// The largest |g| of each row at the points passed, and the size of each row at the start.
+    passed: Vec<f64>,
+    first_sizes: Vec<f64>,
     jacobian: Matrix,
     /// W for M, J of the movable unknowns for A.
     given: Given,
@@ -153,6 +163,8 @@ impl<'r> Search<'r> {
             place,
             start: x.to_vec(),
             g: vec![0.0; m],
+            passed: vec![0.0; m],
+            first_sizes: Vec::new(),
             jacobian,
             given,
             damped: None,
@@ -180,11 +192,27 @@ impl<'r> Search<'r> {
         (0..self.g.len())
             .map(|i| {
                 let (col, value) = self.jacobian.row(i);
-                let size: f64 =
-                    col.iter().zip(value).map(|(&j, J)| J.abs() * (1.0 + x[j].abs() + self.start[j].abs())).sum();
+                let reach = |j: usize| self.residual.size(j) + x[j].abs() + self.start[j].abs();
+                let size: f64 = col.iter().zip(value).map(|(&j, J)| J.abs() * reach(j)).sum();
                 if size > 0.0 { size } else { 1.0 }
             })
             .collect()
+    }
+
+    /// Remembers g at a point of the way.
+    fn pass(&mut self) {
+        self.passed.iter_mut().zip(&self.g).for_each(|(most, g)| *most = most.max(g.abs()));
+    }
+
+    /// Whether g(x) counts as zero: a change of x by rounding would take it away, and it is small beside what it was.
+    ///
+    /// The first alone also holds for √x + 1 close to x = 0, where the slope is beyond all measure.
+    fn is_zero(&self, sizes: &[f64]) -> bool {
+        /// How much smaller g must have become.
+        const SMALL: f64 = 1e-6;
+        let tolerance = self.settings.projection_tolerance;
+        let is_small = |i: usize| self.g[i].abs() <= (SMALL * self.passed[i]).max(tolerance * self.first_sizes[i]);
+        self.relative(sizes) <= tolerance && (0..self.g.len()).all(is_small)
     }
 
     /// The largest |g| relative to the sizes; infinite if something is not finite.
@@ -285,9 +313,10 @@ impl<'r> Search<'r> {
             }
             last.clone_from(&p);
             p.iter_mut().for_each(|p| *p *= relax);
-            let reach = 1.0 + largest(x);
-            let on_it = self.relative(&sizes) <= tolerance;
-            if on_it && largest(&p) <= 1e-9 * reach {
+            let reach = largest(x);
+            let is_short = |(&j, p): (&usize, &f64)| p.abs() <= 1e-9 * (self.residual.size(j) + reach);
+            let on_it = self.is_zero(&sizes);
+            if on_it && self.movable.iter().zip(&p).all(is_short) {
                 return Ok(());
             }
             self.iterations += 1;
@@ -323,6 +352,7 @@ impl<'r> Search<'r> {
                 return self.evaluate(x);
             }
             x.copy_from_slice(&trial);
+            self.pass();
         }
         Ok(())
     }
@@ -348,9 +378,8 @@ impl<'r> Search<'r> {
     }
 
     /// Whether g(x) counts as zero.
-    fn is_on(&mut self, x: &[f64]) -> bool {
-        let sizes = self.sizes(x);
-        self.relative(&sizes) <= self.settings.projection_tolerance
+    fn is_on(&self, x: &[f64]) -> bool {
+        self.is_zero(&self.sizes(x))
     }
 
     /// What is left, who fights, and what is free.

@@ -547,17 +547,30 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
         Ok(most)
     }
 
-    /// The position row that is off by more than a part of its size, if one is.
-    pub(crate) fn row_off(&mut self, most: f64) -> Result<Option<usize>, MotionError> {
-        let residual = &mut self.residual[..self.h];
-        self.dynamics.fill_positions(&self.instant.state, residual)?;
+    /// How far the velocities are from those of y, relative to their size.
+    pub(crate) fn velocities_moved(&self, y: &[f64]) -> f64 {
+        let velocities = self.instant.state.qdot.iter().zip(&y[self.n..]).zip(&self.v_size);
+        velocities.fold(0.0, |most: f64, ((v, before), size)| most.max((v - before).abs() / size))
+    }
+
+    /// The row on positions, or on velocities, that is off by more than a part of its size, if one is.
+    pub(crate) fn row_off(&mut self, on_positions: bool, most: f64) -> Result<Option<usize>, MotionError> {
+        let n_rows = if on_positions { self.h } else { self.hs };
+        let residual = &mut self.residual[..n_rows];
+        let sizes = if on_positions {
+            self.dynamics.fill_positions(&self.instant.state, residual)?;
+            &self.q_size
+        } else {
+            self.dynamics.fill_velocities(&self.instant.state, residual)?;
+            &self.v_size
+        };
         self.modes.mask_residual(residual);
         let off = |i: &usize| {
             let (col, value) = self.given.constraint_matrix.row(*i);
-            let size: f64 = col.iter().zip(value).map(|(&j, a)| a.abs() * self.q_size[j]).sum();
+            let size: f64 = col.iter().zip(value).map(|(&j, a)| a.abs() * sizes[j]).sum();
             size > 0.0 && residual[*i].abs() > most * size
         };
-        Ok((0..self.h).find(off))
+        Ok((0..n_rows).find(off))
     }
 
     /// Whether accelerations have mostly been explicit so far.

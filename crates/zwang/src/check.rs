@@ -165,7 +165,7 @@ pub fn check(model: Model, wishes: &Wishes, diagnostics: &mut Diagnostics) -> Op
     let freedom = freedom::freedom(&equations, rank, &rows);
     let mut integrability = Integrability::default();
     if !(wishes.brief && integrability::takes_long(&equations)) {
-        let of_positions = || integrability::rank_of_positions(&equations, &mut system, &state, &rows.here, settings);
+        let of_positions = || integrability::rank_of_positions(&equations, &rows);
         let scene = integrability::Scene { equations: &equations, start: Some(&state), settings };
         integrability = integrability::integrability(&scene, &mut constraints, of_positions);
     }

@@ -253,14 +253,26 @@ impl<'s> Elimination<'s> {
 
     /// x − a b.
     fn minus_product(&mut self, x: Register, a: Register, b: Register) -> Register {
-        let product = self.assembler.mul(a, b);
-        self.assembler.sub(x, product)
+        self.assembler.mul_sub(a, b, x)
+    }
+
+    /// x − a b, where x may be nothing yet.
+    fn less_product(&mut self, x: Option<Register>, a: Register, b: Register) -> Register {
+        match x {
+            Some(x) => self.minus_product(x, a, b),
+            None => {
+                let product = self.assembler.mul(a, b);
+                self.assembler.neg(product)
+            }
+        }
     }
 
     /// x + a b, where x may be nothing yet.
     fn plus_product(&mut self, x: Option<Register>, a: Register, b: Register) -> Register {
-        let product = self.assembler.mul(a, b);
-        x.map_or(product, |x| self.assembler.add(x, product))
+        match x {
+            Some(x) => self.assembler.mul_add(a, b, x),
+            None => self.assembler.mul(a, b),
+        }
     }
 
     /// S = R D Rᵀ, those rows first that touch fewest others, and among them those that wait for nothing.
@@ -290,11 +302,7 @@ impl<'s> Elimination<'s> {
                 depth[i] = depth[i].max(depth[p] + 1);
                 pivot[i] = Some(self.minus_product(pivot[i]?, l, column[k].1));
                 for &(j, x) in &column[k + 1..] {
-                    let product = self.assembler.mul(l, x);
-                    let entry = match S[i].get(&j) {
-                        Some(&old) => self.assembler.sub(old, product),
-                        None => self.assembler.neg(product),
-                    };
+                    let entry = self.less_product(S[i].get(&j).copied(), l, x);
                     S[i].insert(j, entry);
                     S[j].insert(i, entry);
                 }
@@ -316,11 +324,7 @@ impl<'s> Elimination<'s> {
         while let Some(p) = next {
             let value = x[&p];
             for &(i, l) in &M.columns[M.order[p]] {
-                let product = self.assembler.mul(l, value);
-                let entry = match x.get(&place[i]) {
-                    Some(&old) => self.assembler.sub(old, product),
-                    None => self.assembler.neg(product),
-                };
+                let entry = self.less_product(x.get(&place[i]).copied(), l, value);
                 x.insert(place[i], entry);
             }
             next = x.range(p + 1..).next().map(|(p, _)| *p);

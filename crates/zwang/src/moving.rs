@@ -80,7 +80,9 @@ impl Moving {
         let lambdas = equations.rows.iter().map(|r| r.lambda);
         let with_lambda: Vec<Expr> = inputs.iter().copied().chain(lambdas).collect();
 
-        let formulas = equations.formulas();
+        // a row may switch although its derivatives do not show it
+        let stated = equations.rows.iter().flat_map(|r| [Some(r.residual), r.rate]).flatten();
+        let formulas: Vec<Expr> = equations.formulas().into_iter().chain(stated).collect();
         let switching = switches(&mut equations.model.graph, &formulas);
         let (conditions, values): (Vec<Expr>, Vec<Expr>) = equations.whens.iter().copied().unzip();
         let events: Vec<Expr> = conditions.iter().chain(&switching).copied().collect();

@@ -213,3 +213,51 @@ fn every_bad_run_is_looked_at() {
         assert!(own.contains(&format!("\"{name}\"")), "no test looks at {name}");
     }
 }
+
+/// Constraints with a corner: the run stops there with the velocities it came with, whatever the tolerance.
+#[test]
+fn corners_of_constraints() {
+    // text, velocities on arrival at t = 1
+    let cases: [(&str, &[f64]); 4] = [
+        (
+            "coordinates x, y\nmass x, y: 1\nconstraint c: y = abs(x)\nstart x = -1, y = 1, x' = 1, y' = -1",
+            &[1.0, -1.0],
+        ),
+        (
+            "coordinates x, y, z\nmass x, y, z: 1\nconstraint c: z' = sign(x)*y'
+start x = -1, y = 0, z = 0, x' = 1, y' = 1, z' = -1",
+            &[1.0, 1.0, -1.0],
+        ),
+        ("coordinates x\nmass x: 1\nconstraint c: x = if t > 1 then 1 else 0\nstart x = 0", &[0.0]),
+        ("coordinates x\nmass x: 1\nconstraint c: x = max(t - 1, 0)\nstart x = 0", &[0.0]),
+    ];
+    for (text, arrival) in cases {
+        for tolerance in ["1e-4", "1e-9", "1e-12"] {
+            let (run, diagnostics) = moved(&format!("{text}\nrun 3 with tolerance {tolerance}"));
+            let run = run.unwrap_or_else(|| panic!("{text}: {diagnostics:#?}"));
+            assert_eq!(run.ended.as_str(), "off-constraint", "{text}: {diagnostics:#?}");
+            assert!((run.state.t - 1.0).abs() < 1e-3, "{text}, {tolerance}: {}", run.state.t);
+            let codes: Vec<&str> = diagnostics.iter().filter(|d| d.is_error()).map(|d| d.code).collect();
+            assert_eq!(codes, ["Z607"], "{text}");
+            for (found, wanted) in run.state.qdot.iter().zip(arrival) {
+                assert!((found - wanted).abs() < 1e-3, "{text}, {tolerance}: {:?}", run.state.qdot);
+            }
+        }
+    }
+}
+
+/// Where only the curvature switches there is no corner.
+#[test]
+fn bends_of_constraints_are_passed() {
+    for power in [2, 3] {
+        let text = format!(
+            "coordinates x, y\nmass x, y: 1\nforce x: 1\nconstraint c: y = max(x, 0)^{power}\nstart x = -1, y = 0\nrun 3"
+        );
+        let (run, diagnostics) = moved(&text);
+        let run = run.unwrap_or_else(|| panic!("{diagnostics:#?}"));
+        assert_eq!(run.ended.as_str(), "finished", "{text}: {diagnostics:#?}");
+        // the force is constant: (x′² + y′²)/2 = x + 1
+        let (q, v) = (&run.state.q, &run.state.qdot);
+        assert!(((v[0] * v[0] + v[1] * v[1]) / 2.0 - q[0] - 1.0).abs() < 1e-8, "{q:?} {v:?}");
+    }
+}

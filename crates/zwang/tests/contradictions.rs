@@ -310,6 +310,42 @@ start x ~ 0.8, y ~ 0.5, u ~ 2, v ~ 1, x' ~ 0, y' ~ 0, u' ~ 0, v' ~ 0";
         assert_close(miss(&found, "high"), -1.0);
     }
 
+    /// Close to x = 0 the slope of √x is beyond all measure, and √x + 1 is still not zero.
+    #[test]
+    fn a_root_below_zero_is_not_met_where_it_is_steep() {
+        for start in ["1", "0.01", "100"] {
+            let text = format!("coordinates x\nmass x: 1\nconstraint low: sqrt(x) = -1\nstart x ~ {start}");
+            assert_eq!(names(&contradiction_of(&text)), ["low"]);
+        }
+    }
+
+    /// x = e⁻⁴⁰ is a start, however steep log is there; x = 10⁻¹² is none.
+    #[test]
+    fn a_start_at_a_steep_place_is_found_or_refused() {
+        let text = "coordinates x\nmass x: 1\nconstraint deep: log(x) = -40\nstart x ~ 1";
+        if let (Some(check), _) = checked(text, &Overrides::default()) {
+            assert_close(check.state.q[0].ln(), -40.0);
+        }
+    }
+
+    /// Lengths of any size: what is a clash for metres is one for picometres, and a start that is off is off.
+    #[test]
+    fn no_verdict_on_a_start_depends_on_the_size_of_the_model() {
+        for size in ["1e6", "1", "1e-3", "1e-6", "1e-9", "1e-12"] {
+            let head = format!("parameter u = {size} m\ncoordinates x, y\nmass x, y: 1 kg\n");
+            let clash = format!("{head}constraint a: x = u/2\nconstraint b: x = u\nstart x ~ 0 m, y = 0 m");
+            assert_eq!(names(&contradiction_of(&clash)), ["a", "b"], "{size}");
+            let circles = format!(
+                "{head}constraint a: x^2 + y^2 = u^2\nconstraint b: (x - 2.001*u)^2 + y^2 = u^2\nstart x ~ u, y ~ 0*u"
+            );
+            assert_eq!(names(&contradiction_of(&circles)), ["a", "b"], "{size}");
+            let (_, diagnostics) =
+                checked(&format!("{head}constraint a: y = u/2\nstart x = 0 m, y = 0 m"), &Overrides::default());
+            assert_eq!(errors(&diagnostics)[0].code, "Z201", "{size}");
+            assert_accepted(&format!("{head}constraint a: x^2 + y^2 = u^2\nstart x = 0.6*u, y ~ 0.7*u"));
+        }
+    }
+
     /// log(x) has no value at x = −1, and no number is made up for it.
     #[test]
     fn a_formula_without_a_value_is_no_number() {

@@ -272,6 +272,7 @@ fn the_power_of_a_shared_drive_is_not_determined() {
     let check = check(
         "coordinates x, y\nmass x, y: 1\nforce y: -9.81\nconstraint drive: x = sin(t)\nconstraint helper: 2*x = 2*sin(t)\n\
          constraint rail: y = 0\nconstraint second: 3*y = 0\noutput one = power(drive)\noutput none = power(rail)\noutput done = work(drive)\noutput idle = work(rail)\n\
+         output all = power(drive) + power(helper)\noutput total = 3*work(helper) + 3*work(drive)\noutput half = work(drive) + 2*work(helper)\n\
          output both = lambda(drive) + 2*lambda(helper)\nstart x = 0, y = 0, x' = 1, y' = 0\n",
     );
     let verdict =
@@ -280,6 +281,19 @@ fn the_power_of_a_shared_drive_is_not_determined() {
     assert_eq!(verdict("none"), Some((true, Some(true))));
     assert_eq!(verdict("both"), Some((true, Some(true))));
     assert_eq!((verdict("done"), verdict("idle")), (Some((false, Some(false))), Some((true, Some(true)))));
+    // together they do what the motion needs, and only in equal parts
+    assert_eq!((verdict("all"), verdict("total")), (Some((true, Some(true))), Some((true, Some(true)))));
+    assert_eq!(verdict("half"), Some((false, Some(false))));
+}
+
+/// x = t and x = sin(t) agree at t = 0 alone: none of them is called superfluous.
+#[test]
+fn rows_that_time_takes_apart_are_both_needed() {
+    let check = check(
+        "coordinates x\nmass x: 1\nconstraint even: x = t\nconstraint wave: x = sin(t)\nstart x ~ 0, x' ~ 1\nrun 1",
+    );
+    assert!(check.removable.is_empty());
+    assert!(check.constraints.iter().all(|c| c.essential != Some(false)));
 }
 
 /// What must not change with the way a model is written down.
@@ -346,20 +360,22 @@ fn no_verdict_depends_on_scale_order_or_units() {
     }
 }
 
-/// Square rows never act, and it is said so; a row that vanishes only at rest may act later.
+/// What a square asks for cannot be read off its row, which vanishes wherever it holds; a special state is told from that.
 #[test]
-fn a_square_never_acts_and_a_special_state_may() {
+fn a_square_is_not_judged_by_its_row_and_a_special_state_is() {
     let never = checked(
         "coordinates x, y\nmass x, y: 1\nconstraint squared: (x - y)^2 = 0\nconstraint line: x = y\nstart x = 1, y = 1\n",
         &Overrides::default(),
     );
     let text = format!("{:?}", never.1);
-    assert!(text.contains("it never acts"), "{text}");
+    assert!(text.contains("cannot be judged from its row"), "{text}");
+    let essential: Vec<_> = never.0.unwrap().constraints.iter().map(|c| c.essential).collect();
+    assert_eq!(essential, [None, Some(true)]);
     let crossed = checked(
         "coordinates x, y\nmass x, y: 1\nconstraint wires: x*y = 0\nstart x = 0, y = 0, x' = 1, y' = 0\n",
         &Overrides::default(),
     );
-    assert!(!format!("{:?}", crossed.1).contains("never acts"));
+    assert!(!format!("{:?}", crossed.1).contains("cannot be judged"));
     let freedom = crossed.0.unwrap().freedom;
     assert_eq!((freedom.here, freedom.general, freedom.mobility), (2, Some(1), Mobility::Singular));
 }
@@ -378,4 +394,157 @@ fn three_thousand_rods_stated_twice_are_proved() {
     assert_eq!((check.freedom.general, check.freedom.mobility), (Some(3000), Mobility::Regular));
     assert_eq!(check.removable.len(), 3000);
     assert!(took < 20.0, "{took} s");
+}
+
+/// Whether nothing is said to be superfluous, nor the freedoms to be those of this state nearby.
+fn claims_nothing(check: &Check) -> bool {
+    check.removable.is_empty()
+        && check.constraints.iter().all(|c| c.essential != Some(false))
+        && check.redundant.iter().all(|r| r.everywhere != Some(true))
+        && check.freedom.mobility != Mobility::Regular
+}
+
+/// z = 0 and z = x^p meet in x = 0 alone, however closely they touch and however they are scaled: both are needed.
+#[test]
+fn constraints_that_touch_closely_are_not_taken_for_the_same() {
+    for power in [2, 3, 4, 6, 8] {
+        for k in [1.0, 7.0, 1e6, 1e-6] {
+            for (more, at) in [(", y", ", y = 1"), ("", "")] {
+                let text = format!(
+                    "coordinates x, z{more}\nmass x, z{more}: 1\nforce x: 1\nconstraint a: z = 0\n\
+                     constraint b: {k:e}*z = {k:e}*x^{power}\nstart x = 0, z = 0{at}\n"
+                );
+                let check = check(&text);
+                assert!(claims_nothing(&check), "{text}\n{:?} {:?}", check.redundant, check.freedom);
+                assert!(check.redundant.iter().all(|r| r.everywhere != Some(false)), "{text}");
+            }
+        }
+    }
+    // the circle and its parabola agree to third order
+    let check = check(
+        "coordinates x, y\nmass x, y: 1\nconstraint circle: x^2 + y^2 = 1\nconstraint para: y = 1 - x^2/2\nstart x = 0, y = 1\n",
+    );
+    assert!(claims_nothing(&check), "{:?}", check.redundant);
+}
+
+/// Two circles that touch do so wherever both hold, whatever else is free: no state nearby has another rank.
+#[test]
+fn a_shaky_pair_beside_free_coordinates_is_no_singular_position() {
+    for more in ["w", "u, v, w"] {
+        let check = check(&format!(
+            "coordinates x, y, {more}\nmass x, y, {more}: 1\nconstraint left: x^2 + y^2 = 1\n\
+             constraint right: (x - 2)^2 + y^2 = 1\nstart x = 1, y = 0, w = 0{}\n",
+            if more == "w" { "" } else { ", u = 5, v = 1" }
+        ));
+        assert!(claims_nothing(&check), "{:?} {:?}", check.redundant, check.freedom);
+        assert_eq!(check.redundant[0].everywhere, None, "{:?}", check.redundant);
+        assert_ne!(check.freedom.mobility, Mobility::Singular);
+    }
+}
+
+/// x = cos a, y = sin a imply the circle everywhere: one row too many at a = 0 as elsewhere, in every order.
+#[test]
+fn rows_that_change_partners_are_no_singular_position() {
+    let rows = ["tether: x^2 + y^2 = 1", "px: x = cos(a)", "py: y = sin(a)"];
+    for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+        let stated: String = order.iter().map(|i| format!("constraint {}\n", rows[*i])).collect();
+        let text = format!("coordinates x, y, a\nmass x, y, a: 1\n{stated}start x = 1, y = 0, a = 0\n");
+        let (found, diagnostics) = checked(&text, &Overrides::default());
+        let found = found.unwrap();
+        assert!(
+            !diagnostics.iter().any(|d| d.severity == zwang::diagnostic::Severity::Warning),
+            "{text}\n{diagnostics:#?}"
+        );
+        assert_eq!((found.freedom.here, found.freedom.general), (1, Some(1)), "{text}");
+        assert_eq!(found.redundant.len(), 1);
+        assert_eq!(found.redundant[0].everywhere, Some(true), "{text}\n{:?}", found.redundant);
+        // without py the rows of the others are the same at a = 0
+        let essential = |name: &str| found.constraints.iter().find(|c| c.name == name).unwrap().essential;
+        assert_eq!([essential("tether"), essential("px"), essential("py")], [Some(false), Some(false), Some(true)]);
+        assert_eq!(found.removable.len(), 1, "{text}");
+    }
+}
+
+/// What could be left out elsewhere may be needed here, and what vanishes here is not judged.
+#[test]
+fn what_could_be_left_out_is_asked_here_too() {
+    let essential = |text: &str| {
+        let check = check(text);
+        let removable: Vec<String> = check.removable.iter().map(|c| check.constraints[*c].name.clone()).collect();
+        (check.constraints.iter().map(|c| c.essential).collect::<Vec<_>>(), removable.join(" "))
+    };
+    // b = x y a vanishes on the axis
+    let found = essential(
+        "coordinates x, y\nmass x, y: 1\nconstraint a: x^2 + y^2 = 1\nconstraint b: x*y*(x^2 + y^2) = x*y\nstart x = 1, y = 0\n",
+    );
+    assert_eq!(found, (vec![Some(true), None], String::new()));
+    let found = essential(
+        "coordinates x, y, u, v\nmass x, y, u, v: 1\nconstraint a: u + v = 0\nconstraint b: u - v = 0\n\
+         constraint k: x*(u + v) + y*(u - v) = 0\nstart x = 0, y = 0, u = 0, v = 0\n",
+    );
+    assert_eq!(found, (vec![Some(true), Some(true), None], String::new()));
+    // k is a where h = 0, so that a could go and b could not
+    let found = essential(
+        "coordinates x, y, h\nmass x, y, h: 1\nconstraint a: x' = 0\nconstraint b: y' = 0\n\
+         constraint k: cos(h)*x' + sin(h)*y' = 0\nstart x = 0, y = 0, h = 0, h' = 1\n",
+    );
+    assert_eq!(found, (vec![Some(false), Some(true), Some(false)], "k".into()));
+}
+
+/// Squares and cubes hold a point although their rows vanish where they do.
+#[test]
+fn a_row_that_vanishes_is_never_called_superfluous() {
+    for (constraint, rates) in [
+        ("x^2 + y^2 = 0", ""),
+        ("x^3 = 0", ""),
+        ("1e6*x^3 = 0", ""),
+        ("x'^2 + y'^2 = 0", ", z' = 1"),
+        ("(x' - y')^3 = 0", ", x' = 1, y' = 1"),
+    ] {
+        let text = format!(
+            "coordinates x, y, z\nmass x, y, z: 1\nconstraint c: {constraint}\nstart x = 0, y = 0, z = 2{rates}\n"
+        );
+        let (found, diagnostics) = checked(&text, &Overrides::default());
+        let found = found.unwrap_or_else(|| panic!("{text}{diagnostics:#?}"));
+        assert!(claims_nothing(&found), "{text}{:?}", found.freedom);
+        assert_eq!(found.constraints[0].essential, None, "{text}");
+        assert!(!format!("{diagnostics:?}").contains("never acts"), "{text}");
+    }
+}
+
+/// x = 0 and x + y = 0 are two rows whatever y weighs; where the digits do not show it, that is what is said.
+#[test]
+fn masses_far_apart_make_no_row_superfluous() {
+    for (mass, is_clear) in [(1.0, true), (1e6, true), (1e22, false), (6e24, false), (1e30, false)] {
+        let text = format!(
+            "coordinates x, y\nmass x: 1\nmass y: {mass:e}\nconstraint a: x = 0\nconstraint b: x + y = 0\nstart x = 0, y = 0\n"
+        );
+        let (found, diagnostics) = checked(&text, &Overrides::default());
+        let found = found.unwrap();
+        assert!(found.redundant.is_empty() && found.removable.is_empty(), "{mass:e}: {:?}", found.redundant);
+        assert!(found.constraints.iter().all(|c| c.essential != Some(false)));
+        let said = diagnostics.iter().any(|d| d.code == "Z318" && d.message.contains("1 or 2"));
+        assert_eq!(said, !is_clear, "{mass:e}: {diagnostics:#?}");
+    }
+}
+
+/// x'' = 0 beside x = 0: the same row, and said to be so.
+#[test]
+fn factors_that_stay_the_same_are_not_called_other_factors() {
+    let text = "coordinates x, y\nmass x, y: 1\nconstraint a: x'' = 0\nconstraint b: x = 0\nstart x = 0, y = 0\n";
+    let said = format!("{:?}", checked(text, &Overrides::default()).1);
+    assert!(said.contains("held at 8 random states") && !said.contains("other factors"), "{said}");
+}
+
+/// 2 x is the sum of x + y and x - y, in whatever unit these are written.
+#[test]
+fn a_proof_does_not_depend_on_the_scale_of_rows() {
+    for (k, l) in [(1.0, 1.0), (1e6, 1e-6), (1e-6, 1e6), (3e5, 7e-4)] {
+        let check = check(&format!(
+            "coordinates x, y, z\nmass x, y, z: 1\nconstraint a: {k:e}*(x + y) = 0\nconstraint b: {l:e}*(x - y) = 0\n\
+             constraint c: 2*x = 0\nstart x = 0, y = 0, z = 0\n"
+        ));
+        assert_eq!(check.redundant.len(), 1);
+        assert_eq!(check.redundant[0].evidence, Evidence::Proved, "{k:e}, {l:e}: {:?}", check.redundant);
+    }
 }

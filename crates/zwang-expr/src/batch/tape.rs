@@ -38,6 +38,8 @@ pub enum Action {
     Mul,
     Div,
     Neg,
+    MulAdd,
+    MulSub,
     /// a + v
     AddConstant(f64),
     /// a - v
@@ -136,6 +138,8 @@ impl<'a> Translation<'a> {
             Operation::Mul => self.binary(r, [a, b], Action::Mul, Action::Scale, Action::Scale),
             Operation::Div => self.binary(r, [a, b], Action::Div, Action::ConstantDiv, Action::DivConstant),
             Operation::Neg => self.emit(r, Action::Neg, &[a]),
+            Operation::MulAdd => self.emit(r, Action::MulAdd, &[a, b, c]),
+            Operation::MulSub => self.emit(r, Action::MulSub, &[a, b, c]),
             Operation::Pow => self.emit(r, Action::Pow, &[a, b]),
             Operation::Apply(f) => self.emit(r, Action::Apply(f), &[a]),
             Operation::Apply2(f) => self.emit(r, Action::Apply2(f), &[a, b]),

@@ -5,7 +5,7 @@
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed};
-use zwang_expr::{Comparison, Expr, Function, Function2, Graph, Program};
+use zwang_expr::{Assembler, Comparison, Expr, Function, Function2, Graph, Program};
 
 pub const N_INPUTS: usize = 4;
 
@@ -48,7 +48,8 @@ pub fn picks(longest: usize) -> impl Strategy<Value = Vec<Pick>> {
     prop::collection::vec(pick.prop_map(|(kind, of, is_output)| Pick { kind, of, is_output }), 1..=longest)
 }
 
-/// The program of a list; the last expression and some inputs and constants are outputs as well.
+/// The program of a list; the last expression, some inputs and constants and products that are fused with sums are outputs
+/// as well.
 pub fn program(picks: &[Pick]) -> Program {
     let mut g = Graph::new();
     let inputs: [Expr; N_INPUTS] = std::array::from_fn(|k| g.symbol(&format!("x{k}"), "x"));
@@ -63,7 +64,15 @@ pub fn program(picks: &[Pick]) -> Program {
         }
     }
     outputs.extend(all.last());
-    Program::new(&g, &inputs, &outputs).expect("all symbols are inputs")
+    let mut assembler = Assembler::new(&g, &inputs);
+    let mut outputs = assembler.lower(&outputs).expect("all symbols are inputs");
+    let mut sum = outputs[0];
+    for k in 2..outputs.len() {
+        let (a, b) = (outputs[k], outputs[k - 1]);
+        sum = if k % 2 == 0 { assembler.mul_add(a, b, sum) } else { assembler.mul_sub(a, b, sum) };
+        outputs.push(sum);
+    }
+    assembler.finish(&outputs)
 }
 
 fn build(g: &mut Graph, pick: &Pick, all: &[Expr]) -> Expr {

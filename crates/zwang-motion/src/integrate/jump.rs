@@ -2,6 +2,9 @@
 
 use super::*;
 
+/// How far off, relative to the size of its row, an event may leave a constraint.
+pub(super) const OFF: f64 = 1e-6;
+
 impl<D: Dynamics + ?Sized> Motion<'_, D> {
     /// Locates the first events of the step and ends it there; they fire when the motion goes on.
     pub(super) fn find_events(&mut self) -> Result<bool, MotionError> {
@@ -41,16 +44,25 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
             self.flow.modes.open_all();
             self.land_after(own[0].0)?;
         }
-        if !self.flow.modes.is_empty() {
+        // what changes with an event was put on the constraints again
+        let has_corner = reactions.contains(&Reaction::Switch) && !reactions.contains(&Reaction::Change);
+        let corner = self.corner.filter(|_| has_corner);
+        if !self.flow.modes.is_empty() && corner.is_none() {
             self.began = self.t;
             self.settle(&mode, &turns)?;
         } else if reactions.iter().any(|r| *r != Reaction::Ignore) {
             self.began = self.t;
-            self.begin().map_err(|error| {
+            if let Err(error) = self.begin()
+                && (corner.is_none() || matches!(error, MotionError::Contradiction { .. }))
+            {
                 // constraints that no longer agree leave the state as it was
                 self.y = before;
-                self.failed(error)
-            })?;
+                return Err(self.failed(error));
+            }
+        }
+        if let Some((row, is_velocity)) = corner {
+            self.y = before;
+            return Err(Outcome::JumpedOff { event: own[0].0, row, is_velocity });
         }
         self.watch.passed(&found.which);
         self.restart().map_err(Outcome::Failed)
@@ -58,13 +70,11 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
 
     /// Puts the velocities back on the constraints after a jump; positions must not have left them.
     pub(super) fn land_after(&mut self, event: usize) -> Result<(), Outcome> {
-        /// How far off, relative to the size of its row, a jump may leave a position constraint.
-        const OFF: f64 = 1e-6;
         let flow = &mut self.flow;
         flow.place(self.t, &self.y);
         flow.factor().map_err(Outcome::Failed)?;
-        if let Some(row) = flow.row_off(OFF).map_err(Outcome::Failed)? {
-            return Err(Outcome::JumpedOff { event, row });
+        if let Some(row) = flow.row_off(true, OFF).map_err(Outcome::Failed)? {
+            return Err(Outcome::JumpedOff { event, row, is_velocity: false });
         }
         flow.project(true).map_err(Outcome::Failed)?;
         let mut y = std::mem::take(&mut self.y);

@@ -131,12 +131,14 @@ pub enum Outcome {
         /// When.
         t: f64,
     },
-    /// An event changed a parameter so that a position constraint is no longer met.
+    /// An event changed a parameter, or a formula switched, so that a constraint is no longer met.
     JumpedOff {
         /// The event.
         event: usize,
         /// The row.
         row: usize,
+        /// Whether the velocities would have to jump, else the positions.
+        is_velocity: bool,
     },
     /// The equations cannot be evaluated or solved.
     Failed(MotionError),
@@ -253,6 +255,8 @@ pub struct Motion<'d, D: Dynamics + ?Sized> {
     /// When switches of formulas began to be counted, and how many there have been since.
     first_switch: f64,
     n_switches: usize,
+    /// The row that the state does not meet where the last step was cut, and whether it is the velocities that do not.
+    corner: Option<(usize, bool)>,
     /// The motion has started afresh within this step.
     restarted: bool,
     n_stiff: usize,
@@ -318,6 +322,9 @@ const STIFF: (f64, f64) = (0.3, 100.0);
 /// Attempts at one step: each failure makes it shorter, so that far fewer lead to the shortest.
 const MOST_ATTEMPTS: usize = 200;
 
+/// How far off the constraints a step may end, in tolerances, where formulas switch: what it leaves is of the size of its error.
+const MOST_MOVED: f64 = 100.0;
+
 /// Noise that may be accepted where a singular position is crossed, in shares of a step; above it rounding would decide the
 /// branch.
 const MOST_NOISE: f64 = 1000.0 / SHARE;
@@ -361,6 +368,7 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
             pending: None,
             first_switch: start.t,
             n_switches: 0,
+            corner: None,
             restarted: false,
             n_stiff: 0,
             n_not_stiff: 0,
@@ -639,7 +647,12 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
                 return self.not_determined(noise, error);
             }
         }
-        self.land(choice)?;
+        let moved = self.land(choice)?;
+        // a step past a switch of a formula may end well off the constraints: it is to end at the switch
+        if !self.watch.is_empty() && !choice.guarded && moved > MOST_MOVED * self.plan.tolerance {
+            self.h = 0.25 * h;
+            return Ok(false);
+        }
         if needs_end {
             let Stepper::Explicit(rk) = &mut self.stepper else { return Ok(false) };
             let error = rk.error(h, &self.allowed);
@@ -662,9 +675,9 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         Ok(false)
     }
 
-    /// The end of the step on the constraints, and its rate.
-    fn land(&mut self, choice: Choice) -> Result<(), MotionError> {
-        let Stepper::Explicit(rk) = &mut self.stepper else { return Ok(()) };
+    /// The end of the step on the constraints, and its rate. Returns how far that moved the state, relative to its size.
+    fn land(&mut self, choice: Choice) -> Result<f64, MotionError> {
+        let Stepper::Explicit(rk) = &mut self.stepper else { return Ok(0.0) };
         let flow = &mut self.flow;
         let t = self.t + choice.h;
         flow.place(t, &rk.end);
@@ -681,16 +694,18 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
             }
         };
         self.counts.largest_correction = self.counts.largest_correction.max(moved);
+        let moved = flow.velocities_moved(&rk.end).max(moved);
         flow.take_state(&mut rk.end);
         let n_stages = rk.tableau.n_stages;
         self.pivot = None;
         if is_quick {
             let (end, rate) = rk.end_and_rate();
             self.pivot = flow.rate_quickly(t, end, rate)?;
-            return Ok(());
+            return Ok(moved);
         }
         flow.evaluate_afresh()?;
-        flow.write_rate(rk.rate_mut(n_stages))
+        flow.write_rate(rk.rate_mut(n_stages))?;
+        Ok(moved)
     }
 
     /// Makes the attempted step the motion's, after a look at crossings, contradictions, stiffness and events; false if a
@@ -773,7 +788,14 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         y.resize(self.y.len(), 0.0);
         self.step.values(t, &mut y);
         self.flow.place(t, &y);
-        self.flow.project(true)?;
+        self.flow.factor()?;
+        // at a corner of a constraint the velocities would have to jump, and by how much no formula says
+        let most = jump::OFF.max(MOST_MOVED * self.plan.tolerance);
+        let of_positions = self.flow.row_off(true, most)?.map(|row| (row, false));
+        self.corner = of_positions.or(self.flow.row_off(false, most)?.map(|row| (row, true)));
+        if self.corner.is_none() {
+            self.flow.project(true)?;
+        }
         self.flow.take_state(&mut y);
         self.y.copy_from_slice(&y);
         self.spare = y;

@@ -36,7 +36,9 @@ pub(super) fn ending(
         .with_note("the equations of the step have no solution near by")
         .help("give a shorter one with --step, or leave `method` out"),
         Outcome::Sliding { event } => sliding(equations, state, *event),
-        Outcome::JumpedOff { event, row } => jumped_off(equations, *event, *row),
+        Outcome::JumpedOff { event, row, is_velocity } => {
+            jumped_off(equations, system.when(*event), *row, *is_velocity)
+        }
         Outcome::Restless { t } => {
             Diagnostic::error("Z609", format!("contacts open and close without end at t = {}", rounded(*t, 9)))
                 .with_note("thousands of changes have not moved the time on")
@@ -227,17 +229,25 @@ fn sliding(equations: &Equations, state: &State, event: usize) -> Diagnostic {
 }
 
 /// Z607: an event moves a position constraint away from the state.
-fn jumped_off(equations: &Equations, event: usize, row: usize) -> Diagnostic {
+fn jumped_off(equations: &Equations, when: Option<usize>, row: usize, is_velocity: bool) -> Diagnostic {
     let name = &equations.rows[row].name;
-    let when = equations.model.whens.get(event);
-    let what = when.map_or("an event".to_string(), |when| format!("the event `{}`", when.name));
-    let d = Diagnostic::error("Z607", format!("{what} takes the system off constraint `{name}`"))
-        .at(equations.model.constraints[equations.rows[row].constraint].span, "no longer met after it");
-    let d = match when {
-        Some(when) => d.and_at(when.span, "changes what the constraint asks"),
-        None => d,
-    };
-    d.help("let the parameter change over time by a formula of t, so that the system can follow")
+    let span = equations.model.constraints[equations.rows[row].constraint].span;
+    let what = if is_velocity { "velocities" } else { "positions" };
+    match when.and_then(|when| equations.model.whens.get(when)) {
+        Some(when) => {
+            let message = format!("the event `{}` takes the system off constraint `{name}`", when.name);
+            Diagnostic::error("Z607", message)
+                .at(span, "no longer met after it")
+                .and_at(when.span, "changes what the constraint asks")
+                .help("let the parameter change over time by a formula of t, so that the system can follow")
+        }
+        None => {
+            Diagnostic::error("Z607", format!("constraint `{name}` switches so that the {what} would have to jump"))
+                .at(span, "after the switch it is not met")
+                .with_note("what becomes of the motion at such a corner no formula says")
+                .help("round the corner off, or state an impact with `contact`")
+        }
+    }
 }
 
 impl Diagnostic {

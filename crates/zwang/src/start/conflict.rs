@@ -9,7 +9,7 @@
 use zwang_expr::Expr;
 use zwang_motion::{Conflict, Matrix, MotionError, Residual, Settings, State, conflict, project_only};
 
-use super::level::{LevelEquations, Part};
+use super::level::{LevelEquations, Part, usual_sizes};
 use super::{Given, guesses};
 use crate::compiled::Compiled;
 use crate::equations::Equations;
@@ -40,7 +40,8 @@ pub(super) fn contradiction(
     settings: &Settings,
 ) -> Result<Contradiction, Vec<f64>> {
     let t = level.time();
-    let mut search = Search { level, settings, starts: starts(guess), work: 0, n_tried: 0 };
+    let starts = starts(guess, &level.sizes);
+    let mut search = Search { level, settings, starts, work: 0, n_tried: 0 };
     let found = match search.linear() {
         Some(conflict) => {
             let misses = conflict.misses();
@@ -80,7 +81,8 @@ pub(crate) fn at_state(
 pub(crate) fn velocities_clash(equations: &Equations, state: &State, rows: &[usize], settings: &Settings) -> bool {
     let mut level = LevelEquations::new(equations, &[], state, true);
     let settings = &Settings { projection_tolerance: ROUGHLY, ..settings.clone() };
-    let mut search = Search { level: &mut level, settings, starts: starts(&state.qdot), work: 0, n_tried: 0 };
+    let starts = starts(&state.qdot, &level.sizes);
+    let mut search = Search { level: &mut level, settings, starts, work: 0, n_tried: 0 };
     search.met(rows, usize::MAX).is_none()
 }
 
@@ -95,9 +97,10 @@ pub(crate) fn velocities_at(
 ) -> Result<State, Box<Contradiction>> {
     let mut level = LevelEquations::new(equations, &[], state, true);
     let rows: Vec<usize> = (0..level.origins.len()).collect();
-    let shaken = |(k, v): (usize, &f64)| v + 0.1 * ((8 + k * 17) as f64).sin() * (1.0 + v.abs());
+    let shaken = |(k, v): (usize, &f64)| v + 0.1 * ((8 + k * 17) as f64).sin() * (level.sizes[k] + v.abs());
     let guess: Vec<f64> = state.qdot.iter().enumerate().map(shaken).collect();
-    let mut search = Search { level: &mut level, settings, starts: starts(&guess), work: 0, n_tried: 0 };
+    let starts = starts(&guess, &level.sizes);
+    let mut search = Search { level: &mut level, settings, starts, work: 0, n_tried: 0 };
     let mut found = search.met(&rows, 1);
     if found.is_none() && !rows.is_empty() {
         found = match contradiction(equations, &mut level, &guess, loose) {
@@ -109,19 +112,19 @@ pub(crate) fn velocities_at(
 }
 
 /// The given values, guesses around them, and values spread further out.
-fn starts(guess: &[f64]) -> Vec<Vec<f64>> {
+fn starts(guess: &[f64], sizes: &[f64]) -> Vec<Vec<f64>> {
     let open = vec![Given::Missing; guess.len()];
-    let mut starts: Vec<Vec<f64>> = guesses(guess, &open).collect();
+    let mut starts: Vec<Vec<f64>> = guesses(guess, &open, sizes).collect();
     let size = guess.iter().fold(0.0, |top: f64, x| top.max(x.abs()));
-    let size = if size > 0.0 { size } else { 1.0 };
+    let size = |j: usize| if size > 0.0 { size } else { sizes[j] };
     // angles that are no part of a whole turn fill the interval evenly, coordinate by coordinate and start by start
     let spread = |k: usize, j: usize| {
         let turn = ((k + 1) as f64 * 0.618_033_988_749_895 + j as f64 * 0.754_877_666_246_693).fract();
         2.0 * turn - 1.0
     };
     for k in 0..MORE_STARTS {
-        let reach = size * [1.0, 3.0][k % 2];
-        starts.push(guess.iter().enumerate().map(|(j, x)| x + reach * spread(k, j)).collect());
+        let reach = [1.0, 3.0][k % 2];
+        starts.push(guess.iter().enumerate().map(|(j, x)| x + reach * size(j) * spread(k, j)).collect());
     }
     starts
 }
@@ -502,8 +505,9 @@ pub(crate) fn velocities_meet_elsewhere(
     let mut joint = Joint { program, inputs: model.state_values(state), n_rows: outputs.len(), n };
     let (weight, movable) = (Matrix::identity(2 * n), vec![true; 2 * n]);
     let here: Vec<f64> = state.q.iter().chain(&state.qdot).copied().collect();
+    let sizes = [usual_sizes(model, state, false), usual_sizes(model, state, true)].concat();
     Some(
-        starts(&here)
+        starts(&here, &sizes)
             .into_iter()
             .take(FEW)
             .any(|mut x| project_only(&mut joint, &weight, &movable, &mut x, settings).is_ok_and(|p| p.converged)),
@@ -519,8 +523,9 @@ pub(crate) fn nearby_positions(
     later: f64,
 ) -> Option<State> {
     let mut other = State { t: state.t + later, ..state.clone() };
+    let sizes = usual_sizes(&equations.model, state, false);
     for (k, x) in other.q.iter_mut().enumerate() {
-        *x += 0.07 * ((3 + k * 17 + attempt * 29) as f64).sin() * (1.0 + x.abs());
+        *x += 0.07 * ((3 + k * 17 + attempt * 29) as f64).sin() * (sizes[k] + x.abs());
     }
     let mut level = LevelEquations::new(equations, &[], &other, false);
     let n = other.q.len();

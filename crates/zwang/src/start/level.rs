@@ -6,9 +6,10 @@ use zwang_motion::{Matrix, MotionError, Residual, State};
 
 use crate::compiled::Compiled;
 use crate::equations::{Equations, SparseRow};
-use crate::model::Level;
+use crate::model::{Level, Model};
 use crate::switches::switches_by;
 use crate::syntax::Span;
+use crate::units::Dimension;
 
 /// Where an equation comes from.
 #[derive(Clone, Debug)]
@@ -31,6 +32,8 @@ pub(super) struct LevelEquations<'e> {
     pub(super) origins: Vec<Origin>,
     n: usize,
     rows: Vec<(Expr, SparseRow)>,
+    /// The usual size of each unknown.
+    pub(super) sizes: Vec<f64>,
     program: Compiled,
     inputs: Vec<f64>,
     symbols: Vec<Expr>,
@@ -73,7 +76,8 @@ impl<'e> LevelEquations<'e> {
         let (symbols, inputs) = (model.state_symbols(), model.state_values(state));
         let (origins, rows): (Vec<_>, Vec<_>) = rows.into_iter().map(|(o, g, j)| (o, (g, j))).unzip();
         let program = compiled(&model.graph, &symbols, &rows);
-        LevelEquations { is_velocity, origins, n, rows, program, inputs, symbols, graph: &model.graph }
+        let sizes = usual_sizes(model, state, is_velocity);
+        LevelEquations { is_velocity, origins, n, rows, sizes, program, inputs, symbols, graph: &model.graph }
     }
 
     /// Takes time, and for velocities the positions, from another state.
@@ -168,6 +172,27 @@ impl<'e> LevelEquations<'e> {
     }
 }
 
+/// How large coordinates, or velocities, are in this model: the largest start value or parameter of their dimension, beside
+/// which rounding is judged. For pure numbers, and where nothing is known, 1.
+pub(super) fn usual_sizes(model: &Model, state: &State, is_velocity: bool) -> Vec<f64> {
+    let units = model.parameters.iter().map(|p| p.unit.as_ref().map(|unit| unit.dimension));
+    let known: Vec<(Dimension, f64)> = model
+        .coordinates
+        .iter()
+        .map(|c| c.dimension)
+        .zip(&state.q)
+        .chain(units.zip(&model.parameter_values))
+        .filter_map(|(dimension, value)| Some((dimension?, value.abs())))
+        .filter(|(dimension, size)| *dimension != Dimension::NONE && *size > 0.0)
+        .collect();
+    let size_of = |dimension: Option<Dimension>| {
+        let alike = known.iter().filter(|(d, _)| Some(*d) == dimension).map(|(_, size)| *size);
+        alike.reduce(f64::max).unwrap_or(1.0)
+    };
+    let in_a_second = |k: usize, size: f64| if is_velocity { size.max(state.qdot[k].abs()) } else { size };
+    model.coordinates.iter().enumerate().map(|(k, c)| in_a_second(k, size_of(c.dimension))).collect()
+}
+
 fn compiled(graph: &Graph, symbols: &[Expr], rows: &[(Expr, SparseRow)]) -> Compiled {
     let mut outputs: Vec<Expr> = rows.iter().map(|(g, _)| *g).collect();
     outputs.extend(rows.iter().flat_map(|(_, row)| row.iter().map(|(_, e)| *e)));
@@ -202,6 +227,10 @@ impl Residual for LevelEquations<'_> {
 
     fn n_rows(&self) -> usize {
         self.rows.len()
+    }
+
+    fn size(&self, unknown: usize) -> f64 {
+        self.sizes[unknown]
     }
 
     fn allocate(&self) -> Matrix {
@@ -267,6 +296,10 @@ impl Residual for Part<'_, '_> {
 
     fn n_rows(&self) -> usize {
         self.rows.len()
+    }
+
+    fn size(&self, unknown: usize) -> f64 {
+        self.level.sizes.get(unknown).copied().unwrap_or(1.0)
     }
 
     fn allocate(&self) -> Matrix {

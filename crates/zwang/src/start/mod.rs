@@ -91,7 +91,7 @@ impl Finder<'_> {
         let model = &equations.model;
         let message = match self.search(&mut level, &given, &guess) {
             Search::Kept { attempt } => return self.kept(equations, &mut level, &given, &guess, attempt),
-            Search::Moved(nearest) if self.accepts(&guess, &nearest) => {
+            Search::Moved(nearest) if self.accepts(&level, &guess, &nearest) => {
                 self.keep(is_velocity, &nearest);
                 return Some(());
             }
@@ -154,8 +154,9 @@ impl Finder<'_> {
     }
 
     /// Whether a move is within the user's digits, or allowed by `fix`.
-    fn accepts(&self, given: &[f64], nearest: &[f64]) -> bool {
-        self.fix || given.iter().zip(nearest).all(|(a, b)| (a - b).abs() <= DIGITS * (1.0 + a.abs()))
+    fn accepts(&self, level: &LevelEquations, given: &[f64], nearest: &[f64]) -> bool {
+        let mut moves = given.iter().zip(nearest).zip(&level.sizes);
+        self.fix || moves.all(|((a, b), size)| (a - b).abs() <= DIGITS * (size + a.abs()))
     }
 
     /// Puts the coordinates of points where the start wants them, before any constraint is asked.
@@ -187,7 +188,7 @@ impl Finder<'_> {
             let movable: Vec<bool> = given.iter().map(is_movable).collect();
             let shaken: Vec<Given> =
                 given.iter().zip(&movable).map(|(g, m)| if *m { Given::Missing } else { *g }).collect();
-            for (attempt, start) in guesses(guess, &shaken).enumerate() {
+            for (attempt, start) in guesses(guess, &shaken, &level.sizes).enumerate() {
                 let mut x = start;
                 match self.project(level, &weight, &movable, &mut x, false) {
                     Ok(projection) if projection.converged => {
@@ -205,7 +206,7 @@ impl Finder<'_> {
         let everything = vec![true; guess.len()];
         let unmet = level.unmet_start_equations(guess);
         level.drop_start_equations();
-        for attempt in guesses(guess, &vec![Given::Missing; guess.len()]) {
+        for attempt in guesses(guess, &vec![Given::Missing; guess.len()], &level.sizes) {
             let mut x = attempt;
             match self.project(level, &weight, &everything, &mut x, false) {
                 Ok(projection) if projection.converged && !unmet.is_empty() => return Search::Unmet(unmet),
@@ -294,10 +295,11 @@ impl Finder<'_> {
         if missing == 0 || missing > 40 {
             return Some(());
         }
-        for other in guesses(guess, given).skip(1) {
+        for other in guesses(guess, given, &level.sizes).skip(1) {
             let mut y = other;
             let found = project_only(level, &weight, &open, &mut y, self.settings);
-            let differs = x.iter().zip(&y).any(|(a, b)| (a - b).abs() > 1e-4 * (1.0 + a.abs()));
+            let mut both = x.iter().zip(&y).zip(&level.sizes);
+            let differs = both.any(|((a, b), size)| (a - b).abs() > 1e-4 * (size + a.abs()));
             if found.is_ok_and(|p| p.converged) && differs {
                 self.diagnostics.push(report::ambiguous(&equations.model, &x, &y));
                 return None;
@@ -312,9 +314,10 @@ impl Finder<'_> {
             return false;
         }
         let weight = self.weight(guess, false);
-        guesses(guess, given).skip(1).all(|mut x| {
+        guesses(guess, given, &level.sizes).skip(1).all(|mut x| {
             let found = project_only(level, &weight, open, &mut x, self.settings);
-            let back = x.iter().zip(guess).all(|(a, b)| (a - b).abs() <= 1e-3 * (1.0 + b.abs()));
+            let mut both = x.iter().zip(guess).zip(&level.sizes);
+            let back = both.all(|((a, b), size)| (a - b).abs() <= 1e-3 * (size + b.abs()));
             found.is_ok_and(|p| p.converged) && back
         })
     }
@@ -360,15 +363,15 @@ fn given_values(model: &Model, is_velocity: bool) -> (Vec<Given>, Vec<f64>) {
 }
 
 /// The given values with several guesses for the positions that were not given.
-fn guesses<'a>(guess: &'a [f64], given: &'a [Given]) -> impl Iterator<Item = Vec<f64>> + 'a {
+fn guesses<'a>(guess: &'a [f64], given: &'a [Given], sizes: &[f64]) -> impl Iterator<Item = Vec<f64>> + 'a {
     let any_missing = given.contains(&Given::Missing);
     let n_guesses = if any_missing { 5 } else { 1 };
     let scale = guess.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
-    let scale = if scale > 0.0 { scale } else { 1.0 };
+    let scales: Vec<f64> = if scale > 0.0 { vec![scale; guess.len()] } else { sizes.to_vec() };
     (0..n_guesses).map(move |attempt| {
-        let shift = [0.0, 0.6, -0.6, 1.1, -0.35][attempt] * scale;
+        let shift = [0.0, 0.6, -0.6, 1.1, -0.35][attempt];
         let moved = |(k, (x, g)): (usize, (&f64, &Given))| match g {
-            Given::Missing => x + shift * (1.0 + 0.1 * (k as f64).sin()),
+            Given::Missing => x + shift * scales[k] * (1.0 + 0.1 * (k as f64).sin()),
             _ => *x,
         };
         guess.iter().zip(given).enumerate().map(moved).collect()

@@ -20,6 +20,9 @@ pub struct Elsewhere {
 
 /// Lengths of a step that are tried, beside the size of the system: the largest that stays on the constraints is taken.
 const STEPS: [f64; 6] = [0.3, 0.1, 0.03, 1e-2, 1e-3, 1e-4];
+/// Once a longer step led back, shorter ones show only whether everything does: where constraints touch, points this
+/// near to them cannot be told from points on them.
+const SHORTEST_EVIDENCE: f64 = 0.03;
 /// A step leads away if this much of it is left once it is back on the constraints. Where constraints only touch nothing is.
 const LEADS_AWAY: f64 = 0.2;
 /// A random direction of which no more than this is left has no free part: far above rounding, far below chance.
@@ -205,7 +208,7 @@ impl<'a> Walk<'a> {
             }
             let moved: Vec<f64> = there.q.iter().zip(&here.q).map(|(a, b)| a - b).collect();
             if self.length(&moved) >= LEADS_AWAY * size || (self.time > 0.0 && there.t > here.t) {
-                return Ok(there);
+                return if size >= SHORTEST_EVIDENCE || !came_back { Ok(there) } else { Err(Way::Nowhere) };
             }
             came_back = true;
         }

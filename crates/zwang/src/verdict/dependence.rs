@@ -5,8 +5,8 @@ use zwang_motion::{Dependence, Given, Matrix, Settings, State, dependence};
 
 use super::polynomial::Atoms;
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::equations::Equations;
-use crate::model::Level;
+use crate::equations::{ConstraintRow, Equations};
+use crate::model::{Level, Model};
 use crate::quantity::rounded;
 use crate::start::{Elsewhere, beside, elsewhere, joined};
 use crate::system::System;
@@ -24,6 +24,19 @@ pub struct Redundant {
     pub everywhere: Option<bool>,
     /// How `everywhere` is known.
     pub evidence: Evidence,
+    /// What gives it at the other states.
+    pub likeness: Likeness,
+}
+
+/// What gives a dependent row at other states.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Likeness {
+    /// The same rows with the same factors.
+    Same,
+    /// The same rows with other factors.
+    Factors,
+    /// Other rows, or none.
+    Rows,
 }
 
 /// How it is known whether a dependence holds at other states.
@@ -75,6 +88,10 @@ pub struct Dependencies {
     pub there: Vec<Dependence>,
     /// The rows whose entries are nothing but rounding here, though not zero.
     pub faded: Vec<usize>,
+    /// The rank beside the masses and that of the coefficients alone, where they differ: then neither is believed.
+    pub ranks: Option<(usize, usize)>,
+    /// What is left of dependent rows, at most, beside what they are made of.
+    pub dropped: f64,
     /// The usual size of each row.
     usual: Vec<f64>,
 }
@@ -103,8 +120,14 @@ pub fn redundant(
     let mut found = Dependencies { usual: usual_sizes(system, state, given), ..Dependencies::default() };
     let rows = found.rows(given);
     let Ok(here) = dependence(&rows, settings) else { return Dependencies::default() };
+    found.dropped = remainder(&rows, &here);
     let is_faded = |i: &usize| size(&rows, *i) == 0.0 && size(&given.constraint_matrix, *i) > 0.0;
     found.faded = here.vanished.iter().copied().filter(is_faded).collect();
+    if let Some(plain) = by_coefficients(&rows, given, settings).filter(|plain| plain.rank != here.rank) {
+        found.ranks = Some((here.rank, plain.rank));
+        found.here = if plain.rank > here.rank { plain } else { here };
+        return found;
+    }
     found.here = here;
     if found.here.dependent.is_empty() && found.here.vanished.is_empty() {
         return found;
@@ -112,28 +135,79 @@ pub fn redundant(
     found.elsewhere = elsewhere(equations, system, state, settings, n_walks(state.q.len()));
     let states = std::mem::take(&mut found.elsewhere.states);
     for (other, given) in states {
-        if let Ok(there) = dependence(&found.rows(&given), settings) {
+        let rows = found.rows(&given);
+        if let Ok(there) = dependence(&rows, settings)
+            && found.is_clear(&given, &rows, &there)
+        {
             found.there.push(there);
             found.elsewhere.states.push((other, given));
         }
     }
     let rows: Vec<(usize, Vec<(usize, f64)>)> = found.here.dependent.clone();
     let mut look = Look { equations, system, state, found: &found, settings };
-    let redundant = rows.iter().map(|(row, terms)| look.at(*row, terms)).collect();
+    let numbered = rows.iter().enumerate();
+    let redundant = numbered.map(|(at, (row, terms))| look.at(*row, terms, at < MOST_FORMULAS)).collect();
     found.redundant = redundant;
     found
 }
 
-/// A with every column in units of 1/√m, so that a change of units changes no verdict.
+/// For how many dependent rows a formula is looked for: no reader wants more, and each takes about a millisecond. Of the
+/// others only single multiples are proved, by one division.
+const MOST_FORMULAS: usize = 200;
+
+/// What the rows are to each other without the masses; none where these change nothing.
+///
+/// Rows put to zero as rounding stay so.
+fn by_coefficients(rows: &Matrix, given: &Given, settings: &Settings) -> Option<Dependence> {
+    let unit = mass_units(given);
+    if unit.iter().all(|u| *u == unit[0]) {
+        return None;
+    }
+    let mut plain = given.constraint_matrix.clone();
+    for i in (0..rows.n_rows).filter(|i| size(rows, *i) == 0.0) {
+        plain.row_mut(i).1.fill(0.0);
+    }
+    dependence(&plain, settings).ok()
+}
+
+/// What the combinations of dependent rows leave of them, at most, beside the terms they are made of.
+fn remainder(rows: &Matrix, d: &Dependence) -> f64 {
+    let mut rest = vec![0.0_f64; rows.n_cols];
+    let mut largest = 0.0_f64;
+    for (row, terms) in &d.dependent {
+        let mut whole = 0.0;
+        for (k, factor) in terms.iter().map(|(k, c)| (*k, -c)).chain([(*row, 1.0)]) {
+            whole += factor.abs() * size(rows, k);
+            let (columns, values) = rows.row(k);
+            columns.iter().zip(values).for_each(|(&j, x)| rest[j] += factor * x);
+        }
+        for k in terms.iter().map(|(k, _)| *k).chain([*row]) {
+            for &j in rows.row(k).0 {
+                let left = std::mem::take(&mut rest[j]).abs();
+                largest = if whole > 0.0 { largest.max(left / whole) } else { largest };
+            }
+        }
+    }
+    largest
+}
+
+/// The unit of each column, 1/√m.
 #[allow(non_snake_case)]
-fn by_mass(given: &Given) -> Matrix {
-    let (A, M) = (&given.constraint_matrix, &given.mass_matrix);
+fn mass_units(given: &Given) -> Vec<f64> {
+    let M = &given.mass_matrix;
     // a power of two changes no digit
     let unit = |j: usize| match M.get(j, j) {
         m if m > 0.0 && m.is_normal() => 2.0_f64.powi((-0.5 * m.log2()).round().clamp(-300.0, 300.0) as i32),
         _ => 1.0,
     };
-    let unit: Vec<f64> = (0..A.n_cols).map(unit).collect();
+    (0..given.constraint_matrix.n_cols).map(unit).collect()
+}
+
+/// A with every column in units of 1/√m, so that a change of units changes no verdict.
+#[allow(non_snake_case)]
+fn by_mass(given: &Given) -> Matrix {
+    let A = &given.constraint_matrix;
+    let unit = mass_units(given);
     let mut scaled = A.clone();
     for i in 0..A.n_rows {
         let (columns, values) = scaled.row_mut(i);
@@ -174,29 +248,62 @@ struct Formula {
 }
 
 impl Look<'_> {
-    fn at(&mut self, row: usize, terms: &[(usize, f64)]) -> Redundant {
+    fn at(&mut self, row: usize, terms: &[(usize, f64)], wants_formula: bool) -> Redundant {
         let elsewhere = self.factors_elsewhere(row, terms);
-        let formula = self.formula(row, terms, elsewhere.as_deref());
-        let there = &self.found.there;
-        let is_dependent = |d: &Dependence| d.vanished.contains(&row) || d.dependent.iter().any(|(r, _)| *r == row);
-        let n = there.len();
-        let evidence = match &formula {
-            Some(formula) if formula.proved => Evidence::Proved,
-            _ if n > 0 && there.iter().all(is_dependent) => Evidence::Held(n),
-            _ if n > 0 => Evidence::Failed(n),
-            _ if self.found.is_only_position() => Evidence::NoOtherPosition,
-            _ => Evidence::NotTried,
+        let formula = match wants_formula {
+            true => self.formula(row, terms, elsewhere.as_deref()),
+            false => None,
+        };
+        let is_proved = match &formula {
+            Some(formula) => formula.proved,
+            None => !wants_formula && self.is_multiple(row, terms),
+        };
+        let n = self.found.there.len();
+        let evidence = match n {
+            _ if is_proved => Evidence::Proved,
+            1.. if self.is_given_elsewhere(row) => Evidence::Held(n),
+            1.. => Evidence::Failed(n),
+            0 if self.found.is_only_position() => Evidence::NoOtherPosition,
+            0 => Evidence::NotTried,
         };
         let everywhere = match evidence {
             Evidence::Proved | Evidence::Held(_) => Some(true),
             Evidence::Failed(_) => Some(false),
             Evidence::NoOtherPosition | Evidence::NotTried => None,
         };
+        let near = |numbers: &Vec<f64>| numbers.iter().zip(terms).all(|(x, (_, c))| (x - c).abs() <= AGREES * c.abs());
+        let likeness = match &elsewhere {
+            Some(numbers) if numbers.iter().all(near) => Likeness::Same,
+            Some(_) => Likeness::Factors,
+            None => Likeness::Rows,
+        };
         let names = &self.equations.rows;
         let depends_on = terms.iter().map(|(k, c)| (names[*k].name.clone(), *c)).collect();
         let row_name = names[row].name.clone();
         let formula = formula.filter(|_| everywhere == Some(true)).and_then(|f| self.text(terms, &f.factors));
-        Redundant { row: row_name, depends_on, formula, everywhere, evidence }
+        Redundant { row: row_name, depends_on, formula, everywhere, evidence, likeness }
+    }
+
+    /// Whether other rows give this one at every other state.
+    ///
+    /// Where the rank is the same there, it is enough that the row takes part in a dependence: which of its rows comes
+    /// out as the dependent one is a matter of their order.
+    fn is_given_elsewhere(&self, row: usize) -> bool {
+        let is_dependent = |d: &Dependence| d.vanished.contains(&row) || d.dependent.iter().any(|(r, _)| *r == row);
+        let takes_part = |d: &Dependence| d.dependent.iter().any(|(_, terms)| terms.iter().any(|(k, _)| *k == row));
+        let is_singular = self.found.is_singular();
+        self.found.there.iter().all(|d| is_dependent(d) || (!is_singular && takes_part(d)))
+    }
+
+    /// Whether a row is a multiple of another one, by division.
+    fn is_multiple(&mut self, row: usize, terms: &[(usize, f64)]) -> bool {
+        let [(k, _)] = terms else { return false };
+        let (whole, part) = (&self.equations.rows[row], &self.equations.rows[*k]);
+        let pair = match whole.level == part.level {
+            true => Some((whole.residual, part.residual)),
+            false => whole.rate.zip(part.rate),
+        };
+        pair.is_some_and(|(whole, part)| !self.quotients(whole, part).is_empty())
     }
 
     /// The factors of the same rows at each of the other states; none where these rows do not give it there.
@@ -379,7 +486,31 @@ const LONGEST_FORMULA: usize = 90;
 impl Dependencies {
     /// Whether every dependence here is an identity, so that other states need not be asked.
     pub(crate) fn is_proved(&self) -> bool {
-        self.here.vanished.is_empty() && self.redundant.iter().all(|r| r.evidence == Evidence::Proved)
+        self.ranks.is_none()
+            && self.here.vanished.is_empty()
+            && self.redundant.iter().all(|r| r.evidence == Evidence::Proved)
+    }
+
+    /// Whether more rows are independent at other states.
+    pub fn is_singular(&self) -> bool {
+        self.rank_elsewhere().is_some_and(|rank| rank > self.here.rank)
+    }
+
+    /// Whether the rank of another state is beyond doubt.
+    ///
+    /// Where constraints touch, a point close to them passes for one on them, and rows that are the same where they
+    /// touch differ a little there. Rows that are clearly independent, or dependent to rounding, belong to no such point.
+    fn is_clear(&self, given: &Given, rows: &Matrix, there: &Dependence) -> bool {
+        /// What must remain of rows that count: far above the root of rounding, which a double root leaves.
+        const CLEAR: f64 = 1e-4;
+        /// What rounding may leave of rows that do not, with some digits lost on the way.
+        const ROUNDING: f64 = 1e-12;
+        let scaled = by_mass(given);
+        let is_fading = |i: usize| {
+            let part = size(&scaled, i) / self.usual[i];
+            part > ROUNDING && part < CLEAR
+        };
+        there.gap.kept >= CLEAR && remainder(rows, there) <= ROUNDING && !(0..scaled.n_rows).any(is_fading)
     }
 
     /// A in units of the masses, with rows that are nothing but rounding put to zero.
@@ -428,8 +559,28 @@ fn factors(A: &Matrix, row: usize, terms: &[(usize, f64)], settings: &Settings) 
     Some(factors)
 }
 
-/// A number as a fraction with a small denominator, by continued fractions.
+/// A number as a fraction with a small denominator, but for a power of ten: rows may be written in any unit.
 fn fraction(x: f64) -> Option<(i64, i64)> {
+    /// A larger power leaves no room for the fraction.
+    const MOST_DIGITS: f64 = 14.0;
+    if let Some(found) = plain_fraction(x) {
+        return Some(found);
+    }
+    let digits = x.abs().log10().floor();
+    if !digits.is_finite() || digits.abs() > MOST_DIGITS {
+        return None;
+    }
+    let ten = 10_i64.checked_pow(digits.abs() as u32)?;
+    if digits < 0.0 {
+        let (p, q) = plain_fraction(x * ten as f64)?;
+        return Some((p, q.checked_mul(ten)?));
+    }
+    let (p, q) = plain_fraction(x / ten as f64)?;
+    Some((p.checked_mul(ten)?, q))
+}
+
+/// A number as a fraction with a small denominator, by continued fractions.
+fn plain_fraction(x: f64) -> Option<(i64, i64)> {
     /// Larger ones would fit any number to the digits at hand.
     const LARGEST: i64 = 1000;
     let (mut before, mut now) = ((0i64, 1i64), (1i64, 0i64));
@@ -482,11 +633,15 @@ fn sentence(r: &Redundant) -> String {
         Evidence::Proved => ", proved (the factor at this state)",
         Evidence::Held(n) => match r.formula {
             Some(_) => &format!(", held at {}", random_states(n)),
-            None => &format!(" at this state, with other factors at {}", random_states(n)),
+            None => match r.likeness {
+                Likeness::Same => &format!(", held at {}", random_states(n)),
+                Likeness::Factors => &format!(" at this state, with other factors at {}", random_states(n)),
+                Likeness::Rows => &format!(" at this state, with other rows at {}", random_states(n)),
+            },
         },
         Evidence::Failed(_) => " at this state, though not at others",
         Evidence::NoOtherPosition => " here, and there is no other position near",
-        Evidence::NotTried => " at this state (others were not looked at)",
+        Evidence::NotTried => " at this state; whether at others was not found out",
     };
     format!("`{}` {verb} {}: {formula}{place}", r.row, joined(&names))
 }
@@ -499,9 +654,15 @@ pub fn redundancy_notes(equations: &Equations, found: &Dependencies, rank: usize
         let row = equations.rows.iter().find(|e| e.name == r.row);
         // where rows meet only here, the count of freedoms holds only here
         let shaky = r.evidence == Evidence::NoOtherPosition && rank < n;
-        let singular = shaky || matches!(r.evidence, Evidence::Failed(_));
+        let is_needed_elsewhere = matches!(r.evidence, Evidence::Failed(_));
+        let singular = shaky || (is_needed_elsewhere && found.is_singular());
         let d = if singular { Diagnostic::warning("Z310", message) } else { Diagnostic::note("Z310", message) };
-        let label = if singular { "a singular position" } else { "not needed for the motion" };
+        let label = match is_needed_elsewhere {
+            _ if singular => "a singular position",
+            true => "not needed at this state",
+            false if r.everywhere.is_none() && !is_fixed(equations, rank) => "given by others at this state",
+            false => "not needed for the motion",
+        };
         let d = match row {
             Some(row) => d.at(equations.model.constraints[row.constraint].span, label),
             None => d,
@@ -519,6 +680,10 @@ pub fn redundancy_notes(equations: &Equations, found: &Dependencies, rank: usize
                 "{here} {freedoms} of freedom here, {nearby} nearby: rank and multipliers are those of this position"
             );
             return d.with_note(counts).help("start from another position if this one was not meant");
+        }
+        if is_needed_elsewhere {
+            return d
+                .with_note("as many rows are independent here as nearby, though not the same: no singular position");
         }
         let shared = match r.depends_on.len() {
             0..=MOST_NAMES => {
@@ -558,7 +723,10 @@ pub fn vanishing_notes(equations: &Equations, found: &Dependencies) -> Vec<Diagn
         let n = found.there.len();
         if n > 0 && found.there.iter().all(|d| d.vanished.contains(&k)) {
             return d
-                .with_note(format!("it vanishes at {n} random states on the constraints too: it never acts"))
+                .with_note(format!(
+                    "it vanishes at {} on the constraints too: what it asks for cannot be judged from its row",
+                    random_states(n)
+                ))
                 .help("write the constraint without a square: `u = 0` instead of `u^2 = 0`");
         }
         d.help(format!("start from other {what}, or write the constraint so that it does not vanish"))
@@ -586,38 +754,62 @@ pub struct Necessity {
     pub removable: Vec<usize>,
 }
 
-/// Which constraints could be left out, each alone and together, wherever the rank is what it is in general.
+/// Which constraints could be left out, each alone and together, here and wherever the rank is what it is in general.
 ///
 /// Rows R can go if the rank stays, which is so if the multipliers that make no force, Aᵀy = 0, take every value on R.
+/// Of a constraint that vanishes here nothing is said: what it asks for nearby its row does not tell.
 pub fn necessity(equations: &Equations, found: &Dependencies, settings: &Settings) -> Necessity {
     let mut rows_of: Vec<Vec<usize>> = vec![Vec::new(); equations.model.constraints.len()];
     equations.rows.iter().enumerate().for_each(|(k, row)| rows_of[row.constraint].push(k));
-    let general = found.general();
-    let (n, rank) = (equations.model.n_coordinates(), found.here.rank);
-    // a position that cannot be left decides alone
-    let known = !found.there.is_empty() || rank == equations.rows.len() || rank == n || found.is_proved();
-    let mut essential = vec![false; rows_of.len()];
-    for d in &general {
-        let loose = loose_parts(d, equations.rows.len());
-        for (c, rows) in rows_of.iter().enumerate() {
-            essential[c] |= !can_go(&loose, rows, settings);
-        }
+    let mut states = found.general();
+    if !found.there.is_empty() {
+        states.push(&found.here);
     }
+    let (m, rank) = (equations.rows.len(), found.here.rank);
+    // a position that cannot be left decides alone
+    let is_decided = !found.there.is_empty() || rank == m || is_fixed(equations, rank) || found.is_proved();
+    let known = found.ranks.is_none() && is_decided;
+    let loose: Vec<Loose> = states.iter().map(|d| loose_parts(d, m)).collect();
+    let has_vanished = |rows: &[usize]| rows.iter().any(|k| found.here.vanished.contains(k));
+    let can_all_go = |rows: &[usize]| loose.iter().all(|loose| can_go(loose, rows, settings));
+    let judge = |rows: &Vec<usize>| (known && !has_vanished(rows)).then(|| !can_all_go(rows));
+    let essential: Vec<Option<bool>> = rows_of.iter().map(judge).collect();
+    let alone: Vec<usize> =
+        (0..rows_of.len()).filter(|c| essential[*c] == Some(false) && !rows_of[*c].is_empty()).collect();
     let given_by_others = |d: &Dependence, k: &usize| {
         d.vanished.contains(k) || d.dependent.binary_search_by_key(k, |(row, _)| *row).is_ok()
     };
-    let goes =
-        |rows: &Vec<usize>| !rows.is_empty() && general.iter().all(|d| rows.iter().all(|k| given_by_others(d, k)));
-    let removable = match known {
-        true => (0..rows_of.len()).filter(|c| goes(&rows_of[*c])).collect(),
-        false => Vec::new(),
-    };
-    let essential = essential.into_iter().map(|e| known.then_some(e)).collect();
+    let goes = |c: &usize| states.iter().all(|d| rows_of[*c].iter().all(|k| given_by_others(d, k)));
+    let mut removable: Vec<usize> = alone.iter().copied().filter(goes).collect();
+    // which row comes out as dependent may differ from state to state: then one after the other is tried
+    if removable.is_empty() && alone.len() <= MOST_TOGETHER {
+        let mut gone: Vec<usize> = Vec::new();
+        for &c in alone.iter().rev() {
+            let together: Vec<usize> = gone.iter().chain(&rows_of[c]).copied().collect();
+            if can_all_go(&together) {
+                gone = together;
+                removable.push(c);
+            }
+        }
+        removable.reverse();
+    }
     Necessity { essential, removable }
 }
 
+/// Whether the constraints leave nothing but this position, at all times.
+fn is_fixed(equations: &Equations, rank: usize) -> bool {
+    let Model { graph, time, .. } = &equations.model;
+    let is_still = |row: &ConstraintRow| row.level == Level::Position && !graph.symbols(row.residual).contains(time);
+    rank == equations.model.n_coordinates() && equations.rows.iter().all(is_still)
+}
+
+/// Constraints tried one after the other: each trial costs what all before it cost together.
+const MOST_TOGETHER: usize = 50;
+
 /// For each row the vectors y with Aᵀy = 0 it takes part in, by number, with its entry.
-fn loose_parts(d: &Dependence, m: usize) -> Vec<Vec<(usize, f64)>> {
+type Loose = Vec<Vec<(usize, f64)>>;
+
+fn loose_parts(d: &Dependence, m: usize) -> Loose {
     let mut parts = vec![Vec::new(); m];
     for (at, (row, terms)) in d.dependent.iter().enumerate() {
         parts[*row].push((at, 1.0));

@@ -1,5 +1,6 @@
 //! What of the constraint forces the model determines, and what is one of a family.
 
+use rustc_hash::FxHashMap;
 use zwang_expr::{Expr, Program};
 use zwang_motion::{Dependence, Found, Given, Snapshot, State};
 
@@ -63,55 +64,98 @@ struct Place<'a> {
     state: &'a State,
     given: &'a Given,
     changes: Vec<Change>,
+    /// The changes each row takes part in, by number.
+    changes_of: FxHashMap<usize, Vec<usize>>,
+    /// The values of the symbols of the state, in their order.
+    values: Vec<f64>,
+}
+
+impl<'a> Place<'a> {
+    fn new(equations: &Equations, state: &'a State, given: &'a Given, d: &Dependence) -> Place<'a> {
+        let changes = changes(d);
+        let mut changes_of: FxHashMap<usize, Vec<usize>> = FxHashMap::default();
+        for (at, change) in changes.iter().enumerate() {
+            change.iter().for_each(|(k, _)| changes_of.entry(*k).or_default().push(at));
+        }
+        Place { state, given, changes, changes_of, values: equations.model.state_values(state) }
+    }
 }
 
 /// What is determined at a state and in general.
 pub fn determinacy(equations: &Equations, snapshot: &Snapshot, rows: &Dependencies) -> Determinacy {
-    let here = Place { state: &snapshot.state, given: &snapshot.given, changes: changes(&rows.here) };
+    let here = Place::new(equations, &snapshot.state, &snapshot.given, &rows.here);
     if here.changes.is_empty() {
         return Determinacy::default();
     }
     let there = rows.elsewhere.states.iter().zip(&rows.there);
     let general: Vec<Place> = there
         .filter(|(_, d)| Some(d.rank) == rows.rank_elsewhere())
-        .map(|((state, given), d)| Place { state, given, changes: changes(d) })
+        .map(|((state, given), d)| Place::new(equations, state, given, d))
         .collect();
     let mut quantities: Vec<Quantity> = Vec::new();
+    let mut named: FxHashMap<String, usize> = FxHashMap::default();
+    let sources = sources(equations);
     for (name, expr) in shown(equations) {
-        let mut probe = Probe::new(equations, &snapshot.found, expr);
+        let mut probe = Probe::new(equations, &sources, &snapshot.found, expr);
         let powers = powers(equations, expr);
         if probe.is_none() && powers.is_empty() {
             continue;
         }
         let mut stays = |place: &Place| {
-            probe.as_mut().is_none_or(|probe| probe.stays(equations, place.state, &place.changes))
-                && powers.iter().all(|c| power_stays(equations, place, *c))
+            probe.as_mut().is_none_or(|probe| probe.stays(place))
+                && powers.iter().all(|sum| power_stays(equations, place, sum))
         };
         let here = stays(&here);
         let general = (!general.is_empty()).then(|| general.iter().all(&mut stays));
         // components of a drawn force share a name: it is determined if all of them are
-        match quantities.iter_mut().find(|other| other.name == name) {
+        match named.get(&name).map(|at| &mut quantities[*at]) {
             Some(other) => {
                 other.here &= here;
                 other.general = other.general.zip(general).map(|(a, b)| a && b);
             }
-            None => quantities.push(Quantity { name, here, general }),
+            None => {
+                named.insert(name.clone(), quantities.len());
+                quantities.push(Quantity { name, here, general });
+            }
         }
     }
     Determinacy { families: families(equations, &rows.here), quantities }
 }
 
-/// The constraints whose power or work an expression contains.
-fn powers(equations: &Equations, expr: Expr) -> Vec<usize> {
-    let derived = |symbol: &Expr| match equations.model.derived.get(symbol) {
-        Some(Derived::Power(c) | Derived::Work(c)) => Some(*c),
-        _ => None,
+/// Powers of constraints, times numbers.
+type Powers = Vec<(usize, f64)>;
+
+/// Sums of powers that must stay for an expression to stay: of all powers in it and of all works, where it contains them times
+/// numbers, else each by itself.
+fn powers(equations: &Equations, expr: Expr) -> Vec<Powers> {
+    let model = &equations.model;
+    let (mut powers, mut works) = (Vec::new(), Vec::new());
+    for symbol in model.graph.symbols(expr) {
+        match model.derived.get(&symbol) {
+            Some(Derived::Power(c)) => powers.push((symbol, *c)),
+            Some(Derived::Work(c)) => works.push((symbol, *c)),
+            _ => {}
+        }
+    }
+    if powers.is_empty() && works.is_empty() {
+        return Vec::new();
+    }
+    let mut graph = model.graph.clone();
+    let mut times_numbers = |symbols: &[(Expr, usize)]| -> Option<Powers> {
+        let number = |&(symbol, c): &(Expr, usize)| {
+            let slope = graph.derivative(expr, symbol);
+            Some((c, graph.constant_value(slope)?))
+        };
+        symbols.iter().map(number).collect()
     };
-    equations.model.graph.symbols(expr).iter().filter_map(derived).collect()
+    match (times_numbers(&powers), times_numbers(&works)) {
+        (Some(powers), Some(works)) => vec![powers, works],
+        _ => powers.iter().chain(&works).map(|(_, c)| vec![(*c, 1.0)]).collect(),
+    }
 }
 
-/// Whether no change that makes no force changes the power of a constraint, Σ λᵢ Aᵢ q̇ over its rows.
-fn power_stays(equations: &Equations, place: &Place, constraint: usize) -> bool {
+/// Whether no change that makes no force changes a sum of powers, Σ λᵢ Aᵢ q̇ over the rows of each constraint.
+fn power_stays(equations: &Equations, place: &Place, powers: &Powers) -> bool {
     let mass = |j: usize| place.given.mass_matrix.get(j, j).max(0.0);
     let rates = &place.state.qdot;
     let whole: f64 = rates.iter().enumerate().map(|(j, v)| mass(j) * v * v).sum::<f64>().sqrt();
@@ -122,10 +166,11 @@ fn power_stays(equations: &Equations, place: &Place, constraint: usize) -> bool 
         let terms = columns.iter().zip(values).map(|(&j, a)| (a * rates[j], a.abs() * usual(j)));
         terms.fold((0.0, 0.0), |(sum, size), (x, by)| (sum + x, size + by))
     };
+    let weight = |k: usize| powers.iter().find(|(c, _)| *c == equations.rows[k].constraint).map(|(_, weight)| *weight);
     place.changes.iter().all(|change| {
-        let own = change.iter().filter(|(k, _)| equations.rows[*k].constraint == constraint);
+        let own = change.iter().filter_map(|(k, y)| Some((*k, y * weight(*k)?)));
         let (sum, size) = own.fold((0.0_f64, 0.0_f64), |(sum, size), (k, y)| {
-            let (motion, terms) = power(*k);
+            let (motion, terms) = power(k);
             (sum + y * motion, size + (y * terms).abs())
         });
         sum.abs() <= SHIFT * size
@@ -147,15 +192,17 @@ fn changes(d: &Dependence) -> Vec<Change> {
 fn families(equations: &Equations, d: &Dependence) -> Vec<Family> {
     // the first row of each group stands for it
     let mut group: Vec<usize> = (0..equations.rows.len()).collect();
-    fn root(group: &[usize], mut k: usize) -> usize {
+    fn root(group: &mut [usize], mut k: usize) -> usize {
         while group[k] != k {
+            // half the way next time
+            group[k] = group[group[k]];
             k = group[k];
         }
         k
     }
     for (row, terms) in &d.dependent {
         for (k, _) in terms {
-            let (a, b) = (root(&group, *row), root(&group, *k));
+            let (a, b) = (root(&mut group, *row), root(&mut group, *k));
             group[a.max(b)] = a.min(b);
         }
     }
@@ -169,7 +216,7 @@ fn families(equations: &Equations, d: &Dependence) -> Vec<Family> {
         terms.iter().for_each(|(k, c)| shares.entry(*k).or_default().push((*row, *c)));
     }
     for k in (0..equations.rows.len()).filter(|k| is_dependent.contains_key(k) || shares.contains_key(k)) {
-        let family = members.entry(root(&group, k)).or_insert_with(|| Family {
+        let family = members.entry(root(&mut group, k)).or_insert_with(|| Family {
             rows: Vec::new(),
             directions: Vec::new(),
             determined: Vec::new(),
@@ -208,69 +255,105 @@ fn shown(equations: &Equations) -> Vec<(String, Expr)> {
     shown
 }
 
+/// Where the value of a symbol comes from.
+#[derive(Copy, Clone)]
+enum Source {
+    /// By its number among the symbols of the state.
+    State(usize),
+    /// The multiplier of a row.
+    Lambda(usize),
+    /// An acceleration.
+    Acceleration(usize),
+    /// G.
+    Gaussian,
+}
+
+/// Where the value of each symbol comes from.
+fn sources(equations: &Equations) -> FxHashMap<Expr, Source> {
+    let model = &equations.model;
+    let mut sources: FxHashMap<Expr, Source> = FxHashMap::default();
+    sources.extend(model.state_symbols().into_iter().enumerate().map(|(at, s)| (s, Source::State(at))));
+    sources.extend(equations.rows.iter().enumerate().map(|(k, row)| (row.lambda, Source::Lambda(k))));
+    sources.extend(model.coordinates.iter().enumerate().map(|(k, c)| (c.qddot, Source::Acceleration(k))));
+    let gaussian = model.derived.iter().find(|(_, d)| **d == Derived::Gaussian).map(|(s, _)| *s);
+    sources.extend(gaussian.map(|s| (s, Source::Gaussian)));
+    sources
+}
+
 /// A quantity as a function of the multipliers.
 struct Probe {
     program: Program,
     work: Vec<f64>,
-    /// The multipliers it contains, by row.
-    rows: Vec<usize>,
-    /// What it needs beyond state and multipliers: q̈ and G.
-    rest: Vec<f64>,
-    lambda: Vec<f64>,
+    /// The multipliers it contains: their rows and their places among the inputs.
+    rows: Vec<(usize, usize)>,
+    /// The values of the state it contains: their numbers and their places among the inputs.
+    state: Vec<(usize, usize)>,
+    inputs: Vec<f64>,
+    /// The size of all multipliers.
+    size: f64,
 }
 
 impl Probe {
     /// None for a quantity without multipliers, or one that only the motion gives.
-    fn new(equations: &Equations, found: &Found, expr: Expr) -> Option<Probe> {
-        let model = &equations.model;
-        let used = model.graph.symbols(expr);
-        let rows: Vec<usize> =
-            (0..equations.rows.len()).filter(|k| used.binary_search(&equations.rows[*k].lambda).is_ok()).collect();
+    fn new(equations: &Equations, sources: &FxHashMap<Expr, Source>, found: &Found, expr: Expr) -> Option<Probe> {
+        let graph = &equations.model.graph;
+        let used = graph.symbols(expr);
+        let (mut rows, mut state, mut inputs) = (Vec::new(), Vec::new(), vec![0.0; used.len()]);
+        for (place, symbol) in used.iter().enumerate() {
+            match *sources.get(symbol)? {
+                Source::State(at) => state.push((at, place)),
+                Source::Lambda(k) => {
+                    rows.push((k, place));
+                    inputs[place] = found.lambda_acting[k];
+                }
+                Source::Acceleration(k) => inputs[place] = found.qddot[k],
+                Source::Gaussian => inputs[place] = found.gaussian,
+            }
+        }
         if rows.is_empty() {
             return None;
         }
-        let mut inputs = model.state_symbols();
-        inputs.extend(equations.rows.iter().map(|r| r.lambda));
-        inputs.extend(model.coordinates.iter().map(|c| c.qddot));
-        let gaussian = model.derived.iter().find(|(_, d)| **d == Derived::Gaussian).map(|(s, _)| *s);
-        inputs.extend(gaussian);
-        let program = Program::new(&model.graph, &inputs, &[expr]).ok()?;
-        let mut rest = found.qddot.clone();
-        rest.extend(gaussian.map(|_| found.gaussian));
-        Some(Probe { work: program.workspace(), program, rows, rest, lambda: found.lambda_acting.clone() })
+        let program = Program::new(graph, &used, &[expr]).ok()?;
+        let size = found.lambda_acting.iter().fold(0.0_f64, |top, x| top.max(x.abs()));
+        let size = if size > 0.0 { size } else { 1.0 };
+        Some(Probe { work: program.workspace(), program, rows, state, inputs, size })
     }
 
-    fn value(&mut self, equations: &Equations, state: &State, lambda: &[f64]) -> f64 {
-        let mut inputs = equations.model.state_values(state);
-        inputs.extend(lambda.iter().chain(&self.rest));
+    fn value(&mut self) -> f64 {
         let mut value = [0.0];
-        self.program.run(&inputs, &mut self.work, &mut value);
+        self.program.run(&self.inputs, &mut self.work, &mut value);
         value[0]
     }
 
     /// Whether no change of the multipliers that makes no force changes the value.
     ///
     /// For a sum of multiples of multipliers one step along each change tells; a size or a square is asked at two steps.
-    fn stays(&mut self, equations: &Equations, state: &State, changes: &[Change]) -> bool {
-        let size = self.lambda.iter().fold(0.0_f64, |top, x| top.max(x.abs()));
-        let size = if size > 0.0 { size } else { 1.0 };
-        let before = self.value(equations, state, &self.lambda.clone());
-        let rows = self.rows.clone();
-        for change in changes.iter().filter(|y| y.iter().any(|(k, _)| rows.contains(k))) {
+    fn stays(&mut self, place: &Place) -> bool {
+        self.state.iter().for_each(|(at, input)| self.inputs[*input] = place.values[*at]);
+        let plain = self.inputs.clone();
+        let before = self.value();
+        let mut numbers: Vec<usize> =
+            self.rows.iter().flat_map(|(k, _)| place.changes_of.get(k).into_iter().flatten().copied()).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        let input_of: FxHashMap<usize, usize> = self.rows.iter().copied().collect();
+        for change in numbers.into_iter().map(|at| &place.changes[at]) {
             let largest = change.iter().fold(0.0_f64, |top, (_, y)| top.max(y.abs()));
+            let own: Vec<(usize, f64)> =
+                change.iter().filter_map(|(k, y)| input_of.get(k).map(|input| (*input, *y))).collect();
             for step in [0.7, -1.9] {
-                let mut lambda = self.lambda.clone();
                 let mut parts = 0.0_f64;
-                for (k, y) in change {
-                    let by = step * size * y / largest;
-                    // what this multiplier alone would do: the measure for rounding
-                    let mut alone = self.lambda.clone();
-                    alone[*k] += by;
-                    parts += (self.value(equations, state, &alone) - before).abs();
-                    lambda[*k] += by;
+                // what each multiplier alone would do: the measure for rounding
+                for (input, y) in &own {
+                    self.inputs[*input] = plain[*input] + step * self.size * y / largest;
+                    parts += (self.value() - before).abs();
+                    self.inputs[*input] = plain[*input];
                 }
-                let after = self.value(equations, state, &lambda);
-                let moved = (after - before).abs();
+                for (input, y) in &own {
+                    self.inputs[*input] = plain[*input] + step * self.size * y / largest;
+                }
+                let moved = (self.value() - before).abs();
+                own.iter().for_each(|(input, _)| self.inputs[*input] = plain[*input]);
                 // where it has no value nothing is claimed of it
                 if moved > SHIFT * (parts + before.abs()) {
                     return false;

@@ -59,9 +59,12 @@ pub fn freedom(equations: &Equations, rank: usize, rows: &Dependencies) -> Freed
     let here = n - rank.min(n);
     let proved = rows.is_proved();
     let (general, mobility) = match rows.rank_elsewhere() {
+        _ if rows.ranks.is_some() => (None, Mobility::Unknown),
         _ if here == 0 => (Some(0), Mobility::Fixed),
         _ if rank == m => (Some(here), Mobility::Regular),
         Some(there) if there > rank => (Some(n - there.min(n)), Mobility::Singular),
+        // what a row asks for that vanishes wherever it holds, u^2 = 0, the rank does not tell
+        Some(_) if !rows.here.vanished.is_empty() => (None, Mobility::Unknown),
         Some(_) => (Some(here), Mobility::Regular),
         // rows that are identities of independent ones take nothing away
         None if proved => (Some(here), Mobility::Regular),
@@ -90,7 +93,7 @@ pub fn mobility_note(equations: &Equations, freedom: &Freedom) -> Option<Diagnos
             "Z318",
             format!("whether nearby positions have the {} of this one was not found out", degrees(freedom.here)),
         )
-        .with_note("rows depend on others at this state, and no other state on the constraints was looked at or found")
+        .with_note("rows vanish or depend on others at this state, and no other state tells what holds in general")
         .help("check from another start"),
         _ => return None,
     };
@@ -107,19 +110,28 @@ pub fn doubt_note(equations: &Equations, rank: usize, rows: &Dependencies, setti
     /// What a start on the constraints to rounding leaves of dependent rows is far below the tenth of the tolerance.
     const LARGE: f64 = 0.1;
     let (gap, tolerance) = (rows.here.gap, settings.rank_tolerance);
-    let is_close = gap.kept < CLOSE * tolerance;
-    if equations.rows.is_empty() || !(is_close || gap.dropped > LARGE * tolerance || rows.here.rank != rank) {
+    let (kept, dropped) = (gap.kept, gap.dropped.max(rows.dropped));
+    let is_close = kept < CLOSE * tolerance;
+    let is_split = rows.ranks.is_some() || rows.here.rank != rank;
+    if equations.rows.is_empty() || !(is_close || dropped > LARGE * tolerance || is_split) {
         return None;
     }
-    let message = match rows.here.rank == rank {
-        true => format!("the rank of the constraints, {rank}, is not clear at this state"),
-        false => format!("the rank of the constraints is not clear at this state: {rank} or {}", rows.here.rank),
+    let message = match rows.ranks.unwrap_or((rank, rows.here.rank)) {
+        (a, b) if a == b => format!("the rank of the constraints, {rank}, is not clear at this state"),
+        (a, b) => format!("the rank of the constraints is not clear at this state: {} or {}", a.min(b), a.max(b)),
     };
+    if let Some((by_mass, plain)) = rows.ranks {
+        let counts = format!("beside the masses {by_mass} rows are independent, by their coefficients alone {plain}");
+        let sizes =
+            format!("the largest direction dropped is {dropped:.1e}; what is below {tolerance:.0e} counts as nothing");
+        let help = "masses this far apart cannot be told from fixed ones: leave out what is as good as fixed";
+        return Some(Diagnostic::note("Z318", message).with_note(counts).with_note(sizes).help(help));
+    }
     Some(
         Diagnostic::note("Z318", message)
             .with_note(format!(
                 "the smallest direction kept is {:.1e}, the largest dropped {:.1e}; what is below {tolerance:.0e} counts as nothing",
-                gap.kept, gap.dropped
+                kept, dropped
             ))
             .help("a position close to a singular one; check from another start to see what holds in general"),
     )

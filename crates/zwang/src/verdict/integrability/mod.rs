@@ -12,15 +12,15 @@ mod pfaffian;
 mod relations;
 
 use zwang_expr::{Expr, Graph, Program};
-use zwang_motion::{Dependence, Dynamics, Settings, State, dependence};
+use zwang_motion::{Dependence, Settings, State};
 
 use super::classification::{Classification, Time};
+use super::dependence::Dependencies;
 use crate::diagnostic::Diagnostic;
 use crate::equations::{ConstraintRow, Equations};
 use crate::model::{Change, Level, Model};
 use crate::quantity::number;
-use crate::start::{joined, moved_state};
-use crate::system::System;
+use crate::start::joined;
 use flag::{Flag, MOST_COORDINATES, Undecided, flag};
 use integrals::{Found, Search};
 use noisy::{Noisy, Sign};
@@ -187,36 +187,15 @@ fn positions_only(
     Integrability { growth_vector, with_time, n_integrals: Some(0), ..Integrability::default() }
 }
 
-/// The rank of the position rows at generic states, from what is known at the start.
-pub fn rank_of_positions(
-    equations: &Equations,
-    system: &mut System,
-    state: &State,
-    here: &Dependence,
-    settings: &Settings,
-) -> Option<usize> {
-    /// Beyond this many coordinates the rank of the start has to do.
-    const MOST_TRIED: usize = 400;
+/// The rank of the position rows at generic states: at a singular start it is smaller than around it. None where only a
+/// start is known at which rows depend on each other.
+pub fn rank_of_positions(equations: &Equations, rows: &Dependencies) -> Option<usize> {
     let m = equations.rows.iter().filter(|r| r.level == Level::Position).count();
     let rank = |d: &Dependence| d.independent.iter().filter(|k| **k < m).count();
-    let mut largest = rank(here);
-    if largest == m || state.q.len() > MOST_TRIED {
-        return Some(largest);
+    match rank(&rows.here) {
+        here if here == m => Some(m),
+        here => rows.there.iter().map(rank).max().map(|there| there.max(here)),
     }
-    // a singular start has a smaller rank than the states around it
-    let mut random = pfaffian::Random(settings.seed);
-    for _ in 0..N_STATES {
-        let mut other = state.clone();
-        other.q.iter_mut().for_each(|x| *x += 0.07 * (1.0 + x.abs()) * random.next());
-        let Some(other) = moved_state(equations, other, settings, false) else { continue };
-        let mut there = system.allocate();
-        if system.fill(&other, &mut there).is_ok()
-            && let Ok(d) = dependence(&there.constraint_matrix, settings)
-        {
-            largest = largest.max(rank(&d));
-        }
-    }
-    Some(largest)
 }
 
 /// Marks every velocity constraint: it is integrable if all its rows annul whatever brackets reach.

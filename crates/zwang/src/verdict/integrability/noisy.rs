@@ -172,6 +172,8 @@ fn step(instruction: &Instruction, registers: &[Noisy]) -> Noisy {
         Operation::Mul => a.mul(*b),
         Operation::Div => a.div(*b),
         Operation::Neg => a.neg(),
+        Operation::MulAdd => a.mul(*b).add(*c),
+        Operation::MulSub => a.mul(*b).neg().add(*c),
         Operation::Pow => a.pow(*b),
         Operation::Apply(f) => a.apply(f),
         Operation::Apply2(f @ Function2::Atan2) => Noisy::made(1.0, |k| real::apply2(f, a.lanes[k], b.lanes[k])),
