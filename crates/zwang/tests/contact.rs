@@ -710,3 +710,37 @@ fn the_power_of_friction_is_an_output() {
     close(rate.min, -0.5 * 9.81 * 20f64.to_radians().cos() * 3.0, 1e-9);
     close(rate.last, 0.0, 1e-12);
 }
+
+/// The middle one of three bricks is pulled for a second, then let go: each is stopped by friction alone, and all stick.
+#[test]
+fn bricks_slide_and_stick_one_after_the_other() {
+    let run = finished("bricks", 3.0);
+    let g = 9.81f64;
+    // pulled: (F − 3 μ m g)/m for the middle one, μ g for the upper one
+    let (a2, a3) = (12.0 - 0.9 * g, 0.3 * g);
+    // let go: −3 μ g and +μ g until both are equally fast, then −2 μ g... of both together, which is −μ (2m) g/(2m)
+    let together = (a2 - a3) / (1.2 * g);
+    let v = a2 - 0.9 * g * together;
+    let stop = 1.0 + together + v / (0.3 * g);
+    all_close(&times(&run, "stick"), &[1.0 + together, stop], 1e-9);
+    let way = a2 / 2.0 + (a2 + v) / 2.0 * together + v * v / (0.6 * g);
+    close(run.state.q[1], way, 1e-9);
+    close(run.state.q[0], 0.0, 1e-12);
+    assert!(run.state.qdot.iter().all(|v| v.abs() < 1e-14), "{:?}", run.state.qdot);
+}
+
+/// A box on four legs that was tipped rocks ever faster and stands again, in finite time.
+#[test]
+fn a_box_that_rocks_comes_to_stand() {
+    let run = finished("box_on_four_legs", 1.0);
+    close(run.state.q[2], 0.4, 1e-10);
+    all_close(&run.state.q[3..], &[0.0, 0.0, 0.0], 1e-10);
+    assert!(run.state.qdot.iter().all(|v| v.abs() < 1e-9), "{:?}", run.state.qdot);
+    close(run.outputs[0].values.unwrap().last, 2.0 * 9.81, 1e-8);
+    let impacts = times(&run, "impact");
+    // feet are struck two at a time, after intervals in one proportion
+    let at: Vec<f64> = impacts.chunks(2).map(|pair| pair[0]).collect();
+    let ratio = |k: usize| (at[k + 2] - at[k + 1]) / (at[k + 1] - at[k]);
+    assert!(at.len() > 5, "{impacts:?}");
+    close(ratio(1), ratio(2), 2e-2 * ratio(1));
+}

@@ -79,6 +79,9 @@ impl Blows<'_> {
             let blows: Vec<Blow> = units.iter().zip(at).map(|(unit, &k)| unit[k]).collect();
             let Some(after) = self.after(&spots, &blows) else { return Tried::Nothing };
             let faults: Vec<f64> = (0..spots.len()).map(|k| self.fault(&spots[k], blows[k], &after)).collect();
+            if faults.iter().any(|fault| fault.is_nan()) {
+                return Tried::Nothing;
+            }
             if faults.iter().any(|fault| *fault > EDGE) {
                 return Tried::Faulty(faults);
             }

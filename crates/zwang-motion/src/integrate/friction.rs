@@ -51,6 +51,9 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
             }
             // a mode without a solution is none
             let Ok(faults) = self.faults(&units, at) else { return Tried::Nothing };
+            if faults.iter().any(|fault| fault.is_nan()) {
+                return Tried::Nothing;
+            }
             if faults.iter().any(|fault| *fault > EDGE) {
                 return Tried::Faulty(faults);
             }

@@ -41,7 +41,10 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         let mode = self.mode();
         if reactions.contains(&Reaction::Change) {
             // a blow may open what is closed
-            self.flow.modes.open_all();
+            if !self.flow.modes.is_empty() {
+                self.flow.modes.open_all();
+                self.flow.release();
+            }
             self.land_after(own[0].0)?;
         }
         // what changes with an event was put on the constraints again
