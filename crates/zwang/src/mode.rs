@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 
 use zwang_expr::{Expr, Number};
-use zwang_motion::{Motion, MotionError, Plan, RouteName, Settings, State};
+use zwang_motion::{Motion, MotionError, Plan, RouteName, Settings, Snapshot, State, route};
 
 use crate::check::Check;
 use crate::equations::{Equations, Symbols, constraint_rows};
 use crate::simulate::engage;
 use crate::system::System;
-use crate::verdict;
+use crate::verdict::{self, Determinacy, dependence, determinacy};
 
 /// What holds at a state.
 struct Mode {
@@ -45,6 +45,23 @@ impl Check {
         self.system = System::compile(&mut self.equations, true, coding).ok_or_else(not_known)?;
         self.system.set_parameters(&parameters);
         Ok(mode.state)
+    }
+}
+
+impl Check {
+    /// Which multipliers, and what is made of them, the model determines at a state, contacts and friction included; none
+    /// where that cannot be found out.
+    pub(crate) fn determinacy_at(&mut self, state: &State, settings: &Settings) -> Option<Determinacy> {
+        let mode = find_mode(&mut self.system, state, settings).ok()?;
+        let mut equations = self.equations.clone();
+        equations.keep(&mode)?;
+        let mut system = System::compile(&mut equations, false, self.system.coding())?;
+        system.set_parameters(self.system.parameters());
+        let mut snapshot = Snapshot::new(&system);
+        let mut way = route(RouteName::GeneralizedInverse, settings);
+        snapshot.take(&mut system, &mode.state, &mut *way, settings).ok()?;
+        let rows = dependence::redundant(&mut equations, &mut system, &mode.state, &snapshot.given, settings);
+        Some(determinacy::determinacy(&equations, &snapshot, &rows))
     }
 }
 

@@ -174,6 +174,11 @@ pub fn simulate(
     };
     run.compile_seconds += compile_seconds;
     run.wall_seconds = clock.elapsed().as_secs_f64();
+    if !run.undetermined_contacts.is_empty()
+        && let Some(determinacy) = run.check.determinacy_at(&run.state, &wishes.settings)
+    {
+        run.check.determinacy = determinacy;
+    }
     say(&mut run, &wishes.settings, diagnostics);
     Some(run)
 }
