@@ -13,6 +13,8 @@ Examples:
   zwang check pendulum.zw                     what the constraints say, all mistakes at once
   zwang equations pendulum.zw                 L, M, Q, A, b and the explicit equations of motion
   zwang inspect pendulum.zw --set l=2         every quantity at the start, by six routes
+  zwang inverse arm.zw path.csv               the forces that produce a given path
+  zwang export arm.zw --to c                  the control force as a function, in C, Rust or Python
   zwang bench pendulum.zw                     what it costs
   zwang explain Z201                          the page behind a message";
 
@@ -68,6 +70,25 @@ pub enum Command {
         /// Drawn for constraints that contradict each other too: the gap between them is shown.
         #[arg(short, long = "output", value_name = "FILE", help_heading = OUTPUT)]
         output: Vec<Destination>,
+    },
+    /// Find the forces that produce a given path, a table of times and coordinates
+    #[command(
+        before_help = "Examples:\n  zwang inverse arm.zw path.csv                    the forces, and whether the constraints allow the path\n  zwang inverse arm.zw path.csv --using q1,q2 -o forces.csv\n  zwang run arm.zw -o path.csv                     a path to start from: columns t, q1, q2, …"
+    )]
+    Inverse(InverseModel),
+    /// Write the control force, or without controls the acceleration, as source code
+    #[command(
+        before_help = "Examples:\n  zwang export arm.zw --to c > arm.c\n  zwang export arm.zw --to rust -o arm.rs\n  zwang export arm.zw --to python -o arm.py"
+    )]
+    Export {
+        #[command(flatten)]
+        model: ModelSource,
+        /// The language
+        #[arg(long, value_enum)]
+        to: CodeLanguage,
+        /// Where to write it, instead of standard output
+        #[arg(short, long = "output", value_name = "FILE", help_heading = OUTPUT)]
+        output: Option<std::path::PathBuf>,
     },
     /// Measure what a model costs: derivation, code, one acceleration, one simulated second, memory
     #[command(
@@ -195,6 +216,27 @@ pub struct BenchModel {
     pub no_run: bool,
 }
 
+/// A model, and the path it is to take.
+#[derive(Args)]
+pub struct InverseModel {
+    #[command(flatten)]
+    pub source: ModelSource,
+    /// The path: a CSV whose first column is the time, with a column for every coordinate
+    pub path: String,
+    /// Only these coordinates are driven; as the controls say, else all
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = MODEL)]
+    pub using: Vec<String>,
+    /// Write forces, reactions and residuals: .csv, .npz or .parquet; CSV to -
+    #[arg(short, long = "output", value_name = "FILE", help_heading = OUTPUT)]
+    pub output: Vec<Destination>,
+    /// Call the columns of a CSV `x [m]` instead of `x`
+    #[arg(long, help_heading = OUTPUT)]
+    pub units_in_header: bool,
+    /// Print one JSON object
+    #[arg(long, help_heading = OUTPUT)]
+    pub json: bool,
+}
+
 /// How programs are run.
 #[derive(Copy, Clone, PartialEq, Eq, ValueEnum)]
 pub enum CodeChoice {
@@ -261,6 +303,17 @@ fn tolerance(text: &str) -> Result<f64, String> {
         Ok(value) if (1e-14..=0.1).contains(&value) => Ok(value),
         _ => Err("type a number from 1e-14 to 0.1, such as 1e-9".into()),
     }
+}
+
+/// A language that code is written in.
+#[derive(Copy, Clone, PartialEq, Eq, ValueEnum)]
+pub enum CodeLanguage {
+    /// C99 with math.h
+    C,
+    /// Rust, no dependencies
+    Rust,
+    /// Python 3 with math
+    Python,
 }
 
 /// How equations are written.

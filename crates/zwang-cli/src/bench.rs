@@ -111,14 +111,15 @@ fn measure(
         let inputs = [&[*t], q.as_slice(), qdot, &inputs[1 + 2 * q.len()..]].concat();
         batch(program, &inputs)
     });
-    let (nodes, code) = match check.system.explicit_program() {
-        Some((program, _)) => (program.len(), program.len()),
-        None => (check.system.n_instructions(), 0),
+    let straight = check.system.explicit_program().map(|(program, _)| program.len());
+    let solver = match straight {
+        Some(length) => format!("{}, {}", solver.as_str(), count(length, "instruction")),
+        None => solver.as_str().to_string(),
     };
     let mut costs = Costs {
         coordinates: check.state.q.len(),
         constraints: check.system.n_rows(),
-        nodes,
+        nodes: straight.unwrap_or_else(|| check.system.n_instructions()),
         derive_seconds,
         compile_seconds,
         acceleration_ns,
@@ -127,11 +128,7 @@ fn measure(
         simulated: 0.0,
         evaluations: 0,
         steps: 0,
-        solver: if code > 0 {
-            format!("{}, {code} instructions", solver.as_str())
-        } else {
-            solver.as_str().to_string()
-        },
+        solver,
         qddot,
         end: None,
         stopped_at: None,

@@ -11,7 +11,9 @@ use zwang_view::{check_json, check_table, inspect_json, inspect_table};
 use crate::arguments::{Arguments, Command, Format, ModelSource, OneModel};
 use crate::bench;
 use crate::drawing;
+use crate::export;
 use crate::files::Destination;
+use crate::inverse;
 use crate::run;
 use crate::shell::{Exit, print, print_json, quoted, usage};
 use crate::source::{Source, settings};
@@ -24,6 +26,8 @@ pub fn execute(arguments: Arguments) -> u8 {
         Command::Check(model) => check(&model),
         Command::Equations { model, format, lagrangian } => equations(&model, format, lagrangian),
         Command::Inspect { model, at, tolerance, output } => inspect(&model, at, tolerance, &output),
+        Command::Export { model, to, output } => export::export(&model, to, output.as_deref()),
+        Command::Inverse(model) => inverse::run(&model),
         Command::Bench(model) => bench::bench(&model),
         Command::Explain { code } => explain_code(code.as_deref()),
         Command::New { name, list } => new(name.as_deref(), list),

@@ -134,6 +134,11 @@ impl Destination {
     }
 }
 
+/// Writes a text whole, or leaves what was there.
+pub fn write_text(path: &Path, text: &str) -> Result<(), String> {
+    write_whole(path, text.as_bytes()).map_err(|error| format!("cannot write `{}`: {error}", path.display()))
+}
+
 /// The file behind a link.
 fn real(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf())

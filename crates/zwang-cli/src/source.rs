@@ -29,7 +29,7 @@ impl Source {
             }
         };
         let overrides = Overrides { set: source.set.clone(), start: source.start.clone() };
-        let mut reading = zwang::read(&text, &overrides);
+        let mut reading = read_model(&file, &text, &overrides);
         let diagnostics = std::mem::take(&mut reading.diagnostics);
         Ok(Source { file, reading, diagnostics, overrides })
     }
@@ -95,7 +95,7 @@ impl Source {
 
     /// The same model once more.
     pub fn again(&self) -> Source {
-        let mut reading = zwang::read(self.text(), &self.overrides);
+        let mut reading = read_model(&self.file, self.text(), &self.overrides);
         let diagnostics = std::mem::take(&mut reading.diagnostics);
         Source { file: self.file.clone(), reading, diagnostics, overrides: self.overrides.clone() }
     }
@@ -137,11 +137,21 @@ impl Source {
     }
 }
 
+/// Reads a model; the files it names are looked for beside it.
+fn read_model(file: &str, text: &str, overrides: &Overrides) -> Reading {
+    let folder = std::path::Path::new(file).parent().map(std::path::Path::to_path_buf).unwrap_or_default();
+    let open = |name: &str| match name {
+        "-" => Err("a table is a file".into()),
+        _ => read_text(&folder.join(name).to_string_lossy()),
+    };
+    zwang::read_with(text, overrides, &open)
+}
+
 /// Largest model that is read; no text written by a person comes near it.
 const LARGEST_FILE: u64 = 64 << 20;
 
 /// The text of a file or of standard input, or what is wrong with it.
-fn read_text(path: &str) -> Result<String, String> {
+pub fn read_text(path: &str) -> Result<String, String> {
     let mut bytes = Vec::new();
     let read = if path == "-" {
         std::io::stdin().take(LARGEST_FILE + 1).read_to_end(&mut bytes)

@@ -209,6 +209,7 @@ impl<'g> Assembler<'g> {
             Node::Mul(a, b) => two(self, Operation::Mul, a, b),
             Node::Pow(a, b) => two(self, Operation::Pow, a, b),
             Node::Apply(f, x) => two(self, Operation::Apply(f), x, x),
+            Node::Look(table, x) => two(self, Operation::Look(table), x, x),
             Node::Apply2(f, x, y) => two(self, Operation::Apply2(f), x, y),
             Node::Select { comparison, left, right, then, otherwise } => {
                 let holds = self.emit_once(e, Operation::Compare(comparison), self.at(left), self.at(right));
@@ -262,7 +263,7 @@ impl<'g> Assembler<'g> {
 
     /// The program that gives these values; what they do not need is left out.
     pub fn finish(self, outputs: &[Register]) -> Program {
-        let Assembler { constants, n_inputs, mut instructions, mut origins, .. } = self;
+        let Assembler { graph, constants, n_inputs, mut instructions, mut origins, .. } = self;
         let (n_constants, n_ready) = (constants.len() as u32, n_inputs as u32);
         let mut is_needed = vec![false; instructions.len()];
         let need = |is_needed: &mut [bool], r: u32| {
@@ -296,7 +297,7 @@ impl<'g> Assembler<'g> {
         let mut needed = is_needed.iter();
         origins.retain(|_| *needed.next().unwrap_or(&true));
         let outputs = outputs.iter().map(|r| number(r.0)).collect();
-        Program { constants, n_inputs, instructions, origins, outputs }
+        Program { constants, n_inputs, instructions, origins, outputs, tables: graph.tables.clone() }
     }
 }
 

@@ -145,6 +145,10 @@ impl Run<'_> {
                 Action::Apply(Function::Abs) => map(slots, to, a, f64::abs),
                 Action::Apply(Function::Sign) => map(slots, to, a, real::sign),
                 Action::Apply(f) => map(slots, to, a, |x| real::apply(f, x)),
+                Action::Look(table) => {
+                    let table = &tape.tables[table.index()];
+                    map(slots, to, a, |x| table.value(x));
+                }
                 Action::Apply2(Function2::Min) => map2(slots, to, [a, b], |x, y| real::apply2(Function2::Min, x, y)),
                 Action::Apply2(Function2::Max) => map2(slots, to, [a, b], |x, y| real::apply2(Function2::Max, x, y)),
                 Action::Apply2(f) => map2(slots, to, [a, b], |x, y| real::apply2(f, x, y)),

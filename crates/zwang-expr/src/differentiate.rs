@@ -195,6 +195,10 @@ impl Graph {
                 self.mul(e, log)
             }
             (Node::Apply(f, u), _) => self.slope(f, e, u),
+            (Node::Look(table, x), _) => {
+                let slope = self.slope_of_table(table);
+                self.look(slope, x)
+            }
             (Node::Apply2(Function2::Atan2, y, x), _) => self.atan2_partial(y, x, position),
             _ => unreachable!("leaves have no operands, choices no partial derivatives"),
         }
@@ -268,7 +272,7 @@ fn varying(node: &Node) -> [(usize, Expr); 2] {
             [(0, Expr::NONE), (1, Expr::NONE)]
         }
         Node::Add(a, b) | Node::Mul(a, b) | Node::Pow(a, b) | Node::Apply2(_, a, b) => [(0, a), (1, b)],
-        Node::Apply(_, x) => [(0, x), (1, Expr::NONE)],
+        Node::Apply(_, x) | Node::Look(_, x) => [(0, x), (1, Expr::NONE)],
         Node::Select { then, otherwise, .. } => [(0, then), (1, otherwise)],
     }
 }

@@ -2,11 +2,13 @@
 //!
 //! Nodes are created after their operands, so the order of the handles is topological.
 
-use crate::node::{Expr, Function, Function2, Node, NumberId, SymbolId};
+use crate::node::{Expr, Function, Function2, Node, NumberId, SymbolId, TableId};
 use crate::number::Number;
 use crate::real;
 use crate::scratch::Scratch;
+use crate::table::Table;
 use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
 /// What is known about a node from the nodes below it, one bit each.
 pub(crate) mod flag {
@@ -49,6 +51,9 @@ pub struct Graph {
     /// the values of compound constants such as sqrt(2)
     constants: FxHashMap<Expr, f64>,
     pub(crate) symbols: Vec<Symbol>,
+    /// tables, and the derivatives of these that were asked for
+    pub(crate) tables: Vec<Arc<Table>>,
+    pub(crate) slopes: Vec<Option<TableId>>,
     /// memo of `rate`, `Expr::NONE` where not yet known
     pub(crate) rates: Vec<Expr>,
     pub(crate) scratch: Scratch,
@@ -71,6 +76,8 @@ impl Graph {
             number_ids: FxHashMap::default(),
             constants: FxHashMap::default(),
             symbols: Vec::new(),
+            tables: Vec::new(),
+            slopes: Vec::new(),
             rates: Vec::new(),
             scratch: Scratch::default(),
         };
@@ -129,6 +136,36 @@ impl Graph {
         let id = SymbolId(self.symbols.len() as u32);
         self.symbols.push(Symbol { name: name.to_string(), latex: latex.to_string(), rate: None });
         self.intern(Node::Symbol(id))
+    }
+
+    /// A table, which becomes an expression by [`look`](Graph::look); the same one if it is known already.
+    pub fn add_table(&mut self, table: Table) -> TableId {
+        if let Some(at) = self.tables.iter().position(|known| **known == table) {
+            return TableId(at as u32);
+        }
+        self.tables.push(Arc::new(table));
+        self.slopes.push(None);
+        TableId(self.tables.len() as u32 - 1)
+    }
+
+    /// The table behind a handle.
+    pub fn table(&self, id: TableId) -> &Table {
+        &self.tables[id.index()]
+    }
+
+    /// The table at an argument.
+    pub fn look(&mut self, table: TableId, argument: Expr) -> Expr {
+        self.intern(Node::Look(table, argument))
+    }
+
+    /// The derivative of a table by its argument.
+    pub fn slope_of_table(&mut self, table: TableId) -> TableId {
+        if let Some(known) = self.slopes[table.index()] {
+            return known;
+        }
+        let slope = self.add_table(self.tables[table.index()].derivative());
+        self.slopes[table.index()] = Some(slope);
+        slope
     }
 
     /// States the time derivative of a symbol, which [`Graph::rate`] needs.
@@ -271,7 +308,7 @@ impl Graph {
         match node {
             Node::Number(id) => !self.numbers[id.0 as usize].is_negative(),
             Node::Pi => true,
-            Node::Symbol(_) => false,
+            Node::Symbol(_) | Node::Look(..) => false,
             Node::Add(..) | Node::Mul(..) => all & flag::NONNEGATIVE != 0,
             // even powers; powers that are no integers are defined for u ≥ 0 only
             Node::Pow(u, n) => known(u) || self.number(n).is_some_and(|n| n.is_even() || !n.is_integer()),

@@ -3,6 +3,8 @@
 use crate::node::Expr;
 use crate::program::{Instruction, Operation, Program};
 use crate::real;
+use crate::table::Table;
+use std::sync::Arc;
 
 /// The first value that went wrong.
 #[derive(Copy, Clone, PartialEq, Debug)]
@@ -21,7 +23,7 @@ impl Program {
         assert_eq!(outputs.len(), self.outputs.len(), "number of outputs");
         let first = self.load(inputs, workspace);
         for (k, instruction) in self.instructions.iter().enumerate() {
-            workspace[first + k] = step(instruction, workspace);
+            workspace[first + k] = step(instruction, workspace, &self.tables);
         }
         for (output, &register) in outputs.iter_mut().zip(&self.outputs) {
             *output = workspace[register as usize];
@@ -32,7 +34,7 @@ impl Program {
     pub fn first_trouble(&self, inputs: &[f64], workspace: &mut [f64]) -> Option<Trouble> {
         let first = self.load(inputs, workspace);
         for (k, instruction) in self.instructions.iter().enumerate() {
-            let value = step(instruction, workspace);
+            let value = step(instruction, workspace, &self.tables);
             workspace[first + k] = value;
             if !value.is_finite() && instruction.operands().all(|r| workspace[r as usize].is_finite()) {
                 return Some(Trouble { expr: self.origins[k], value });
@@ -53,7 +55,7 @@ impl Program {
 }
 
 #[inline(always)]
-fn step(instruction: &Instruction, registers: &[f64]) -> f64 {
+fn step(instruction: &Instruction, registers: &[f64], tables: &[Arc<Table>]) -> f64 {
     let Instruction { operation, a, b, c } = *instruction;
     let (a, b) = (registers[a as usize], registers[b as usize]);
     match operation {
@@ -66,6 +68,7 @@ fn step(instruction: &Instruction, registers: &[f64]) -> f64 {
         Operation::MulSub => (-a).mul_add(b, registers[c as usize]),
         Operation::Pow => real::pow(a, b),
         Operation::Apply(f) => real::apply(f, a),
+        Operation::Look(table) => tables[table.index()].value(a),
         Operation::Apply2(f) => real::apply2(f, a, b),
         Operation::Compare(comparison) => f64::from(comparison.holds(&a, &b)),
         Operation::Select if a != 0.0 => b,

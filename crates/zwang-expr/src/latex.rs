@@ -58,6 +58,14 @@ impl Graph {
             Node::Pi => text(out, "\\pi"),
             Node::Symbol(id) => text(out, &self.symbols[id.0 as usize].latex),
             Node::Apply(f, x) => parenthesized(out, place == Place::Base, |out| self.call(out, f, "", x)),
+            Node::Look(table, x) => {
+                let table = self.table(table);
+                let primes = "'".repeat(table.order() as usize);
+                let name = if table.column().is_empty() { table.name() } else { table.column() };
+                text(out, &format!("\\mathrm{{{}}}{primes}\\left(", name.replace('_', "\\_")));
+                out.push(Task::Write(x, Place::Free));
+                text(out, "\\right)");
+            }
             Node::Apply2(f, x, y) => {
                 text(out, &format!("{}\\left(", name2(f)));
                 out.push(Task::Write(x, Place::Free));

@@ -34,6 +34,17 @@ pub struct NumberId(pub(crate) u32);
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct SymbolId(pub(crate) u32);
 
+/// A handle to a table of a [`Graph`].
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct TableId(pub(crate) u32);
+
+impl TableId {
+    /// The place of the table in its graph, and in the programs made from it.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
 /// An elementary function of one argument.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[allow(missing_docs)]
@@ -152,6 +163,8 @@ pub enum Node {
     Pow(Expr, Expr),
     /// A function of one argument.
     Apply(Function, Expr),
+    /// A table at an argument.
+    Look(TableId, Expr),
     /// A function of two arguments.
     Apply2(Function2, Expr, Expr),
     /// `if left comparison right then then else otherwise`.
@@ -167,7 +180,7 @@ impl Node {
             Node::Add(a, b) | Node::Mul(a, b) | Node::Pow(a, b) | Node::Apply2(_, a, b) => {
                 ([a, b, Expr::NONE, Expr::NONE], 2)
             }
-            Node::Apply(_, x) => ([x, Expr::NONE, Expr::NONE, Expr::NONE], 1),
+            Node::Apply(_, x) | Node::Look(_, x) => ([x, Expr::NONE, Expr::NONE, Expr::NONE], 1),
             Node::Select { left, right, then, otherwise, .. } => ([left, right, then, otherwise], 4),
         };
         Operands { list, len }
@@ -186,6 +199,7 @@ impl Node {
             Node::Mul(a, b) => pair(5, a, b),
             Node::Pow(a, b) => pair(6, a, b),
             Node::Apply(f, x) => pair(8 + f as u64, x, Expr::ZERO),
+            Node::Look(table, x) => pair(40, x, Expr(table.0)),
             Node::Apply2(f, x, y) => pair(32 + f as u64, x, y),
             Node::Select { comparison, left, right, then, otherwise } => {
                 pair(64 + comparison as u64, left, right).rotate_left(29).wrapping_mul(K) ^ pair(7, then, otherwise)

@@ -80,6 +80,18 @@ impl Writer<'_> {
             Node::Symbol(id) => text(out, &self.graph.symbols[id.0 as usize].name),
             Node::Apply(f, x) => call(out, f.name(), &[x]),
             Node::Apply2(f, x, y) => call(out, f.name(), &[x, y]),
+            Node::Look(table, x) => {
+                let table = self.graph.table(table);
+                text(out, &format!("table(\"{}\", ", table.name()));
+                out.push(Task::Write(x, Level::Sum));
+                if !table.column().is_empty() {
+                    text(out, &format!(", \"{}\"", table.column()));
+                }
+                if table.order() > 0 {
+                    text(out, &format!(", {}", table.order()));
+                }
+                text(out, ")");
+            }
             Node::Pow(u, v) if !self.graph.is_number(v) => {
                 parenthesized(out, level > Level::Power, |out| {
                     out.push(Task::Write(u, Level::Atom));

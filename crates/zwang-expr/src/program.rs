@@ -2,9 +2,11 @@
 
 use crate::assemble::Assembler;
 use crate::graph::Graph;
-use crate::node::{Comparison, Expr, Function, Function2};
+use crate::node::{Comparison, Expr, Function, Function2, TableId};
+use crate::table::Table;
 use std::fmt;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// An output uses a symbol that is not an input.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -39,6 +41,8 @@ pub enum Operation {
     Pow,
     /// f(a).
     Apply(Function),
+    /// A table at a.
+    Look(TableId),
     /// f(a, b).
     Apply2(Function2),
     /// 1 if the comparison of a and b holds, else 0.
@@ -64,7 +68,7 @@ impl Instruction {
     /// The registers read.
     pub fn operands(&self) -> impl Iterator<Item = u32> {
         let count = match self.operation {
-            Operation::Neg | Operation::Apply(_) => 1,
+            Operation::Neg | Operation::Apply(_) | Operation::Look(_) => 1,
             Operation::MulAdd | Operation::MulSub | Operation::Select => 3,
             _ => 2,
         };
@@ -81,6 +85,7 @@ pub struct Program {
     /// the expression each instruction works for
     pub(crate) origins: Vec<Expr>,
     pub(crate) outputs: Vec<u32>,
+    pub(crate) tables: Vec<Arc<Table>>,
 }
 
 impl Program {
@@ -126,6 +131,11 @@ impl Program {
     /// The register of each output.
     pub fn outputs(&self) -> &[u32] {
         &self.outputs
+    }
+
+    /// The tables that [`Operation::Look`] refers to, by [`TableId::index`].
+    pub fn tables(&self) -> &[Arc<Table>] {
+        &self.tables
     }
 
     /// The registers, to be passed to [`run`](Program::run).
@@ -186,6 +196,7 @@ impl Program {
             origins.push(self.origins[k]);
         }
         let outputs = outputs.iter().map(|&r| number[r as usize]).collect();
-        Program { constants: self.constants.clone(), n_inputs, instructions, origins, outputs }
+        let (constants, tables) = (self.constants.clone(), self.tables.clone());
+        Program { constants, n_inputs, instructions, origins, outputs, tables }
     }
 }

@@ -71,6 +71,7 @@ pub fn evaluate(graph: &Graph, node: Node, of: impl Fn(Expr) -> f64) -> f64 {
         Node::Mul(a, b) => of(a) * of(b),
         Node::Pow(a, b) => pow(of(a), of(b)),
         Node::Apply(f, x) => apply(f, of(x)),
+        Node::Look(table, x) => graph.table(table).value(of(x)),
         Node::Apply2(f, x, y) => apply2(f, of(x), of(y)),
         Node::Select { comparison, left, right, then, otherwise } => {
             select(comparison, of(left), of(right), of(then), of(otherwise))

@@ -128,6 +128,7 @@ impl<'g> Shortener<'g> {
             Node::Mul(a, b) => self.graph.mul(self.new_of(a), self.new_of(b)),
             Node::Pow(a, b) => self.graph.pow(self.new_of(a), self.new_of(b)),
             Node::Apply(f, x) => self.graph.apply(f, self.new_of(x)),
+            Node::Look(table, x) => self.graph.look(table, self.new_of(x)),
             Node::Apply2(f, x, y) => self.graph.apply2(f, self.new_of(x), self.new_of(y)),
             Node::Select { comparison, left, right, then, otherwise } => {
                 let [left, right, then, otherwise] = [left, right, then, otherwise].map(|x| self.new_of(x));

@@ -71,6 +71,7 @@ impl Graph {
             Node::Mul(a, b) => self.mul(new(a), new(b)),
             Node::Pow(a, b) => self.pow(new(a), new(b)),
             Node::Apply(f, x) => self.apply(f, new(x)),
+            Node::Look(table, x) => self.look(table, new(x)),
             Node::Apply2(f, x, y) => self.apply2(f, new(x), new(y)),
             Node::Select { comparison, left, right, then, otherwise } => {
                 self.select(comparison, new(left), new(right), new(then), new(otherwise))

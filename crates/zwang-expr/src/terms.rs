@@ -214,7 +214,7 @@ fn rank(graph: &Graph, base: Expr) -> u8 {
         Node::Number(_) | Node::Pi => 0,
         Node::Symbol(id) if graph.symbols[id.0 as usize].rate == Some(Expr::ZERO) => 1,
         Node::Symbol(_) => 2,
-        Node::Apply(..) | Node::Apply2(..) => 3,
+        Node::Apply(..) | Node::Apply2(..) | Node::Look(..) => 3,
         _ => 4,
     }
 }

@@ -11,8 +11,8 @@ pub trait Loops {
 
 /// Runs the loops with AVX2 where there is AVX2, else as the build has them.
 ///
-/// The instruction sets differ in how many numbers are treated at once, never in the numbers: nothing is fused, so every
-/// operation rounds alike. AVX2 is asked for by name, since the widest set that `pulp` can be built for is also the one
+/// The instruction sets differ in how many numbers are treated at once, never in the numbers: nothing is fused but what the
+/// program fuses, so every operation rounds alike. AVX2 is asked for by name, since the widest set that `pulp` can be built for is also the one
 /// that faer then computes with, whose sums would depend on the machine.
 #[inline(always)]
 pub fn run<L: Loops>(loops: L) -> L::Output {

@@ -9,7 +9,8 @@ use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::Module;
 use std::ops::Range;
-use zwang_expr::Program;
+use std::sync::Arc;
+use zwang_expr::{Program, Table};
 
 /// How much work goes into the code.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -26,6 +27,8 @@ pub struct MachineCode {
     module: Option<JITModule>,
     functions: Vec<Function>,
     constants: Vec<f64>,
+    /// The code holds their addresses.
+    _tables: Vec<Arc<Table>>,
     n_inputs: usize,
     n_outputs: usize,
     n_work: usize,
@@ -79,6 +82,7 @@ impl MachineCode {
             module: Some(module),
             functions,
             constants: program.constants().to_vec(),
+            _tables: program.tables().to_vec(),
             n_inputs: program.n_inputs(),
             n_outputs,
             n_work: schedule.n_work,

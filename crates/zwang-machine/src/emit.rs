@@ -11,6 +11,7 @@ use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::FunctionBuilder;
 use std::cell::RefCell;
 use std::ops::Range;
+use std::sync::Arc;
 use zwang_expr::{Comparison, Function, Function2, Instruction, Operation, Program, trig};
 
 /// Up to so many arguments, sines and cosines are computed in place; the call does more of them at once.
@@ -29,7 +30,7 @@ pub(crate) struct Emitter<'e, 'f> {
     convention: CallConv,
     /// Whether sines and cosines are computed in place.
     inlines: bool,
-    signatures: [Option<SigRef>; 3],
+    signatures: [Option<SigRef>; 4],
     touches: Touches,
 }
 
@@ -89,7 +90,7 @@ impl<'e, 'f> Emitter<'e, 'f> {
             values,
             convention,
             inlines,
-            signatures: [None; 3],
+            signatures: [None; 4],
             touches: Touches::new(schedule.place.len()),
         }
     }
@@ -190,6 +191,7 @@ impl<'e, 'f> Emitter<'e, 'f> {
         match operation {
             Operation::Neg => return self.builder.ins().fneg(x),
             Operation::Apply(f) => return self.apply(f, x),
+            Operation::Look(table) => return self.look(table.index(), x),
             _ => {}
         }
         let y = self.value(b);
@@ -218,7 +220,7 @@ impl<'e, 'f> Emitter<'e, 'f> {
                 let holds = self.builder.ins().fcmp(FloatCC::NotEqual, x, zero);
                 self.builder.ins().select(holds, y, z)
             }
-            Operation::Neg | Operation::Apply(_) => unreachable!("of one operand"),
+            Operation::Neg | Operation::Apply(_) | Operation::Look(_) => unreachable!("of one operand"),
         }
     }
 
@@ -243,6 +245,14 @@ impl<'e, 'f> Emitter<'e, 'f> {
                 self.call(signature, functions::address(f), &[x])
             }
         }
+    }
+
+    /// A table, which stays where it is as long as the code does.
+    fn look(&mut self, table: usize, x: Value) -> Value {
+        let signature = self.signature(3, &[I64, F64], Some(F64));
+        let address = Arc::as_ptr(&self.program.tables()[table]) as usize;
+        let table = self.builder.ins().iconst(I64, address as i64);
+        self.call(signature, functions::table_address(), &[table, x])
     }
 
     fn call2(&mut self, address: usize, x: Value, y: Value) -> Value {

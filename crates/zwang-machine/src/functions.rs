@@ -1,6 +1,6 @@
 //! What machine code calls: the interpreter's own functions.
 
-use zwang_expr::{Function, Function2, real, trig};
+use zwang_expr::{Function, Function2, Table, real, trig};
 
 /// The address of f(x).
 pub(crate) fn address(f: Function) -> usize {
@@ -34,6 +34,17 @@ pub(crate) fn address2(f: Function2) -> usize {
         };
     }
     table!(Atan2 Min Max)
+}
+
+/// The address of a table at x.
+pub(crate) fn table_address() -> usize {
+    extern "C" fn call(table: *const Table, x: f64) -> f64 {
+        // machine code passes a table that its program holds
+        #[allow(unsafe_code)]
+        let table = unsafe { &*table };
+        table.value(x)
+    }
+    call as *const () as usize
 }
 
 /// The address of xʸ.

@@ -148,3 +148,35 @@ fn arguments_of_any_size() {
         }
     }
 }
+
+/// Tables, their derivatives and the ends of their range: interpreter, code and many states at once give the same bits.
+#[test]
+fn tables_have_the_bits_of_the_interpreter() {
+    let x: Vec<f64> = (0..40).map(|k| 0.1 * f64::from(k) + 0.01 * f64::from(k).sin()).collect();
+    let y: Vec<f64> = x.iter().map(|x| (3.0 * x).sin() * x).collect();
+    let mut graph = Graph::new();
+    let inputs: Vec<Expr> = (0..2).map(|k| graph.symbol(&format!("x{k}"), "x")).collect();
+    let table = graph.add_table(zwang_expr::Table::new("y", "", &x, &y).unwrap());
+    let value = graph.look(table, inputs[0]);
+    let product = graph.mul(value, inputs[1]);
+    let slope = graph.derivative(product, inputs[0]);
+    let program = Program::new(&graph, &inputs, &[value, product, slope]).unwrap();
+    let n = 100;
+    let states: Vec<f64> = (0..2 * n).map(|k| 0.05 * f64::from(k as u32 % 100) - 0.2).collect();
+    let mut batched = vec![0.0; 3 * n];
+    zwang_expr::Batch::new(&program).run(n, &states, &mut batched);
+    for effort in [Effort::Quick, Effort::Thorough] {
+        let code = MachineCode::new(&program, effort).expect("this processor is known");
+        let mut outputs = vec![0.0; 3 * n];
+        run(&code, n, &states, &mut outputs);
+        let mut found = [0.0; 3];
+        for s in 0..n {
+            program.run(&[states[s], states[n + s]], &mut program.workspace(), &mut found);
+            for (k, found) in found.iter().enumerate() {
+                assert_eq!(found.to_bits(), outputs[k * n + s].to_bits(), "x = {}", states[s]);
+                assert_eq!(found.to_bits(), batched[k * n + s].to_bits(), "x = {}", states[s]);
+            }
+        }
+    }
+    assert!(batched.iter().any(|x| x.is_nan()) && batched.iter().filter(|x| x.is_finite()).count() > 200);
+}

@@ -1,6 +1,6 @@
 //! The one seam: whoever can fill M, Q, A, b at (t, q, q̇), then C once λ is known, can be moved.
 
-use crate::{Contact, Friction, Matrix, MotionError, Roughness};
+use crate::{Contact, Friction, Matrix, MotionError, Roughness, Settings};
 
 /// Where the system is: time, coordinates, velocities.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -31,6 +31,40 @@ pub struct Given {
     pub constraint_matrix: Matrix,
     /// b, one entry per constraint.
     pub constraint_rhs: Vec<f64>,
+}
+
+/// What controls ask of the motion beside the constraints: A_c q̈ = b_c, by forces u = S w on driven coordinates.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Asked {
+    /// A_c: first the rows held on positions, then those held on velocities, then the others.
+    pub rows: Matrix,
+    /// b_c.
+    pub rhs: Vec<f64>,
+    /// How many rows are held on positions and how many on velocities: drift from these is projected away.
+    pub n_held: (usize, usize),
+    /// The coordinates that are driven, each once.
+    pub driven: Vec<usize>,
+    /// W of the least wᵀW w, row after row; empty for the metric of M⁻¹.
+    pub weight: Vec<f64>,
+    /// The largest |wᵢ|, infinite where nothing bounds it; empty if nothing is bounded.
+    pub limit: Vec<f64>,
+}
+
+impl Asked {
+    /// The first row that an acceleration misses, relative to the sizes that enter it; none if it meets all of them.
+    pub fn missed_row(&self, qddot: &[f64], settings: &Settings) -> Option<usize> {
+        let Settings { contradiction_tolerance, contradiction_floor, .. } = settings;
+        (0..self.rhs.len()).find(|&i| {
+            let (col, value) = self.rows.row(i);
+            let (mut sum, mut size, mut top) = (0.0, self.rhs[i].abs(), 0f64);
+            for (&j, &x) in col.iter().zip(value) {
+                sum += x * qddot[j];
+                size += (x * qddot[j]).abs();
+                top = top.max(x.abs());
+            }
+            !((self.rhs[i] - sum).abs() <= contradiction_tolerance * size + contradiction_floor * top)
+        })
+    }
 }
 
 /// What the two-form route needs: the Legendre transform of L and its derivatives, Y05 2.2 and 3.1.
@@ -65,8 +99,29 @@ pub struct Instant {
     pub lambda: Vec<f64>,
     /// C.
     pub nonideal_force: Vec<f64>,
+    /// u, the control force; zero where nothing is asked.
+    pub control_force: Vec<f64>,
+    /// The share of each asked row in the power u·q̇.
+    pub control_powers: Vec<f64>,
     /// Quantities integrated along the motion.
     pub integrals: Vec<f64>,
+}
+
+impl Instant {
+    /// At a state, with room for all that follows from it.
+    pub(crate) fn new<D: Dynamics + ?Sized>(dynamics: &D, state: &State) -> Instant {
+        let (n, m) = (dynamics.n_coordinates(), dynamics.n_rows());
+        Instant {
+            state: state.clone(),
+            qddot: vec![0.0; n],
+            lambda_ideal: vec![0.0; m],
+            lambda: vec![0.0; m],
+            nonideal_force: vec![0.0; n],
+            control_force: vec![0.0; n],
+            control_powers: vec![0.0; dynamics.allocate_asked().map_or(0, |asked| asked.rhs.len())],
+            integrals: vec![0.0; dynamics.n_integrals()],
+        }
+    }
 }
 
 /// What an event does to the run.
@@ -118,6 +173,23 @@ pub trait Dynamics {
     #[allow(non_snake_case, unused_variables)]
     fn fill_nonideal(&mut self, state: &State, lambda: &[f64], C: &mut [f64]) -> Result<(), MotionError> {
         C.fill(0.0);
+        Ok(())
+    }
+
+    /// An `Asked` with the right sizes and patterns, if controls ask for something.
+    fn allocate_asked(&self) -> Option<Asked> {
+        None
+    }
+
+    /// What controls ask for at the state.
+    #[allow(unused_variables)]
+    fn fill_asked(&mut self, state: &State, asked: &mut Asked) -> Result<(), MotionError> {
+        Ok(())
+    }
+
+    /// How far the held rows are off: the positions of those held there, or the velocities of all that are held.
+    #[allow(unused_variables)]
+    fn fill_held(&mut self, state: &State, on_positions: bool, values: &mut [f64]) -> Result<(), MotionError> {
         Ok(())
     }
 

@@ -54,6 +54,19 @@ pub enum MotionError {
         /// One of them.
         row: usize,
     },
+    /// The weight of the control forces is no metric: wᵀW w is not positive for every w.
+    WeightNotPositive,
+    /// The method knows no control forces.
+    Controlled,
+    /// The driven coordinates cannot do what a control asks.
+    Unreachable {
+        /// Which of the asked rows is missed.
+        row: usize,
+        /// How many independent directions of what is asked they reach.
+        reached: usize,
+        /// How many there are.
+        needed: usize,
+    },
     /// An iteration ended before it reached its tolerance.
     NotConverged {
         /// What was left.
@@ -87,6 +100,14 @@ impl fmt::Display for MotionError {
                 write!(f, "the friction of row {row} and its normal force hold each other up")
             }
             MotionError::Excluded { row } => write!(f, "row {row} and other one-sided rows exclude each other"),
+            MotionError::WeightNotPositive => write!(f, "the weight of a control force is not positive definite"),
+            MotionError::Controlled => write!(f, "the method knows no control forces"),
+            MotionError::Unreachable { row, reached, needed } => {
+                write!(
+                    f,
+                    "asked row {row} cannot be met: the driven coordinates reach {reached} of {needed} directions"
+                )
+            }
             MotionError::NotConverged { residual } => {
                 write!(f, "the iteration ended with a residual of {residual:.3e}")
             }

@@ -1,8 +1,9 @@
 //! The motion as a flow: the rate of the state at a held rank, and the way back onto the constraints.
 
 use crate::{
-    Drift, Dynamics, Given, Instant, Jacobian, Legendre, Matrix, MotionError, Route, RouteName, Settings, Solution,
-    State, acceleration::decomposition::Decomposition, dependence::contradiction, route, unilateral::modes::Modes,
+    Asked, Drift, Dynamics, Given, Instant, Jacobian, Legendre, Matrix, MotionError, Route, RouteName, Settings,
+    Solution, State, acceleration::decomposition::Decomposition, dependence::contradiction, route, steering::Control,
+    unilateral::modes::Modes,
 };
 
 /// y = (q, q̇, w) ↦ ẏ = (q̇, q̈, ẇ), where w are the integrals the system asks for.
@@ -17,6 +18,8 @@ pub(crate) struct Flow<'d, D: Dynamics + ?Sized> {
     /// Rows on positions, and rows on positions or velocities.
     pub(crate) h: usize,
     hs: usize,
+    /// Asked rows held on positions, and those held on positions or velocities.
+    held: (usize, usize),
     pub(crate) given: Given,
     /// Which rows hold, where some do only at times.
     pub(crate) modes: Modes,
@@ -24,6 +27,8 @@ pub(crate) struct Flow<'d, D: Dynamics + ?Sized> {
     pub(crate) all: Decomposition,
     positions: Option<Level>,
     velocities: Option<Level>,
+    /// What controls ask for, and the force that does it.
+    pub(crate) control: Option<Control>,
     way: Option<Box<dyn Route>>,
     legendre: Option<Legendre>,
     solution: Solution,
@@ -47,30 +52,50 @@ pub(crate) struct Flow<'d, D: Dynamics + ?Sized> {
     pub(crate) n_factorizations: usize,
 }
 
-/// The first rows of A, decomposed by themselves.
+/// The first rows of A, and of what is asked those that are held, decomposed by themselves.
 struct Level {
     A: Matrix,
+    /// How many of the values belong to A, the rest being those of held rows.
+    n_own: usize,
     decomposition: Decomposition,
     /// Whether it was tried sparsely, as all rows are where the system is large.
     tried_large: bool,
 }
 
 impl Level {
-    fn new(A: &Matrix, n_rows: usize, settings: &Settings) -> Level {
+    fn new(A: &Matrix, n_rows: usize, held: Option<(&Asked, usize)>, settings: &Settings) -> Level {
         let end = A.row_start[n_rows];
-        let A = Matrix {
+        let mut level = Matrix {
             n_rows,
             n_cols: A.n_cols,
             row_start: A.row_start[..=n_rows].to_vec(),
             col: A.col[..end].to_vec(),
             value: A.value[..end].to_vec(),
         };
-        Level { A, decomposition: Decomposition::new(settings), tried_large: false }
+        if let Some((asked, n_held)) = held {
+            for i in 0..n_held {
+                let (col, value) = asked.rows.row(i);
+                level.col.extend(col);
+                level.value.extend(value);
+                level.row_start.push(level.col.len());
+            }
+            level.n_rows += n_held;
+        }
+        Level { A: level, n_own: end, decomposition: Decomposition::new(settings), tried_large: false }
     }
 
-    fn factor(&mut self, given: &Given, large: bool, settings: &Settings) -> Result<(), MotionError> {
-        let end = self.A.value.len();
-        self.A.value.copy_from_slice(&given.constraint_matrix.value[..end]);
+    fn factor(
+        &mut self,
+        given: &Given,
+        asked: Option<&Asked>,
+        large: bool,
+        settings: &Settings,
+    ) -> Result<(), MotionError> {
+        let (own, held) = self.A.value.split_at_mut(self.n_own);
+        own.copy_from_slice(&given.constraint_matrix.value[..own.len()]);
+        if let Some(asked) = asked {
+            held.copy_from_slice(&asked.rows.value[..held.len()]);
+        }
         if large && !std::mem::replace(&mut self.tried_large, true) {
             self.decomposition.go_large();
         }
@@ -102,8 +127,14 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
         let given = dynamics.allocate();
         let modes = Modes::new(dynamics.contacts(), dynamics.frictions(), &given);
         let A = &given.constraint_matrix;
-        let level = |n_rows: usize| (0 < n_rows && n_rows < m).then(|| Level::new(A, n_rows, settings));
-        let (positions, velocities) = (level(h), if hs == h { None } else { level(hs) });
+        let asked = dynamics.allocate_asked();
+        let held = asked.as_ref().map_or((0, 0), |asked| (asked.n_held.0, asked.n_held.0 + asked.n_held.1));
+        let level = |n_rows: usize, n_held: usize| {
+            let is_own = n_held > 0 || (0 < n_rows && n_rows < m);
+            is_own.then(|| Level::new(A, n_rows, asked.as_ref().map(|asked| (asked, n_held)), settings))
+        };
+        let same = hs == h && held.0 == held.1;
+        let (positions, velocities) = (level(h, held.0), if same { None } else { level(hs, held.1) });
         // without a check for contradictions: those are looked for at accepted states
         let settings = settings.clone();
         let way = (route_name != RouteName::GeneralizedInverse)
@@ -118,19 +149,20 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
             all: Decomposition::new(&settings),
             positions,
             velocities,
+            held,
+            control: asked.map(|asked| {
+                let rate = match drift {
+                    Drift::Baumgarte { rate } => Some(rate),
+                    _ => None,
+                };
+                Control::new(asked, n, rate, &settings)
+            }),
             legendre: way.as_ref().and_then(|_| dynamics.allocate_legendre()),
             way,
             solution: Solution::default(),
-            instant: Instant {
-                state: State::zero(n),
-                qddot: vec![0.0; n],
-                lambda_ideal: vec![0.0; m],
-                lambda: vec![0.0; m],
-                nonideal_force: vec![0.0; n],
-                integrals: vec![0.0; dynamics.n_integrals()],
-            },
-            residual: vec![0.0; m],
-            rhs: vec![0.0; m],
+            instant: Instant::new(dynamics, &State::zero(n)),
+            residual: vec![0.0; m + held.1],
+            rhs: vec![0.0; m + held.1],
             delta: vec![0.0; n],
             columns: Vec::new(),
             q_size: vec![1.0; n],
@@ -188,6 +220,9 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
         }
         let Flow { dynamics, given, all, instant, .. } = self;
         let Given { given_force: Q, constraint_matrix: A, constraint_rhs: b, .. } = given;
+        if let Some(control) = &mut self.control {
+            return control.steer(&mut **dynamics, given, all, instant);
+        }
         all.solve(A, Q, &[], b, &mut instant.qddot)?;
         let nonideal = dynamics.has_nonideal();
         if !(nonideal || self.wants_lambda || slides) {
@@ -206,7 +241,10 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
     /// Lets the system prepare what it can compute explicitly, for rows that are independent here and imply the others.
     pub(crate) fn specialize(&mut self) {
         let (m, rank) = (self.given.constraint_rhs.len(), self.all.rank());
-        let usable = self.way.is_none() && !self.modes.slides() && !matches!(self.drift, Drift::Baumgarte { .. });
+        let usable = self.way.is_none()
+            && self.control.is_none()
+            && !self.modes.slides()
+            && !matches!(self.drift, Drift::Baumgarte { .. });
         let rows = match rank == m {
             true => Some((0..m).collect()),
             // rows on positions first: others may follow from them, but do not imply them
@@ -221,7 +259,7 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
             }),
         };
         (self.n_asked, self.n_doubts) = (0, 0);
-        self.is_whole = rank == m;
+        self.is_whole = rank == m && self.control.is_none();
         self.is_explicit = usable
             && rows.is_some_and(|rows: Vec<usize>| {
                 let scales = self.all.row_scales();
@@ -260,10 +298,13 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
         self.n_factorizations += 1;
         self.fill()?;
         self.stabilize()?;
-        let Flow { dynamics, given, way, instant, solution, legendre, .. } = self;
+        let Flow { dynamics, given, way, instant, solution, legendre, control, .. } = self;
         let Some(way) = way else { return Ok(()) };
         if let Some(legendre) = legendre {
             dynamics.fill_legendre(&instant.state, legendre)?;
+        }
+        if let Some(control) = control {
+            return control.steer_by_route(&mut **dynamics, given, &mut **way, legendre.as_ref(), (instant, solution));
         }
         way.at(&instant.state);
         way.solve(given, legendre.as_ref(), &[], solution)?;
@@ -346,7 +387,7 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
     /// `fresh` decomposes here first; otherwise the system does it explicitly, or the decomposition of a state close by serves.
     /// Returns how far q moved, relative to its size.
     pub(crate) fn project(&mut self, fresh: bool) -> Result<f64, MotionError> {
-        if self.hs == 0 || self.drift != Drift::Project {
+        if self.hs + self.held.1 == 0 || self.drift != Drift::Project {
             return Ok(0.0);
         }
         let explicit = !fresh && self.is_explicit;
@@ -363,7 +404,7 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
 
     /// Puts q̇ on φ̇ = 0, ψ = 0 with the decomposition at hand.
     pub(crate) fn project_velocity(&mut self) -> Result<(), MotionError> {
-        if self.hs == 0 {
+        if self.hs + self.held.1 == 0 {
             return Ok(());
         }
         self.factor_levels()?;
@@ -381,6 +422,9 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
         by_qdot: &mut [f64],
     ) -> Result<(), MotionError> {
         let n = self.n;
+        if self.control.is_some() {
+            return self.differences(by_q, by_qdot);
+        }
         let Some(jacobian) = jacobian else { return Err(MotionError::NoJacobian) };
         self.dynamics.fill_jacobian(&self.instant, jacobian)?;
         let Jacobian { force_by_q, force_by_qdot, rows_by_q, rows_by_qdot } = jacobian;
@@ -404,11 +448,65 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
         Ok(())
     }
 
+    /// The same by differences, for a system with controls: what solves with it only needs to converge.
+    fn differences(&mut self, by_q: &mut [f64], by_qdot: &mut [f64]) -> Result<(), MotionError> {
+        /// √ε: what is lost by rounding is then as much as by the bend.
+        const PART: f64 = 1.5e-8;
+        let n = self.n;
+        let (base, here) = (self.instant.qddot.clone(), self.instant.state.clone());
+        for (on_positions, out) in [(true, by_q), (false, by_qdot)] {
+            for j in 0..n {
+                let sizes = if on_positions { &self.q_size } else { &self.v_size };
+                let state = &mut self.instant.state;
+                let x = if on_positions { &mut state.q[j] } else { &mut state.qdot[j] };
+                let before = *x;
+                *x += PART * sizes[j].max(before.abs());
+                let step = *x - before;
+                self.evaluate()?;
+                (0..n).for_each(|i| out[i * n + j] = (self.instant.qddot[i] - base[i]) / step);
+                self.instant.state.clone_from(&here);
+            }
+        }
+        self.evaluate()
+    }
+
+    /// What an asked row cannot be met by, if that is so here; q̈ has been found.
+    pub(crate) fn unreachable(&self) -> Option<MotionError> {
+        let Control { asked, steering, .. } = self.control.as_ref()?;
+        // a force at its bound is no mistake
+        if steering.margins.iter().any(|margin| *margin < 0.0) {
+            return None;
+        }
+        let row = asked.missed_row(&self.instant.qddot, &self.settings)?;
+        Some(MotionError::Unreachable { row, reached: steering.rank(), needed: steering.whole_rank() })
+    }
+
+    /// How many quantities are watched for a change of sign: those of the system, and how far bounded forces are from their bounds.
+    pub(crate) fn n_watched(&self) -> usize {
+        self.dynamics.n_events() + self.control.as_ref().map_or(0, |control| control.asked.limit.len())
+    }
+
+    /// These quantities here.
+    pub(crate) fn fill_watched(&mut self, values: &mut [f64]) -> Result<(), MotionError> {
+        let n_events = self.dynamics.n_events();
+        self.dynamics.fill_events(&self.instant.state, &mut values[..n_events])?;
+        if values.len() > n_events {
+            self.evaluate()?;
+            let margins = self.control.as_ref().map_or(&[][..], |control| &control.steering.margins);
+            values[n_events..].copy_from_slice(margins);
+        }
+        Ok(())
+    }
+
     /// Decomposes the first rows by themselves, where they are fewer.
     pub(crate) fn factor_levels(&mut self) -> Result<(), MotionError> {
+        if let Some(control) = self.control.as_mut().filter(|_| self.held.1 > 0) {
+            self.dynamics.fill_asked(&self.instant.state, &mut control.asked)?;
+        }
+        let asked = self.control.as_ref().map(|control| &control.asked);
         for level in [&mut self.positions, &mut self.velocities].into_iter().flatten() {
             self.n_factorizations += 1;
-            level.factor(&self.given, self.all.is_large(), &self.settings)?;
+            level.factor(&self.given, asked, self.all.is_large(), &self.settings)?;
         }
         Ok(())
     }
@@ -417,14 +515,15 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
     fn newton(&mut self, on_positions: bool, explicit: bool) -> Result<f64, MotionError> {
         const MOST: usize = 12;
         let n_rows = if on_positions { self.h } else { self.hs };
-        if n_rows == 0 {
+        let n_held = if on_positions { self.held.0 } else { self.held.1 };
+        if n_rows + n_held == 0 {
             return Ok(0.0);
         }
         let (mut last, mut whole) = (f64::INFINITY, 0.0);
         for _ in 0..MOST {
             let size = match explicit {
                 true => self.explicit_correction(on_positions)?,
-                false => self.correction(on_positions, n_rows)?,
+                false => self.correction(on_positions, n_rows, n_held)?,
             };
             if !size.is_finite() || (size > CONTRACTION * last && last > STALLED) {
                 return Err(MotionError::NotConverged { residual: size });
@@ -456,25 +555,31 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
     }
 
     /// delta = −R⁻ᵀB⁺φ, or the same for φ̇ and ψ; its size.
-    fn correction(&mut self, on_positions: bool, n_rows: usize) -> Result<f64, MotionError> {
+    fn correction(&mut self, on_positions: bool, n_rows: usize, n_held: usize) -> Result<f64, MotionError> {
         let state = &self.instant.state;
-        let residual = &mut self.residual[..n_rows];
+        let (residual, held) = self.residual[..n_rows + n_held].split_at_mut(n_rows);
         if on_positions {
             self.dynamics.fill_positions(state, residual)?;
         } else {
             self.dynamics.fill_velocities(state, residual)?;
         }
         self.modes.mask_residual(residual);
+        if n_held > 0 {
+            self.dynamics.fill_held(state, on_positions, held)?;
+        }
+        let residual = &self.residual[..n_rows + n_held];
+        let n_rows = n_rows + n_held;
         self.rhs.iter_mut().for_each(|x| *x = 0.0);
         self.rhs.iter_mut().zip(residual.iter()).for_each(|(r, x)| *r = -x);
+        let n_all = self.given.constraint_rhs.len();
         let own = if on_positions { &mut self.positions } else { &mut self.velocities };
         // velocities may share a level with positions, or with all rows
         match own {
             Some(level) => {
                 level.decomposition.solve(&level.A, &[], &[], &self.rhs[..n_rows], &mut self.delta)?;
             }
-            None if n_rows == self.given.constraint_rhs.len() => {
-                self.all.solve(&self.given.constraint_matrix, &[], &[], &self.rhs, &mut self.delta)?;
+            None if n_rows == n_all && self.held.1 == 0 => {
+                self.all.solve(&self.given.constraint_matrix, &[], &[], &self.rhs[..n_all], &mut self.delta)?;
             }
             None => {
                 let Some(level) = &mut self.positions else { return Ok(0.0) };
@@ -492,6 +597,9 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
     /// Keeps the ranks found here from now on.
     pub(crate) fn hold(&mut self, rank: usize) {
         self.all.hold(rank);
+        if let Some(control) = &mut self.control {
+            control.steering.hold();
+        }
         for level in [&mut self.positions, &mut self.velocities].into_iter().flatten() {
             let rank = level.decomposition.rank();
             level.decomposition.hold(rank);
@@ -517,6 +625,9 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
     /// Decides all ranks afresh.
     pub(crate) fn release(&mut self) {
         self.all.release();
+        if let Some(control) = &mut self.control {
+            control.steering.release();
+        }
         for level in [&mut self.positions, &mut self.velocities].into_iter().flatten() {
             level.decomposition.release();
         }

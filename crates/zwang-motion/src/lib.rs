@@ -32,6 +32,7 @@ pub mod method;
 pub mod scaled;
 pub mod settings;
 pub mod snapshot;
+mod steering;
 pub mod trajectory;
 pub mod unilateral;
 
@@ -39,7 +40,7 @@ pub use acceleration::{Gap, Route, RouteName, Solution, route};
 pub use conflict::{Conflict, conflict};
 pub use consistency::{Projection, Residual, project, project_only};
 pub use dependence::{Dependence, dependence};
-pub use dynamics::{Dynamics, Given, Instant, Jacobian, Legendre, Reaction, State};
+pub use dynamics::{Asked, Dynamics, Given, Instant, Jacobian, Legendre, Reaction, State};
 pub use error::MotionError;
 pub use integrate::{Counts, Event, ForceParts, Motion, Outcome, Passage, Plan, Solver, Step, Stiffness};
 pub use matrix::Matrix;

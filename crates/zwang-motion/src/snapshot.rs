@@ -1,13 +1,14 @@
 //! Every named quantity at one instant: what is given, what is found.
 
 use crate::{
-    Dynamics, Gap, Given, Legendre, MotionError, Route, Settings, Solution, State,
+    Asked, Dynamics, Gap, Given, Instant, Legendre, MotionError, Route, Settings, Solution, State,
     acceleration::{problem::check_finite, shortest::Shortest},
     factor::{
         blocks::Blocks,
         dense::{Qr, Stop, symmetric_eigen},
         dot, norm,
     },
+    steering::Control,
 };
 
 use std::fmt;
@@ -27,6 +28,18 @@ pub struct Found {
     pub constraint_force_nonideal: Vec<f64>,
     /// C, the force whose virtual work the constraints do.
     pub nonideal_force: Vec<f64>,
+    /// u, the control force; zero where nothing is asked.
+    pub control_force: Vec<f64>,
+    /// The part of u that is linear in b_c, KU94 (33); the rest answers the motion without control.
+    pub control_linear: Vec<f64>,
+    /// The share of each asked row in the power u·q̇.
+    pub control_powers: Vec<f64>,
+    /// A_c, b_c and the forces that may be used, if controls ask for something.
+    pub asked: Option<Asked>,
+    /// How many directions of what is asked the driven coordinates reach, and how many the constraints leave.
+    pub control_rank: (usize, usize),
+    /// Driven coordinates, by their place among these, whose force is at its bound.
+    pub saturated: Vec<usize>,
     /// λ of the ideal part, for the rows as written, the shortest.
     pub lambda: Vec<f64>,
     /// λ that acts, nonideal forces included; the same as `lambda` where every constraint is ideal.
@@ -100,6 +113,9 @@ impl Snapshot {
                 constraint_force_ideal: zeros.clone(),
                 constraint_force_nonideal: zeros.clone(),
                 nonideal_force: zeros.clone(),
+                control_force: zeros.clone(),
+                control_linear: zeros.clone(),
+                asked: dynamics.allocate_asked(),
                 lambda: vec![0.0; m],
                 lambda_acting: vec![0.0; m],
                 ..Found::default()
@@ -133,6 +149,9 @@ impl Snapshot {
             dynamics.fill_legendre(state, legendre)?;
         }
 
+        if self.found.asked.is_some() {
+            return self.take_controlled(dynamics, route, settings);
+        }
         route.at(state);
         route.solve(&self.given, self.legendre.as_ref(), &[], &mut self.ideal)?;
         let found = &mut self.found;
@@ -161,6 +180,44 @@ impl Snapshot {
                 }
             }
         }
+        self.measure(settings);
+        Ok(())
+    }
+
+    /// The same with controls: u acts beside Q, found by the route itself from q̈ₚ, KU94 (33).
+    fn take_controlled(
+        &mut self,
+        dynamics: &mut dyn Dynamics,
+        route: &mut dyn Route,
+        settings: &Settings,
+    ) -> Result<(), MotionError> {
+        let Some(asked) = self.found.asked.take() else { return Ok(()) };
+        let mut control = Control::new(asked, self.found.qddot.len(), None, settings);
+        let mut instant = Instant::new(dynamics, &self.state);
+        let legendre = self.legendre.as_ref();
+        let solved = control.steer_by_route(dynamics, &self.given, route, legendre, (&mut instant, &mut self.ideal));
+        let found = &mut self.found;
+        (found.rank, found.gap) = (self.ideal.rank, self.ideal.gap);
+        let Control { asked, steering, .. } = &mut control;
+        found.control_rank = (steering.rank(), steering.whole_rank());
+        found.saturated = (0..steering.margins.len()).filter(|&i| steering.margins[i] < 0.0).collect();
+        steering.linear_part(asked, &mut found.control_linear)?;
+        found.asked = Some(control.asked);
+        solved?;
+        let A = &self.given.constraint_matrix;
+        A.multiply_transposed(&instant.lambda_ideal, &mut found.constraint_force_ideal);
+        // Qc_nonideal = C + Aᵀ(λ_total − λ)
+        A.multiply_transposed(&instant.lambda, &mut self.work);
+        let C = &instant.nonideal_force;
+        for i in 0..C.len() {
+            found.constraint_force_nonideal[i] = C[i] + self.work[i] - found.constraint_force_ideal[i];
+        }
+        found.qddot = instant.qddot;
+        found.lambda = instant.lambda_ideal;
+        found.lambda_acting = instant.lambda;
+        found.nonideal_force = instant.nonideal_force;
+        found.control_force = instant.control_force;
+        found.control_powers = instant.control_powers;
         self.measure(settings);
         Ok(())
     }

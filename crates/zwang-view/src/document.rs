@@ -39,6 +39,15 @@ pub fn equations_text(equations: &mut Equations) -> String {
             out.push_str(&format!("C[{name}] = {}\n", text(*c)));
         }
     }
+    if !equations.asked.is_empty() {
+        let rows: Vec<&str> = equations.asked.iter().map(|r| r.row.name.as_str()).collect();
+        let coefficients: Vec<SparseRow> = equations.asked.iter().map(|r| r.row.coefficients.clone()).collect();
+        out.push_str("\n# asked by controls: A_c q'' = b_c, errors that settle included\n");
+        out.push_str(&entries("A_c", &coefficients, &rows, &names, &text, false));
+        for asked in &equations.asked {
+            out.push_str(&format!("b_c[{}] = {}\n", asked.row.name, text(asked.row.rhs)));
+        }
+    }
     match closed {
         Some(closed) => out.push_str(&explicit_text(equations, &closed)),
         None => out.push_str(&implicit_text(equations)),
@@ -71,7 +80,7 @@ fn entries(
 fn explicit_text(equations: &Equations, closed: &ClosedForm) -> String {
     let model = &equations.model;
     let mut exprs: Vec<Expr> = closed.multipliers.iter().map(|(_, e)| *e).collect();
-    exprs.extend(&closed.accelerations);
+    exprs.extend(closed.control.iter().chain(&closed.accelerations));
     let mut out = String::new();
     let parts = named_parts(equations, &exprs);
     if !parts.order.is_empty() {
@@ -93,6 +102,12 @@ fn explicit_text(equations: &Equations, closed: &ClosedForm) -> String {
             out.push_str(&format!("lambda({}) = {}\n", equations.rows[*k].name, text(*lambda)));
         }
     }
+    if !closed.control.is_empty() {
+        out.push_str("\n# control force\n");
+        for (c, e) in model.coordinates.iter().zip(&closed.control) {
+            out.push_str(&format!("control({}) = {}\n", c.name, text(*e)));
+        }
+    }
     out.push_str("\n# explicit equations of motion\n");
     for (c, e) in model.coordinates.iter().zip(&closed.accelerations) {
         out.push_str(&format!("{}'' = {}\n", c.name, text(*e)));
@@ -107,6 +122,11 @@ fn implicit_text(equations: &Equations) -> String {
     let mut out = String::from(
         "\n# equations of motion M q'' = Q + A^T lambda\n# (no closed form: M is singular everywhere, the system is large, or no state was found to look at)\n",
     );
+    if !equations.asked.is_empty() {
+        out = String::from(
+            "\n# equations of motion M q'' = Q + u + A^T lambda with the least u on the driven coordinates\n",
+        );
+    }
     for (i, row) in equations.mass_matrix.iter().enumerate().take(200) {
         let left: Vec<String> =
             row.iter().map(|(j, m)| format!("({})*{}''", text(*m), model.coordinates[*j].name)).collect();
@@ -190,6 +210,13 @@ pub fn equations_sections(equations: &mut Equations) -> Vec<(String, Vec<String>
             lines.push(format!("A &= {}", bmatrix(m, n, coefficient)));
             lines.push(format!("b &= {}", bmatrix(m, 1, |i, _| tex(equations.rows[i].rhs))));
         }
+        let m = equations.asked.len();
+        if m > 0 && m <= 12 {
+            let coefficient =
+                |i: usize, j: usize| entry(&equations.asked[i].row.coefficients, j).map_or("0".into(), tex);
+            lines.push(format!("A_c &= {}", bmatrix(m, n, coefficient)));
+            lines.push(format!("b_c &= {}", bmatrix(m, 1, |i, _| tex(equations.asked[i].row.rhs))));
+        }
         if !equations.nonideal_force.is_empty() {
             lines.push(format!("C &= {}", bmatrix(n, 1, |i, _| tex(equations.nonideal_force[i]))));
         }
@@ -197,7 +224,7 @@ pub fn equations_sections(equations: &mut Equations) -> Vec<(String, Vec<String>
     }
     if let Some(closed) = closed {
         let mut exprs: Vec<Expr> = closed.multipliers.iter().map(|(_, e)| *e).collect();
-        exprs.extend(&closed.accelerations);
+        exprs.extend(closed.control.iter().chain(&closed.accelerations));
         let parts = named_parts(equations, &exprs);
         let named: HashMap<Expr, String> = parts.names.iter().map(|(e, n)| (*e, part_latex(n))).collect();
         let with_parts = |e: Expr| model.graph.latex_with(e, &named);
@@ -209,11 +236,18 @@ pub fn equations_sections(equations: &mut Equations) -> Vec<(String, Vec<String>
         let multiplier =
             |(k, lambda): &(usize, Expr)| format!("{} &= {}", tex(equations.rows[*k].lambda), with_parts(*lambda));
         sections.push(("Multipliers", closed.multipliers.iter().map(multiplier).collect()));
+        let force = model.coordinates.iter().zip(&closed.control);
+        let force = force.map(|(c, e)| format!("u_{{{}}} &= {}", tex(c.q), with_parts(*e)));
+        sections.push(("Control force", force.collect()));
         let motion = model.coordinates.iter().zip(&closed.accelerations);
         let motion = motion.map(|(c, e)| format!("{} &= {}", tex(c.qddot), with_parts(*e)));
         sections.push(("Explicit equations of motion", motion.collect()));
     } else {
-        let motion = "M \\ddot q &= Q + A^{\\mathsf T} \\lambda, \\qquad A \\ddot q = b".to_string();
+        let (u, asked) = match equations.asked.is_empty() {
+            true => ("", ""),
+            false => (" + u", ", \\qquad A_c \\ddot q = b_c"),
+        };
+        let motion = format!("M \\ddot q &= Q{u} + A^{{\\mathsf T}} \\lambda, \\qquad A \\ddot q = b{asked}");
         sections.push(("Equations of motion", vec![motion]));
     }
     sections.retain(|(_, lines)| !lines.is_empty());

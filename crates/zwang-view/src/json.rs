@@ -108,6 +108,7 @@ pub fn check_json(reading: &Reading, diagnostics: &Diagnostics, check: Option<&C
         object.insert("n_integrals".into(), json!(integrability.n_integrals));
         object.insert("integrability".into(), json!(integrability.verdict));
         object.insert("regular".into(), json!(check.regular));
+        object.insert("control".into(), control(check));
         if let Some(side) = &check.lagrangian {
             object.extend(lagrangian_json(side));
         }
@@ -214,8 +215,34 @@ pub fn inspect_json(reading: &Reading, diagnostics: &Diagnostics, inspection: &I
         "outputs": outputs,
         "routes": routes,
         "disagreement": inspection.disagreement,
+        "control": control(check),
         "solver": crate::table::solver_text(inspection),
         "diagnostics": diagnostics_json(reading, diagnostics),
+    })
+}
+
+/// What controls ask for and the force that does it; none in a model without controls.
+///
+/// `force` is u by coordinate, `linear` the part of it that is linear in b_c and `rest` what answers the motion without control.
+fn control(check: &Check) -> Value {
+    let (model, found) = (&check.equations.model, &check.snapshot.found);
+    let Some(asked) = &found.asked else { return Value::Null };
+    let name = |k: &usize| model.coordinates[*k].name.clone();
+    let rows: Vec<&str> = check.equations.asked.iter().map(|r| r.row.name.as_str()).collect();
+    let rest: Vec<f64> = found.control_force.iter().zip(&found.control_linear).map(|(u, part)| u - part).collect();
+    let power: f64 = found.control_force.iter().zip(&check.state.qdot).map(|(u, v)| u * v).sum();
+    json!({
+        "rows": rows,
+        "A": matrix(&asked.rows),
+        "b": asked.rhs,
+        "driven": asked.driven.iter().map(name).collect::<Vec<_>>(),
+        "force": by_name(model, &found.control_force),
+        "linear": by_name(model, &found.control_linear),
+        "rest": by_name(model, &rest),
+        "power": power,
+        "rank": found.control_rank.0,
+        "needed": found.control_rank.1,
+        "saturated": found.saturated.iter().map(|&i| name(&asked.driven[i])).collect::<Vec<_>>(),
     })
 }
 
@@ -225,9 +252,6 @@ pub fn inspect_json(reading: &Reading, diagnostics: &Diagnostics, inspection: &I
 pub fn run_json(reading: &Reading, diagnostics: &Diagnostics, run: &Run, seconds_before: f64) -> Map<String, Value> {
     let check = &run.check;
     let model = &check.equations.model;
-    let by_name = |values: &[f64]| -> Map<String, Value> {
-        model.coordinates.iter().zip(values).map(|(c, v)| (c.name.clone(), json!(v))).collect()
-    };
     let output = |o: &Extent| {
         let mut value = match &o.values {
             Some(v) => {
@@ -246,6 +270,12 @@ pub fn run_json(reading: &Reading, diagnostics: &Diagnostics, run: &Run, seconds
         json!({ "t": p.t, "rank": p.rank, "of": p.of, "constraints": rows, "kappa": p.kappa, "rho": p.rho })
     };
     let momentum = |m: &zwang::simulate::Momentum| (m.name.clone(), json!({ "start": m.start, "drift": m.drift }));
+    let row = |f: &zwang::simulate::Following| (f.name.clone(), json!({ "last": f.last, "largest": f.largest }));
+    let following: Map<String, Value> = run.audit.following.iter().map(row).collect();
+    let control = (!model.controls.is_empty()).then(|| {
+        let (force, work) = (named(&run.audit.control_force), named(&run.audit.control_work));
+        json!({ "force": force, "work": work, "error": following })
+    });
     let energy = &run.audit.energy;
     let counts = &run.counts;
     let value = json!({
@@ -255,8 +285,8 @@ pub fn run_json(reading: &Reading, diagnostics: &Diagnostics, run: &Run, seconds
         "rank": run.rank,
         "outcome": run.ended.as_str(),
         "t": run.state.t,
-        "q": by_name(&run.state.q),
-        "qdot": by_name(&run.state.qdot),
+        "q": by_name(model, &run.state.q),
+        "qdot": by_name(model, &run.state.qdot),
         "outputs": run.outputs.iter().map(output).collect::<Map<_, _>>(),
         "steps": counts.steps,
         "rejected": counts.rejected,
@@ -269,6 +299,7 @@ pub fn run_json(reading: &Reading, diagnostics: &Diagnostics, run: &Run, seconds
         "drift_control": run.drift.as_str(),
         "correction": counts.largest_correction,
         "residual": named(&run.audit.residuals),
+        "control": control,
         "energy": {
             "start": energy.start, "end": energy.end, "work": energy.work, "impacts": energy.impacts, "drift": energy.drift,
         },
@@ -290,6 +321,10 @@ pub fn samples_json(samples: &Samples) -> (Value, Value) {
     let values: Map<String, Value> = samples.columns.iter().map(|c| (c.name.clone(), json!(c.values))).collect();
     let units: Map<String, Value> = samples.columns.iter().map(|c| (c.name.clone(), json!(c.unit))).collect();
     (Value::Object(values), Value::Object(units))
+}
+
+fn by_name(model: &Model, values: &[f64]) -> Map<String, Value> {
+    model.coordinates.iter().zip(values).map(|(c, v)| (c.name.clone(), json!(v))).collect()
 }
 
 fn names(model: &Model) -> Value {

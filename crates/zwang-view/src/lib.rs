@@ -10,10 +10,12 @@
 //! assert!(zwang_view::equations_text(&mut equations).ends_with("x'' = (6 - x)/2\n"));
 //! ```
 
+mod code;
 mod csv;
 mod document;
 mod formula;
 mod geometry;
+mod inverse;
 mod json;
 mod lagrangian;
 mod message;
@@ -29,9 +31,11 @@ mod report;
 mod sketch;
 mod table;
 
+pub use code::{Language, code};
 pub use csv::csv;
 pub use document::{equations_latex, equations_sections, equations_text};
 pub use geometry::{GeometryNames, geometry_svg, reading};
+pub use inverse::{inverse_json, inverse_table};
 pub use json::{check_json, diagnostics_json, inspect_json, run_json, samples_json};
 pub use lagrangian::{lagrangian_latex, lagrangian_text};
 pub use message::{Paint, messages};

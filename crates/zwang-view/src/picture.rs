@@ -75,7 +75,8 @@ fn are_places(shown: &Pictured, panel: &Panel) -> bool {
 fn marks(run: &Run) -> Vec<(f64, String)> {
     let word = |e: &zwang::simulate::Happening| match e.kind {
         "rank-drop" => "rank drop".to_string(),
-        "switch" => String::new(),
+        // the curves show where forces stop, and formulas bend
+        "switch" | "saturation" => String::new(),
         _ => e.name.clone(),
     };
     run.events.iter().take(MOST_MARKS).map(|e| (e.t, word(e))).collect()

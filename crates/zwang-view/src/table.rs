@@ -72,7 +72,25 @@ fn kinds(check: &Check) -> String {
         };
         format!("  {shown}: {kind}\n")
     };
-    groups.iter().map(line).collect()
+    let mut out: String = groups.iter().map(line).collect();
+    for control in &check.equations.model.controls {
+        out.push_str(&format!("  {}: control, {}\n", control.stated.name, control_words(control, check)));
+    }
+    out
+}
+
+/// `settling, by forces on q1, q2`.
+fn control_words(control: &zwang::model::Control, check: &Check) -> String {
+    let manner = if control.settling.is_some() { "settling" } else { "held as stated" };
+    let coordinates = &check.equations.model.coordinates;
+    let names: Vec<&str> = control.using.iter().map(|&k| coordinates[k].name.as_str()).collect();
+    let by = match names.len() {
+        0 => "by any force".to_string(),
+        1..=MOST_NAMES => format!("by forces on {}", names.join(", ")),
+        n => format!("by forces on {n} coordinates"),
+    };
+    let limit = if control.limit.is_empty() { "" } else { " within limits" };
+    format!("{manner}, {by}{limit}")
 }
 
 /// What `check` adds: the start and what the parameters are.
@@ -202,6 +220,12 @@ pub fn inspect_table(file: &str, inspection: &Inspection) -> String {
         columns.push(("Qc nonideal", &found.constraint_force_nonideal));
         columns.push(("C", &found.nonideal_force));
     }
+    let rest: Vec<f64> = found.control_force.iter().zip(&found.control_linear).map(|(u, part)| u - part).collect();
+    if found.asked.is_some() {
+        columns.push(("control", &found.control_force));
+        columns.push(("linear in b", &found.control_linear));
+        columns.push(("rest", &rest));
+    }
     columns.push(("p", &inspection.energies.momentum));
     let units: Vec<String> = model.coordinates.iter().map(|c| c.dimension.map_or(String::new(), unit_note)).collect();
     out.push_str(&vectors("coordinate", &names, &columns, Some(&units)));
@@ -216,6 +240,13 @@ pub fn inspect_table(file: &str, inspection: &Inspection) -> String {
         out.push('\n');
         out.push_str(&vectors("row", &rows, &columns, None));
         out.push_str(&undetermined(check));
+    }
+    if let Some(asked) = &found.asked {
+        let rows: Vec<String> = check.equations.asked.iter().map(|r| r.row.name.clone()).collect();
+        out.push('\n');
+        out.push_str(&vectors("asked", &rows, &[("b", &asked.rhs)], None));
+        let (reached, needed) = found.control_rank;
+        out.push_str(&format!("  the driven coordinates reach {reached} of {needed} directions\n"));
     }
     out.push_str(&matrix("M", &given.mass_matrix));
     out.push_str(&matrix("A", &given.constraint_matrix));

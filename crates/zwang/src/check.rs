@@ -5,7 +5,7 @@ use zwang_motion::{MotionError, RouteName, Settings, Snapshot, State, route};
 use crate::compiled::Coding;
 use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
 use crate::equations::Equations;
-use crate::lower::lower;
+use crate::lower::{Files, lower};
 use crate::model::Model;
 use crate::quantity::{number, with_unit};
 use crate::start::{find_start, nearest_outside, start_line};
@@ -35,11 +35,16 @@ pub struct Reading {
 /// assert!(!reading.diagnostics.has_errors());
 /// ```
 pub fn read(text: &str, overrides: &Overrides) -> Reading {
+    read_with(text, overrides, &|_| Err("no file can be opened here".into()))
+}
+
+/// The same for a model that names files, which `files` opens: tables.
+pub fn read_with(text: &str, overrides: &Overrides, files: Files) -> Reading {
     let mut text = with_line_ends(text);
     let (mut tree, mut diagnostics) = parse(&text);
     let file_length = text.len();
     overrides.apply(&mut text, &mut tree, &mut diagnostics);
-    let model = lower(&tree, &text, &mut diagnostics);
+    let model = lower(&tree, &text, files, &mut diagnostics);
     let model = model.filter(|_| !diagnostics.has_errors());
     Reading { text, file_length, model, diagnostics }
 }
@@ -185,8 +190,7 @@ pub fn check(model: Model, wishes: &Wishes, diagnostics: &mut Diagnostics) -> Op
         }
         None => diagnostics.extend(dependence_notes(&equations, &rows, &freedom, settings)),
     }
-    let given = &snapshot.given;
-    diagnostics.extend(freedom::actuators(&mut equations, &mut system, &state, given, &mut *way, settings));
+    diagnostics.extend(verdict::control::following(&equations, &mut system, &snapshot, &mut *way, settings));
     later_notes(&equations.model, Severity::Note, diagnostics);
     let check = Check {
         determinacy: determinacy::determinacy(&equations, &snapshot, &rows),

@@ -4,6 +4,7 @@ use zwang_expr::{Expr, Graph, Node, Program};
 use zwang_motion::{Matrix, Settings, dependence};
 
 use crate::equations::{Equations, SparseRow};
+use crate::model::Control;
 
 /// Above this many coordinates or independent rows formulas are of no use to a reader.
 const MOST: usize = 24;
@@ -14,6 +15,8 @@ pub struct ClosedForm {
     pub accelerations: Vec<Expr>,
     /// The rows that were used, and λ for each; the others repeat them.
     pub multipliers: Vec<(usize, Expr)>,
+    /// u of each coordinate, KU94 (33); empty without controls.
+    pub control: Vec<Expr>,
 }
 
 /// The closed form; none if M is singular even with the constraints' help, or if the system is too large to be read.
@@ -35,6 +38,9 @@ pub fn closed_form(equations: &mut Equations) -> Option<ClosedForm> {
         }
     }
     let ideal = solve(equations, &problem)?;
+    if !equations.asked.is_empty() {
+        return controlled(equations, problem, ideal);
+    }
     if equations.nonideal_force.is_empty() {
         return Some(ideal);
     }
@@ -46,7 +52,30 @@ pub fn closed_form(equations: &mut Equations) -> Option<ClosedForm> {
     let nonideal = graph.substitute(&equations.nonideal_force, &known);
     problem.force.iter_mut().zip(&nonideal).for_each(|(q, &c)| *q = graph.add(*q, c));
     let moved = solve(equations, &problem)?;
-    Some(ClosedForm { accelerations: moved.accelerations, multipliers: ideal.multipliers })
+    Some(ClosedForm { multipliers: ideal.multipliers, ..moved })
+}
+
+/// The motion with controls by any force: that of all rows together, whose force beyond the constraints' is u = M (q̈ − q̈ₚ). It does
+/// not change λ. None if some coordinates only are driven, if weights or limits matter, or if C would have to know u.
+fn controlled(equations: &mut Equations, physical: Problem, ideal: ClosedForm) -> Option<ClosedForm> {
+    let n = equations.model.n_coordinates();
+    let is_plain = |c: &Control| c.driven(n).len() == n && c.weight.is_empty() && c.limit.is_empty();
+    if !equations.nonideal_force.is_empty() || !equations.model.controls.iter().all(is_plain) {
+        return None;
+    }
+    let all = equations.rows.iter().chain(equations.asked.iter().map(|r| &r.row));
+    let coefficients: Vec<SparseRow> = all.map(|r| r.coefficients.clone()).collect();
+    let rows = independent_rows(equations, &coefficients)?;
+    let moved = solve(equations, &Problem { rows, ..physical })?;
+    let g = &mut equations.model.graph;
+    let pairs = moved.accelerations.iter().zip(&ideal.accelerations);
+    let change: Vec<Expr> = pairs.map(|(&x, &y)| g.sub(x, y)).collect();
+    let force = |row: &SparseRow| {
+        let parts: Vec<Expr> = row.iter().map(|&(j, m)| g.mul(m, change[j])).collect();
+        g.sum(&parts)
+    };
+    let control = equations.mass_matrix.iter().map(force).collect();
+    Some(ClosedForm { accelerations: moved.accelerations, multipliers: ideal.multipliers, control })
 }
 
 /// Rows of a symbolic matrix that are independent at a generic state.
@@ -80,8 +109,9 @@ pub(crate) fn independent_rows(equations: &Equations, rows: &[SparseRow]) -> Opt
 fn solve(equations: &mut Equations, problem: &Problem) -> Option<ClosedForm> {
     let n = equations.model.n_coordinates();
     let Problem { masses, force, rows } = problem;
-    let picked: Vec<(SparseRow, Expr)> =
-        rows.iter().map(|&k| (equations.rows[k].coefficients.clone(), equations.rows[k].rhs)).collect();
+    // behind the constraints stand the rows of controls
+    let all: Vec<_> = equations.rows.iter().chain(equations.asked.iter().map(|r| &r.row)).collect();
+    let picked: Vec<(SparseRow, Expr)> = rows.iter().map(|&k| (all[k].coefficients.clone(), all[k].rhs)).collect();
     let g = &mut equations.model.graph;
     let mass = Mass::new(g, masses)?;
 
@@ -133,7 +163,7 @@ fn solve(equations: &mut Equations, problem: &Problem) -> Option<ClosedForm> {
         (k, g.div(l, f))
     });
     let multipliers = multipliers.collect();
-    Some(ClosedForm { accelerations, multipliers })
+    Some(ClosedForm { accelerations, multipliers, control: Vec::new() })
 }
 
 /// What is solved: M, Q and the rows that are independent.

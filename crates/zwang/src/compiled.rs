@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
-use zwang_expr::{Expr, Graph, Program};
+use zwang_expr::{Expr, Graph, Node, Program};
 use zwang_machine::{Effort, Layout, MachineCode};
 use zwang_motion::MotionError;
 
@@ -245,6 +245,14 @@ impl Compiled {
             Some(format!("{} = {}", graph.name(*s), number(all[k])))
         };
         let place: Vec<String> = graph.symbols(trouble.expr).iter().filter_map(at).take(6).collect();
+        if let Node::Look(table, _) = graph.node(trouble.expr) {
+            let (first, last) = graph.table(table).range();
+            let (first, last) = (number(first), number(last));
+            let place = place.join(", ");
+            return MotionError::NotFinite {
+                what: format!("{text}, whose rows go from {first} to {last}, at {place}"),
+            };
+        }
         let place = if place.is_empty() { String::new() } else { format!(" at {}", place.join(", ")) };
         MotionError::NotFinite { what: format!("{text}{place}") }
     }

@@ -32,6 +32,17 @@ pub struct ConstraintRow {
     pub lambda: Expr,
 }
 
+/// One row that a control asks for, ready for A_c q̈ = b_c.
+#[derive(Clone, Debug)]
+pub struct AskedRow {
+    /// The row; `constraint` is the number of the control, b contains what lets an error settle.
+    pub row: ConstraintRow,
+    /// Whether its drift is projected away.
+    pub is_held: bool,
+    /// Whether the start must satisfy it.
+    pub binds_start: bool,
+}
+
 /// The Legendre data of the two-form route, Y05 3.1.
 #[derive(Clone, Debug)]
 pub struct LegendreExpressions {
@@ -68,6 +79,8 @@ pub struct Equations {
     pub given_force: Vec<Expr>,
     /// The rows of A q̈ = b: positions first, then velocities, then accelerations.
     pub rows: Vec<ConstraintRow>,
+    /// The rows of A_c q̈ = b_c: those held on positions, those held on velocities, the others.
+    pub asked: Vec<AskedRow>,
     /// C, with the multipliers of the ideal part as symbols; empty if every constraint is ideal.
     pub nonideal_force: Vec<Expr>,
     /// The outputs, with energies and momenta put in.
@@ -142,6 +155,7 @@ impl Equations {
         let action = graph.sum(&products);
         let energy = graph.sub(action, lagrangian);
         let rows = constraint_rows(&mut model, &symbols);
+        let asked = asked_rows(&mut model, &symbols);
         let mut equations = Equations {
             model,
             lagrangian,
@@ -153,6 +167,7 @@ impl Equations {
             applied_force,
             given_force: force,
             rows,
+            asked,
             nonideal_force: Vec::new(),
             outputs: Vec::new(),
             plots: Vec::new(),
@@ -175,8 +190,12 @@ impl Equations {
                 Derived::Gaussian
                 | Derived::Work(_)
                 | Derived::Power(_)
-                | Derived::Control(_)
+                | Derived::ControlWork(_)
+                | Derived::ControlPower(_)
                 | Derived::Undetermined => continue,
+                // nothing is driven where nothing is asked
+                Derived::Control(_) if self.model.controls.is_empty() => Expr::ZERO,
+                Derived::Control(_) => continue,
             };
             known.insert(symbol, value);
         }
@@ -202,14 +221,17 @@ impl Equations {
         !(self.nonideal_force.is_empty() && self.model.frictions.is_empty())
     }
 
-    /// Every formula the motion follows from: M, Q, A, b and C.
+    /// Every formula the motion follows from: M, Q, A, b and C, and what controls ask for.
     pub(crate) fn formulas(&self) -> Vec<Expr> {
         let masses = self.mass_matrix.iter().flatten().map(|(_, e)| *e);
         let rows = self.rows.iter().flat_map(|r| r.coefficients.iter().map(|(_, e)| *e).chain([r.rhs]));
-        masses.chain(self.given_force.iter().copied()).chain(rows).chain(self.nonideal_force.iter().copied()).collect()
+        let asked = self.asked.iter().flat_map(|r| r.row.coefficients.iter().map(|(_, e)| *e).chain([r.row.rhs]));
+        let weights = self.model.controls.iter().flat_map(|c| c.weight.iter().copied());
+        let physical = masses.chain(self.given_force.iter().copied()).chain(rows);
+        physical.chain(self.nonideal_force.iter().copied()).chain(asked).chain(weights).collect()
     }
 
-    /// What changes the energy: dE/dt = F·q̇ − ∂L/∂t + λᵀA q̇ + C·q̇; without C here.
+    /// What changes the energy: dE/dt = F·q̇ − ∂L/∂t + λᵀA q̇ + (C + u)·q̇; without C and u here.
     pub(crate) fn power(&mut self) -> Power {
         let symbols = Symbols::new(self.model.time, &self.model.coordinates);
         let Model { graph, coordinates, time, constraints, frictions, .. } = &mut self.model;
@@ -224,7 +246,7 @@ impl Equations {
             }
         }
         let mut of_constraint = vec![Expr::ZERO; constraints.len()];
-        let mut works = !self.nonideal_force.is_empty();
+        let mut works = !self.nonideal_force.is_empty() || !self.asked.is_empty();
         for row in &self.rows {
             let parts: Vec<Expr> = row.coefficients.iter().map(|&(j, e)| graph.mul(e, coordinates[j].qdot)).collect();
             let motion = graph.sum(&parts);
@@ -443,29 +465,56 @@ pub(crate) fn constraint_rows(model: &mut Model, symbols: &Symbols) -> Vec<Const
         stated.extend(constraint.rows.iter().map(|row| (k, row.clone())));
     }
     stated.sort_by_key(|(_, row)| row.level);
-    let graph = &mut model.graph;
-    let mut rows = Vec::with_capacity(stated.len());
-    for (constraint, row) in stated {
-        // every symbol has a rate up to this level, but for those that a later version will compute
-        let rate = |graph: &mut Graph, e: Expr| graph.rate(e).unwrap_or(Expr::ZERO);
-        let velocity_level = match row.level {
-            Level::Position => Some(rate(graph, row.expr)),
-            Level::Velocity => Some(row.expr),
-            Level::Acceleration => None,
-        };
-        let acceleration_level = velocity_level.map_or(row.expr, |e| rate(graph, e));
-        let rest = graph.substitute(&[acceleration_level], &symbols.unaccelerated)[0];
-        let coefficients = constraint_row(graph, symbols, &row);
-        rows.push(ConstraintRow {
-            name: row.name,
-            constraint,
-            level: row.level,
-            residual: row.expr,
-            rate: velocity_level,
-            coefficients,
-            rhs: graph.neg(rest),
-            lambda: row.lambda,
-        });
+    stated.into_iter().map(|(k, row)| ready_row(&mut model.graph, symbols, k, row)).collect()
+}
+
+/// Every row of A_c q̈ = b_c. An error ε that settles obeys ε̈ + (2ζ/τ) ε̇ + ε/τ² = 0, one of velocities ε̇ + ε/τ = 0.
+fn asked_rows(model: &mut Model, symbols: &Symbols) -> Vec<AskedRow> {
+    let mut asked = Vec::new();
+    for (k, control) in model.controls.iter().enumerate() {
+        for row in &control.stated.rows {
+            let (is_held, binds_start) = (control.is_held(row), control.binds_start(row));
+            let graph = &mut model.graph;
+            let mut ready = ready_row(graph, symbols, k, row.clone());
+            if let (Some(tau), Some(rate)) = (control.settling, ready.rate) {
+                let pull = match row.level {
+                    Level::Position => {
+                        // (2 ζ ε̇ + ε/τ)/τ
+                        let twice = graph.add(control.damping, control.damping);
+                        let (damped, part) = (graph.mul(twice, rate), graph.div(row.expr, tau));
+                        let sum = graph.add(damped, part);
+                        graph.div(sum, tau)
+                    }
+                    _ => graph.div(rate, tau),
+                };
+                ready.rhs = graph.sub(ready.rhs, pull);
+            }
+            asked.push(AskedRow { row: ready, is_held, binds_start });
+        }
     }
-    rows
+    asked.sort_by_key(|r| (!r.is_held, r.row.level));
+    asked
+}
+
+fn ready_row(graph: &mut Graph, symbols: &Symbols, constraint: usize, row: Row) -> ConstraintRow {
+    // every symbol has a rate up to this level, but for those that a later version will compute
+    let rate = |graph: &mut Graph, e: Expr| graph.rate(e).unwrap_or(Expr::ZERO);
+    let velocity_level = match row.level {
+        Level::Position => Some(rate(graph, row.expr)),
+        Level::Velocity => Some(row.expr),
+        Level::Acceleration => None,
+    };
+    let acceleration_level = velocity_level.map_or(row.expr, |e| rate(graph, e));
+    let rest = graph.substitute(&[acceleration_level], &symbols.unaccelerated)[0];
+    let coefficients = constraint_row(graph, symbols, &row);
+    ConstraintRow {
+        name: row.name,
+        constraint,
+        level: row.level,
+        residual: row.expr,
+        rate: velocity_level,
+        coefficients,
+        rhs: graph.neg(rest),
+        lambda: row.lambda,
+    }
 }

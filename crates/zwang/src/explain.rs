@@ -10,7 +10,7 @@ macro_rules! page {
 }
 
 /// All pages, in the order of their codes.
-pub const PAGES: [Page; 59] = [
+pub const PAGES: [Page; 65] = [
     page!("Z001"),
     page!("Z002"),
     page!("Z003"),
@@ -30,6 +30,7 @@ pub const PAGES: [Page; 59] = [
     page!("Z108"),
     page!("Z109"),
     page!("Z110"),
+    page!("Z111"),
     page!("Z201"),
     page!("Z202"),
     page!("Z203"),
@@ -68,6 +69,11 @@ pub const PAGES: [Page; 59] = [
     page!("Z613"),
     page!("Z614"),
     page!("Z701"),
+    page!("Z702"),
+    page!("Z703"),
+    page!("Z704"),
+    page!("Z705"),
+    page!("Z706"),
     page!("Z801"),
     page!("Z901"),
 ];

@@ -49,14 +49,14 @@ pub fn inspect(mut check: Check, settings: &Settings) -> Result<Inspection, Moti
     let energies = check.system.energies(&state)?;
     let small = state.q.len() <= MOST_COORDINATES;
     let found = &check.snapshot.found;
-    let (lambda, qddot, gaussian) = (found.lambda_acting.clone(), found.qddot.clone(), found.gaussian);
+    let qddot = found.qddot.clone();
     let geometry = (small && !found.singular_mass).then(|| geometry(&check.snapshot.given, settings)).transpose()?;
     // rows scaled beyond the range of numbers have an influence beyond it
     let geometry = geometry.filter(|g| g.influence.iter().chain(&g.P).all(|x| x.is_finite()));
     let scaled = geometry.as_ref().and_then(|_| scaled_accelerations(&check, settings));
     let routes = RouteName::ALL.map(|name| (name, by_route(&mut check, name, settings, small)));
     let disagreement = disagreement(&routes, &qddot, &check.snapshot.found.unconstrained_acceleration);
-    let outputs = check.system.outputs(&state, &lambda, &qddot, gaussian);
+    let outputs = check.system.outputs(&state, &check.snapshot.found);
     let solver = solver(&mut check, settings);
     Ok(Inspection { check, energies, geometry, scaled, routes: routes.to_vec(), disagreement, outputs, solver })
 }
@@ -66,7 +66,11 @@ pub fn scaled_accelerations(check: &Check, settings: &Settings) -> Option<Scaled
     if check.state.q.len() > MOST_COORDINATES || check.snapshot.found.singular_mass {
         return None;
     }
-    let found = scaled(&check.snapshot.given, &check.snapshot.found.nonideal_force, settings).ok()?;
+    let found = &check.snapshot.found;
+    let mut given = check.snapshot.given.clone();
+    // a control acts as a given force does
+    given.given_force.iter_mut().zip(&found.control_force).for_each(|(q, u)| *q += u);
+    let found = scaled(&given, &found.nonideal_force, settings).ok()?;
     is_finite(&found).then_some(found)
 }
 

@@ -118,6 +118,40 @@ pub struct FrictionLaw {
     pub span: Span,
 }
 
+/// A motion to be followed.
+#[derive(Clone, Debug)]
+pub struct Control {
+    /// What is asked, as an equality.
+    pub stated: Constraint,
+    /// The coordinates that `using` names; none if any may be driven.
+    pub using: Vec<usize>,
+    /// τ: an error dies out in this time. Without it the motion is held as stated.
+    pub settling: Option<Expr>,
+    /// ζ of a dying error; 1 unless given.
+    pub damping: Expr,
+    /// W of the least wᵀW w, row after row for the coordinates it drives; empty for the metric of mass.
+    pub weight: Vec<Expr>,
+    /// The largest force on each coordinate it drives; empty if nothing bounds it.
+    pub limit: Vec<Expr>,
+}
+
+impl Control {
+    /// The coordinates it drives, of n.
+    pub fn driven(&self, n: usize) -> Vec<usize> {
+        if self.using.is_empty() { (0..n).collect() } else { self.using.clone() }
+    }
+
+    /// Whether the drift of a row is projected away, as that of a constraint: nothing lets it off.
+    pub fn is_held(&self, row: &Row) -> bool {
+        self.binds_start(row) && self.limit.is_empty()
+    }
+
+    /// Whether the start must satisfy a row.
+    pub fn binds_start(&self, row: &Row) -> bool {
+        self.settling.is_none() && row.level != Level::Acceleration
+    }
+}
+
 /// One equation of the start.
 #[derive(Clone, Debug)]
 pub struct Initial {
@@ -158,6 +192,10 @@ pub enum Derived {
     Power(usize),
     /// Control force on a coordinate.
     Control(usize),
+    /// Work of a control since the start.
+    ControlWork(usize),
+    /// Power of a control.
+    ControlPower(usize),
     /// A component of a reaction along which its point cannot move.
     Undetermined,
 }
@@ -319,8 +357,8 @@ pub struct Model {
     pub restitutions: Vec<Expr>,
     /// Friction of constraints and contacts.
     pub frictions: Vec<FrictionLaw>,
-    /// Motions to be followed, and the coordinates driven for it (empty: all).
-    pub controls: Vec<(Constraint, Vec<usize>)>,
+    /// Motions to be followed.
+    pub controls: Vec<Control>,
     /// The start.
     pub start: Vec<Initial>,
     /// Where the start begins in the text.
@@ -368,6 +406,14 @@ impl Model {
         };
         let contacts = self.contacts.iter().map(|c| format!("contact `{}`", c.name));
         contacts.chain(self.frictions.iter().map(rough)).collect()
+    }
+
+    /// The coordinates that controls drive.
+    pub fn driven(&self) -> Vec<usize> {
+        let mut driven: Vec<usize> = self.controls.iter().flat_map(|c| c.driven(self.n_coordinates())).collect();
+        driven.sort_unstable();
+        driven.dedup();
+        driven
     }
 
     /// t, q, q̇ and the parameters: what every compiled expression of the state takes.

@@ -35,8 +35,8 @@ pub(crate) struct Moving {
     pub(crate) needs_lambda: bool,
     /// The powers of the nonideal laws whose work is asked for, with λ of the ideal part.
     nonideal: Option<Compiled>,
-    /// The constraints whose work is integrated.
-    pub(crate) works: Vec<usize>,
+    /// The constraints whose work is integrated, then the controls.
+    pub(crate) works: Vec<Derived>,
     /// The conditions of `when`, then the switches of the formulas.
     events: Option<Compiled>,
     pub(crate) n_events: usize,
@@ -98,6 +98,8 @@ impl Moving {
             true => Some(None),
             false => compile(inputs, exprs).map(Some),
         };
+        let mut works: Vec<Derived> = works.into_iter().map(Derived::Work).collect();
+        works.extend((0..equations.model.controls.len()).map(Derived::ControlWork));
         let followers = followers(&equations.model);
         let follower_exprs: Vec<Expr> = followers.iter().map(|&k| equations.model.parameters[k].value).collect();
         Some(Moving {
@@ -137,15 +139,22 @@ impl Moving {
         usize::from(self.has_power) + self.works.len()
     }
 
-    /// Power and the powers whose work is asked for.
-    pub(crate) fn rates(&mut self, values: &[f64], instant: &Instant, rates: &mut [f64]) {
+    /// Power and the powers whose work is asked for; `of_controls` is that of each control.
+    pub(crate) fn rates(&mut self, values: &[f64], instant: &Instant, of_controls: &[f64], rates: &mut [f64]) {
         let Some(integrands) = &mut self.integrands else { return };
         self.inputs.clear();
         self.inputs.extend(values.iter().chain(&instant.lambda));
-        rates.copy_from_slice(integrands.run(&self.inputs));
+        let found = integrands.run(&self.inputs);
+        let (rates, rest) = rates.split_at_mut(found.len());
+        rates.copy_from_slice(found);
+        let asked = self.works[self.works.len() - rest.len()..].iter();
+        for (rate, work) in rest.iter_mut().zip(asked) {
+            let Derived::ControlWork(k) = work else { continue };
+            *rate = of_controls.get(*k).copied().unwrap_or(0.0);
+        }
         if self.has_power {
             let parts = instant.nonideal_force.iter().zip(&instant.state.qdot);
-            rates[0] += parts.map(|(force, v)| force * v).sum::<f64>();
+            rates[0] += parts.map(|(force, v)| force * v).sum::<f64>() + of_controls.iter().sum::<f64>();
         }
         if let Some(nonideal) = &mut self.nonideal {
             self.inputs.truncate(values.len());

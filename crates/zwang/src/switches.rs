@@ -38,6 +38,8 @@ pub(crate) fn switches_by(graph: &Graph, exprs: &[Expr], is_unknown: impl Fn(Exp
             Node::Apply(Function::Abs | Function::Sign, u) => vec![u],
             Node::Apply2(Function2::Min | Function2::Max, a, b) => vec![a, b],
             Node::Select { left, right, .. } => vec![left, right],
+            // pieces of a table, and no value beyond its ends
+            Node::Look(_, argument) => vec![argument],
             _ => Vec::new(),
         };
         if graph.symbols_of(&decides).into_iter().any(&is_unknown) {

@@ -4,10 +4,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 use zwang_expr::{Expr, Graph};
 use zwang_motion::{
-    Contact, Dynamics, Friction, Given, Instant, Jacobian, Legendre, Matrix, MotionError, Reaction, Roughness, State,
+    Asked, Contact, Dynamics, Found, Friction, Given, Instant, Jacobian, Legendre, Matrix, MotionError, Reaction,
+    Roughness, State,
 };
 
 use crate::compiled::{Coding, Compiled};
+use crate::control::{Controls, control_symbols, control_values};
 use crate::equations::{Equations, SparseRow};
 use crate::explicit::{LONGEST, N_PIVOTS, acceleration, correction, least_pivot};
 use crate::model::{Derived, Model};
@@ -23,6 +25,11 @@ pub struct System {
     given: Compiled,
     energies: Compiled,
     nonideal: Option<Compiled>,
+    controls: Option<Controls>,
+    /// The symbols of control forces and powers in outputs.
+    control_symbols: Vec<(Expr, Derived)>,
+    /// The power of each control, while the motion is under way.
+    powers: Vec<f64>,
     legendre: Option<Compiled>,
     outputs: Vec<(String, Option<Compiled>)>,
     empty: Given,
@@ -90,7 +97,8 @@ impl System {
         let inputs = model.state_symbols();
         // a symbol without a value may differentiate away from A and b, yet the constraint is about it
         let known: FxHashSet<Expr> = inputs.iter().chain(model.coordinates.iter().map(|c| &c.qddot)).copied().collect();
-        let stated: Vec<Expr> = equations.rows.iter().flat_map(|r| [Some(r.residual), r.rate]).flatten().collect();
+        let all_rows = equations.rows.iter().chain(equations.asked.iter().map(|r| &r.row));
+        let stated: Vec<Expr> = all_rows.flat_map(|r| [Some(r.residual), r.rate]).flatten().collect();
         if !graph.symbols_of(&stated).iter().all(|s| known.contains(s)) {
             return None;
         }
@@ -122,10 +130,17 @@ impl System {
             false => Some(moving(&with_lambda, &equations.nonideal_force)?),
         };
 
-        // outputs may also contain λ, q̈ and G; those that need the motion cannot be compiled
+        let controls = match Controls::compile(equations, coding) {
+            None => None,
+            Some(controls) => Some(controls?),
+        };
+
+        // outputs may also contain λ, q̈, u and G; those that need the motion cannot be compiled
         let gaussian = model.derived.iter().find(|(_, d)| **d == Derived::Gaussian).map(|(s, _)| *s);
         let mut with_found = with_lambda.clone();
         with_found.extend(model.coordinates.iter().map(|c| c.qddot));
+        let control_symbols = control_symbols(model);
+        with_found.extend(control_symbols.iter().map(|(s, _)| *s));
         with_found.extend(gaussian);
         let named = model.outputs.iter().zip(&equations.outputs);
         let outputs = named.map(|(o, e)| (o.name.clone(), Compiled::new(graph, &with_found, &[*e]))).collect();
@@ -158,6 +173,9 @@ impl System {
             given,
             energies,
             nonideal,
+            controls,
+            control_symbols,
+            powers: Vec::new(),
             legendre,
             outputs,
             empty,
@@ -264,8 +282,8 @@ impl System {
         self.moving.as_ref().is_some_and(|moving| moving.has_power)
     }
 
-    /// The constraints whose work is integrated, after the power if there is one.
-    pub fn works(&self) -> &[usize] {
+    /// The constraints and controls whose work is integrated, after the power if there is one.
+    pub fn works(&self) -> &[Derived] {
         self.moving.as_ref().map_or(&[], |moving| &moving.works)
     }
 
@@ -340,17 +358,30 @@ impl System {
         }
     }
 
-    /// The outputs at a state once the motion there is known; none for those that need the whole motion.
-    pub fn outputs(
-        &mut self,
-        state: &State,
-        lambda: &[f64],
-        qddot: &[f64],
-        gaussian: f64,
-    ) -> Vec<(String, Option<f64>)> {
+    /// ε of every asked row on positions or velocities, as written.
+    pub fn control_errors(&mut self, state: &State) -> Vec<f64> {
         self.set(state);
+        let program = self.controls.as_mut().and_then(|controls| controls.errors.as_mut());
+        program.map_or(Vec::new(), |program| program.run(&self.inputs).to_vec())
+    }
+
+    /// The power of each control: the force and the shares of what is asked are known.
+    pub fn control_powers(&self, force: &[f64], of_rows: &[f64], qdot: &[f64]) -> Vec<f64> {
+        let Some(controls) = &self.controls else { return Vec::new() };
+        let whole: f64 = force.iter().zip(qdot).map(|(u, v)| u * v).sum();
+        let mut powers = vec![0.0; controls.n_controls];
+        controls.powers(of_rows, whole, &mut powers);
+        powers
+    }
+
+    /// The outputs at a state once the motion there is known; none for those that need the whole motion.
+    pub fn outputs(&mut self, state: &State, found: &Found) -> Vec<(String, Option<f64>)> {
+        self.set(state);
+        let gaussian = found.gaussian;
+        let powers = self.control_powers(&found.control_force, &found.control_powers, &state.qdot);
         let mut inputs = self.inputs.clone();
-        inputs.extend(lambda.iter().chain(qddot));
+        inputs.extend(found.lambda_acting.iter().chain(&found.qddot));
+        inputs.extend(control_values(&self.control_symbols, &found.control_force, &powers));
         let evaluate = |(name, compiled): &mut (String, Option<Compiled>)| {
             let value = compiled.as_mut().map(|c| {
                 let mut inputs = inputs.clone();
@@ -410,6 +441,31 @@ impl Dynamics for System {
             Ok(())
         } else {
             Err(nonideal.trouble(&self.graph, &self.symbols, &self.with_lambda))
+        }
+    }
+
+    fn allocate_asked(&self) -> Option<Asked> {
+        self.controls.as_ref().map(|controls| controls.empty.clone())
+    }
+
+    fn fill_asked(&mut self, state: &State, asked: &mut Asked) -> Result<(), MotionError> {
+        self.set(state);
+        let Some(controls) = &mut self.controls else { return Ok(()) };
+        controls.program.run(&self.inputs);
+        match controls.distribute(asked) {
+            true => Ok(()),
+            false => Err(controls.program.trouble(&self.graph, &self.symbols, &self.inputs)),
+        }
+    }
+
+    fn fill_held(&mut self, state: &State, on_positions: bool, values: &mut [f64]) -> Result<(), MotionError> {
+        self.set(state);
+        let Some(controls) = &mut self.controls else { return Ok(()) };
+        let program = if on_positions { &mut controls.positions } else { &mut controls.velocities };
+        values.copy_from_slice(program.run(&self.inputs));
+        match values.iter().all(|x| x.is_finite()) {
+            true => Ok(()),
+            false => Err(program.trouble(&self.graph, &self.symbols, &self.inputs)),
         }
     }
 
@@ -489,8 +545,13 @@ impl Dynamics for System {
             return Ok(());
         }
         self.set(&instant.state);
+        if let Some(controls) = &self.controls {
+            let whole: f64 = instant.control_force.iter().zip(&instant.state.qdot).map(|(u, v)| u * v).sum();
+            self.powers.resize(controls.n_controls, 0.0);
+            controls.powers(&instant.control_powers, whole, &mut self.powers);
+        }
         if let Some(moving) = &mut self.moving {
-            moving.rates(&self.inputs, instant, rates);
+            moving.rates(&self.inputs, instant, &self.powers, rates);
         }
         match rates.iter().all(|x| x.is_finite()) {
             true => Ok(()),

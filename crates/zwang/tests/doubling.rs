@@ -3,10 +3,10 @@
 
 mod common;
 
-use common::{checked, gallery};
+use common::{checked, gallery, read};
+use zwang::Overrides;
 use zwang::simulate::{Ended, Run, RunWishes, simulate};
 use zwang::syntax::{Span, parse, tree::StatementKind};
-use zwang::{Overrides, read};
 
 /// What the copies are multiplied by.
 const FACTOR: &str = "3.7";
@@ -33,7 +33,7 @@ fn doubled(text: &str) -> Option<String> {
     (!copies.is_empty()).then(|| format!("{text}\n{copies}"))
 }
 
-/// A run to `to` at 1e-9; none if the model has control, which is not simulated.
+/// A run to `to` at 1e-9.
 fn moved(name: &str, text: &str, set: &[String], to: f64) -> Option<Run> {
     let overrides = Overrides { set: set.to_vec(), start: vec![] };
     let reading = read(text, &overrides);

@@ -2,10 +2,10 @@
 
 mod common;
 
-use common::{Random, checked, gallery, model_text};
+use common::{Random, checked, gallery, model_text, read};
 use zwang::equations::Equations;
 use zwang::verdict::LagrangianSide;
-use zwang::{Check, Overrides, RunWishes, legendre_transform, read, simulate};
+use zwang::{Check, Overrides, RunWishes, legendre_transform, simulate};
 use zwang_motion::State;
 
 fn looked_at(text: &str) -> Check {

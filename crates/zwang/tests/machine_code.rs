@@ -3,9 +3,11 @@
 
 mod common;
 
+use common::read;
+
 use common::gallery;
 use zwang::simulate::{move_bare, plan};
-use zwang::{Check, Coding, Overrides, RunWishes, Wishes, check, read};
+use zwang::{Check, Coding, Overrides, RunWishes, Wishes, check};
 use zwang_motion::{Dynamics, Motion, Settings, Snapshot, State, route};
 
 /// A model ready to move; none if it is not simulated in this version.

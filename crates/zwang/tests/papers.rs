@@ -107,7 +107,7 @@ fn sliding_friction_acts_along_the_velocity() {
 #[test]
 fn closed_forms_are_printed_as_in_the_papers() {
     let explicit = |name: &str| {
-        let reading = zwang::read(&common::model_text(name), &Overrides::default());
+        let reading = common::read(&common::model_text(name), &Overrides::default());
         let mut equations = zwang::equations::Equations::derive(reading.model.unwrap());
         let closed = zwang::closed_form(&mut equations).unwrap();
         let graph = &equations.model.graph;

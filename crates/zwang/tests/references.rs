@@ -3,8 +3,8 @@
 mod common;
 
 use common::reference::{Moment, Reference, ReferenceRun, parse, references};
-use common::{ROOT, checked, model_text};
-use zwang::{Overrides, read};
+use common::{ROOT, checked, model_text, read};
+use zwang::Overrides;
 
 #[test]
 fn a_reference_reads_as_written() {

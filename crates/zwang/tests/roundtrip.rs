@@ -2,10 +2,10 @@
 
 mod common;
 
-use common::{Random, gallery};
+use common::{Random, gallery, read};
+use zwang::Overrides;
 use zwang::equations::Equations;
 use zwang::model::Model;
-use zwang::{Overrides, read};
 use zwang_expr::{Expr, Program};
 
 /// Longest text that is parsed back, to keep the test quick.

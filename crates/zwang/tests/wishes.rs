@@ -2,10 +2,12 @@
 
 mod common;
 
+use common::read;
+
+use zwang::Overrides;
 use zwang::equations::Equations;
 use zwang::model::{Change, Model, Shape};
 use zwang::units::Dimension;
-use zwang::{Overrides, read};
 
 /// The model of a text without mistakes.
 fn model(text: &str) -> Model {
@@ -231,7 +233,7 @@ fn scenes_of_the_gallery_can_be_drawn() {
     for (name, text) in common::gallery() {
         let model = model(&text);
         let mut known = model.state_symbols();
-        let controls = model.controls.iter().map(|(c, _)| c);
+        let controls = model.controls.iter().map(|c| &c.stated);
         let all = model.constraints.iter().chain(&model.contacts).chain(controls);
         known.extend(all.flat_map(|c| &c.rows).map(|row| row.lambda));
         for drawn in &model.scene {

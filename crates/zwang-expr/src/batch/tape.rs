@@ -1,7 +1,9 @@
 //! A program rewritten for few slots: steps instead of instructions.
 
-use crate::node::{Comparison, Function, Function2};
+use crate::node::{Comparison, Function, Function2, TableId};
 use crate::program::{Instruction, Operation, Program};
+use crate::table::Table;
+use std::sync::Arc;
 
 /// The steps of a program over slots.
 #[derive(Clone, Debug)]
@@ -10,6 +12,7 @@ pub struct Tape {
     pub n_slots: usize,
     pub n_inputs: usize,
     pub n_outputs: usize,
+    pub tables: Vec<Arc<Table>>,
 }
 
 /// One step; the fields are slots, unless the action says otherwise.
@@ -54,6 +57,7 @@ pub enum Action {
     Scale(f64),
     Pow,
     Apply(Function),
+    Look(TableId),
     Apply2(Function2),
     Compare(Comparison),
     Select,
@@ -69,7 +73,7 @@ impl Tape {
         (0..program.instructions.len()).for_each(|k| translation.translate(k));
         let Translation { steps, n_slots, .. } = translation;
         let (n_inputs, n_outputs) = (program.n_inputs, program.outputs.len());
-        Tape { steps, n_slots: n_slots as usize, n_inputs, n_outputs }
+        Tape { steps, n_slots: n_slots as usize, n_inputs, n_outputs, tables: program.tables.clone() }
     }
 }
 
@@ -142,6 +146,7 @@ impl<'a> Translation<'a> {
             Operation::MulSub => self.emit(r, Action::MulSub, &[a, b, c]),
             Operation::Pow => self.emit(r, Action::Pow, &[a, b]),
             Operation::Apply(f) => self.emit(r, Action::Apply(f), &[a]),
+            Operation::Look(table) => self.emit(r, Action::Look(table), &[a]),
             Operation::Apply2(f) => self.emit(r, Action::Apply2(f), &[a, b]),
             Operation::Compare(comparison) => self.emit(r, Action::Compare(comparison), &[a, b]),
             Operation::Select => self.emit(r, Action::Select, &[a, b, c]),

@@ -47,7 +47,7 @@ impl Watch {
 
     fn fill<D: Dynamics + ?Sized>(&mut self, flow: &mut Flow<D>) -> Result<(), MotionError> {
         let (own, turns) = self.values.split_at_mut(self.n_own);
-        flow.dynamics.fill_events(&flow.instant.state, own)?;
+        flow.fill_watched(own)?;
         flow.fill_turns(turns)
     }
 

@@ -26,7 +26,11 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         let mut reactions = Vec::new();
         let (own, turns) = self.watch.part(&found.which);
         for &(event, upwards) in &own {
-            let reaction = self.flow.dynamics.fire(event, upwards, &mut state).map_err(Outcome::Failed)?;
+            // behind those of the system stand the bounds of control forces
+            let reaction = match event < self.flow.dynamics.n_events() {
+                true => self.flow.dynamics.fire(event, upwards, &mut state).map_err(Outcome::Failed)?,
+                false => Reaction::Switch,
+            };
             if reaction != Reaction::Ignore {
                 self.events.push(Event { t: found.t, event, upwards });
             }

@@ -85,8 +85,13 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         &self.flow.instant
     }
 
-    /// M q̈ − Q at that instant: the force of all constraints.
+    /// M q̈ − Q − u at that instant: the force of all constraints.
     pub fn constraint_force(&self) -> Vec<f64> {
+        self.added_force().iter().zip(&self.flow.instant.control_force).map(|(force, u)| force - u).collect()
+    }
+
+    /// M q̈ − Q: all that acts beside the given forces.
+    fn added_force(&self) -> Vec<f64> {
         let Flow { given, instant, .. } = &self.flow;
         let row = |i: usize| given.mass_matrix.row_times(i, &instant.qddot) - given.given_force[i];
         (0..self.flow.n).map(row).collect()
@@ -118,7 +123,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         if self.flow.all.has_singular_mass() {
             return f64::NAN;
         }
-        let force = self.constraint_force();
+        let force = self.added_force();
         let mut change = force.clone();
         self.flow.all.solve_mass(&mut change);
         force.iter().zip(&change).map(|(f, x)| f * x).sum()

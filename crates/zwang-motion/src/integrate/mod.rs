@@ -350,7 +350,7 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         let mut motion = Motion {
             stepper: Stepper::Explicit(RungeKutta::new(&ORDER_8, size)),
             crossing: Crossing::default(),
-            watch: Watch::new(flow.dynamics.n_events(), flow.n_turns()),
+            watch: Watch::new(flow.n_watched(), flow.n_turns()),
             t0: start.t,
             t: start.t,
             h: 0.0,
@@ -444,7 +444,7 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
             self.flow.take_state(&mut y);
             self.y = y;
             self.flow.evaluate()?;
-            if let Some(error) = self.flow.contradiction() {
+            if let Some(error) = self.flow.contradiction().or_else(|| self.flow.unreachable()) {
                 return Err(error);
             }
             // velocities that no projection has reached: an event may have taken rows apart
@@ -721,6 +721,9 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
             && self.meet_contradiction(choice, error)? == Verdict::Shorter
         {
             return Ok(false);
+        }
+        if let Some(error) = self.flow.unreachable() {
+            return Err(Outcome::Failed(error));
         }
         if matches!(self.stepper, Stepper::Explicit(_)) && !self.look_for_crossing(choice).map_err(Outcome::Failed)? {
             // the branches do not meet: once more, without crossing

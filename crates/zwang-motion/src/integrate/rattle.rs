@@ -47,6 +47,9 @@ impl Rattle {
         if flow.h < m || flow.dynamics.has_nonideal() {
             return Err(MotionError::NotHolonomic { row: flow.h });
         }
+        if flow.control.is_some() {
+            return Err(MotionError::Controlled);
+        }
         if !flow.dynamics.is_natural() {
             return Err(MotionError::NotQuadratic);
         }

@@ -226,7 +226,7 @@ impl Lower<'_> {
         match label {
             Label::Constraint(k) => &self.model.constraints[k],
             Label::Contact(k) => &self.model.contacts[k],
-            Label::Control(k) => &self.model.controls[k].0,
+            Label::Control(k) => &self.model.controls[k].stated,
         }
     }
 
@@ -241,20 +241,25 @@ impl Lower<'_> {
         let quantities: Vec<Quantity> = match name {
             "work" | "power" => {
                 // contacts follow the constraints once the system moves
-                let k = match label {
-                    Label::Constraint(k) => k,
-                    Label::Contact(k) => self.model.constraints.len() + k,
-                    Label::Control(_) => return self.of_later(name, &shown, span),
-                };
                 let is_ideal = self.labelled(label).friction.is_none() && self.states_no_law();
-                if name == "power" && is_ideal {
-                    return self.power_of(&rows);
-                }
-                let derived = if name == "work" { Derived::Work(k) } else { Derived::Power(k) };
+                let derived = match (label, name) {
+                    (Label::Constraint(_) | Label::Contact(_), "power") if is_ideal => return self.power_of(&rows),
+                    (Label::Constraint(k), "work") => Derived::Work(k),
+                    (Label::Constraint(k), _) => Derived::Power(k),
+                    (Label::Contact(k), "work") => Derived::Work(self.model.constraints.len() + k),
+                    (Label::Contact(k), _) => Derived::Power(self.model.constraints.len() + k),
+                    (Label::Control(k), "work") => Derived::ControlWork(k),
+                    (Label::Control(k), _) => Derived::ControlPower(k),
+                };
                 let symbol = self.derived_symbol(derived, format!("{name}({shown})"));
                 let dim =
                     if name == "work" { self.energy_dim.clone() } else { self.energy_dim.times(&self.time_dim, -1.0) };
                 vec![Quantity::new(symbol, dim)]
+            }
+            "reaction" | "lambda" if matches!(label, Label::Control(_)) => {
+                let d = Diagnostic::error("Z107", format!("`{shown}` is a control, which has no {name}"));
+                let d = d.at(arguments[0].span, "a control");
+                return self.give_up(d.help("its force on a coordinate is `control(q)`"));
             }
             "residual" => rows.iter().map(|r| Quantity::new(r.expr, self.row_dim(r.lambda))).collect(),
             "reaction" if arguments.len() == 2 => {
@@ -290,13 +295,6 @@ impl Lower<'_> {
             rows.extend(self.model.frictions.iter().filter(is_own).flat_map(|law| law.slip.iter().cloned()));
         }
         rows
-    }
-
-    /// A quantity of a contact or control that a later version will know.
-    fn of_later(&mut self, name: &str, shown: &str, span: Span) -> Lowered<Value> {
-        let symbol = self.graph.symbol(&format!("{name}({shown})"), "?");
-        self.later(format!("`{name}({shown})`"), false, span);
-        Ok(Value::Scalar(Quantity::new(symbol, self.dimensions.unknown(None))))
     }
 
     pub(super) fn row_dim(&mut self, lambda: Expr) -> super::Dim {
@@ -437,26 +435,6 @@ impl Lower<'_> {
         let symbol = self.derived_symbol(derived, format!("{name}()"));
         let per = if derived == Derived::Gaussian { -2.0 } else { 0.0 };
         Ok(Value::Scalar(Quantity::new(symbol, self.energy_dim.times(&self.time_dim, per))))
-    }
-
-    /// A column of numbers from a file: understood, but not read by this version.
-    fn table(&mut self, arguments: &[Formula], span: Span) -> Lowered<Value> {
-        self.expect_arguments("table", arguments, 2, span)?;
-        let FormulaKind::Text(file) = &arguments[0].kind else {
-            let d = Diagnostic::error("Z107", "`table` takes a file name in quotes first");
-            return self.give_up(d.at(arguments[0].span, "a text is expected").help("table(\"drive.csv\", t)"));
-        };
-        self.scalar(&arguments[1])?;
-        self.later(format!("`table(\"{file}\", …)`"), true, span);
-        // its derivatives are as unknown as it is: nothing that contains it can be taken for computed
-        let order = |primes: &str| (format!("table(\"{file}\"){primes}"), format!("\\mathrm{{table}}{primes}"));
-        let [symbol, first, second] = ["", "'", "''"].map(|primes| {
-            let (name, latex) = order(primes);
-            self.graph.symbol(&name, &latex)
-        });
-        self.graph.set_rate(symbol, first);
-        self.graph.set_rate(first, second);
-        Ok(Value::Scalar(Quantity::new(symbol, self.dimensions.unknown(None))))
     }
 
     /// `P.x`, `B.point(…)`, `B.vector(…)`, `B.omega`, `reaction(c).x`

@@ -61,39 +61,20 @@ impl Lower<'_> {
                 }
                 StatementKind::Control { label, left, right, using, properties } => {
                     self.stated(label.as_ref(), span, |lower, name, key| {
-                        lower.known_properties(properties, &["settling", "damping", "weight", "limit"])?;
-                        let c = lower.equality(name, left, right, None)?;
-                        lower.check_properties(properties)?;
-                        let driven = lower.driven(using)?;
-                        lower.later(format!("control `{}`", c.name), true, span);
+                        let stated = lower.equality(name, left, right, None)?;
+                        let control = lower.control(stated, using, properties)?;
                         let label = Label::Control(lower.model.controls.len());
                         lower.labels.insert(key, label);
                         lower.sketch(label, [left, right]);
-                        lower.model.controls.push((c, driven));
+                        lower.model.controls.push(control);
                         Ok(())
                     });
                 }
                 _ => {}
             }
         }
+        self.weights_fit();
         self.rows_ready = true;
-    }
-
-    fn driven(&mut self, using: &[Target]) -> Lowered<Vec<usize>> {
-        let mut driven = Vec::new();
-        for target in using {
-            match self.coordinates_of(target) {
-                Some(coordinates) => driven.extend(coordinates),
-                None => {
-                    let d = Diagnostic::error(
-                        "Z107",
-                        format!("`{}` is not a coordinate, so it cannot be driven", target.name.text),
-                    );
-                    return self.give_up(d.at(target.span, "not a coordinate"));
-                }
-            }
-        }
-        Ok(driven)
     }
 
     /// Works through the members of a label, or once under a name of its own.

@@ -69,6 +69,22 @@ impl Lower<'_> {
         }
     }
 
+    /// Contacts and friction beside a control are read and not computed: the least force would have to know the modes.
+    pub(super) fn contacts_beside_controls(&mut self) {
+        if self.model.controls.is_empty() {
+            return;
+        }
+        let contacts = self.model.contacts.iter().map(|c| (format!("contact `{}` beside a control", c.name), c.span));
+        let frictions =
+            self.model.frictions.iter().filter(|law| law.constraint).map(|law| {
+                (format!("friction of `{}` beside a control", self.model.constraints[law.of].name), law.span)
+            });
+        let beside: Vec<_> = contacts.chain(frictions).collect();
+        for (what, span) in beside {
+            self.later(what, true, span);
+        }
+    }
+
     fn friction_law(&mut self, draft: &Draft, bare: &Bare) -> Lowered<Option<FrictionLaw>> {
         let constraint = self.labelled(draft.of);
         let (name, rows) = (constraint.name.clone(), constraint.rows.clone());

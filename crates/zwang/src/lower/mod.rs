@@ -3,6 +3,7 @@
 mod body;
 mod call;
 mod constraints;
+mod controls;
 mod dimensions;
 mod events;
 mod formula;
@@ -13,14 +14,17 @@ mod names;
 mod plots;
 mod points;
 mod scene;
+mod table;
 mod value;
 mod wishes;
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::rc::Rc;
 use zwang_expr::{Expr, Graph};
 
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::model::{self, Constraint, Derived, Later, Model, Parameter};
+use crate::sheet::Sheet;
 use crate::syntax::Span;
 use crate::syntax::name::canonical;
 use crate::syntax::tree::*;
@@ -48,15 +52,19 @@ pub(crate) struct Abandoned;
 /// What lowering a part yields.
 type Lowered<T> = Result<T, Abandoned>;
 
+/// Whoever opens files: the text of the file a model names, or why there is none.
+pub type Files<'f> = &'f dyn Fn(&str) -> Result<String, String>;
+
 /// Turns the tree of a text into a model; none if there are errors.
-pub fn lower(tree: &SyntaxTree, text: &str, diagnostics: &mut Diagnostics) -> Option<Model> {
-    let mut lower = Lower::new(tree, text, diagnostics);
+pub fn lower(tree: &SyntaxTree, text: &str, files: Files, diagnostics: &mut Diagnostics) -> Option<Model> {
+    let mut lower = Lower::new(tree, text, files, diagnostics);
     lower.declare();
     lower.parameters();
     lower.start();
     lower.mechanics();
     lower.constraints();
     lower.place_frictions();
+    lower.contacts_beside_controls();
     lower.definitions();
     lower.wishes();
     lower.scene();
@@ -76,6 +84,9 @@ enum Meaning {
 struct Lower<'a> {
     tree: &'a SyntaxTree,
     text: &'a str,
+    files: Files<'a>,
+    /// The tables that were read; none where that failed.
+    sheets: FxHashMap<String, Option<Rc<Sheet>>>,
     diagnostics: &'a mut Diagnostics,
     graph: Graph,
     dimensions: Dimensions,
@@ -136,7 +147,7 @@ struct Lower<'a> {
 }
 
 impl<'a> Lower<'a> {
-    fn new(tree: &'a SyntaxTree, text: &'a str, diagnostics: &'a mut Diagnostics) -> Lower<'a> {
+    fn new(tree: &'a SyntaxTree, text: &'a str, files: Files<'a>, diagnostics: &'a mut Diagnostics) -> Lower<'a> {
         let mut graph = Graph::new();
         let mut dimensions = Dimensions::default();
         let time = graph.symbol("t", "t");
@@ -177,6 +188,8 @@ impl<'a> Lower<'a> {
         Lower {
             tree,
             text,
+            files,
+            sheets: FxHashMap::default(),
             diagnostics,
             graph,
             dimensions,
@@ -419,7 +432,7 @@ impl<'a> Lower<'a> {
                 );
             }
         }
-        let controls = self.model.controls.iter_mut().map(|(c, _)| c);
+        let controls = self.model.controls.iter_mut().map(|c| &mut c.stated);
         let all = self.model.constraints.iter_mut().chain(&mut self.model.contacts).chain(controls);
         for row in all.flat_map(|c: &mut Constraint| &mut c.rows) {
             row.dimension = self.row_dims.get(&row.lambda).and_then(|dim| self.dimensions.known(dim));

@@ -49,8 +49,10 @@ impl Lower<'_> {
                 Load::Point(_, parts) | Load::Torque(_, parts) => parts.clone(),
             };
             let needs_motion = |s: &Expr| {
-                use Derived::{Control, Gaussian, Power, Undetermined, Work};
-                matches!(self.model.derived.get(s), Some(Gaussian | Work(_) | Power(_) | Control(_) | Undetermined))
+                use Derived::{Control, ControlPower, ControlWork, Gaussian, Power, Undetermined, Work};
+                let of_control =
+                    matches!(self.model.derived.get(s), Some(Control(_) | ControlPower(_) | ControlWork(_)));
+                of_control || matches!(self.model.derived.get(s), Some(Gaussian | Work(_) | Power(_) | Undetermined))
             };
             if let Some(symbol) = self.graph.symbols_of(&parts).into_iter().find(needs_motion) {
                 let name = self.graph.name(symbol).to_string();
@@ -79,7 +81,7 @@ impl Lower<'_> {
     }
 
     /// A constant number of seconds.
-    fn positive_time(&mut self, formula: &Formula, what: &str, form: &str) -> Lowered<Expr> {
+    pub(super) fn positive_time(&mut self, formula: &Formula, what: &str, form: &str) -> Lowered<Expr> {
         let value = self.constant(formula)?;
         // a run in seconds says nothing of a model in pure numbers, but a run in metres is a slip
         if let Some(dimension) = self.dimensions.known(&value.dim)
@@ -106,7 +108,7 @@ impl Lower<'_> {
     }
 
     /// Whether a constant is positive and finite.
-    fn is_positive(&self, constant: Expr) -> bool {
+    pub(super) fn is_positive(&self, constant: Expr) -> bool {
         let value = self.model.constants_in(&self.graph, &[constant])[0];
         value > 0.0 && value.is_finite()
     }

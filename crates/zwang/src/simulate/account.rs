@@ -35,6 +35,17 @@ pub struct Momentum {
     pub drift: f64,
 }
 
+/// How far a motion was from what a control asks.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Following {
+    /// The row, `trace.x`.
+    pub name: String,
+    /// lhs − rhs at the end.
+    pub last: f64,
+    /// The largest |lhs − rhs|.
+    pub largest: f64,
+}
+
 /// What a run kept, and how well.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Audit {
@@ -46,6 +57,12 @@ pub struct Audit {
     pub energy: EnergyAccount,
     /// Momenta of coordinates that occur nowhere and are driven by nothing.
     pub momenta: Vec<Momentum>,
+    /// Every row that a control asks for.
+    pub following: Vec<Following>,
+    /// The force of all controls at the end, by coordinate driven.
+    pub control_force: Vec<(String, f64)>,
+    /// The work of each control.
+    pub control_work: Vec<(String, f64)>,
 }
 
 /// Keeps the audit of a run.
@@ -59,7 +76,9 @@ pub(super) struct Accountant {
 impl Accountant {
     pub(super) fn new(equations: &mut Equations) -> Accountant {
         let names = equations.rows.iter().filter(|r| r.rate.is_some()).map(|r| (r.name.clone(), 0.0));
-        let audit = Audit { residuals: names.collect(), ..Audit::default() };
+        let asked = equations.asked.iter().filter(|r| r.row.rate.is_some());
+        let following = asked.map(|r| Following { name: r.row.name.clone(), ..Following::default() });
+        let audit = Audit { residuals: names.collect(), following: following.collect(), ..Audit::default() };
         Accountant { audit, cyclic: cyclic(equations), first: None, jumped: 0.0 }
     }
 
@@ -73,6 +92,9 @@ impl Accountant {
     ) -> Result<(), MotionError> {
         for ((_, most), now) in self.audit.residuals.iter_mut().zip(system.residuals(state)) {
             *most = most.max(now.abs());
+        }
+        for (row, now) in self.audit.following.iter_mut().zip(system.control_errors(state)) {
+            (row.last, row.largest) = (now, row.largest.max(now.abs()));
         }
         self.audit.rate = system.position_rates(state).iter().fold(self.audit.rate, |most, x| most.max(x.abs()));
         let now = system.energies(state)?;
@@ -109,6 +131,16 @@ impl Accountant {
         }
     }
 
+    /// The forces of controls at the end, and what they did.
+    pub(super) fn controls(&mut self, equations: &Equations, force: &[f64], works: &[f64]) {
+        let model = &equations.model;
+        let named = |k: usize| (model.coordinates[k].name.clone(), force[k]);
+        self.audit.control_force = model.driven().into_iter().map(named).collect();
+        let first = works.len().saturating_sub(model.controls.len());
+        let names = model.controls.iter().map(|c| c.stated.name.clone());
+        self.audit.control_work = names.zip(works[first..].iter().copied()).collect();
+    }
+
     pub(super) fn finish(mut self, equations: &Equations, parts: Option<Parts>) -> Audit {
         self.audit.energy.parts = parts;
         // where friction slides its slip is no residual
@@ -133,6 +165,7 @@ fn cyclic(equations: &mut Equations) -> Vec<usize> {
     for (k, _) in equations.rows.iter().flat_map(|r| &r.coefficients) {
         free[*k] = false;
     }
+    equations.model.driven().into_iter().for_each(|k| free[k] = false);
     (0..n).filter(|&k| free[k]).collect()
 }
 

@@ -1,6 +1,6 @@
 //! What is said about how a motion went and why it ended.
 
-use zwang_motion::{Drift, MotionError, Outcome, Passage, Settings, State, Stiffness, Tamed};
+use zwang_motion::{Asked, Drift, MotionError, Outcome, Passage, Settings, State, Stiffness, Tamed};
 
 use super::Run;
 
@@ -9,14 +9,15 @@ use crate::equations::Equations;
 use crate::quantity::{number, rounded};
 use crate::start::joined;
 use crate::system::System;
-use crate::verdict::{Contradiction, contradiction, failure};
+use crate::verdict::{Contradiction, contradiction, control, failure};
 
-/// Why the motion ended before its time.
+/// Why the motion ended before its time; `start` is what controls asked where it began.
 pub(super) fn ending(
     equations: &Equations,
     system: &mut System,
     state: &State,
     outcome: &Outcome,
+    start: Option<&Asked>,
     settings: &Settings,
 ) -> Option<Diagnostic> {
     let at = place(equations, state);
@@ -48,7 +49,10 @@ pub(super) fn ending(
         Outcome::TooManyModes { t, rows } => too_many(equations, *t, rows),
         Outcome::Undetermined { t, rows } => undetermined(equations, *t, rows),
         Outcome::StepTooSmall { h, coordinate, rows, cause } => {
-            too_small(equations, state, *h, *coordinate, cause.as_ref()).about(equations, rows)
+            match control::losing(equations, system, state, start, settings) {
+                Some(lost) => lost,
+                None => too_small(equations, state, *h, *coordinate, cause.as_ref()).about(equations, rows),
+            }
         }
     };
     Some(d.with_note(at))

@@ -5,6 +5,7 @@ use zwang_expr::Expr;
 use zwang_motion::Instant;
 
 use crate::compiled::Compiled;
+use crate::control::{control_symbols, control_values};
 use crate::equations::Equations;
 use crate::model::Derived;
 
@@ -15,6 +16,8 @@ pub(super) struct Gauges {
     place: Vec<Option<usize>>,
     inputs: Vec<f64>,
     wants_gaussian: bool,
+    /// The symbols of control forces and powers.
+    controls: Vec<(Expr, Derived)>,
     /// Which of the integrated works, and which of their powers, are asked for.
     works: Vec<usize>,
     powers: Vec<usize>,
@@ -25,12 +28,15 @@ pub(super) struct Around<'a> {
     pub(super) parameters: &'a [f64],
     pub(super) gaussian: f64,
     pub(super) works: &'a [f64],
+    /// The powers of these works.
     pub(super) powers: &'a [f64],
+    /// The power of each control.
+    pub(super) control_powers: &'a [f64],
 }
 
 impl Gauges {
-    /// Compiles the expressions that can be computed; `works` are the constraints whose work is integrated.
-    pub(super) fn new(equations: &Equations, works: &[usize], exprs: &[Expr]) -> Gauges {
+    /// Compiles the expressions that can be computed; `works` are integrated.
+    pub(super) fn new(equations: &Equations, works: &[Derived], exprs: &[Expr]) -> Gauges {
         let model = &equations.model;
         let graph = &model.graph;
         let derived = |wanted: Derived| model.derived.iter().find(|(_, d)| **d == wanted).map(|(s, _)| *s);
@@ -38,11 +44,15 @@ impl Gauges {
         let mut inputs = model.state_symbols();
         inputs.extend(equations.rows.iter().map(|r| r.lambda));
         inputs.extend(model.coordinates.iter().map(|c| c.qddot));
-        let asked = |of: fn(usize) -> Derived| -> (Vec<usize>, Vec<Expr>) {
-            works.iter().enumerate().filter_map(|(at, &k)| Some((at, derived(of(k))?))).unzip()
+        let controls = control_symbols(model);
+        inputs.extend(controls.iter().map(|(s, _)| *s));
+        // of the works that are integrated only those that are asked for have a symbol
+        let asked = |of: fn(Derived) -> Option<Derived>| -> (Vec<usize>, Vec<Expr>) {
+            let places = works.iter().enumerate();
+            places.filter_map(|(k, &work)| Some((k, derived(of(work)?)?))).unzip()
         };
-        let (work_places, work_symbols) = asked(Derived::Work);
-        let (power_places, power_symbols) = asked(Derived::Power);
+        let (work_places, work_symbols) = asked(Some);
+        let (power_places, power_symbols) = asked(power_of);
         inputs.extend(work_symbols.into_iter().chain(power_symbols));
         inputs.extend(gaussian);
         let known: FxHashSet<Expr> = inputs.iter().copied().collect();
@@ -60,6 +70,7 @@ impl Gauges {
             program: Compiled::new(graph, &inputs, &wanted),
             inputs: Vec::with_capacity(inputs.len()),
             wants_gaussian: gaussian.is_some(),
+            controls,
             works: work_places,
             powers: power_places,
         }
@@ -86,10 +97,16 @@ impl Gauges {
         self.inputs.push(state.t);
         self.inputs.extend(state.q.iter().chain(&state.qdot).chain(around.parameters));
         self.inputs.extend(instant.lambda.iter().chain(&instant.qddot));
+        self.inputs.extend(control_values(&self.controls, &instant.control_force, around.control_powers));
         self.inputs.extend(self.works.iter().map(|&k| around.works[k]));
         self.inputs.extend(self.powers.iter().map(|&k| around.powers[k]));
         self.inputs.resize(program.n_inputs(), around.gaussian);
         let found = program.run(&self.inputs);
         values.extend(self.place.iter().map(|place| place.map_or(f64::NAN, |k| found[k])));
     }
+}
+
+/// The power that belongs to the work of a constraint.
+fn power_of(work: Derived) -> Option<Derived> {
+    if let Derived::Work(k) = work { Some(Derived::Power(k)) } else { None }
 }

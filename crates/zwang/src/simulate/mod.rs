@@ -10,8 +10,8 @@ use std::time::Instant as Clock;
 
 use zwang_expr::Expr;
 use zwang_motion::{
-    Counts, Drift, Method, Motion, MotionError, Outcome, Passage, Plan, Reaction, RouteName, Settings, Solver, State,
-    Tamed, Turn,
+    Counts, Drift, Dynamics, Method, Motion, MotionError, Outcome, Passage, Plan, Reaction, RouteName, Settings,
+    Solver, State, Tamed, Turn,
 };
 
 use crate::check::Check;
@@ -21,11 +21,12 @@ use crate::scene::Scene;
 use crate::system::System;
 use crate::verdict::contradiction;
 use account::Accountant;
-pub use account::{Audit, EnergyAccount, Extent, ExtentValues, Momentum};
+pub use account::{Audit, EnergyAccount, Extent, ExtentValues, Following, Momentum};
 use gauge::Around;
 pub use powers::Parts;
 use powers::Worker;
 pub use record::Pictured;
+pub(crate) use record::columns;
 use record::{Extremes, Recorder};
 
 /// What is wished of a run; what is left out is as the model says, or the default.
@@ -58,7 +59,7 @@ pub struct Happening {
     pub t: f64,
     /// The user's name for it: a constraint, a condition.
     pub name: String,
-    /// `impact`, `take-off`, `rest`, `stick`, `slip`, `rank-drop`, `when` or `switch`.
+    /// `impact`, `take-off`, `rest`, `stick`, `slip`, `rank-drop`, `when`, `switch` or `saturation`.
     pub kind: &'static str,
 }
 
@@ -277,8 +278,9 @@ fn say(run: &mut Run, settings: &Settings, diagnostics: &mut Diagnostics) {
     if let Some(warning) = ending::left(equations, run) {
         diagnostics.push(warning);
     }
+    let asked = run.check.snapshot.found.asked.as_ref();
     if let Ended::Stopped(outcome) = &run.ended
-        && let Some(error) = ending::ending(equations, &mut run.check.system, &run.state, outcome, settings)
+        && let Some(error) = ending::ending(equations, &mut run.check.system, &run.state, outcome, asked, settings)
     {
         diagnostics.push(error);
     }
@@ -328,10 +330,15 @@ struct Walked {
 
 impl<'c> Walk<'c> {
     fn new(check: &'c mut Check, wishes: &RunWishes, plan: &Plan) -> Result<Walk<'c>, MotionError> {
-        let Check { equations, system, state, .. } = check;
+        let Check { equations, system, state, snapshot, .. } = check;
         let mut events = Vec::new();
         let mut start = state.clone();
         fire_at_start(equations, system, &mut start, &mut events)?;
+        let driven = equations.model.driven();
+        for &place in &snapshot.found.saturated {
+            let name = equations.model.coordinates[driven[place]].name.clone();
+            events.push(Happening { t: state.t, name, kind: "saturation" });
+        }
         let works = system.works().to_vec();
         let accountant = Accountant::new(equations);
         let recorder = Recorder::new(equations, &works, wishes);
@@ -427,7 +434,7 @@ impl<'c> Walk<'c> {
             works.map(|works| record::PartsAt { forces: motion.force_parts(), power: powers::power(motion), works });
         let gaussian = if self.recorder.wants_gaussian() { motion.gaussian() } else { f64::NAN };
         let constraint_force = motion.constraint_force();
-        let (works, powers) = record::works_of(motion)?;
+        let ((works, powers), control_powers) = (record::works_of(motion)?, record::control_powers_of(motion));
         let state = motion.instant().state.clone();
         let system = motion.dynamics();
         let energies = system.energies(&state)?;
@@ -435,7 +442,13 @@ impl<'c> Walk<'c> {
         let parameters = system.parameters().to_vec();
         self.recorder.write(&record::Look {
             instant: motion.instant(),
-            around: Around { parameters: &parameters, gaussian, works: &works, powers: &powers },
+            around: Around {
+                parameters: &parameters,
+                gaussian,
+                works: &works,
+                powers: &powers,
+                control_powers: &control_powers,
+            },
             constraint_force: &constraint_force,
             energies: [energies.kinetic, energies.potential, energies.energy],
             residuals: &residuals,
@@ -449,11 +462,14 @@ impl<'c> Walk<'c> {
         let new: Vec<_> = self.motion.events()[self.n_events..].to_vec();
         self.n_events += new.len();
         for event in new {
-            let happening = match self.motion.dynamics().when(event.event) {
-                Some(k) => Happening { t: event.t, name: self.equations.model.whens[k].name.clone(), kind: "when" },
-                None => Happening { t: event.t, name: "a formula switches".into(), kind: "switch" },
+            let system = self.motion.dynamics();
+            let (when, bound) = (system.when(event.event), event.event.checked_sub(system.n_events()));
+            let (name, kind) = match (when, bound) {
+                (Some(k), _) => (self.equations.model.whens[k].name.clone(), "when"),
+                (None, Some(k)) => (self.bound_name(k, event.upwards), "saturation"),
+                (None, None) => ("a formula switches".into(), "switch"),
             };
-            self.events.push(happening);
+            self.events.push(Happening { t: event.t, name, kind });
         }
         let changes = &self.motion.mode_changes()[self.n_changes..];
         self.n_changes += changes.len();
@@ -468,6 +484,13 @@ impl<'c> Walk<'c> {
         }
     }
 
+    /// The driven coordinate whose force reaches its limit, or leaves it.
+    fn bound_name(&self, place: usize, leaves: bool) -> String {
+        let model = &self.equations.model;
+        let name = model.driven().get(place).map_or("", |&k| model.coordinates[k].name.as_str());
+        if leaves { format!("{name} leaves its limit") } else { name.to_string() }
+    }
+
     fn finish(mut self, interrupted: bool) -> Walked {
         let ended = match self.motion.outcome() {
             Some(Outcome::End) => Ended::Finished,
@@ -475,6 +498,11 @@ impl<'c> Walk<'c> {
             None if interrupted => Ended::Interrupted,
             None => Ended::Finished,
         };
+        if !self.equations.asked.is_empty() && self.motion.at(self.motion.t()).is_ok() {
+            let force = self.motion.instant().control_force.clone();
+            let works = record::works_of(&mut self.motion).map_or(Vec::new(), |(works, _)| works);
+            self.accountant.controls(self.equations, &force, &works);
+        }
         let passages = self.motion.passages().to_vec();
         for passage in &passages {
             let names: Vec<&str> = passage.rows.iter().take(6).map(|&k| self.equations.rows[k].name.as_str()).collect();
@@ -546,7 +574,6 @@ fn fire_at_start(
     state: &mut State,
     events: &mut Vec<Happening>,
 ) -> Result<(), MotionError> {
-    use zwang_motion::Dynamics;
     let mut values = vec![0.0; system.n_events()];
     system.fill_events(state, &mut values)?;
     for (event, value) in values.iter().enumerate() {

@@ -8,7 +8,7 @@ use super::gauge::{Around, Gauges};
 use super::powers::Parts;
 use super::{RunWishes, System};
 use crate::equations::Equations;
-use crate::model::{Coordinate, Output, Shape};
+use crate::model::{Coordinate, Derived, Output, Shape};
 use crate::samples::{Column, Samples, ascii_name, unique_names};
 use crate::scene::{Frames, Scene, Thing, Vector};
 use crate::units::Dimension;
@@ -57,6 +57,8 @@ pub(super) struct Recorder {
     wants_pictures: bool,
     columns: Vec<Column>,
     factors: Vec<f64>,
+    /// The coordinates that controls drive.
+    driven: Vec<usize>,
     gauges: Gauges,
     n_outputs: usize,
     values: Vec<f64>,
@@ -66,7 +68,7 @@ pub(super) struct Recorder {
 }
 
 impl Recorder {
-    pub(super) fn new(equations: &Equations, works: &[usize], wishes: &RunWishes) -> Recorder {
+    pub(super) fn new(equations: &Equations, works: &[Derived], wishes: &RunWishes) -> Recorder {
         let model = &equations.model;
         let mut exprs: Vec<Expr> = equations.outputs.clone();
         if wishes.pictures {
@@ -81,8 +83,13 @@ impl Recorder {
         Recorder {
             wants_samples: wishes.samples,
             wants_pictures: wishes.pictures,
-            columns: if wishes.samples { columns(equations) } else { Vec::new() },
+            columns: if wishes.samples {
+                columns(equations, &model.driven(), equations.has_nonideal_parts())
+            } else {
+                Vec::new()
+            },
             factors: factors(&model.outputs, None),
+            driven: model.driven(),
             gauges: Gauges::new(equations, works, &exprs),
             n_outputs: model.outputs.len(),
             values: Vec::new(),
@@ -136,6 +143,7 @@ impl Recorder {
             .chain(qddot.iter().copied())
             .chain(lambda.iter().copied())
             .chain(look.constraint_force.iter().copied())
+            .chain(self.driven.iter().map(|&k| look.instant.control_force[k]))
             .chain(look.residuals.iter().copied())
             .chain(look.energies)
             .chain(look.parts.into_iter().flat_map(PartsAt::values))
@@ -175,8 +183,9 @@ fn pictured(curves: &[Output], versus: Option<&Output>, time_unit: &str) -> Pict
     Pictured { curves: curves.iter().map(column).collect(), versus: versus.map_or(time, column) }
 }
 
-/// The columns of files: t, x, x_dot, x_ddot, lambda_rod, fc_x, res_rod, T, V, E and the outputs.
-fn columns(equations: &Equations) -> Vec<Column> {
+/// The columns of files: t, x, x_dot, x_ddot, lambda_rod, fc_x, res_rod, T, V, E and the outputs; `with_parts` also those of
+/// the parts of the constraint force.
+pub(crate) fn columns(equations: &Equations, driven: &[usize], with_parts: bool) -> Vec<Column> {
     let model = &equations.model;
     let time = time_unit(equations);
     let mut columns = Vec::new();
@@ -202,6 +211,9 @@ fn columns(equations: &Equations) -> Vec<Column> {
     for c in &model.coordinates {
         add(format!("fc_{}", c.name), format!("constraint force on {}", c.name), force_unit(energy, c));
     }
+    for c in driven.iter().map(|&k| &model.coordinates[k]) {
+        add(format!("control_{}", c.name), format!("control({})", c.name), force_unit(energy, c));
+    }
     for row in equations.rows.iter().filter(|r| r.rate.is_some()) {
         let dimension = model.rows().iter().find(|r| r.name == row.name).and_then(|r| r.dimension);
         add(format!("res_{}", row.name), format!("residual({})", row.name), unit_text(dimension));
@@ -209,7 +221,7 @@ fn columns(equations: &Equations) -> Vec<Column> {
     for name in ["T", "V", "E"] {
         add(name.into(), name.into(), energy.into());
     }
-    if equations.has_nonideal_parts() {
+    if with_parts {
         for part in ["Qc_ideal", "Qc_nonideal", "C"] {
             for c in &model.coordinates {
                 add(format!("{part}_{}", c.name), format!("{part} on {}", c.name), force_unit(energy, c));
@@ -332,7 +344,7 @@ pub(super) struct Extremes {
 const HALVINGS: usize = 16;
 
 impl Extremes {
-    pub(super) fn new(equations: &Equations, works: &[usize]) -> Extremes {
+    pub(super) fn new(equations: &Equations, works: &[Derived]) -> Extremes {
         Extremes {
             gauges: Gauges::new(equations, works, &equations.outputs),
             found: vec![None; equations.outputs.len()],
@@ -346,8 +358,14 @@ impl Extremes {
         motion.at(t)?;
         let gaussian = if self.gauges.wants_gaussian() { motion.gaussian() } else { f64::NAN };
         let parameters = motion.dynamics().parameters().to_vec();
-        let (works, powers) = works_of(motion)?;
-        let around = Around { parameters: &parameters, gaussian, works: &works, powers: &powers };
+        let ((works, powers), control_powers) = (works_of(motion)?, control_powers_of(motion));
+        let around = Around {
+            parameters: &parameters,
+            gaussian,
+            works: &works,
+            powers: &powers,
+            control_powers: &control_powers,
+        };
         let mut values = std::mem::take(&mut self.values);
         self.gauges.read(motion.instant(), &around, &mut values);
         self.values = values;
@@ -469,6 +487,16 @@ impl Extremes {
         };
         outputs.map(extent).collect()
     }
+}
+
+/// The power of each control, where the motion stands.
+pub(super) fn control_powers_of(motion: &mut Motion<System>) -> Vec<f64> {
+    let Instant { state, control_force, control_powers, .. } = motion.instant();
+    if control_powers.is_empty() {
+        return Vec::new();
+    }
+    let (u, of_rows, qdot) = (control_force.clone(), control_powers.clone(), state.qdot.clone());
+    motion.dynamics().control_powers(&u, &of_rows, &qdot)
 }
 
 /// The works that are integrated, where the motion stands, and their powers.

@@ -5,11 +5,28 @@ use zwang_expr::{Expr, Graph};
 use zwang_motion::{Matrix, MotionError, Residual, State};
 
 use crate::compiled::Compiled;
-use crate::equations::{Equations, SparseRow};
+use crate::equations::{ConstraintRow, Equations, SparseRow};
 use crate::model::{Level, Model};
 use crate::switches::switches_by;
 use crate::syntax::Span;
 use crate::units::Dimension;
+
+/// The constraints at one level.
+fn constraint_equations(equations: &Equations, is_velocity: bool) -> Vec<Equation> {
+    let span = |row: &ConstraintRow| equations.model.constraints[row.constraint].span;
+    equations.rows.iter().filter_map(|row| equation_of(row, span(row), false, is_velocity)).collect()
+}
+
+/// A row as an equation for positions or for velocities, if it says something about these.
+fn equation_of(row: &ConstraintRow, span: Span, is_control: bool, is_velocity: bool) -> Option<Equation> {
+    let rate = row.rate?;
+    if !is_velocity && row.level != Level::Position {
+        return None;
+    }
+    let origin = Origin { name: row.name.clone(), span, is_start: false, is_control, exact: true };
+    // ∂φ̇/∂q̇ = ∂φ/∂q, so both levels have the row of A
+    Some((origin, if is_velocity { rate } else { row.residual }, row.coefficients.clone()))
+}
 
 /// Where an equation comes from.
 #[derive(Clone, Debug)]
@@ -20,6 +37,8 @@ pub(super) struct Origin {
     pub(super) span: Span,
     /// True for an equation of the start, false for a constraint.
     pub(super) is_start: bool,
+    /// Whether a control asks for it.
+    pub(super) is_control: bool,
     exact: bool,
 }
 
@@ -48,20 +67,30 @@ impl<'e> LevelEquations<'e> {
         state: &State,
         is_velocity: bool,
     ) -> LevelEquations<'e> {
-        let mut rows = Vec::new();
-        for row in &equations.rows {
-            let Some(rate) = row.rate else { continue };
-            let (g, level) = if is_velocity { (rate, row.level) } else { (row.residual, row.level) };
-            if !is_velocity && level != Level::Position {
-                continue;
-            }
-            let span = equations.model.constraints[row.constraint].span;
-            let origin = Origin { name: row.name.clone(), span, is_start: false, exact: true };
-            // ∂φ̇/∂q̇ = ∂φ/∂q, so both levels have the row of A
-            rows.push((origin, g, row.coefficients.clone()));
+        let mut rows = constraint_equations(equations, is_velocity);
+        rows.extend(points.iter().filter(|(o, _, _)| o.exact).cloned());
+        LevelEquations::compile(equations, state, is_velocity, rows)
+    }
+
+    /// The same, and what controls without `settling` ask of the start, behind the constraints.
+    pub(super) fn with_controls(
+        equations: &'e Equations,
+        points: &[Equation],
+        state: &State,
+        is_velocity: bool,
+    ) -> LevelEquations<'e> {
+        let mut rows = constraint_equations(equations, is_velocity);
+        for asked in equations.asked.iter().filter(|r| r.binds_start) {
+            let span = equations.model.controls[asked.row.constraint].stated.span;
+            rows.extend(equation_of(&asked.row, span, true, is_velocity));
         }
         rows.extend(points.iter().filter(|(o, _, _)| o.exact).cloned());
         LevelEquations::compile(equations, state, is_velocity, rows)
+    }
+
+    /// Whether controls ask for something here.
+    pub(super) fn has_controls(&self) -> bool {
+        self.origins.iter().any(|o| o.is_control)
     }
 
     /// The given equations alone.
@@ -214,7 +243,13 @@ pub(super) fn point_rows(equations: &mut Equations, is_velocity: bool) -> Vec<Eq
         let gradient = model.graph.gradient_in(g, |s| index.contains_key(&s));
         let mut row: SparseRow = gradient.into_iter().map(|(s, d)| (index[&s], d)).collect();
         row.sort_by_key(|(k, _)| *k);
-        let origin = Origin { name: initial.name.clone(), span: initial.span, is_start: true, exact: initial.exact };
+        let origin = Origin {
+            name: initial.name.clone(),
+            span: initial.span,
+            is_start: true,
+            is_control: false,
+            exact: initial.exact,
+        };
         rows.push((origin, g, row));
     }
     rows

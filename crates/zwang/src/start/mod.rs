@@ -87,7 +87,7 @@ impl Finder<'_> {
         let equations = &*equations;
         self.follow_points(equations, &points, &mut given, is_velocity);
         let guess = if is_velocity { self.state.qdot.clone() } else { self.state.q.clone() };
-        let mut level = LevelEquations::new(equations, &points, &self.state, is_velocity);
+        let mut level = LevelEquations::with_controls(equations, &points, &self.state, is_velocity);
         let model = &equations.model;
         let message = match self.search(&mut level, &given, &guess) {
             Search::Kept { attempt } => return self.kept(equations, &mut level, &given, &guess, attempt),
@@ -97,20 +97,31 @@ impl Finder<'_> {
             }
             Search::Moved(nearest) => self.off_constraint(equations, &mut level, &guess, nearest),
             Search::Unmet(names) => report::unmet(model, &names),
-            Search::Contradiction => {
-                let state = self.state.clone();
-                match conflict::contradiction(equations, &mut level, &guess, self.settings) {
-                    Ok(mut found) => {
-                        contradiction::look_elsewhere(&mut found, equations, self.system, &state, self.settings);
-                        found.diagnostic(equations)
-                    }
-                    Err(values) => self.off_constraint(equations, &mut level, &guess, values),
+            Search::Contradiction if level.has_controls() => {
+                // whether the constraints alone can be met tells whose fault it is
+                let mut bare = LevelEquations::new(equations, &points, &self.state, is_velocity);
+                match self.search(&mut bare, &given, &guess) {
+                    Search::Contradiction => self.contradiction(equations, &mut bare, &guess),
+                    _ => report::unmet_control(&level),
                 }
             }
+            Search::Contradiction => self.contradiction(equations, &mut level, &guess),
             Search::Trouble(error) => report::trouble(model, &error),
         };
         self.diagnostics.push(message);
         None
+    }
+
+    /// Constraints that no values meet.
+    fn contradiction(&mut self, equations: &Equations, level: &mut LevelEquations, guess: &[f64]) -> Diagnostic {
+        let state = self.state.clone();
+        match conflict::contradiction(equations, level, guess, self.settings) {
+            Ok(mut found) => {
+                contradiction::look_elsewhere(&mut found, equations, self.system, &state, self.settings);
+                found.diagnostic(equations)
+            }
+            Err(values) => self.off_constraint(equations, level, guess, values),
+        }
     }
 
     /// By how much the given values miss the nearest ones found.
@@ -339,7 +350,7 @@ impl Finder<'_> {
         let (_, mut v) = given_values(&equations.model, true);
         let mut state = self.state.clone();
         state.q.copy_from_slice(q);
-        let mut level = LevelEquations::new(equations, &[], &state, true);
+        let mut level = LevelEquations::with_controls(equations, &[], &state, true);
         let weight = self.weight(q, false);
         let movable = vec![true; v.len()];
         let _ = project_only(&mut level, &weight, &movable, &mut v, self.settings);

@@ -28,7 +28,8 @@ pub(super) fn off_constraint(model: &Model, level: &mut LevelEquations, miss: Mi
     let origin = level.origins[worst].clone();
     let reached = if miss.is_velocity { miss.velocity } else { miss.nearest };
     let how_much = distance(model, miss.given, reached, miss.is_velocity);
-    let row = model.rows().into_iter().find(|r| r.name == origin.name);
+    let asked = model.controls.iter().flat_map(|c| &c.stated.rows);
+    let row = model.rows().into_iter().chain(asked).find(|r| r.name == origin.name);
     let off = residual[worst];
     let dimension = row.and_then(|r| r.dimension);
     let gives = match row {
@@ -46,16 +47,32 @@ pub(super) fn off_constraint(model: &Model, level: &mut LevelEquations, miss: Mi
         None => String::new(),
     };
     let what = if miss.is_velocity { "the start velocities miss" } else { "the start state misses" };
-    let mut d = Diagnostic::error("Z201", format!("{what} constraint `{}` by {how_much}", origin.name));
+    let kind = if origin.is_control { "control" } else { "constraint" };
+    let mut d = Diagnostic::error("Z201", format!("{what} {kind} `{}` by {how_much}", origin.name));
     d = match model.start_span {
         Some(span) => d.at(span, "not on it").and_at(origin.span, format!("here: {gives}")),
         None => d.at(origin.span, format!("here: {gives}")),
     };
-    d.with_note(format!(
+    let d = d.with_note(format!(
         "nearest consistent start (smallest change, weighted by mass):\n    {}",
         start_line(model, miss.nearest, miss.velocity)
-    ))
-    .help("paste that line, or use ~ for values that may move, or run with --fix-start")
+    ));
+    let d = d.help("paste that line, or use ~ for values that may move, or run with --fix-start");
+    if origin.is_control { d.help("or let the error die out: `with settling 0.2 s`") } else { d }
+}
+
+/// Z201: what controls ask of the start cannot be met beside the constraints.
+pub(super) fn unmet_control(level: &LevelEquations) -> Diagnostic {
+    let asked: Vec<_> = level.origins.iter().filter(|o| o.is_control).collect();
+    let names: Vec<String> = asked.iter().take(6).map(|o| format!("`{}`", o.name)).collect();
+    let what = if level.is_velocity { "velocities" } else { "positions" };
+    let message = format!("no {what} near the start meet control {} and the constraints", joined(&names));
+    let d = Diagnostic::error("Z201", message);
+    let d = match asked.first() {
+        Some(origin) => d.at(origin.span, "held as stated from the start on"),
+        None => d,
+    };
+    d.help("let the error die out: `with settling 0.2 s`; or start nearer to what is asked")
 }
 
 /// How far apart two values of the coordinates are, with the unit if all that moved share one.

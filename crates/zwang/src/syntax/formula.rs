@@ -1,11 +1,11 @@
 //! Formulas, values, units and targets: precedence climbing over the tokens of one statement.
 
 use super::Span;
-use super::lexer::TokenKind;
+use super::lexer::{TokenKind, tokens};
 use super::name::nearest;
 use super::parser::{Abandoned, Parsed, Parser, RESERVED};
 use super::tree::*;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::units::{self, Dimension, Unit};
 
 /// Brackets deeper than this are refused: nobody writes them, and each level costs stack.
@@ -544,6 +544,15 @@ fn unit_name(written: &str) -> String {
 }
 
 /// Z502: a word where a unit stands.
+/// A unit as written in a model, such as `m/s^2`; none if there is something else.
+pub fn unit(text: &str) -> Option<Unit> {
+    let mut diagnostics = Diagnostics::default();
+    let tokens = tokens(text, 0, &mut diagnostics);
+    let mut parser = Parser::new(&tokens, text.len(), &mut diagnostics);
+    let unit = parser.unit().ok()?;
+    (parser.at == tokens.len()).then_some(unit)
+}
+
 fn unknown_unit(word: &str, span: Span) -> Diagnostic {
     let d = Diagnostic::error("Z502", format!("`{word}` is not a unit")).at(span, "no unit of that name");
     match (word, nearest(word, units::names())) {

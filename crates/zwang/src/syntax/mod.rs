@@ -8,6 +8,7 @@ mod parser;
 mod span;
 pub mod tree;
 
+pub use formula::unit;
 pub use overrides::Overrides;
 pub use parser::parse;
 pub use span::{Span, line_and_column};

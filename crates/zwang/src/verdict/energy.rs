@@ -96,6 +96,9 @@ pub(super) fn energy(check: &mut Check, settings: &Settings) -> EnergyVerdict {
     if !later.is_empty() {
         return EnergyVerdict { conserved: None, why: later, notes: Vec::new() };
     }
+    if !check.equations.asked.is_empty() {
+        return with_controls(check, settings);
+    }
     let jumps = jumps(&mut check.equations);
     let doubt = regime(&check.equations).or_else(|| steps(&mut check.equations));
     if sources.is_empty() {
@@ -133,6 +136,40 @@ pub(super) fn energy(check: &mut Check, settings: &Settings) -> EnergyVerdict {
         verdict.notes.push(note);
     }
     verdict
+}
+
+/// Control forces are made to move things; that they do no work would be a coincidence.
+fn with_controls(check: &mut Check, settings: &Settings) -> EnergyVerdict {
+    let names: Vec<String> = check.equations.model.controls.iter().map(|c| format!("`{}`", c.stated.name)).collect();
+    let power = |u: &[f64], state: &State| {
+        let parts: Vec<f64> = u.iter().zip(&state.qdot).map(|(u, v)| u * v).collect();
+        let size: f64 = parts.iter().map(|x| x.abs()).sum();
+        (parts.iter().sum::<f64>().abs(), size)
+    };
+    let works = |(whole, size): (f64, f64)| size > 0.0 && whole > CERTAINLY * NOTHING_SOLVED * size;
+    let mut found = works(power(&check.snapshot.found.control_force, &check.state));
+    if !found && check.state.q.len() <= MOST_COORDINATES {
+        let mut way = route(check.route, settings);
+        for state in states(check, settings) {
+            let mut snapshot = Snapshot::new(&check.system);
+            let taken = snapshot.take(&mut check.system, &state, &mut *way, settings);
+            found |= taken.is_ok() && works(power(&snapshot.found.control_force, &state));
+        }
+    }
+    let (what, verb) = if names.len() == 1 { ("control", "does") } else { ("controls", "do") };
+    let names = names.join(", ");
+    match found {
+        true => EnergyVerdict {
+            conserved: Some(false),
+            why: vec![format!("{what} {names} {verb} work")],
+            notes: Vec::new(),
+        },
+        false => EnergyVerdict {
+            conserved: None,
+            why: vec![format!("{what} {names} may do work elsewhere")],
+            notes: Vec::new(),
+        },
+    }
 }
 
 /// Whether everything rests and stays: no freedom is left, nothing is asked to move and no formula knows the time.

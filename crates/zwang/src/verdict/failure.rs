@@ -2,6 +2,7 @@
 
 use zwang_motion::{MotionError, State};
 
+use super::control::unreachable;
 use crate::diagnostic::Diagnostic;
 use crate::equations::Equations;
 use crate::model::Level;
@@ -50,6 +51,15 @@ pub fn explain(equations: &Equations, state: &State, error: &MotionError) -> Dia
         MotionError::NotConverged { residual } => {
             Diagnostic::error("Z301", format!("the acceleration could not be found to full accuracy: {} remains", number(*residual)))
                 .help("the constraints may nearly depend on each other; `zwang check` lists them")
+        }
+        MotionError::Unreachable { row, reached, needed } => unreachable(equations, state, *row, (*reached, *needed)),
+        MotionError::WeightNotPositive => {
+            Diagnostic::error("Z704", "the weight of the control forces is not positive definite")
+                .with_note(format!("at t = {}", state.t))
+                .help("every combination of forces must have a positive weight")
+        }
+        MotionError::Controlled => {
+            Diagnostic::error("Z605", "the method `rattle` knows no control forces").help("leave `method` out")
         }
         MotionError::NotQuadratic => {
             let d = Diagnostic::error("Z605", "the method `rattle` needs a Lagrangian quadratic in the velocities");

@@ -1,11 +1,10 @@
-//! Freedom that is left: how much, here and in general, and what driven coordinates can do.
+//! Freedom that is left: how much, here and in general.
 
-use zwang_motion::{Given, Legendre, Matrix, Route, Settings, Solution, dependence};
+use zwang_motion::Settings;
 
 use super::dependence::Dependencies;
 use crate::diagnostic::Diagnostic;
-use crate::equations::{Equations, Symbols, constraint_row};
-use crate::system::System;
+use crate::equations::Equations;
 
 /// How many freedoms there are, here and in general.
 #[derive(Clone, Debug, PartialEq)]
@@ -139,88 +138,4 @@ pub fn doubt_note(equations: &Equations, rank: usize, rows: &Dependencies, setti
 
 fn degrees(n: usize) -> String {
     if n == 1 { "degree of freedom".into() } else { format!("{n} degrees of freedom") }
-}
-
-/// Z701: controls whose driven coordinates cannot do what is asked.
-///
-/// A unit force on each coordinate in turn gives the accelerations the physical constraints leave possible; the
-/// driven ones must reach as many directions of the asked motion as all of them together.
-pub fn actuators(
-    equations: &mut Equations,
-    system: &mut System,
-    state: &zwang_motion::State,
-    given: &Given,
-    route: &mut dyn Route,
-    settings: &Settings,
-) -> Vec<Diagnostic> {
-    let mut found = Vec::new();
-    let n = state.q.len();
-    let controls = equations.model.controls.clone();
-    for (control, driven) in controls.iter().filter(|(_, driven)| !driven.is_empty() && n <= 200) {
-        let Some(rows) = control_rows(equations, system, state, control) else { continue };
-        let Some(responses) = responses(given, route, n) else { continue };
-        let rank_of = |columns: &[usize]| {
-            let entry = |row: &Vec<f64>, c: usize| row.iter().zip(&responses[c]).map(|(a, r)| a * r).sum::<f64>();
-            let dense: Vec<f64> = rows.iter().flat_map(|row| columns.iter().map(move |&c| entry(row, c))).collect();
-            dependence(&Matrix::from_dense(rows.len(), columns.len(), &dense), settings).map_or(0, |d| d.rank)
-        };
-        let (needed, reached) = (rank_of(&(0..n).collect::<Vec<_>>()), rank_of(driven));
-        if reached < needed {
-            let names: Vec<String> =
-                driven.iter().map(|k| format!("`{}`", equations.model.coordinates[*k].name)).collect();
-            found.push(
-                Diagnostic::error(
-                    "Z701",
-                    format!(
-                        "`{}` asks for {needed} directions but {} can drive {reached}",
-                        control.name,
-                        names.join(", ")
-                    ),
-                )
-                .at(control.span, format!("rank {reached} of {needed} at t = {}", state.t))
-                .help("drive more coordinates with `using`, or ask for fewer components, such as tip.x alone"),
-            );
-        }
-    }
-    found
-}
-
-/// The rows of A that a control would need, at a state.
-fn control_rows(
-    equations: &mut Equations,
-    system: &System,
-    state: &zwang_motion::State,
-    control: &crate::model::Constraint,
-) -> Option<Vec<Vec<f64>>> {
-    let model = &mut equations.model;
-    let n = model.coordinates.len();
-    let symbols = Symbols::new(model.time, &model.coordinates);
-    let mut rows = Vec::new();
-    for row in &control.rows {
-        let coefficients = constraint_row(&mut model.graph, &symbols, row);
-        let exprs: Vec<_> = coefficients.iter().map(|(_, e)| *e).collect();
-        let values = system.evaluate(model, state, &exprs)?;
-        let mut dense = vec![0.0; n];
-        coefficients.iter().zip(values).for_each(|((k, _), v)| dense[*k] = v);
-        rows.push(dense);
-    }
-    Some(rows)
-}
-
-/// The change of q̈ that a unit force on each coordinate makes.
-fn responses(given: &Given, route: &mut dyn Route, n: usize) -> Option<Vec<Vec<f64>>> {
-    let mut solve = |force: &[f64]| {
-        let mut solution = Solution::default();
-        route.solve(given, None::<&Legendre>, force, &mut solution).ok()?;
-        Some(solution.qddot)
-    };
-    let free = solve(&vec![0.0; n])?;
-    let mut responses = Vec::new();
-    for k in 0..n {
-        let mut force = vec![0.0; n];
-        force[k] = 1.0;
-        let moved = solve(&force)?;
-        responses.push(moved.iter().zip(&free).map(|(a, b)| a - b).collect());
-    }
-    Some(responses)
 }

@@ -2,6 +2,7 @@
 
 pub mod classification;
 pub mod contradiction;
+pub mod control;
 pub mod dependence;
 pub mod determinacy;
 mod energy;

@@ -79,7 +79,8 @@ pub(super) fn momenta(check: &mut Check) -> (Vec<Cyclic>, Vec<Conserved>, Option
         }
     }
     let mut directions: Vec<Vec<(usize, f64)>> = (0..n).filter(|&k| alone[k]).map(|k| vec![(k, 1.0)]).collect();
-    let others: Vec<usize> = (0..n).filter(|&k| !alone[k]).collect();
+    let driven = check.equations.model.driven();
+    let others: Vec<usize> = (0..n).filter(|k| !alone[*k] && driven.binary_search(k).is_err()).collect();
     let mut skipped = None;
     if others.len() > MOST_SOUGHT {
         skipped = Some(format!("sums of momenta are sought among {MOST_SOUGHT} coordinates at most"));
@@ -194,6 +195,8 @@ fn spoilers(
     if nonideal_force.get(k).is_some_and(|c| !is_zero(&mut model.graph, *c)) {
         list.push("a nonideal law".to_string());
     }
+    let drives = |c: &&crate::model::Control| c.using.is_empty() || c.using.contains(&k);
+    list.extend(model.controls.iter().filter(drives).map(|c| format!("control `{}`", c.stated.name)));
     list.extend(acting.constraints[k].iter().map(|&c| format!("constraint `{}`", model.constraints[c].name)));
     list.extend(events_on(model, momentum[k]));
     if list.len() > MOST_SPOILERS {

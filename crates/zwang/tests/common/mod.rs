@@ -4,7 +4,7 @@
 pub mod reference;
 
 use zwang::diagnostic::Diagnostics;
-use zwang::{Check, Inspection, Overrides, Wishes, check, inspect, read};
+use zwang::{Check, Inspection, Overrides, Reading, Wishes, check, inspect, read_with};
 
 /// The folder of the project.
 pub const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
@@ -13,6 +13,12 @@ pub const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 pub fn model_text(name: &str) -> String {
     let path = format!("{ROOT}/models/{name}.zw");
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+/// Reads a model text; tables are looked for among the models.
+pub fn read(text: &str, overrides: &Overrides) -> Reading {
+    let open = |name: &str| std::fs::read_to_string(format!("{ROOT}/models/{name}")).map_err(|e| e.to_string());
+    read_with(text, overrides, &open)
 }
 
 /// All models of the gallery: name and text.

@@ -5,7 +5,7 @@
 //! change when a row, a coordinate or a unit is scaled, and what cannot be decided is seen. Bounds of errors would do the same,
 //! but those of long formulas are far too large.
 
-use zwang_expr::{Function, Function2, Instruction, Operation, Program, real};
+use zwang_expr::{Function, Function2, Instruction, Operation, Program, Table, real};
 
 /// How often everything is computed. By chance eight lanes of noise agree to a tenth about once in 10^10 times.
 const LANES: usize = 8;
@@ -158,10 +158,19 @@ pub(super) fn run(program: &Program, inputs: &[Noisy]) -> Vec<Noisy> {
     registers.reserve(inputs.len() + program.len());
     registers.extend_from_slice(inputs);
     for instruction in program.instructions() {
-        let next = step(instruction, &registers);
+        let next = match instruction.operation {
+            Operation::Look(table) => look(&program.tables()[table.index()], &registers[instruction.a as usize]),
+            _ => step(instruction, &registers),
+        };
         registers.push(next);
     }
     program.outputs().iter().map(|&r| registers[r as usize]).collect()
+}
+
+/// A table: what the argument is uncertain by shows through the slope.
+fn look(table: &Table, x: &Noisy) -> Noisy {
+    let slope = table.derivative().value(x.lanes[0]);
+    Noisy::made(table.value(x.lanes[0]).abs() + slope.abs() * x.size, |k| table.value(x.lanes[k]))
 }
 
 fn step(instruction: &Instruction, registers: &[Noisy]) -> Noisy {
@@ -176,6 +185,7 @@ fn step(instruction: &Instruction, registers: &[Noisy]) -> Noisy {
         Operation::MulSub => a.mul(*b).neg().add(*c),
         Operation::Pow => a.pow(*b),
         Operation::Apply(f) => a.apply(f),
+        Operation::Look(_) => unreachable!("looked up with its table"),
         Operation::Apply2(f @ Function2::Atan2) => Noisy::made(1.0, |k| real::apply2(f, a.lanes[k], b.lanes[k])),
         Operation::Apply2(f) => Noisy::made(a.size.max(b.size), |k| real::apply2(f, a.lanes[k], b.lanes[k])),
         Operation::Compare(comparison) => {

@@ -1,0 +1,70 @@
+//! What the commands say about controls and paths.
+
+use std::process::{Command, Output};
+
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+
+fn zwang(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_zwang")).args(arguments).current_dir(ROOT).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// The page on control shows what the program says of refused models, and its pictures are there.
+#[test]
+fn the_page_on_control_shows_real_output() {
+    let page = std::fs::read_to_string(format!("{ROOT}/docs/control.md")).unwrap();
+    let refused = ["cart_pendulum_both", "crane"].map(|name| {
+        let output = zwang(&["check", &format!("models/refused/{name}.zw")]);
+        assert_eq!(output.status.code(), Some(1), "{name}");
+        text(&output.stderr)
+    });
+    let blocks: Vec<&str> = page.split("```text\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect();
+    assert_eq!(blocks.len(), 2);
+    for (block, real) in blocks.iter().zip(&refused) {
+        assert_eq!(block.trim_end(), real.trim_end());
+    }
+    for line in page.lines().filter(|line| line.starts_with("![")) {
+        let name = line.rsplit_once('(').unwrap().1.trim_end_matches(')');
+        let svg = std::fs::read_to_string(format!("{ROOT}/docs/{name}")).unwrap_or_else(|_| panic!("no {name}"));
+        assert!(svg.starts_with("<svg") || svg.starts_with("<?xml"), "{name}");
+    }
+}
+
+/// A run writes the path; the forces found for it are those of the run, up to what a spline leaves.
+#[test]
+fn inverse_gives_back_the_forces_of_a_run() {
+    let folder = std::env::temp_dir().join(format!("zwang-inverse-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = |name: &str| folder.join(name).to_string_lossy().into_owned();
+    let (path, forces) = (file("path.csv"), file("forces.csv"));
+    let arm = "models/five_bar_arm.zw";
+    let ran = zwang(&["run", arm, "--to", "2", "--tolerance", "1e-11", "--every", "0.005", "-o", &path]);
+    assert!(ran.status.success(), "{}", text(&ran.stderr));
+    let found = zwang(&["inverse", arm, &path, "-o", &forces]);
+    assert!(found.status.success(), "{}", text(&found.stderr));
+    let said = text(&found.stdout);
+    assert!(said.contains("401 rows") && said.contains("produce the path") && said.contains("401 rows)"), "{said}");
+    let column = |name: &str, file: &str| -> Vec<f64> {
+        let written = std::fs::read_to_string(file).unwrap();
+        let mut lines = written.lines();
+        let at = lines.next().unwrap().split(',').position(|c| c == name).unwrap_or_else(|| panic!("{name}"));
+        lines.map(|line| line.split(',').nth(at).unwrap().parse().unwrap()).collect()
+    };
+    for name in ["control_a1", "control_a2", "lambda_loop_x", "lambda_loop_y"] {
+        let (real, found) = (column(name, &path), column(name, &forces));
+        let size = real.iter().fold(0f64, |top, x| top.max(x.abs()));
+        let off = real.iter().zip(&found).fold(0f64, |top, (a, b)| top.max((a - b).abs()));
+        assert!(off < 1e-4 * size, "{name}: {off:e} of {size}");
+    }
+    // one motor is not enough, and what is missing is said; what is wrong with the command too
+    let fewer = zwang(&["inverse", arm, &path, "--using", "a1", "--json"]);
+    let said = text(&fewer.stdout);
+    assert!(fewer.status.success() && said.contains("\"possible\": false") && said.contains("Z706"), "{said}");
+    assert_eq!(zwang(&["inverse", arm, &path, "--using", "nothing"]).status.code(), Some(2));
+    assert_eq!(zwang(&["inverse", arm, &file("missing.csv")]).status.code(), Some(2));
+    assert_eq!(zwang(&["inverse", arm, arm]).status.code(), Some(2));
+    std::fs::remove_dir_all(folder).unwrap();
+}

@@ -1,0 +1,204 @@
+//! Exported code: compiled by whatever compiler there is, and compared with the engine.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use zwang::simulate::{RunWishes, simulate};
+use zwang::{Overrides, Wishes, check, read_with};
+use zwang_motion::{RouteName, Settings, Snapshot, State, route};
+
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+
+fn zwang(arguments: &[&str]) -> std::process::Output {
+    Command::new(env!("CARGO_BIN_EXE_zwang")).args(arguments).current_dir(ROOT).output().unwrap()
+}
+
+/// States of a run, with the control force, or without controls the acceleration, that the engine finds there.
+fn engine(model: &str) -> (Vec<(State, Vec<f64>)>, usize) {
+    let text = std::fs::read_to_string(format!("{ROOT}/{model}")).unwrap();
+    let open = |name: &str| std::fs::read_to_string(format!("{ROOT}/models/{name}")).map_err(|e| e.to_string());
+    let stated = read_with(&text, &Overrides::default(), &open).model.unwrap();
+    let (mut diagnostics, driven) = (Default::default(), stated.driven());
+    let checked = check(stated, &Wishes::default(), &mut diagnostics).unwrap();
+    let wishes = RunWishes { samples: true, to: Some(1.0), every: Some(0.05), ..RunWishes::default() };
+    let mut run = simulate(checked, &wishes, &mut diagnostics, &mut |_| true).unwrap();
+    let n = run.state.q.len();
+    let settings = Settings::default();
+    let mut found = Vec::new();
+    for k in 0..run.samples.n_rows() {
+        let value = |column: usize| run.samples.columns[column].values[k];
+        let state = State { t: value(0), q: (1..=n).map(value).collect(), qdot: (n + 1..=2 * n).map(value).collect() };
+        let mut snapshot = Snapshot::new(&run.check.system);
+        let way = &mut *route(RouteName::default(), &settings);
+        snapshot.take(&mut run.check.system, &state, way, &settings).unwrap();
+        let u = &snapshot.found.control_force;
+        let wanted = match driven.is_empty() {
+            true => snapshot.found.qddot.clone(),
+            false => driven.iter().map(|&i| u[i]).collect(),
+        };
+        found.push((state, wanted));
+    }
+    (found, run.check.rank)
+}
+
+/// Runs what a command prints, one number per line.
+fn numbers(command: &mut Command) -> Vec<f64> {
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap().split_whitespace().map(|word| word.parse().unwrap()).collect()
+}
+
+fn list(values: &[f64]) -> String {
+    values.iter().map(|x| format!("{x:?}")).collect::<Vec<_>>().join(", ")
+}
+
+struct Case {
+    model: &'static str,
+    stem: &'static str,
+    states: Vec<(State, Vec<f64>)>,
+    n_rows: usize,
+    is_control: bool,
+    folder: PathBuf,
+}
+
+impl Case {
+    fn new(model: &'static str, is_control: bool) -> Case {
+        let stem = Path::new(model).file_stem().unwrap().to_str().unwrap();
+        let (states, n_rows) = engine(model);
+        let folder = std::env::temp_dir().join(format!("zwang-export-{}-{stem}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        Case { model, stem, states, n_rows, is_control, folder }
+    }
+
+    fn function(&self) -> String {
+        format!("{}_{}", self.stem, if self.is_control { "control" } else { "acceleration" })
+    }
+
+    fn source(&self, language: &str) -> String {
+        let output = zwang(&["export", self.model, "--to", language]);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    fn compare(&self, language: &str, found: &[f64]) {
+        let wanted: Vec<f64> = self.states.iter().flat_map(|(_, wanted)| wanted.iter().copied()).collect();
+        assert_eq!(found.len(), wanted.len(), "{} in {language}", self.model);
+        let size = wanted.iter().fold(0f64, |top, x| top.max(x.abs()));
+        for (found, wanted) in found.iter().zip(&wanted) {
+            let off = (found - wanted).abs() / size;
+            assert!(off < 1e-12, "{} in {language}: {found} instead of {wanted}, {off:e}", self.model);
+        }
+    }
+
+    fn c(&self) {
+        let Ok(compiler) = std::env::var("CC").or_else(|_| there("cc")) else { return };
+        let k = self.states[0].1.len();
+        let extra = if self.is_control || self.n_rows == 0 { "" } else { ", f" };
+        let mut text = self.source("c") + "\n#include <stdio.h>\nint main(void) {\n";
+        let _ = writeln!(text, "double u[{k}], f[{}];\n(void)f;", self.n_rows + 1);
+        for (state, _) in &self.states {
+            let (q, v, p) = (list(&state.q), list(&state.qdot), format!("{}_parameters", self.stem));
+            let _ = writeln!(
+                text,
+                "{{ const double q[] = {{{q}}}, v[] = {{{v}}};\nif (!{}({:?}, q, v, {p}, u{extra})) return 1;\nfor (int i = 0; i < {k}; i++) printf(\"%.17g\\n\", u[i]); }}",
+                self.function(),
+                state.t
+            );
+        }
+        text += "return 0; }\n";
+        let (file, program) = (self.folder.join("a.c"), self.folder.join("a.out"));
+        std::fs::write(&file, &text).unwrap();
+        let warnings = ["-std=c99", "-O2", "-Wall", "-Wextra", "-Werror"];
+        let built =
+            Command::new(compiler).args(warnings).arg(&file).arg("-o").arg(&program).arg("-lm").output().unwrap();
+        assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+        self.compare("C", &numbers(&mut Command::new(program)));
+        // no heap: nothing that allocates is named
+        assert!(!["malloc", "calloc", "alloca"].iter().any(|name| text.contains(name)));
+    }
+
+    fn rust(&self) {
+        let Ok(compiler) = there("rustc") else { return };
+        let k = self.states[0].1.len();
+        let extra = if self.is_control || self.n_rows == 0 { "" } else { ", &mut f" };
+        let mut text = self.source("rust") + "\nfn main() {\n";
+        let _ = writeln!(text, "let (mut u, mut f) = ([0.0; {k}], [0.0; {}]);", self.n_rows);
+        for (state, _) in &self.states {
+            let (q, v) = (list(&state.q), list(&state.qdot));
+            let p = format!("{}_PARAMETERS", self.stem.to_uppercase());
+            let call = format!("{}({:?}, &[{q}], &[{v}], &{p}, &mut u{extra})", self.function(), state.t);
+            let _ = writeln!(text, "assert!({call});\nu.iter().for_each(|x| println!(\"{{x:e}}\"));");
+        }
+        text += "}\n";
+        let (file, program) = (self.folder.join("a.rs"), self.folder.join("b.out"));
+        std::fs::write(&file, &text).unwrap();
+        let built = Command::new(compiler)
+            .args(["-O", "--edition", "2021"])
+            .arg(&file)
+            .arg("-o")
+            .arg(&program)
+            .output()
+            .unwrap();
+        assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+        self.compare("Rust", &numbers(&mut Command::new(program)));
+        assert!(!["Vec", "vec!", "Box"].iter().any(|name| text.contains(name)));
+    }
+
+    fn python(&self) {
+        let Ok(interpreter) = there("python3") else { return };
+        let k = self.states[0].1.len();
+        let extra = if self.is_control || self.n_rows == 0 { "" } else { ", f" };
+        let mut text = self.source("python") + &format!("\n\nu, f = [0.0]*{k}, [0.0]*{}\n", self.n_rows);
+        for (state, _) in &self.states {
+            let (q, v) = (list(&state.q), list(&state.qdot));
+            let p = format!("{}_PARAMETERS", self.stem.to_uppercase());
+            let _ = writeln!(text, "{}({:?}, [{q}], [{v}], {p}, u{extra})", self.function(), state.t);
+            text += "for x in u:\n    print(repr(x))\n";
+        }
+        let file = self.folder.join("a.py");
+        std::fs::write(&file, &text).unwrap();
+        self.compare("Python", &numbers(Command::new(interpreter).arg(&file)));
+    }
+}
+
+impl Drop for Case {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// A program, if it is on this machine.
+fn there(name: &str) -> Result<String, std::env::VarError> {
+    let asked = Command::new(name).arg("--version").output();
+    asked.map(|_| name.to_string()).map_err(|_| std::env::VarError::NotPresent)
+}
+
+/// Square, least-force, closed-loop and table models give the engine's force; models without controls its acceleration.
+#[test]
+fn exported_code_gives_what_the_engine_gives() {
+    for (model, is_control) in [
+        ("models/two_link_arm.zw", true),
+        ("models/five_bar_arm.zw", true),
+        ("models/cart_pendulum.zw", true),
+        ("models/guided_particle.zw", true),
+        ("models/tall_building.zw", true),
+        ("models/pendulum.zw", false),
+        ("models/double_pendulum_redundant.zw", false),
+    ] {
+        let case = Case::new(model, is_control);
+        case.c();
+        case.rust();
+        case.python();
+    }
+}
+
+/// What cannot be a function of the state is refused with its code.
+#[test]
+fn what_cannot_be_exported_is_refused() {
+    let output = zwang(&["export", "models/bead_on_ring.zw", "--to", "c"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.stdout.is_empty() && output.status.code() == Some(1), "{said}");
+    assert!(said.contains("Z705") || said.contains("Z901"), "{said}");
+    assert_eq!(zwang(&["export", "models/pendulum.zw", "--to", "cobol"]).status.code(), Some(2));
+}

@@ -1,0 +1,170 @@
+//! The force of controls at a state, together with multipliers and nonideal forces.
+
+use super::Steering;
+use crate::{
+    Asked, Dynamics, Given, Instant, Legendre, MotionError, Route, Settings, Solution, State,
+    acceleration::decomposition::Decomposition, factor::largest,
+};
+
+/// Controls along a motion.
+pub(crate) struct Control {
+    pub(crate) asked: Asked,
+    pub(crate) steering: Steering,
+    /// u + C, and C of the round before.
+    extra: Vec<f64>,
+    last: Vec<f64>,
+    /// b of constraints at rest.
+    still: Vec<f64>,
+    /// Baumgarte's rate for the rows that are held, if that is how they are.
+    rate: Option<f64>,
+    held: Vec<f64>,
+}
+
+/// With C given by the multipliers and these by u, rounds until C stays.
+const ROUNDS: usize = 100;
+
+/// C stays if it changes by less than this part.
+const STAYS: f64 = 1e-14;
+
+impl Control {
+    pub(crate) fn new(asked: Asked, n: usize, rate: Option<f64>, settings: &Settings) -> Control {
+        let n_held = asked.n_held.0 + asked.n_held.1;
+        Control {
+            asked,
+            steering: Steering::new(settings),
+            extra: vec![0.0; n],
+            last: vec![0.0; n],
+            still: Vec::new(),
+            rate,
+            held: vec![0.0; n_held],
+        }
+    }
+
+    /// What is asked at the state, with Baumgarte's terms where rows are held by these.
+    fn ask<D: Dynamics + ?Sized>(&mut self, dynamics: &mut D, state: &State) -> Result<(), MotionError> {
+        dynamics.fill_asked(state, &mut self.asked)?;
+        let Some(alpha) = self.rate else { return Ok(()) };
+        let (n_positions, rhs) = (self.asked.n_held.0, &mut self.asked.rhs);
+        dynamics.fill_held(state, false, &mut self.held)?;
+        for (i, off) in self.held.iter().enumerate() {
+            rhs[i] -= if i < n_positions { 2.0 * alpha } else { alpha } * off;
+        }
+        dynamics.fill_held(state, true, &mut self.held[..n_positions])?;
+        for (i, off) in self.held[..n_positions].iter().enumerate() {
+            rhs[i] -= alpha * alpha * off;
+        }
+        Ok(())
+    }
+
+    /// q̈, u, λ and C at the instant, the equations being decomposed.
+    ///
+    /// First the motion q̈ₚ under the physical constraints alone, then u, then the motion with both, UK02 (6) with Q + u.
+    pub(crate) fn steer<D: Dynamics + ?Sized>(
+        &mut self,
+        dynamics: &mut D,
+        given: &Given,
+        all: &mut Decomposition,
+        instant: &mut Instant,
+    ) -> Result<(), MotionError> {
+        let Given { mass_matrix: M, given_force: Q, constraint_matrix: A, constraint_rhs: b } = given;
+        self.ask(dynamics, &instant.state)?;
+        let Control { asked, steering, extra, last, still, .. } = self;
+        still.resize(b.len(), 0.0);
+        steering.prepare(M, asked, |force, out| all.solve(A, force, &[], still, out))?;
+        let nonideal = dynamics.has_nonideal();
+        let Instant { state, qddot, lambda, lambda_ideal, nonideal_force: C, control_force: u, .. } = instant;
+        all.solve(A, Q, &[], b, qddot)?;
+        steering.force(asked, qddot, u)?;
+        for round in 0.. {
+            all.solve(A, Q, u, b, qddot)?;
+            all.multipliers(A, lambda_ideal)?;
+            if !nonideal {
+                lambda.copy_from_slice(lambda_ideal);
+                break;
+            }
+            last.copy_from_slice(C);
+            dynamics.fill_nonideal(state, lambda_ideal, C)?;
+            all.solve(A, Q, C, b, qddot)?;
+            steering.force(asked, qddot, u)?;
+            extra.iter_mut().zip(u.iter().zip(C.iter())).for_each(|(x, (u, c))| *x = u + c);
+            if round > 0 && stays(C, last) {
+                all.solve(A, Q, extra, b, qddot)?;
+                all.multipliers(A, lambda)?;
+                break;
+            }
+            if round == ROUNDS {
+                return Err(MotionError::NotConverged { residual: change(C, last) });
+            }
+        }
+        steering.powers(asked, &instant.state.qdot, &mut instant.control_powers);
+        Ok(())
+    }
+
+    /// The same by the route the user chose.
+    pub(crate) fn steer_by_route<D: Dynamics + ?Sized>(
+        &mut self,
+        dynamics: &mut D,
+        given: &Given,
+        way: &mut dyn Route,
+        legendre: Option<&Legendre>,
+        (instant, solution): (&mut Instant, &mut Solution),
+    ) -> Result<(), MotionError> {
+        self.ask(dynamics, &instant.state)?;
+        let Control { asked, steering, extra, last, .. } = self;
+        let Instant { state, qddot, lambda, lambda_ideal, nonideal_force: C, control_force: u, .. } = instant;
+        let mut solve = |force: &[f64], solution: &mut Solution| {
+            way.at(state);
+            way.solve(given, legendre, force, solution)
+        };
+        solve(&[], solution)?;
+        qddot.copy_from_slice(&solution.qddot);
+        // K f is what the force changes: a force that changes much, so that the difference keeps its digits
+        let mut scaled = vec![0.0; qddot.len()];
+        steering.prepare(&given.mass_matrix, asked, |force, out| {
+            let mut scale = 1.0;
+            for _ in 0..2 {
+                scaled.iter_mut().zip(force).for_each(|(x, f)| *x = scale * f);
+                solve(&scaled, solution)?;
+                out.iter_mut().enumerate().for_each(|(i, x)| *x = (solution.qddot[i] - qddot[i]) / scale);
+                let more = largest(qddot) / (scale * largest(out));
+                if !(more > 1.0 && more.is_finite()) {
+                    break;
+                }
+                scale *= more;
+            }
+            Ok(())
+        })?;
+        steering.force(asked, qddot, u)?;
+        for round in 0.. {
+            solve(u, solution)?;
+            lambda_ideal.copy_from_slice(&solution.lambda);
+            if !dynamics.has_nonideal() {
+                break;
+            }
+            last.copy_from_slice(C);
+            dynamics.fill_nonideal(state, lambda_ideal, C)?;
+            solve(C, solution)?;
+            steering.force(asked, &solution.qddot, u)?;
+            extra.iter_mut().zip(u.iter().zip(C.iter())).for_each(|(x, (u, c))| *x = u + c);
+            if round > 0 && stays(C, last) {
+                solve(extra, solution)?;
+                break;
+            }
+            if round == ROUNDS {
+                return Err(MotionError::NotConverged { residual: change(C, last) });
+            }
+        }
+        qddot.copy_from_slice(&solution.qddot);
+        lambda.copy_from_slice(&solution.lambda);
+        steering.powers(asked, &instant.state.qdot, &mut instant.control_powers);
+        Ok(())
+    }
+}
+
+fn change(now: &[f64], before: &[f64]) -> f64 {
+    now.iter().zip(before).fold(0.0, |top: f64, (x, y)| top.max((x - y).abs()))
+}
+
+fn stays(now: &[f64], before: &[f64]) -> bool {
+    change(now, before) <= STAYS * largest(now)
+}

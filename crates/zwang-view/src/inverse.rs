@@ -1,0 +1,55 @@
+//! What inverse dynamics found: in words, and for programs.
+
+use serde_json::{Map, Value, json};
+use zwang::Reading;
+use zwang::diagnostic::Diagnostics;
+use zwang::inverse::{Inverse, Peak};
+use zwang::quantity::rounded;
+
+use crate::json::diagnostics_json;
+
+/// A few lines: from when to when, the largest forces, and whether the path is possible.
+pub fn inverse_table(file: &str, path: &str, inverse: &Inverse) -> String {
+    let times = inverse.samples.columns.first();
+    let (first, last) = times
+        .map_or((0.0, 0.0), |t| (t.values.first().copied().unwrap_or(0.0), t.values.last().copied().unwrap_or(0.0)));
+    let unit = times.map_or(String::new(), |t| if t.unit.is_empty() { String::new() } else { format!(" {}", t.unit) });
+    let mut out = format!(
+        "{file} along {path}\n  {} rows, t = {} to {}{unit}\n",
+        inverse.samples.n_rows(),
+        rounded(first, 6),
+        rounded(last, 6)
+    );
+    let width = inverse.forces.iter().map(|peak| peak.name.chars().count()).max().unwrap_or(0);
+    for Peak { name, unit, value, t } in &inverse.forces {
+        let unit = if unit.is_empty() { String::new() } else { format!(" {unit}") };
+        let padding = " ".repeat(width - name.chars().count());
+        let (value, t) = (rounded(*value, 6), rounded(*t, 6));
+        out.push_str(&format!("  force on {name}{padding}  up to {value}{unit} at t = {t}\n"));
+    }
+    out.push_str(match (inverse.left.is_empty(), inverse.missed.is_empty()) {
+        (true, true) => "  these forces produce the path, and the constraints allow it\n",
+        (false, _) => "  the path leaves the constraints\n",
+        (true, false) => "  these forces do not produce the path\n",
+    });
+    out
+}
+
+/// The same as JSON, with every row.
+pub fn inverse_json(reading: &Reading, diagnostics: &Diagnostics, inverse: &Inverse) -> Value {
+    let peaks = |peaks: &[Peak]| -> Value {
+        let one = |p: &Peak| (p.name.clone(), json!({ "largest": p.value, "t": p.t, "unit": p.unit }));
+        Value::Object(peaks.iter().map(one).collect::<Map<_, _>>())
+    };
+    let (samples, units) = crate::samples_json(&inverse.samples);
+    json!({
+        "possible": inverse.is_possible(),
+        "forces": peaks(&inverse.forces),
+        "left": peaks(&inverse.left),
+        "missed": peaks(&inverse.missed),
+        "rank": { "reached": inverse.rank.0, "needed": inverse.rank.1 },
+        "samples": samples,
+        "units": units,
+        "diagnostics": diagnostics_json(reading, diagnostics),
+    })
+}

@@ -1,0 +1,163 @@
+//! What a program in another language computes at a state: M, Q, A, b and what controls ask, and which system to solve.
+
+use std::collections::HashSet;
+
+use zwang_expr::{Expr, Program};
+
+use crate::check::Check;
+use crate::control::{limits, weight};
+use crate::diagnostic::Diagnostic;
+use crate::equations::{Equations, SparseRow};
+use crate::samples::{ascii_name, unique_names};
+
+/// A row of a matrix: columns, and which output of the program stands there.
+pub type ExportedRow = Vec<(usize, usize)>;
+
+/// The derived functions, ready to be written in another language.
+///
+/// All matrices are given by the outputs of one straight-line program of t, q, q̇ and the parameters. What is left is
+///
+/// $$ M\ddot q = Q + A^T\lambda + S w, \qquad A\ddot q = b, \qquad A_c\ddot q = b_c $$
+///
+/// with wᵀW w least where there are more driven coordinates than rows of A_c; without controls w is empty.
+#[derive(Clone, Debug)]
+pub struct Exported {
+    /// The title of the model.
+    pub title: String,
+    /// The coordinates, as the user writes them.
+    pub coordinates: Vec<String>,
+    /// The parameters, as names for programs, with their values in SI.
+    pub parameters: Vec<(String, f64)>,
+    /// From t, q, q̇ and the parameters to everything below.
+    pub program: Program,
+    /// M, full rows.
+    pub mass: Vec<ExportedRow>,
+    /// Q.
+    pub force: Vec<usize>,
+    /// A, without rows that repeat others, and the names of its rows.
+    pub rows: Vec<ExportedRow>,
+    /// b.
+    pub rhs: Vec<usize>,
+    /// The names of the rows of A.
+    pub row_names: Vec<String>,
+    /// A_c.
+    pub asked: Vec<ExportedRow>,
+    /// b_c.
+    pub asked_rhs: Vec<usize>,
+    /// The coordinates that are driven.
+    pub driven: Vec<usize>,
+    /// W, row after row; empty for SᵀM⁻¹S.
+    pub weight: Vec<usize>,
+    /// The largest force, if one coordinate is driven and bounded.
+    pub limit: Option<usize>,
+}
+
+impl Exported {
+    /// Whether there are controls: then the force is what is asked for, otherwise the acceleration.
+    pub fn has_controls(&self) -> bool {
+        !self.asked.is_empty()
+    }
+
+    /// Collects what is to be written; `check` tells which rows repeat others, if there is a start. Fails where a function
+    /// of the state cannot say what the model says.
+    pub fn new(equations: &mut Equations, repeating: &[String]) -> Result<Exported, Box<Diagnostic>> {
+        refuse(equations)?;
+        let driven = if equations.asked.is_empty() { Vec::new() } else { equations.model.driven() };
+        let kept: Vec<usize> =
+            (0..equations.rows.len()).filter(|&r| !repeating.contains(&equations.rows[r].name)).collect();
+        let mut outputs = Outputs::default();
+        let mass = outputs.matrix(equations.mass_matrix.iter());
+        let force = outputs.vector(&equations.given_force);
+        let rows = outputs.matrix(kept.iter().map(|&r| &equations.rows[r].coefficients));
+        let rhs = outputs.vector(&kept.iter().map(|&r| equations.rows[r].rhs).collect::<Vec<_>>());
+        let asked = outputs.matrix(equations.asked.iter().map(|r| &r.row.coefficients));
+        let asked_rhs = outputs.vector(&equations.asked.iter().map(|r| r.row.rhs).collect::<Vec<_>>());
+        let weight = outputs.vector(&weight(equations, &driven));
+        let limit = outputs.vector(&limits(equations, &driven).1).first().copied();
+        let model = &mut equations.model;
+        let symbols = model.state_symbols();
+        let held: HashSet<Expr> = symbols[model.held_symbols()].iter().copied().collect();
+        let short = model.graph.shortened(&outputs.exprs, |s| held.contains(&s));
+        let program = Program::new(&model.graph, &symbols, &short).map_err(|unknown| {
+            let name = model.graph.name(unknown.0);
+            Diagnostic::error("Z705", format!("`{name}` has no value that a function of the state could give"))
+        })?;
+        let names: Vec<String> = model.parameters.iter().map(|p| ascii_name(&p.name)).collect();
+        Ok(Exported {
+            title: model.title.clone(),
+            coordinates: model.coordinates.iter().map(|c| c.name.clone()).collect(),
+            parameters: unique_names(&names).into_iter().zip(model.parameter_values.iter().copied()).collect(),
+            program,
+            mass,
+            force,
+            rows,
+            rhs,
+            row_names: kept.iter().map(|&r| equations.rows[r].name.clone()).collect(),
+            asked,
+            asked_rhs,
+            driven,
+            weight,
+            limit,
+        })
+    }
+}
+
+/// The rows that repeat others wherever the system may be: they can be left out.
+pub fn repeating(check: &Check) -> Vec<String> {
+    check.redundant.iter().filter(|r| r.everywhere == Some(true)).map(|r| r.row.clone()).collect()
+}
+
+/// Z705: what no function of the state alone gives, or none without a search.
+fn refuse(equations: &Equations) -> Result<(), Box<Diagnostic>> {
+    let model = &equations.model;
+    let refused = |message: &str, help: &str| Err(Box::new(Diagnostic::error("Z705", message).help(help)));
+    if !equations.nonideal_force.is_empty() {
+        return refused(
+            "a model with nonideal laws is not exported: their forces depend on the reactions, and these on them",
+            "leave the `nonideal` statements out, or state them as `force` where they need no reaction",
+        );
+    }
+    if let Some(first) = model.only_at_times().first() {
+        let message =
+            format!("a model with {first} is not exported: which rows hold is no function of the state alone");
+        return refused(&message, "leave contacts and friction out, or state a held contact as a `constraint`");
+    }
+    let driven = model.driven();
+    let is_bounded = model.controls.iter().any(|c| !c.limit.is_empty());
+    if is_bounded && driven.len() > 1 {
+        return refused(
+            "bounded forces on several coordinates are not exported: which of them are at their bounds takes a search",
+            "leave `limit` out and bound the forces where they are used",
+        );
+    }
+    if !equations.asked.is_empty() && equations.asked.len() > driven.len() {
+        let message = format!(
+            "what is asked has {} rows, and {} driven coordinates cannot follow them all",
+            equations.asked.len(),
+            driven.len()
+        );
+        return refused(&message, "drive more coordinates with `using`, or ask for fewer components");
+    }
+    Ok(())
+}
+
+/// The outputs of a program in the making.
+#[derive(Default)]
+struct Outputs {
+    exprs: Vec<Expr>,
+}
+
+impl Outputs {
+    fn push(&mut self, expr: Expr) -> usize {
+        self.exprs.push(expr);
+        self.exprs.len() - 1
+    }
+
+    fn vector(&mut self, exprs: &[Expr]) -> Vec<usize> {
+        exprs.iter().map(|&e| self.push(e)).collect()
+    }
+
+    fn matrix<'r>(&mut self, rows: impl Iterator<Item = &'r SparseRow>) -> Vec<ExportedRow> {
+        rows.map(|row| row.iter().map(|&(j, e)| (j, self.push(e))).collect()).collect()
+    }
+}

@@ -1,0 +1,351 @@
+//! Inverse dynamics: a given path, the forces that make the system take it, and whether it can.
+#![allow(non_snake_case, reason = "matrices have the names of the papers")]
+
+use zwang_expr::{Table, TableError};
+use zwang_motion::{Asked, Dynamics, Given, Matrix, MotionError, RouteName, Settings, Snapshot, State, route};
+
+use crate::compiled::Coding;
+use crate::diagnostic::Diagnostic;
+use crate::equations::Equations;
+use crate::quantity::{number, rounded};
+use crate::samples::{Column, Samples};
+use crate::sheet::Sheet;
+use crate::simulate::columns;
+use crate::start::joined;
+use crate::syntax::name::canonical;
+use crate::system::System;
+use crate::verdict::failure;
+
+/// A path: every coordinate as a smooth function of time.
+#[derive(Clone, Debug)]
+pub struct Path {
+    /// The times of its rows.
+    pub times: Vec<f64>,
+    /// q, q̇ and q̈ of each coordinate.
+    curves: Vec<[Table; 3]>,
+}
+
+impl Path {
+    /// The path that a sheet gives: its first column is the time, the others are coordinates by name. Tells what is missing.
+    pub fn new(equations: &Equations, sheet: &Sheet) -> Result<Path, String> {
+        let coordinates = &equations.model.coordinates;
+        let Some(time) = sheet.columns.first() else { return Err("it has no columns".into()) };
+        let find = |name: &str| sheet.columns[1..].iter().find(|column| canonical(&column.name) == canonical(name));
+        let missing: Vec<String> =
+            coordinates.iter().filter(|c| find(&c.name).is_none()).map(|c| format!("`{}`", c.name)).collect();
+        if !missing.is_empty() {
+            let there: Vec<String> = sheet.names();
+            return Err(format!("it has no column for {}; its columns are {}", joined(&missing), joined(&there)));
+        }
+        let mut curves = Vec::new();
+        for column in coordinates.iter().filter_map(|c| find(&c.name)) {
+            let line = |row: usize| sheet.lines.get(row).copied().unwrap_or(0);
+            let position = Table::new(&column.name, "", &time.values, &column.values).map_err(|error| match error {
+                TableError::TooFew => "it has fewer than two rows".to_string(),
+                TableError::NotGrowing(row) => format!("in line {} the time does not grow", line(row)),
+                TableError::NotFinite(row) => format!("line {} has a number that is not finite", line(row)),
+                TableError::Overflow => "its numbers are too large, or its rows too close to each other".into(),
+            })?;
+            let velocity = position.derivative();
+            let acceleration = velocity.derivative();
+            curves.push([position, velocity, acceleration]);
+        }
+        Ok(Path { times: time.values.clone(), curves })
+    }
+
+    /// q, q̇ and q̈ at a time.
+    fn at(&self, t: f64) -> (State, Vec<f64>) {
+        let values = |order: usize| self.curves.iter().map(|c| c[order].value(t)).collect::<Vec<f64>>();
+        (State { t, q: values(0), qdot: values(1) }, values(2))
+    }
+}
+
+/// How far a quantity goes along the path, and when.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Peak {
+    /// What it is: a coordinate or a row.
+    pub name: String,
+    /// Its unit, empty if there is none.
+    pub unit: String,
+    /// The largest absolute value.
+    pub value: f64,
+    /// When.
+    pub t: f64,
+}
+
+impl Peak {
+    fn new(name: &str, unit: &str) -> Peak {
+        Peak { name: name.into(), unit: unit.into(), ..Peak::default() }
+    }
+
+    fn see(&mut self, t: f64, value: f64) {
+        if value.abs() > self.value {
+            (self.value, self.t) = (value.abs(), t);
+        }
+    }
+}
+
+/// What a path needs and whether it is possible.
+#[derive(Clone, Debug, Default)]
+pub struct Inverse {
+    /// t, q, q̇, q̈, multipliers, constraint forces, driving forces, residuals and energies at every row of the path.
+    pub samples: Samples,
+    /// The largest force on each driven coordinate.
+    pub forces: Vec<Peak>,
+    /// The constraints that the path leaves, each with the largest |lhs − rhs|.
+    pub left: Vec<Peak>,
+    /// The coordinates whose acceleration no force on the driven ones makes, with the largest miss.
+    pub missed: Vec<Peak>,
+    /// How many directions of the path the driven coordinates reach at least, and how many the constraints leave.
+    pub rank: (usize, usize),
+}
+
+impl Inverse {
+    /// Whether the path can be taken.
+    pub fn is_possible(&self) -> bool {
+        self.left.is_empty() && self.missed.is_empty()
+    }
+}
+
+/// A path counts as leaving a constraint, or as missed, beyond this part of the size of its terms: what a spline through a
+/// few hundred rows leaves of a smooth motion is below it.
+const MET: f64 = 1e-4;
+
+/// The forces on the `driven` coordinates that produce the path, the least ones in uᵀM⁻¹u, with the reactions beside them.
+///
+/// At every row of the path A_c = 1 and b_c is its acceleration, so that
+///
+/// $$ M\ddot q = Q + A^T\lambda + S w $$
+///
+/// is solved for w and λ; what of the path constraints or missing forces make impossible is told.
+pub fn inverse(mut equations: Equations, path: &Path, driven: &[usize]) -> Result<Inverse, Box<Diagnostic>> {
+    // the path takes the place of what the model asks for
+    equations.model.controls.clear();
+    equations.asked.clear();
+    let no_value = || Box::new(Diagnostic::error("Z901", "a formula contains a quantity without a value"));
+    let mut system = System::compile(&mut equations, false, Coding::default()).ok_or_else(no_value)?;
+    if !system.prepare_motion(&mut equations) {
+        return Err(no_value());
+    }
+    let n = system.n_coordinates();
+    let settings = Settings { contradiction_tolerance: f64::INFINITY, ..Settings::default() };
+    let mut way = route(RouteName::default(), &settings);
+    let mut following = Following { system, driven: driven.to_vec(), wanted: vec![0.0; n] };
+    let mut snapshot = Snapshot::new(&following);
+    let mut record = Record::new(&equations, driven);
+    for &t in &path.times {
+        let (state, wanted) = path.at(t);
+        following.wanted.copy_from_slice(&wanted);
+        let taken = snapshot.take(&mut following, &state, &mut *way, &settings);
+        let seen = taken.and_then(|()| record.look(&snapshot, &mut following));
+        seen.map_err(|error| Box::new(failure::explain(&equations, &state, &error)))?;
+    }
+    Ok(record.finish())
+}
+
+/// The largest value of a quantity along the path, beside the largest size of the terms it is made of.
+#[derive(Clone, Default)]
+struct Level {
+    off: f64,
+    size: f64,
+}
+
+impl Level {
+    fn see(&mut self, off: f64, size: f64) {
+        (self.off, self.size) = (self.off.max(off.abs()), self.size.max(size.abs()));
+    }
+
+    fn is_off(&self) -> bool {
+        self.off > MET * self.size
+    }
+}
+
+/// What is written down along a path.
+struct Record {
+    columns: Vec<Column>,
+    driven: Vec<usize>,
+    forces: Vec<Peak>,
+    /// |lhs − rhs| of each row, and its φ, φ̇ or ψ, and A q̈ − b beside the sizes of their terms.
+    left: Vec<Peak>,
+    levels: Vec<[Level; 3]>,
+    /// How far each acceleration is missed, beside its own size and that of the free one.
+    missed: Vec<Peak>,
+    misses: Vec<Level>,
+    rank: Option<(usize, usize)>,
+}
+
+impl Record {
+    fn new(equations: &Equations, driven: &[usize]) -> Record {
+        let model = &equations.model;
+        let mut columns = columns(equations, driven, false);
+        columns.truncate(columns.len() - model.outputs.len());
+        let unit = |label: String| columns.iter().find(|c| c.label == label).map_or("", |c| c.unit.as_str());
+        let force = |k: &usize| {
+            let name = &model.coordinates[*k].name;
+            Peak::new(name, unit(format!("control({name})")))
+        };
+        let row = |row: &crate::equations::ConstraintRow| Peak::new(&row.name, unit(format!("residual({})", row.name)));
+        let accelerated = |c: &crate::model::Coordinate| Peak::new(&c.name, unit(format!("{}''", c.name)));
+        Record {
+            forces: driven.iter().map(force).collect(),
+            left: equations.rows.iter().map(row).collect(),
+            levels: vec![Default::default(); equations.rows.len()],
+            missed: model.coordinates.iter().map(accelerated).collect(),
+            misses: vec![Level::default(); model.n_coordinates()],
+            driven: driven.to_vec(),
+            rank: None,
+            columns,
+        }
+    }
+
+    /// Takes down one row of the path.
+    fn look(&mut self, snapshot: &Snapshot, following: &mut Following) -> Result<(), MotionError> {
+        let (state, found) = (&snapshot.state, &snapshot.found);
+        let wanted = following.wanted.clone();
+        let system = &mut following.system;
+        let energies = system.energies(state)?;
+        let (residuals, rates) = (system.residuals(state), system.position_rates(state));
+        let (reached, needed) = found.control_rank;
+        self.rank = Some(self.rank.map_or((reached, needed), |(r, n)| (r.min(reached), n.max(needed))));
+        let reaction = found.constraint_force_ideal.iter().zip(&found.constraint_force_nonideal).map(|(a, b)| a + b);
+        let row = std::iter::once(state.t)
+            .chain(state.q.iter().chain(&state.qdot).copied())
+            .chain(wanted.iter().copied())
+            .chain(found.lambda_acting.iter().copied())
+            .chain(reaction)
+            .chain(self.driven.iter().map(|&k| found.control_force[k]))
+            .chain(residuals.iter().copied())
+            .chain([energies.kinetic, energies.potential, energies.energy]);
+        for (column, value) in self.columns.iter_mut().zip(row) {
+            column.values.push(value);
+        }
+        for (peak, &k) in self.forces.iter_mut().zip(&self.driven) {
+            peak.see(state.t, found.control_force[k]);
+        }
+        self.look_at_rows(snapshot, &wanted, &residuals, &rates);
+        for k in 0..wanted.len() {
+            let off = found.qddot[k] - wanted[k];
+            self.missed[k].see(state.t, off);
+            self.misses[k].see(off, wanted[k].abs().max(found.unconstrained_acceleration[k].abs()));
+        }
+        Ok(())
+    }
+
+    /// How far positions, velocities and accelerations of the path are off each row.
+    fn look_at_rows(&mut self, snapshot: &Snapshot, wanted: &[f64], residuals: &[f64], rates: &[f64]) {
+        let (A, b, state) = (&snapshot.given.constraint_matrix, &snapshot.given.constraint_rhs, &snapshot.state);
+        for i in 0..A.n_rows {
+            let (col, value) = A.row(i);
+            let size = |of: &[f64]| col.iter().zip(value).map(|(&j, a)| (a * of[j]).abs()).sum::<f64>();
+            let off = b[i] - A.row_times(i, wanted);
+            let [positions, velocities, accelerations] = &mut self.levels[i];
+            // a row on positions has φ and φ̇, one on velocities ψ; all have A q̈ − b
+            match (residuals.get(i), rates.get(i)) {
+                (Some(phi), Some(rate)) => {
+                    positions.see(*phi, size(&state.q));
+                    velocities.see(*rate, size(&state.qdot));
+                }
+                (Some(psi), None) => velocities.see(*psi, size(&state.qdot)),
+                _ => {}
+            }
+            accelerations.see(off, size(wanted).max(b[i].abs()));
+            self.left[i].see(state.t, residuals.get(i).copied().unwrap_or(off));
+        }
+    }
+
+    fn finish(self) -> Inverse {
+        let is_left = |levels: &[Level; 3]| levels.iter().any(Level::is_off);
+        let left = self.left.into_iter().zip(&self.levels).filter(|(_, levels)| is_left(levels));
+        let left: Vec<Peak> = left.map(|(peak, _)| peak).collect();
+        // what a constraint forbids is not what forces lack
+        let missed = self.missed.into_iter().zip(&self.misses).filter(|(_, miss)| left.is_empty() && miss.is_off());
+        Inverse {
+            missed: missed.map(|(peak, _)| peak).collect(),
+            samples: Samples { columns: self.columns },
+            forces: self.forces,
+            left,
+            rank: self.rank.unwrap_or_default(),
+        }
+    }
+}
+
+/// The words for what is in the way, each as one diagnostic.
+pub fn obstacles(inverse: &Inverse, driven: &[String]) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    for peak in &inverse.left {
+        let (value, t) = (rounded(peak.value, 3), rounded(peak.t, 6));
+        let unit = if peak.unit.is_empty() { String::new() } else { format!(" {}", peak.unit) };
+        let message = format!("the path leaves constraint `{}` by up to {value}{unit} at t = {t}", peak.name);
+        let d = Diagnostic::warning("Z706", message);
+        found.push(d.help("the forces shown are those for the nearest motion that the constraints allow"));
+    }
+    if !inverse.missed.is_empty() {
+        let names: Vec<String> = inverse.missed.iter().map(|peak| format!("`{}`", peak.name)).collect();
+        let (reached, needed) = inverse.rank;
+        let message = format!(
+            "forces on {} cannot produce the path: {} of {needed} directions are reached",
+            joined(driven),
+            number(reached as f64)
+        );
+        let worst = inverse.missed.iter().max_by(|a, b| a.value.total_cmp(&b.value));
+        let d = Diagnostic::warning("Z706", message).with_note(format!("missing: {}", joined(&names)));
+        let d = match worst {
+            Some(peak) => d.with_note(format!(
+                "the acceleration of `{}` is off by up to {} at t = {}",
+                peak.name,
+                rounded(peak.value, 3),
+                rounded(peak.t, 6)
+            )),
+            None => d,
+        };
+        found.push(d.help("drive more coordinates, or choose a path that the others take by themselves"));
+    }
+    found
+}
+
+/// A system of which the accelerations of a path are asked.
+struct Following {
+    system: System,
+    driven: Vec<usize>,
+    wanted: Vec<f64>,
+}
+
+impl Dynamics for Following {
+    fn n_coordinates(&self) -> usize {
+        self.system.n_coordinates()
+    }
+
+    fn n_rows(&self) -> usize {
+        self.system.n_rows()
+    }
+
+    fn allocate(&self) -> Given {
+        self.system.allocate()
+    }
+
+    fn fill(&mut self, state: &State, given: &mut Given) -> Result<(), MotionError> {
+        self.system.fill(state, given)
+    }
+
+    fn has_nonideal(&self) -> bool {
+        self.system.has_nonideal()
+    }
+
+    #[allow(non_snake_case, reason = "C is the letter of the papers")]
+    fn fill_nonideal(&mut self, state: &State, lambda: &[f64], C: &mut [f64]) -> Result<(), MotionError> {
+        self.system.fill_nonideal(state, lambda, C)
+    }
+
+    fn allocate_asked(&self) -> Option<Asked> {
+        let n = self.n_coordinates();
+        let identity: Vec<Vec<usize>> = (0..n).map(|i| vec![i]).collect();
+        let mut rows = Matrix::from_pattern(n, n, &identity);
+        rows.value.fill(1.0);
+        Some(Asked { rows, rhs: vec![0.0; n], driven: self.driven.clone(), ..Asked::default() })
+    }
+
+    fn fill_asked(&mut self, _: &State, asked: &mut Asked) -> Result<(), MotionError> {
+        asked.rhs.copy_from_slice(&self.wanted);
+        Ok(())
+    }
+}

@@ -1,0 +1,189 @@
+//! Controls: what is asked, by which forces, how errors die out and what bounds the forces.
+
+use super::value::Value;
+use super::{Dim, Lower, Lowered, Meaning};
+use crate::diagnostic::Diagnostic;
+use crate::model::{Constraint, Control, Level};
+use crate::syntax::tree::*;
+use zwang_expr::Expr;
+
+impl Lower<'_> {
+    /// A control with its properties.
+    pub(super) fn control(
+        &mut self,
+        stated: Constraint,
+        using: &[Target],
+        properties: &[Property],
+    ) -> Lowered<Control> {
+        self.known_properties(properties, &["settling", "damping", "weight", "limit"])?;
+        let property = |name: &str| properties.iter().find(|p| p.name.text == name);
+        let using = self.driven(using)?;
+        let n = self.model.coordinates.len();
+        let driven = if using.is_empty() { (0..n).collect() } else { using.clone() };
+        let settling = property("settling").map(|p| self.settling(&stated, p)).transpose()?;
+        let damping = property("damping").map(|p| self.damping(p, settling.is_some())).transpose()?;
+        let weight = property("weight").map(|p| self.weight(p, driven.len())).transpose()?;
+        let limit = property("limit").map(|p| self.limit(p, &driven)).transpose()?;
+        Ok(Control {
+            stated,
+            using,
+            settling,
+            damping: damping.unwrap_or(Expr::ONE),
+            weight: weight.unwrap_or_default(),
+            limit: limit.unwrap_or_default(),
+        })
+    }
+
+    /// The coordinates that `using` names, each once.
+    fn driven(&mut self, using: &[Target]) -> Lowered<Vec<usize>> {
+        let mut driven = Vec::new();
+        for target in using {
+            let Some(coordinates) = self.coordinates_of(target) else {
+                let message = format!("`{}` is not a coordinate, so it cannot be driven", target.name.text);
+                return self.give_up(Diagnostic::error("Z107", message).at(target.span, "not a coordinate"));
+            };
+            for k in coordinates {
+                if driven.contains(&k) {
+                    let message = format!("`{}` is named twice", self.model.coordinates[k].name);
+                    return self.give_up(Diagnostic::error("Z104", message).at(target.span, "named again"));
+                }
+                driven.push(k);
+            }
+        }
+        Ok(driven)
+    }
+
+    /// τ, a positive time; there must be something that can settle.
+    fn settling(&mut self, stated: &Constraint, property: &Property) -> Lowered<Expr> {
+        if stated.rows.iter().any(|row| row.level == Level::Acceleration) {
+            let message = format!("`{}` asks for an acceleration, which has no error that could settle", stated.name);
+            let d = Diagnostic::error("Z704", message).at(property.name.span, "nothing to settle");
+            return self.give_up(d.help("ask for a position or a velocity, or write the law of the error yourself"));
+        }
+        self.positive_time(&property.value, "a settling time is", "with settling 0.2 s")
+    }
+
+    /// ζ, a positive number beside a settling time.
+    fn damping(&mut self, property: &Property, settles: bool) -> Lowered<Expr> {
+        let value = self.constant(&property.value)?;
+        self.pure_number(&value.dim, property.value.span, "`damping`")?;
+        if !settles {
+            let d = Diagnostic::error("Z704", "`damping` belongs to `settling`, which is not given");
+            return self.give_up(d.at(property.name.span, "damps nothing").help("with settling 0.2 s and damping 0.7"));
+        }
+        if !self.is_positive(value.expr) {
+            let d = Diagnostic::error("Z109", "a damping is a positive number").at(property.value.span, "not positive");
+            return self.give_up(d.help("1 settles without swinging, less swings"));
+        }
+        Ok(value.expr)
+    }
+
+    /// W for k coordinates: one number for all, one for each, or a symmetric matrix.
+    fn weight(&mut self, property: &Property, k: usize) -> Lowered<Vec<Expr>> {
+        let span = property.value.span;
+        let parts: Vec<Expr> = match &property.value.kind {
+            FormulaKind::Matrix(rows) if rows.len() == k && k > 1 && rows.iter().all(|row| row.len() == k) => {
+                return self.weight_matrix(rows, property);
+            }
+            FormulaKind::Matrix(rows) if rows.len() == 1 => {
+                rows[0].iter().map(|f| Ok(self.scalar(f)?.expr)).collect::<Lowered<_>>()?
+            }
+            FormulaKind::Matrix(_) => Vec::new(),
+            _ => self.formula(&property.value)?.components().iter().map(|q| q.expr).collect(),
+        };
+        let parts = if parts.len() == 1 { vec![parts[0]; k] } else { parts };
+        if parts.len() != k {
+            let message = format!("a weight for {k} driven coordinates has {k} entries, or one for all");
+            let d = Diagnostic::error("Z704", message).at(span, "wrong size");
+            return self.give_up(d.help("with weight (1, 4)   or   with weight [2, 1; 1, 3]"));
+        }
+        self.of_a_state(&parts, property)?;
+        for (i, &part) in parts.iter().enumerate() {
+            if self.graph.symbols(part).iter().all(|s| self.parameter_of(*s).is_some()) && !self.is_positive(part) {
+                let d = Diagnostic::error("Z704", format!("entry {} of the weight is not positive", i + 1));
+                return self.give_up(d.at(span, "not a metric").help("give positive numbers"));
+            }
+        }
+        Ok((0..k * k).map(|at| if at % (k + 1) == 0 { parts[at / k] } else { Expr::ZERO }).collect())
+    }
+
+    fn weight_matrix(&mut self, rows: &[Vec<Formula>], property: &Property) -> Lowered<Vec<Expr>> {
+        let k = rows.len();
+        let mut entries = Vec::with_capacity(k * k);
+        for formula in rows.iter().flatten() {
+            entries.push(self.scalar(formula)?.expr);
+        }
+        for at in 0..k * k {
+            if !self.same(entries[at], entries[at % k * k + at / k]) {
+                let message = format!("the weight is not symmetric at entry {},{}", at / k + 1, at % k + 1);
+                return self.give_up(Diagnostic::error("Z704", message).at(property.value.span, "not symmetric"));
+            }
+        }
+        self.of_a_state(&entries, property)?;
+        Ok(entries)
+    }
+
+    /// A weight is made of what a state gives.
+    fn of_a_state(&mut self, exprs: &[Expr], property: &Property) -> Lowered<()> {
+        let known = |s: &Expr| !matches!(self.meaning.get(s), None | Some(Meaning::Acceleration));
+        if self.graph.symbols_of(exprs).iter().all(known) {
+            return Ok(());
+        }
+        let message = format!("`{}` contains more than positions, velocities and time", property.name.text);
+        self.give_up(Diagnostic::error("Z704", message).at(property.value.span, "not known when the force is found"))
+    }
+
+    /// The largest force on each driven coordinate: one for all of them, or one for each.
+    fn limit(&mut self, property: &Property, driven: &[usize]) -> Lowered<Vec<Expr>> {
+        let span = property.value.span;
+        let value = self.formula(&property.value)?;
+        let parts = match value {
+            Value::Scalar(q) => vec![q; driven.len()],
+            other => other.components(),
+        };
+        if parts.len() != driven.len() {
+            let message =
+                format!("a limit for {} driven coordinates has as many entries, or one for all", driven.len());
+            return self.give_up(Diagnostic::error("Z704", message).at(span, "wrong size"));
+        }
+        for (part, &k) in parts.iter().zip(driven) {
+            let force: Dim = self.energy_dim.times(&self.coordinate_dims[k], -1.0);
+            let because = format!("a limit is a force on `{}`", self.model.coordinates[k].name);
+            self.same_dimension((&force, property.name.span), (&part.dim, span), &because)?;
+            self.check_constant(part.expr, span)?;
+            if !self.is_positive(part.expr) {
+                let d = Diagnostic::error("Z109", "a limit is a positive force").at(span, "not positive");
+                return self.give_up(d.help("with limit 20 N*m"));
+            }
+        }
+        Ok(parts.iter().map(|q| q.expr).collect())
+    }
+
+    /// Z704: either every control has a weight or none, and none weighs what another does.
+    pub(super) fn weights_fit(&mut self) {
+        let n = self.model.coordinates.len();
+        let controls = &self.model.controls;
+        let Some(first) = controls.iter().find(|c| !c.weight.is_empty()) else { return };
+        let bare = controls.iter().find(|c| c.weight.is_empty());
+        let mut seen = vec![false; n];
+        let again = controls
+            .iter()
+            .filter(|c| !c.weight.is_empty())
+            .find(|c| c.driven(n).into_iter().any(|k| std::mem::replace(&mut seen[k], true)));
+        let (span, message) = match (bare, again) {
+            (Some(bare), _) => {
+                let (a, b) = (&first.stated.name, &bare.stated.name);
+                (
+                    bare.stated.span,
+                    format!("`{a}` has a weight and `{b}` has none, so that they cannot share the force"),
+                )
+            }
+            (None, Some(again)) => {
+                (again.stated.span, format!("`{}` weighs a force that another control weighs too", again.stated.name))
+            }
+            (None, None) => return,
+        };
+        let d = Diagnostic::error("Z704", message).at(span, "the forces of all controls are found together");
+        self.diagnostics.push(d.help("give every control a weight for coordinates of its own, or none"));
+    }
+}

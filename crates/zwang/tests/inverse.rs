@@ -1,0 +1,117 @@
+//! Inverse dynamics along given paths, against closed forms.
+
+mod common;
+
+use common::{model_text, read, relative};
+use zwang::Overrides;
+use zwang::equations::Equations;
+use zwang::inverse::{Inverse, Path, inverse, obstacles};
+use zwang::sheet::Sheet;
+
+/// A path of `n` rows from t = 0 to 2: its columns by name.
+fn path(names: &str, n: usize, row: impl Fn(f64) -> Vec<f64>) -> Sheet {
+    let mut text = format!("t, {names}\n");
+    for k in 0..n {
+        let t = 2.0 * k as f64 / (n - 1) as f64;
+        let values: Vec<String> = row(t).iter().map(|x| format!("{x:e}")).collect();
+        text.push_str(&format!("{t:e}, {}\n", values.join(", ")));
+    }
+    Sheet::parse(&text).unwrap()
+}
+
+fn found(text: &str, sheet: &Sheet, driven: &[usize]) -> Inverse {
+    let reading = read(text, &Overrides::default());
+    let equations = Equations::derive(reading.model.unwrap_or_else(|| panic!("{:#?}", reading.diagnostics)));
+    let path = Path::new(&equations, sheet).unwrap();
+    inverse(equations, &path, driven).unwrap_or_else(|d| panic!("{d:#?}"))
+}
+
+fn column<'i>(inverse: &'i Inverse, name: &str) -> &'i [f64] {
+    &inverse.samples.column(name).unwrap_or_else(|| panic!("no column {name}")).values
+}
+
+/// A pendulum in Cartesian coordinates swings as θ = sin t: the rod takes m (θ̇² + g cos θ) along itself, the force along the
+/// path is m (θ̈ + g sin θ).
+#[test]
+fn force_and_reaction_share_the_work_as_they_must() {
+    let text =
+        "coordinates x, y\nmass x, y: 2\nforce y: -2*9.81\nconstraint rod: (x^2 + y^2 - 1)/2 = 0\nstart x = 0, y = -1";
+    let sheet = path("x, y", 201, |t| vec![t.sin().sin(), -t.sin().cos()]);
+    let inverse = found(text, &sheet, &[0, 1]);
+    assert!(inverse.is_possible(), "{:?} {:?}", inverse.left, inverse.missed);
+    assert_eq!(inverse.rank, (1, 1));
+    let [t, ux, uy, lambda] = ["t", "control_x", "control_y", "lambda_rod"].map(|name| column(&inverse, name));
+    for k in 0..t.len() {
+        let (angle, rate, bend) = (t[k].sin(), t[k].cos(), -t[k].sin());
+        let along = 2.0 * (bend + 9.81 * angle.sin());
+        let wanted = [along * angle.cos(), along * angle.sin()];
+        let off = (ux[k] - wanted[0]).abs().max((uy[k] - wanted[1]).abs());
+        assert!(off < 2e-5, "t = {}: {} {} instead of {wanted:?}", t[k], ux[k], uy[k]);
+        let pull = -2.0 * (rate * rate + 9.81 * angle.cos());
+        assert!((lambda[k] - pull).abs() < 2e-5, "t = {}: {} instead of {pull}", t[k], lambda[k]);
+    }
+    let top = inverse.forces.iter().map(|peak| peak.value).collect::<Vec<_>>();
+    assert!(top[0] > 1.0 && inverse.forces[0].name == "x");
+}
+
+/// Only x is driven: its force does the same work along the circle, so it is the tangential one over the cosine.
+#[test]
+fn one_driven_coordinate_does_what_two_did() {
+    let text = "coordinates x, y\nmass x, y: 2\nforce y: -2*9.81\nconstraint rod: x^2 + y^2 = 1\nstart x = 0, y = -1";
+    let sheet = path("y, x", 201, |t| vec![-t.sin().cos(), t.sin().sin()]);
+    let inverse = found(text, &sheet, &[0]);
+    assert!(inverse.is_possible(), "{:?}", inverse.missed);
+    let (t, ux) = (column(&inverse, "t"), column(&inverse, "control_x"));
+    for k in 0..t.len() {
+        let angle = t[k].sin();
+        let wanted = 2.0 * (-t[k].sin() + 9.81 * angle.sin()) / angle.cos();
+        assert!((ux[k] - wanted).abs() < 5e-5, "t = {}: {} instead of {wanted}", t[k], ux[k]);
+    }
+}
+
+/// The arm: the path of a formula and of a file need the same torques.
+#[test]
+fn a_file_and_a_formula_need_the_same_torques() {
+    let arm = model_text("two_link_arm");
+    let (q1, q2) = (|t: f64| 0.4 * (1.3 * t).sin(), |t: f64| 1.2 + 0.5 * (0.9 * t).cos());
+    let inverse = found(&arm, &path("q1, q2", 401, |t| vec![q1(t), q2(t)]), &[0, 1]);
+    let control = "control path: (q1, q2) = (0.4*sin(1.3[1/s]*t), 1.2 + 0.5*cos(0.9[1/s]*t))";
+    let held: String = arm
+        .lines()
+        .filter(|line| !line.starts_with("start"))
+        .map(|line| if line.starts_with("control") { control.to_string() } else { line.to_string() } + "\n")
+        .collect();
+    let inspected = common::inspected(&format!("{held}start q1 = 0, q2 = 1.7\n"), &Overrides::default());
+    let torque = &inspected.check.snapshot.found.control_force;
+    let first = [column(&inverse, "control_q1")[0], column(&inverse, "control_q2")[0]];
+    assert!(relative(&first, torque) < 1e-5, "{first:?} instead of {torque:?}");
+    assert!(inverse.is_possible());
+}
+
+/// A path off the circle is told with how far and when; one that the driven coordinate cannot produce, with what is missing.
+#[test]
+fn impossible_paths_are_told() {
+    let text = "coordinates x, y\nmass x, y: 1\nconstraint rod: x^2 + y^2 = 1\nstart x = 0, y = -1";
+    let inverse = found(text, &path("x, y", 101, |t| vec![1.1 * t.sin(), -1.1 * t.cos()]), &[0, 1]);
+    assert!(!inverse.is_possible() && inverse.left[0].name == "rod", "{inverse:?}");
+    assert!((inverse.left[0].value - 0.21).abs() < 1e-3, "{:?}", inverse.left);
+    let said = format!("{:?}", obstacles(&inverse, &[]));
+    assert!(said.contains("Z706") && said.contains("constraint `rod` by up to 0.21"), "{said}");
+
+    let free = "coordinates x, y\nmass x, y: 1\nstart x = 0, y = 0";
+    let inverse = found(free, &path("x, y", 101, |t| vec![t.sin(), t * t]), &[0]);
+    assert_eq!((inverse.rank, inverse.missed.len()), ((1, 2), 1));
+    assert!(inverse.missed[0].name == "y" && (inverse.missed[0].value - 2.0).abs() < 1e-6, "{:?}", inverse.missed);
+    let said = format!("{:?}", obstacles(&inverse, &["`x`".into()]));
+    assert!(said.contains("missing: `y`") && said.contains("1 of 2 directions"), "{said}");
+}
+
+#[test]
+fn what_is_wrong_with_a_path_is_said() {
+    let reading = read("coordinates x, θ\nmass x: 1\nmass θ: 1\nstart x = 0, θ = 0", &Overrides::default());
+    let equations = Equations::derive(reading.model.unwrap());
+    let wrong = |text: &str| Path::new(&equations, &Sheet::parse(text).unwrap()).unwrap_err();
+    assert!(wrong("t, x\n0, 1\n1, 2").contains("no column for `θ`"));
+    assert!(wrong("t, x, theta\n0, 1, 0\n0, 2, 0").contains("line 3 the time does not grow"));
+    assert!(Path::new(&equations, &Sheet::parse("t, x, theta\n0, 1, 0\n1, 2, 0").unwrap()).is_ok());
+}
