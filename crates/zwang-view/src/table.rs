@@ -1,8 +1,9 @@
 //! What `check`, `inspect` and `run` print for people.
 
+use zwang::model::Level;
 use zwang::quantity::{number, rounded};
 use zwang::units::Dimension;
-use zwang::verdict::Mobility;
+use zwang::verdict::{Mobility, Velocity};
 use zwang::{Check, Inspection};
 use zwang_motion::Matrix;
 
@@ -56,8 +57,12 @@ fn kinds(check: &Check) -> String {
         let mut words = vec![c.kind(), c.time.as_str()];
         words.extend(c.velocity.map(|v| v.as_str()).filter(|v| *v != "catastatic"));
         words.push(if c.ideal { "ideal" } else { "nonideal" });
-        if c.integrable == Some(true) && c.kind() == "nonholonomic" {
-            words[0] = "holonomic, stated for velocities";
+        if c.level == Level::Velocity {
+            words[0] = match c.integrable {
+                Some(true) => "holonomic, stated for velocities",
+                None if c.velocity != Some(Velocity::Nonlinear) => "on velocities",
+                _ => "nonholonomic",
+            };
         }
         let words = words.join(", ");
         match groups.iter_mut().find(|(kind, _)| *kind == words) {

@@ -5,6 +5,7 @@ use zwang_motion::{Matrix, Settings, dependence};
 
 use crate::equations::{Equations, SparseRow};
 use crate::model::Control;
+use crate::random::scattered;
 
 /// Above this many coordinates or independent rows formulas are of no use to a reader.
 const MOST: usize = 24;
@@ -91,7 +92,7 @@ pub(crate) fn independent_rows(equations: &Equations, rows: &[SparseRow]) -> Opt
     let mut matrix = Matrix::from_pattern(rows.len(), model.n_coordinates(), &pattern);
     let mut best: Option<Vec<usize>> = None;
     for attempt in 0..5 {
-        let generic = (0..n_free).map(|k| 0.2 + 0.7 * ((k * 13 + attempt * 31 + 2) as f64).sin());
+        let generic = (0..n_free).map(|k| 0.2 + 0.7 * scattered(k, attempt));
         let inputs: Vec<f64> = generic.chain(model.parameter_values.iter().copied()).collect();
         program.run(&inputs, &mut program.workspace(), &mut matrix.value);
         if matrix.value.iter().any(|v| !v.is_finite()) {

@@ -33,6 +33,7 @@ pub mod model;
 mod moving;
 mod one_sided;
 pub mod quantity;
+mod random;
 pub mod samples;
 pub mod scene;
 pub mod sheet;

@@ -548,3 +548,85 @@ fn a_proof_does_not_depend_on_the_scale_of_rows() {
         assert_eq!(check.redundant[0].evidence, Evidence::Proved, "{k:e}, {l:e}: {:?}", check.redundant);
     }
 }
+
+/// z = x y, z = x², z = 0 meet in the line x = 0: directions off it lead back, and that proves nothing.
+#[test]
+fn a_line_in_a_wide_tangent_space_is_not_called_rigid() {
+    let text = "coordinates x, y, z\nmass x, y, z: 1\nconstraint a: z = x*y\nconstraint b: z = x^2\nconstraint c: z = 0
+start x = 0, y = 0, z = 0";
+    assert_eq!(check(text).freedom.mobility, Mobility::Unknown);
+    // z = x² + y² and z = 0 meet in a point
+    let text = "coordinates x, y, z\nmass x, y, z: 1\nconstraint bowl: z = x^2 + y^2\nconstraint table: z = 0
+start x = 0, y = 0, z = 0";
+    assert_eq!(check(text).freedom.mobility, Mobility::Shaky);
+}
+
+/// Rows that are the same only on one side of a switch, or until an event, are not called superfluous.
+#[test]
+fn nothing_is_superfluous_beyond_a_switch() {
+    let cases = [
+        "constraint a: y = x*abs(x)\nconstraint b: y = x^2\nstart x = 0, y = 0",
+        "constraint a: y = 0\nconstraint b: y = k*x\nwhen t >= 1: k = 1\nstart x = 0, y = 0\nrun 2",
+    ];
+    for case in cases {
+        let check = check(&format!("coordinates x, y\nparameter k = 0\nmass x, y: 1\n{case}"));
+        assert!(check.removable.is_empty(), "{case}");
+        assert!(check.constraints.iter().all(|c| c.essential != Some(false)), "{case}");
+        assert!(check.redundant.iter().all(|r| r.everywhere != Some(true)), "{case}");
+    }
+}
+
+/// z' = y x' beside z = 0 and x' = 1 holds y = 0: a single other state on it is no evidence, in whatever order.
+#[test]
+fn one_other_state_is_no_evidence() {
+    for order in ["x, y, z", "z, y, x"] {
+        let check = check(&format!(
+            "coordinates {order}\nmass x, y, z: 1\nconstraint a: z' = y*x'\nconstraint b: z = 0\nconstraint c: x' = 1
+start x = 0, y = 0, z = 0\nrun 1"
+        ));
+        assert!(check.removable.is_empty() && check.constraints.iter().all(|c| c.essential != Some(false)), "{order}");
+    }
+}
+
+/// A law that asks for the load of one row of several keeps all of them: without one, the load is another.
+#[test]
+fn rows_that_share_a_load_a_law_asks_for_are_needed() {
+    let check = check(
+        "coordinates x, y\nmass x, y: 1\nforce y: -1\nconstraint a: y = 0\nconstraint b: 3*y = 0
+nonideal x: -0.3*abs(lambda(a))*sign(x')\nstart x = 0, y = 0, x' = 1\nrun 1",
+    );
+    assert!(check.removable.is_empty());
+}
+
+/// What can be left out does not depend on how large rows are written, nor on their order.
+#[test]
+fn what_can_be_left_out_does_not_depend_on_scales_and_order() {
+    for (v, w) in [("1", "1"), ("1e6", "1e-6"), ("-1e-6", "1e3")] {
+        let check = check(&format!(
+            "coordinates x, y, z\nmass x, y, z: 1\nconstraint v: {v}*(x, y, x + y) = {v}*(1, 2, 3)
+constraint w: {w}*(z - x, y, z) = {w}*(0, 2, 1)\nstart x = 1, y = 2, z = 1"
+        ));
+        let names: Vec<&str> = check.removable.iter().map(|c| check.constraints[*c].name.as_str()).collect();
+        assert_eq!(names, ["v"], "{v} {w}");
+    }
+    let rows = ["x = cos(θ)", "y = sin(θ)", "x^2 + y^2 = 1", "x*sin(θ) = y*cos(θ)"];
+    for order in [[0, 1, 2, 3], [2, 3, 0, 1], [3, 1, 2, 0], [2, 0, 3, 1]] {
+        let lines: String = order.iter().map(|k| format!("constraint c{k}: {}\n", rows[*k])).collect();
+        let check = check(&format!("coordinates x, y, θ\nmass x, y, θ: 1\n{lines}start θ = 0"));
+        assert_eq!(check.removable.len(), 2, "{order:?}");
+    }
+}
+
+/// Quotients without a value and the larger of two multipliers are no more determined than the multipliers.
+#[test]
+fn functions_of_multipliers_that_are_a_choice_are_a_choice() {
+    for force in ["0", "-1"] {
+        let check = check(&format!(
+            "coordinates x, y\nmass x, y: 1\nforce y: {force}\nconstraint a: y = 0\nconstraint b: 2*y = 0
+output ratio = lambda(a)/lambda(b)\noutput top = max(lambda(a), lambda(a) + 2*lambda(b))\noutput whole = abs(lambda(a) + 2*lambda(b))
+start x = 0, y = 0, x' = 1"
+        ));
+        let here = |name: &str| check.determinacy.quantities.iter().find(|q| q.name == name).map(|q| q.here);
+        assert_eq!((here("ratio"), here("top"), here("whole")), (Some(false), Some(false), Some(true)), "{force}");
+    }
+}

@@ -421,3 +421,30 @@ fn the_two_form_turns_the_motion_into_the_slope_of_the_energy() {
         }
     }
 }
+
+/// A led row works against what others pass on to it, though all forces on its own coordinate cancel.
+#[test]
+fn what_leads_a_row_works_against_what_others_pass_on() {
+    // a rope over a pulley, led at constant speed, lifts a weight
+    let lift =
+        "coordinates x, y\nmass x, y: 1\npotential 9.81*y\nconstraint rope: x + y = 0\nconstraint motor: x = -0.5*t
+start x = 0, y = 0\nrun 1";
+    energy(lift, Some(false), &["`motor`"]);
+    // the end of a rod led at constant speed: λ ≠ 0 because the rod turns
+    for (rod, pull) in [("1", "1"), ("-1e3", "1e-6"), ("1e6", "1e6")] {
+        let text = format!(
+            "coordinates x, y\nmass x, y: 1\nconstraint rod: {rod}*(x^2 + y^2) = {rod}\nconstraint pull: {pull}*x = {pull}*(0.5 + t)
+start x = 0.5, y ~ 1\nrun 0.2"
+        );
+        energy(&text, Some(false), &["`pull`"]);
+    }
+}
+
+/// At the tip of a cone every row vanishes; no sum of momenta is conserved on it.
+#[test]
+fn no_momentum_is_made_up_where_rows_vanish() {
+    for row in ["x^2 + y^2 = z^2", "x^2 + y^2 = 2*z^2", "x*y' - y*x' + z*z' = 0"] {
+        let text = format!("coordinates x, y, z\nmass x, y, z: 1\nconstraint c: {row}\nstart x = 0, y = 0, z = 0");
+        assert!(momenta(&text).is_empty(), "{row}: {:?}", momenta(&text));
+    }
+}

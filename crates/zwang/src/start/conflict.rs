@@ -14,6 +14,7 @@ use super::{Given, guesses};
 use crate::compiled::Compiled;
 use crate::equations::Equations;
 use crate::model::Level;
+use crate::random::scattered;
 use crate::verdict::contradiction::{Contradiction, Surety};
 
 /// Work that may be spent on one contradiction: steps of searches times unknowns.
@@ -97,7 +98,7 @@ pub(crate) fn velocities_at(
 ) -> Result<State, Box<Contradiction>> {
     let mut level = LevelEquations::new(equations, &[], state, true);
     let rows: Vec<usize> = (0..level.origins.len()).collect();
-    let shaken = |(k, v): (usize, &f64)| v + 0.1 * ((8 + k * 17) as f64).sin() * (level.sizes[k] + v.abs());
+    let shaken = |(k, v): (usize, &f64)| v + 0.1 * scattered(k, 0) * (level.sizes[k] + v.abs());
     let guess: Vec<f64> = state.qdot.iter().enumerate().map(shaken).collect();
     let starts = starts(&guess, &level.sizes);
     let mut search = Search { level: &mut level, settings, starts, work: 0, n_tried: 0 };
@@ -388,7 +389,7 @@ fn never_zero(part: &mut Part, y: &[f64], x: &[f64]) -> bool {
         (0..n).for_each(|l| H[l * n + k] = (w[l] - v[l]) / reach);
     }
     // the gradient of a quadratic function is linear
-    let far: Vec<f64> = (0..n).map(|k| reach * (1.7 + k as f64).sin() * 2.3).collect();
+    let far: Vec<f64> = (0..n).map(|k| reach * 2.3 * scattered(k, 0)).collect();
     let mut there = x.to_vec();
     columns.iter().zip(&far).for_each(|(&j, d)| there[j] += d);
     let Some((_, w)) = at(&there) else { return false };
@@ -525,7 +526,7 @@ pub(crate) fn nearby_positions(
     let mut other = State { t: state.t + later, ..state.clone() };
     let sizes = usual_sizes(&equations.model, state, false);
     for (k, x) in other.q.iter_mut().enumerate() {
-        *x += 0.07 * ((3 + k * 17 + attempt * 29) as f64).sin() * (sizes[k] + x.abs());
+        *x += 0.07 * scattered(k, attempt) * (sizes[k] + x.abs());
     }
     let mut level = LevelEquations::new(equations, &[], &other, false);
     let n = other.q.len();

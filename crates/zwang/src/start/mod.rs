@@ -14,6 +14,7 @@ use zwang_motion::{Dynamics, Matrix, MotionError, Projection, Settings, State, p
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::equations::Equations;
 use crate::model::Model;
+use crate::random::scattered;
 use crate::system::System;
 use crate::verdict::contradiction;
 pub(crate) use conflict::{at_state, nearby_positions, velocities_at, velocities_clash, velocities_meet_elsewhere};
@@ -382,7 +383,7 @@ fn guesses<'a>(guess: &'a [f64], given: &'a [Given], sizes: &[f64]) -> impl Iter
     (0..n_guesses).map(move |attempt| {
         let shift = [0.0, 0.6, -0.6, 1.1, -0.35][attempt];
         let moved = |(k, (x, g)): (usize, (&f64, &Given))| match g {
-            Given::Missing => x + shift * scales[k] * (1.0 + 0.1 * (k as f64).sin()),
+            Given::Missing => x + shift * scales[k] * (1.0 + 0.1 * scattered(k, 0)),
             _ => *x,
         };
         guess.iter().zip(given).enumerate().map(moved).collect()

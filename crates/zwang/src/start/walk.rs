@@ -5,6 +5,7 @@ use zwang_motion::{Dynamics, Given, Matrix, Route, RouteName, Settings, Solution
 use super::level::LevelEquations;
 use crate::equations::Equations;
 use crate::model::Level;
+use crate::random::Random;
 use crate::system::System;
 
 /// What a walk away from a state found.
@@ -262,22 +263,4 @@ pub(crate) fn units(mass: &[f64], x: &[f64]) -> Vec<f64> {
         _ => own(*x),
     };
     mass.iter().zip(x).map(unit).collect()
-}
-
-/// Numbers in (−1, 1), the same every time.
-struct Random(u64);
-
-impl Random {
-    fn new(seed: u64) -> Random {
-        Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
-    }
-
-    /// xorshift64*, Vigna 2016.
-    fn next(&mut self) -> f64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        let bits = self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 11;
-        2.0 * bits as f64 / (1u64 << 53) as f64 - 1.0
-    }
 }

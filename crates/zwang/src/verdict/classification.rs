@@ -4,6 +4,7 @@ use zwang_expr::{Expr, Graph, Node, Program};
 
 use crate::equations::Equations;
 use crate::model::{Constraint, Level, Load, Model};
+use crate::random::scattered;
 use crate::switches::switches_by;
 
 /// Whether time stands in a constraint.
@@ -189,7 +190,7 @@ fn sum_vanishes(graph: &Graph, expr: Expr) -> bool {
     let Ok(program) = Program::new(graph, &symbols, &terms) else { return false };
     let (mut work, mut values) = (program.workspace(), vec![0.0; terms.len()]);
     let mut looks_zero = |k: usize| {
-        let inputs: Vec<f64> = (0..symbols.len()).map(|j| 0.4 + ((11 * j + 7 * k) as f64).sin()).collect();
+        let inputs: Vec<f64> = (0..symbols.len()).map(|j| 0.4 + scattered(j, k)).collect();
         program.run(&inputs, &mut work, &mut values);
         let (sum, size) = values.iter().fold((0.0, 0.0), |(sum, size), v| (sum + v, size + v.abs()));
         // rounding of a handful of operations on terms of that size

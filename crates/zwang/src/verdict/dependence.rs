@@ -4,11 +4,13 @@ use zwang_expr::{Expr, Node};
 use zwang_motion::{Dependence, Given, Matrix, Settings, State, dependence};
 
 use super::polynomial::Atoms;
+use super::rigidity::is_rigid;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::equations::{ConstraintRow, Equations};
-use crate::model::{Level, Model};
+use crate::model::{Change, Level, Model};
 use crate::quantity::rounded;
 use crate::start::{Elsewhere, beside, elsewhere, joined};
+use crate::switches::switches_by;
 use crate::system::System;
 
 /// A row that others give.
@@ -92,6 +94,10 @@ pub struct Dependencies {
     pub ranks: Option<(usize, usize)>,
     /// What is left of dependent rows, at most, beside what they are made of.
     pub dropped: f64,
+    /// Whether there is no way from this position, proved.
+    is_rigid: bool,
+    /// Rows that are other formulas elsewhere: they switch, or an event changes a parameter in them.
+    changing: Vec<usize>,
     /// The usual size of each row.
     usual: Vec<f64>,
 }
@@ -99,6 +105,9 @@ pub struct Dependencies {
 /// Coordinates up to which eight random states are looked at, and beyond which none is, to keep `check` a blink.
 const FEW_COORDINATES: usize = 60;
 const MOST_COORDINATES: usize = 400;
+
+/// With fewer states than that nothing is said to hold elsewhere.
+const FEWEST_STATES: usize = 3;
 
 /// How many random states are looked at.
 fn n_walks(n: usize) -> usize {
@@ -143,6 +152,16 @@ pub fn redundant(
             found.elsewhere.states.push((other, given));
         }
     }
+    // one state more may be as special as this one; a larger rank is evidence whatever the number
+    let fewest = FEWEST_STATES.min(n_walks(state.q.len()));
+    if found.there.len() < fewest && found.there.iter().all(|d| d.rank <= found.here.rank) {
+        found.there.clear();
+        found.elsewhere.states.clear();
+    }
+    if found.is_only_position_found() {
+        found.is_rigid = is_rigid(equations, system, state, given, &found.here);
+    }
+    found.changing = changing(equations);
     let rows: Vec<(usize, Vec<(usize, f64)>)> = found.here.dependent.clone();
     let mut look = Look { equations, system, state, found: &found, settings };
     let numbered = rows.iter().enumerate();
@@ -259,8 +278,11 @@ impl Look<'_> {
             None => !wants_formula && self.is_multiple(row, terms),
         };
         let n = self.found.there.len();
+        let changes = |k: &usize| self.found.changing.binary_search(k).is_ok();
+        let may_change = changes(&row) || terms.iter().any(|(k, _)| changes(k));
         let evidence = match n {
             _ if is_proved => Evidence::Proved,
+            1.. if may_change && self.is_given_elsewhere(row) => Evidence::NotTried,
             1.. if self.is_given_elsewhere(row) => Evidence::Held(n),
             1.. => Evidence::Failed(n),
             0 if self.found.is_only_position() => Evidence::NoOtherPosition,
@@ -529,9 +551,14 @@ impl Dependencies {
         if self.faded.is_empty() { solved } else { self.here.rank }
     }
 
-    /// Whether every walk led back, so that there is no other position near.
-    pub fn is_only_position(&self) -> bool {
+    /// Whether every walk led back.
+    fn is_only_position_found(&self) -> bool {
         self.elsewhere.n_tried > 0 && self.elsewhere.n_back == self.elsewhere.n_tried
+    }
+
+    /// Whether there is no other position near, found by walks and proved.
+    pub fn is_only_position(&self) -> bool {
+        self.is_only_position_found() && self.is_rigid
     }
 
     /// The largest rank at other states; none where none was looked at.
@@ -769,10 +796,11 @@ pub fn necessity(equations: &Equations, found: &Dependencies, settings: &Setting
     // a position that cannot be left decides alone
     let is_decided = !found.there.is_empty() || rank == m || is_fixed(equations, rank) || found.is_proved();
     let known = found.ranks.is_none() && is_decided;
-    let loose: Vec<Loose> = states.iter().map(|d| loose_parts(d, m)).collect();
-    let has_vanished = |rows: &[usize]| rows.iter().any(|k| found.here.vanished.contains(k));
+    let loose: Vec<Loose> = states.iter().map(|d| loose_parts(d, &found.usual, m)).collect();
+    let withheld = withheld(equations, found);
+    let is_open = |rows: &[usize]| rows.iter().any(|k| found.here.vanished.contains(k) || withheld[*k]);
     let can_all_go = |rows: &[usize]| loose.iter().all(|loose| can_go(loose, rows, settings));
-    let judge = |rows: &Vec<usize>| (known && !has_vanished(rows)).then(|| !can_all_go(rows));
+    let judge = |rows: &Vec<usize>| (known && !is_open(rows)).then(|| !can_all_go(rows));
     let essential: Vec<Option<bool>> = rows_of.iter().map(judge).collect();
     let alone: Vec<usize> =
         (0..rows_of.len()).filter(|c| essential[*c] == Some(false) && !rows_of[*c].is_empty()).collect();
@@ -781,17 +809,20 @@ pub fn necessity(equations: &Equations, found: &Dependencies, settings: &Setting
     };
     let goes = |c: &usize| states.iter().all(|d| rows_of[*c].iter().all(|k| given_by_others(d, k)));
     let mut removable: Vec<usize> = alone.iter().copied().filter(goes).collect();
-    // which row comes out as dependent may differ from state to state: then one after the other is tried
-    if removable.is_empty() && alone.len() <= MOST_TOGETHER {
-        let mut gone: Vec<usize> = Vec::new();
+    // which row comes out as dependent may differ from state to state: then one after the other is tried as well
+    if alone.len() <= MOST_TOGETHER {
+        let mut gone: Vec<usize> = removable.iter().flat_map(|c| rows_of[*c].clone()).collect();
         for &c in alone.iter().rev() {
+            if removable.contains(&c) {
+                continue;
+            }
             let together: Vec<usize> = gone.iter().chain(&rows_of[c]).copied().collect();
             if can_all_go(&together) {
                 gone = together;
                 removable.push(c);
             }
         }
-        removable.reverse();
+        removable.sort_unstable();
     }
     Necessity { essential, removable }
 }
@@ -803,17 +834,56 @@ fn is_fixed(equations: &Equations, rank: usize) -> bool {
     rank == equations.model.n_coordinates() && equations.rows.iter().all(is_still)
 }
 
+/// Rows that switch between formulas, or in which an event changes a parameter.
+fn changing(equations: &Equations) -> Vec<usize> {
+    let model = &equations.model;
+    let parameter = |change: Change| match change {
+        Change::Parameter(k) => Some(model.parameters[k].symbol),
+        Change::Velocity(_) => None,
+    };
+    let changed: Vec<Expr> = model.whens.iter().filter_map(|w| parameter(w.change)).collect();
+    let fixed: Vec<Expr> = model.parameters.iter().map(|p| p.symbol).filter(|s| !changed.contains(s)).collect();
+    let changes = |row: &ConstraintRow| {
+        switches_by(&model.graph, &[row.residual], |s| !fixed.contains(&s))
+            || !changed.is_empty() && model.graph.symbols(row.residual).iter().any(|s| changed.contains(s))
+    };
+    (0..equations.rows.len()).filter(|k| changes(&equations.rows[*k])).collect()
+}
+
+/// Rows of which nothing is said: they share a load that a law asks for, or they may change.
+fn withheld(equations: &Equations, found: &Dependencies) -> Vec<bool> {
+    let graph = &equations.model.graph;
+    let asked = graph.symbols_of(&equations.nonideal_force);
+    let is_asked = |k: usize| {
+        let row = &equations.rows[k];
+        asked.contains(&row.lambda) || equations.model.constraints[row.constraint].friction.is_some()
+    };
+    let mut withheld = vec![false; equations.rows.len()];
+    for (row, terms) in &found.here.dependent {
+        let family: Vec<usize> = terms.iter().map(|(k, _)| *k).chain([*row]).collect();
+        let may_change = !found.is_proved() && family.iter().any(|k| found.changing.binary_search(k).is_ok());
+        if may_change || family.iter().any(|k| is_asked(*k)) {
+            family.iter().for_each(|k| withheld[*k] = true);
+        }
+    }
+    withheld
+}
+
 /// Constraints tried one after the other: each trial costs what all before it cost together.
 const MOST_TOGETHER: usize = 50;
 
 /// For each row the vectors y with Aᵀy = 0 it takes part in, by number, with its entry.
 type Loose = Vec<Vec<(usize, f64)>>;
 
-fn loose_parts(d: &Dependence, m: usize) -> Loose {
+/// The rows count in units of their usual sizes, and what each y is made of beside its largest part.
+fn loose_parts(d: &Dependence, usual: &[f64], m: usize) -> Loose {
+    let size = |k: usize| usual.get(k).copied().filter(|s| *s > 0.0).unwrap_or(1.0);
     let mut parts = vec![Vec::new(); m];
     for (at, (row, terms)) in d.dependent.iter().enumerate() {
-        parts[*row].push((at, 1.0));
-        terms.iter().for_each(|(k, c)| parts[*k].push((at, -c)));
+        let y: Vec<(usize, f64)> =
+            [(*row, size(*row))].into_iter().chain(terms.iter().map(|(k, c)| (*k, -c * size(*k)))).collect();
+        let largest = y.iter().fold(0.0_f64, |top, (_, y)| top.max(y.abs()));
+        y.into_iter().for_each(|(k, y)| parts[k].push((at, y / largest)));
     }
     for (at, row) in d.vanished.iter().enumerate() {
         parts[*row].push((d.dependent.len() + at, 1.0));

@@ -327,7 +327,8 @@ impl Probe {
 
     /// Whether no change of the multipliers that makes no force changes the value.
     ///
-    /// For a sum of multiples of multipliers one step along each change tells; a size or a square is asked at two steps.
+    /// For a sum of multiples of multipliers one step along each change tells; a size, a square or the larger of two is asked
+    /// at several, far and near.
     fn stays(&mut self, place: &Place) -> bool {
         self.state.iter().for_each(|(at, input)| self.inputs[*input] = place.values[*at]);
         let plain = self.inputs.clone();
@@ -341,7 +342,7 @@ impl Probe {
             let largest = change.iter().fold(0.0_f64, |top, (_, y)| top.max(y.abs()));
             let own: Vec<(usize, f64)> =
                 change.iter().filter_map(|(k, y)| input_of.get(k).map(|input| (*input, *y))).collect();
-            for step in [0.7, -1.9] {
+            for step in [0.7, -1.9, 37.0, -53.0] {
                 let mut parts = 0.0_f64;
                 // what each multiplier alone would do: the measure for rounding
                 for (input, y) in &own {
@@ -354,8 +355,9 @@ impl Probe {
                 }
                 let moved = (self.value() - before).abs();
                 own.iter().for_each(|(input, _)| self.inputs[*input] = plain[*input]);
-                // where it has no value nothing is claimed of it
-                if moved > SHIFT * (parts + before.abs()) {
+                // what has no value, such as 0/0, is not determined either
+                let is_same = moved <= SHIFT * (parts + before.abs());
+                if !is_same {
                     return false;
                 }
             }

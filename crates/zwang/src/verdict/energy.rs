@@ -13,6 +13,7 @@ use super::lagrangian::{MOST_COORDINATES, is_zero};
 use crate::check::Check;
 use crate::equations::{Equations, Symbols, applied_force};
 use crate::model::{Change, Level, Load, Model, Shape};
+use crate::random::scattered;
 use crate::start::{nearby_state, units};
 
 /// What becomes of the energy.
@@ -386,7 +387,7 @@ fn agree(graph: &Graph, there: [Expr; 2], anywhere: [Expr; 2]) -> bool {
     let Ok(program) = Program::new(graph, &symbols, &exprs) else { return false };
     let (mut work, mut values) = (program.workspace(), vec![0.0; exprs.len()]);
     (1..4).all(|k| {
-        let inputs: Vec<f64> = (0..symbols.len()).map(|j| 0.7 + ((11 * j + 7 * k) as f64).sin()).collect();
+        let inputs: Vec<f64> = (0..symbols.len()).map(|j| 0.7 + scattered(j, k)).collect();
         program.run(&inputs, &mut work, &mut values);
         let size = values.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
         (values[0] - values[1]).abs() <= SAME * size
@@ -569,15 +570,19 @@ fn power_and_scale(
         }
         Kind::Constraint(c) => {
             let rows = equations.rows.iter().enumerate().filter(|(_, row)| row.constraint == *c);
-            let (mut power, mut touched) = (0.0, Vec::new());
-            for (i, row) in rows {
-                power += found.lambda_acting[i] * given.constraint_matrix.row_times(i, &state.qdot);
-                touched.extend(row.coefficients.iter().map(|(k, _)| *k));
+            let (mut power, mut touched, mut scale) = (0.0, Vec::new(), 0.0);
+            for (i, _) in rows {
+                let lambda = found.lambda_acting[i];
+                power += lambda * given.constraint_matrix.row_times(i, &state.qdot);
+                let (columns, values) = given.constraint_matrix.row(i);
+                // its own force: what others hold against it may leave nothing of the sum
+                scale += columns.iter().zip(values).map(|(&k, a)| (lambda * a).abs() * speed(k)).sum::<f64>();
+                touched.extend(columns);
             }
             touched.sort_unstable();
             touched.dedup();
             let force = |k: usize| given.given_force[k].abs() + found.constraint_force_ideal[k].abs();
-            (power, touched.into_iter().map(|k| force(k) * speed(k)).sum())
+            (power, scale + touched.into_iter().map(|k| force(k) * speed(k)).sum::<f64>())
         }
     }
 }
@@ -605,10 +610,10 @@ fn is_settled(equations: &mut Equations, source: &Source) -> bool {
         return crate::switches::switches(&mut equations.model.graph, &exprs).is_empty();
     }
     // rows that nothing pushes against have no force
-    if let Kind::Constraint(c) = source.kind {
-        let rows = equations.rows.iter().filter(|row| row.constraint == c);
+    if let Kind::Constraint(_) = source.kind {
         let unpushed = |k: usize| equations.given_force[k] == Expr::ZERO;
-        let is_free = rows.flat_map(|row| &row.coefficients).all(|(k, _)| unpushed(*k));
+        // what pushes against one row may reach another through it
+        let is_free = equations.rows.iter().flat_map(|row| &row.coefficients).all(|(k, _)| unpushed(*k));
         // and nothing has to be accelerated: on a curve the rows need forces though nothing pushes
         let rhs: Vec<Expr> = equations.rows.iter().map(|row| row.rhs).collect();
         let graph = &mut equations.model.graph;

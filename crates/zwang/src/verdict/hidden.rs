@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use zwang_expr::Expr;
+use zwang_expr::{Expr, Graph, Node};
 use zwang_motion::{Dependence, Dynamics, Settings, State};
 
 use crate::diagnostic::Diagnostic;
@@ -176,12 +176,26 @@ fn condition(
     let sum = model.graph.sum(&terms);
     // velocities cancel at their own level
     let sum = if level == Level::Acceleration { sum } else { model.graph.substitute(&[sum], &at_rest)[0] };
+    let sum = root(&model.graph, sum);
     let text = model.graph.text_limited(sum, MOST_CHARACTERS)?;
     if !text.starts_with('-') {
         return Some(text);
     }
     let opposite = model.graph.neg(sum);
     model.graph.text_limited(opposite, MOST_CHARACTERS)
+}
+
+/// What must vanish for a power, or a number times it, to vanish: y for 2 y².
+fn root(graph: &Graph, mut e: Expr) -> Expr {
+    loop {
+        e = match graph.node(e) {
+            Node::Mul(a, b) if graph.constant_value(a).is_some_and(|x| x != 0.0) => b,
+            Node::Mul(a, b) if graph.constant_value(b).is_some_and(|x| x != 0.0) => a,
+            Node::Mul(a, b) if a == b => a,
+            Node::Pow(a, n) if graph.constant_value(n).is_some_and(|n| n > 0.0) => a,
+            _ => return e,
+        };
+    }
 }
 
 /// y with yᵀA = 0 on these rows, as small integers.

@@ -8,6 +8,7 @@ use super::momentum::{Conserved, Cyclic, momenta};
 use crate::check::Check;
 use crate::equations::Equations;
 use crate::quantity::rounded;
+use crate::random::scattered;
 use zwang_expr::{Expr, Graph};
 
 /// Above this many coordinates only what needs no other states is said.
@@ -201,7 +202,7 @@ impl Arbitrary {
         let seed = self.n_drawn;
         // shifts of the size of the values themselves, and of order one where they are small; t goes forward
         let shift = |(k, x): (usize, &f64)| {
-            let wave = ((17 * k + 29 * seed) as f64 + 0.31 * (seed * seed) as f64).sin();
+            let wave = scattered(k, seed);
             match k {
                 _ if self.held[k] => *x,
                 0 => x + 0.6 * (1.2 + wave),

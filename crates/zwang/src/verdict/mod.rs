@@ -13,6 +13,7 @@ pub mod integrability;
 mod lagrangian;
 mod momentum;
 mod polynomial;
+mod rigidity;
 
 pub(crate) use classification::vanishes;
 pub use classification::{Classification, Time, Velocity, classify};

@@ -10,10 +10,11 @@ use zwang_expr::{Expr, Function, Graph, Node, Program};
 use super::antiderivative::{antiderivative, operands};
 use super::flag::Flag;
 use super::noisy::{Noisy, Sign, Span, sign_of};
-use super::pfaffian::{Pfaffian, Random, Sample};
+use super::pfaffian::{Pfaffian, Sample};
 use super::relations::{fraction, nearly_equal, null_vectors};
 use crate::equations::SparseRow;
 use crate::model::Model;
+use crate::random::Random;
 
 /// A function that stays constant, by the combination of rows whose integral it is.
 #[derive(Clone, Debug)]
@@ -252,7 +253,7 @@ impl<'a> Search<'a> {
     }
 
     fn is_closed_for_other_parameters(&mut self, entries: &SparseRow) -> bool {
-        let mut random = Random(7);
+        let mut random = Random::new(7);
         let n = self.model.parameters.len();
         let probes: Vec<Sample> = self.probes.iter().map(|p| p.with_other_parameters(n, &mut random)).collect();
         let curl: Vec<Expr> = curl(self.graph, &self.pfaffian.place, entries).into_iter().map(|(_, e)| e).collect();

@@ -9,6 +9,7 @@ use zwang_motion::{Settings, State};
 use super::noisy::{self, Noisy};
 use crate::equations::{Equations, SparseRow};
 use crate::model::{Level, Model};
+use crate::random::Random;
 use crate::start::moved_state;
 use crate::switches::switches_by;
 use crate::units::Dimension;
@@ -163,7 +164,7 @@ impl Neighbourhood<'_> {
         let moved = on_constraints && pfaffian.forms.iter().any(|f| f.is_function);
         let entries: Vec<Expr> = pfaffian.forms.iter().flat_map(|f| f.entries.iter().map(|(_, e)| *e)).collect();
         let Ok(program) = Program::new(graph, &symbols, &entries) else { return Vec::new() };
-        let mut random = Random(self.settings.seed);
+        let mut random = Random::new(self.settings.seed);
         let mut states = Vec::new();
         for attempt in 0..DISTANCES.len() * 2 * n {
             let distance = DISTANCES[attempt / (2 * n)];
@@ -254,15 +255,4 @@ fn scales_of_velocities(qdot: &[f64], scales: &[f64]) -> Vec<f64> {
     let fastest = qdot.iter().zip(scales).map(|(v, s)| v.abs() / s).fold(0.0, f64::max);
     let rate = if fastest > 0.0 && fastest.is_finite() { fastest } else { 1.0 };
     qdot.iter().zip(scales).map(|(v, s)| v.abs().max(rate * s)).collect()
-}
-
-/// Numbers between -1 and 1 that look random and are the same in every run.
-pub(super) struct Random(pub u64);
-
-impl Random {
-    pub fn next(&mut self) -> f64 {
-        // Knuth's linear congruential generator; its upper bits serve
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 11) as f64 / (1u64 << 52) as f64 - 1.0
-    }
 }
