@@ -52,6 +52,10 @@ pub fn bench(arguments: &BenchModel) -> Exit {
     let derive_seconds = derivation(&source);
     let mut check = source.check_briefly(model, false)?;
     source.refuse_later(&check, model.json)?;
+    if !zwang::simulate::engage(&mut check) {
+        complain("error: a contact or its friction contains a quantity that this version cannot compute\n");
+        return Err(STOPPED);
+    }
     let wishes = RunWishes {
         to: arguments.course.to,
         tolerance: arguments.course.tolerance,

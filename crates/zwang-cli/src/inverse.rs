@@ -20,6 +20,12 @@ pub fn run(arguments: &InverseModel) -> Exit {
         zwang::later_notes(&stated, zwang::diagnostic::Severity::Error, &mut source.diagnostics);
         return source.fail(as_json);
     }
+    if let Some(first) = stated.only_at_times().first() {
+        let message = format!("not yet: `inverse` does not know {first}");
+        let help = "state a held contact as a `constraint`, and leave friction out";
+        source.diagnostics.push(zwang::diagnostic::Diagnostic::error("Z901", message).help(help));
+        return source.fail(as_json);
+    }
     let driven = driven(arguments, &stated)?;
     let names: Vec<String> = driven.iter().map(|&k| format!("`{}`", stated.coordinates[k].name)).collect();
     let equations = Equations::derive(stated);

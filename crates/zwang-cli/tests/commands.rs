@@ -166,14 +166,27 @@ fn a_start_that_is_off_can_be_pasted_or_fixed() {
 
 #[test]
 fn what_is_not_computed_yet_is_refused_by_run_and_noted_by_check() {
-    assert_eq!(zwang(&["check", "models/bouncing_ball.zw"]).status.code(), Some(0));
+    let model =
+        b"coordinates y\nmass y: 1\nforce y: -10\ncontrol lift: y = 1 - cos(t)\ncontact floor: y >= -1\nstart y = 0\n";
+    assert_eq!(zwang_reading(model, &["check", "-"]).status.code(), Some(0));
     for command in ["run", "inspect"] {
-        let output = zwang(&[command, "models/bouncing_ball.zw"]);
+        let output = zwang_reading(model, &[command, "-"]);
         assert_eq!(output.status.code(), Some(1));
         assert!(text(&output.stderr).contains("not yet"), "{}", text(&output.stderr));
     }
     // a sweep is only noted
     assert_eq!(zwang(&["run", "models/chain.zw", "--set", "n=4"]).status.code(), Some(0));
+}
+
+#[test]
+fn contacts_are_inspected_and_measured_but_not_exported() {
+    let output = zwang(&["inspect", "models/thrown_box.zw", "--at", "1.5"]);
+    let told = text(&output.stdout);
+    assert!(told.contains("foot closed, toe closed, foot sticks, toe sticks"), "{told}");
+    assert_eq!(zwang(&["bench", "models/bouncing_ball.zw", "--no-run"]).status.code(), Some(0));
+    let output = zwang(&["export", "models/bouncing_ball.zw", "--to", "c"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("Z705"), "{}", text(&output.stderr));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The one seam: whoever can fill M, Q, A, b at (t, q, q̇), then C once λ is known, can be moved.
 
-use crate::{Matrix, MotionError, Settings};
+use crate::{Contact, Friction, Matrix, MotionError, Roughness, Settings};
 
 /// Where the system is: time, coordinates, velocities.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -280,6 +280,36 @@ pub trait Dynamics {
     /// The state from which the motion goes on after an event: velocities may have been put back on the constraints.
     #[allow(unused_variables)]
     fn landed(&mut self, state: &State) -> Result<(), MotionError> {
+        Ok(())
+    }
+
+    /// The rows on positions that only push; none if all rows always hold.
+    fn contacts(&self) -> Vec<Contact> {
+        Vec::new()
+    }
+
+    /// Where friction acts.
+    fn frictions(&self) -> Vec<Friction> {
+        Vec::new()
+    }
+
+    /// The restitution of each contact.
+    #[allow(unused_variables)]
+    fn fill_restitutions(&mut self, state: &State, restitutions: &mut [f64]) -> Result<(), MotionError> {
+        restitutions.fill(0.0);
+        Ok(())
+    }
+
+    /// How rough each place with friction is.
+    #[allow(unused_variables)]
+    fn fill_roughness(&mut self, state: &State, roughness: &mut [Roughness]) -> Result<(), MotionError> {
+        roughness.fill(Roughness::default());
+        Ok(())
+    }
+
+    /// The velocities are about to jump, because a contact was struck.
+    #[allow(unused_variables)]
+    fn struck(&mut self, state: &State) -> Result<(), MotionError> {
         Ok(())
     }
 

@@ -44,6 +44,16 @@ pub enum MotionError {
     MassSingular,
     /// The method needs a Lagrangian that is quadratic in the velocities.
     NotQuadratic,
+    /// Friction and the force that drives it hold each other up: no or several normal forces satisfy Coulomb's law.
+    Jammed {
+        /// The row that presses.
+        row: usize,
+    },
+    /// One-sided rows exclude each other.
+    Excluded {
+        /// One of them.
+        row: usize,
+    },
     /// The weight of the control forces is no metric: wᵀW w is not positive for every w.
     WeightNotPositive,
     /// The method knows no control forces.
@@ -86,6 +96,10 @@ impl fmt::Display for MotionError {
             MotionError::NotHolonomic { row } => write!(f, "row {row} is not an ideal constraint on positions"),
             MotionError::MassSingular => write!(f, "the mass matrix is singular, which this method does not allow"),
             MotionError::NotQuadratic => write!(f, "the Lagrangian is not quadratic in the velocities"),
+            MotionError::Jammed { row } => {
+                write!(f, "the friction of row {row} and its normal force hold each other up")
+            }
+            MotionError::Excluded { row } => write!(f, "row {row} and other one-sided rows exclude each other"),
             MotionError::WeightNotPositive => write!(f, "the weight of a control force is not positive definite"),
             MotionError::Controlled => write!(f, "the method knows no control forces"),
             MotionError::Unreachable { row, reached, needed } => {

@@ -3,6 +3,7 @@
 use crate::{
     Asked, Drift, Dynamics, Given, Instant, Jacobian, Legendre, Matrix, MotionError, Route, RouteName, Settings,
     Solution, State, acceleration::decomposition::Decomposition, dependence::contradiction, route, steering::Control,
+    unilateral::modes::Modes,
 };
 
 /// y = (q, q̇, w) ↦ ẏ = (q̇, q̈, ẇ), where w are the integrals the system asks for.
@@ -20,6 +21,8 @@ pub(crate) struct Flow<'d, D: Dynamics + ?Sized> {
     /// Asked rows held on positions, and those held on positions or velocities.
     held: (usize, usize),
     pub(crate) given: Given,
+    /// Which rows hold, where some do only at times.
+    pub(crate) modes: Modes,
     /// All rows; the first h and the first hs where they are fewer.
     pub(crate) all: Decomposition,
     positions: Option<Level>,
@@ -122,6 +125,7 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
         let h = dynamics.n_position_rows();
         let hs = h + dynamics.n_velocity_rows();
         let given = dynamics.allocate();
+        let modes = Modes::new(dynamics.contacts(), dynamics.frictions(), &given);
         let A = &given.constraint_matrix;
         let asked = dynamics.allocate_asked();
         let held = asked.as_ref().map_or((0, 0), |asked| (asked.n_held.0, asked.n_held.0 + asked.n_held.1));
@@ -141,6 +145,7 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
             h,
             hs,
             given,
+            modes,
             all: Decomposition::new(&settings),
             positions,
             velocities,
@@ -197,18 +202,22 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
     /// M, Q, A, b here, decomposed.
     pub(crate) fn factor(&mut self) -> Result<(), MotionError> {
         self.n_evaluations += 1;
-        self.dynamics.fill(&self.instant.state, &mut self.given)?;
+        self.fill()?;
         self.n_factorizations += 1;
         self.all.factor(&self.given.mass_matrix, &self.given.constraint_matrix)
     }
 
     /// q̈, and λ and C where they are needed, here.
     pub(crate) fn evaluate(&mut self) -> Result<(), MotionError> {
-        if self.way.is_some() {
+        let slides = self.modes.slides();
+        if self.way.is_some() && !slides {
             return self.evaluate_by_route();
         }
         self.factor()?;
         self.stabilize()?;
+        if slides {
+            self.prepare_sliding()?;
+        }
         let Flow { dynamics, given, all, instant, .. } = self;
         let Given { given_force: Q, constraint_matrix: A, constraint_rhs: b, .. } = given;
         if let Some(control) = &mut self.control {
@@ -216,7 +225,7 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
         }
         all.solve(A, Q, &[], b, &mut instant.qddot)?;
         let nonideal = dynamics.has_nonideal();
-        if !(nonideal || self.wants_lambda) {
+        if !(nonideal || self.wants_lambda || slides) {
             return Ok(());
         }
         all.multipliers(A, &mut instant.lambda_ideal)?;
@@ -226,13 +235,16 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
             all.solve(A, Q, &instant.nonideal_force, b, &mut instant.qddot)?;
             all.multipliers(A, &mut instant.lambda)?;
         }
-        Ok(())
+        if slides { self.add_sliding() } else { self.share() }
     }
 
     /// Lets the system prepare what it can compute explicitly, for rows that are independent here and imply the others.
     pub(crate) fn specialize(&mut self) {
         let (m, rank) = (self.given.constraint_rhs.len(), self.all.rank());
-        let usable = self.way.is_none() && self.control.is_none() && !matches!(self.drift, Drift::Baumgarte { .. });
+        let usable = self.way.is_none()
+            && self.control.is_none()
+            && !self.modes.slides()
+            && !matches!(self.drift, Drift::Baumgarte { .. });
         let rows = match rank == m {
             true => Some((0..m).collect()),
             // rows on positions first: others may follow from them, but do not imply them
@@ -275,14 +287,16 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
 
     /// M, Q, A, b here.
     pub(crate) fn fill(&mut self) -> Result<(), MotionError> {
-        self.dynamics.fill(&self.instant.state, &mut self.given)
+        self.dynamics.fill(&self.instant.state, &mut self.given)?;
+        self.modes.mask(&mut self.given);
+        Ok(())
     }
 
     /// q̈, λ and C here by the route the user chose.
     fn evaluate_by_route(&mut self) -> Result<(), MotionError> {
         self.n_evaluations += 1;
         self.n_factorizations += 1;
-        self.dynamics.fill(&self.instant.state, &mut self.given)?;
+        self.fill()?;
         self.stabilize()?;
         let Flow { dynamics, given, way, instant, solution, legendre, control, .. } = self;
         let Some(way) = way else { return Ok(()) };
@@ -310,10 +324,12 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
         let Drift::Baumgarte { rate: alpha } = self.drift else { return Ok(()) };
         let b = &mut self.given.constraint_rhs;
         self.dynamics.fill_velocities(&self.instant.state, &mut self.residual[..self.hs])?;
+        self.modes.mask_residual(&mut self.residual[..self.hs]);
         for i in 0..self.hs {
             b[i] -= if i < self.h { 2.0 * alpha } else { alpha } * self.residual[i];
         }
         self.dynamics.fill_positions(&self.instant.state, &mut self.residual[..self.h])?;
+        self.modes.mask_residual(&mut self.residual[..self.h]);
         for i in 0..self.h {
             b[i] -= alpha * alpha * self.residual[i];
         }
@@ -547,6 +563,7 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
         } else {
             self.dynamics.fill_velocities(state, residual)?;
         }
+        self.modes.mask_residual(residual);
         if n_held > 0 {
             self.dynamics.fill_held(state, on_positions, held)?;
         }
@@ -629,6 +646,7 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
                 self.dynamics.fill_velocities(&self.instant.state, residual)?;
                 &self.v_size
             };
+            self.modes.mask_residual(residual);
             for (i, r) in residual.iter().enumerate() {
                 let (col, value) = self.given.constraint_matrix.row(i);
                 let size: f64 = col.iter().zip(value).map(|(&j, a)| a.abs() * sizes[j]).sum();
@@ -657,6 +675,7 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
             self.dynamics.fill_velocities(&self.instant.state, residual)?;
             &self.v_size
         };
+        self.modes.mask_residual(residual);
         let off = |i: &usize| {
             let (col, value) = self.given.constraint_matrix.row(*i);
             let size: f64 = col.iter().zip(value).map(|(&j, a)| a.abs() * sizes[j]).sum();

@@ -34,6 +34,7 @@ pub mod settings;
 pub mod snapshot;
 mod steering;
 pub mod trajectory;
+pub mod unilateral;
 
 pub use acceleration::{Gap, Route, RouteName, Solution, route};
 pub use conflict::{Conflict, conflict};
@@ -41,10 +42,13 @@ pub use consistency::{Projection, Residual, project, project_only};
 pub use dependence::{Dependence, dependence};
 pub use dynamics::{Asked, Dynamics, Given, Instant, Jacobian, Legendre, Reaction, State};
 pub use error::MotionError;
-pub use integrate::{Counts, Event, Motion, Outcome, Passage, Plan, Solver, Step, Stiffness};
+pub use integrate::{Counts, Event, ForceParts, Motion, Outcome, Passage, Plan, Solver, Step, Stiffness};
 pub use matrix::Matrix;
 pub use method::{Drift, Method};
 pub use scaled::{Scaled, scaled};
 pub use settings::Settings;
 pub use snapshot::{Found, Geometry, Snapshot, geometry};
 pub use trajectory::Trajectory;
+pub use unilateral::{
+    Contact, Friction, MOST_NORMALS, ModeChange, NoPushes, Pushes, Roughness, Side, Tamed, Turn, complementarity,
+};

@@ -191,6 +191,9 @@ pub fn equations_latex(equations: &mut Equations) -> String {
 
 /// The lines of the LaTeX under headings, for a page.
 pub fn equations_sections(equations: &mut Equations) -> Vec<(String, Vec<String>)> {
+    // contacts and sticking friction hold only at times
+    let mut always = equations.always();
+    let equations = always.as_mut().unwrap_or(equations);
     let closed = closed_form(equations);
     let model = &equations.model;
     let tex = |e: Expr| model.graph.latex(e);

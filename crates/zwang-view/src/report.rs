@@ -218,6 +218,14 @@ pub fn facts(run: &Run) -> Vec<(String, String)> {
     if has_work(run) {
         add("Work done on the system", joules(run, number(energy.work)));
     }
+    if energy.impacts != 0.0 {
+        add("Of that in impacts", joules(run, number(energy.impacts)));
+    }
+    if let Some(parts) = energy.parts {
+        add("Work of Qc_ideal", joules(run, number(parts.ideal)));
+        add("Work of Qc_nonideal", joules(run, number(parts.nonideal)));
+        add("Work of C, as prescribed", joules(run, number(parts.law)));
+    }
     add("Largest energy error", joules(run, small(energy.drift)));
     for momentum in &run.audit.momenta {
         let name = format!("Momentum of {}, conserved", momentum.name);
@@ -233,7 +241,7 @@ pub fn facts(run: &Run) -> Vec<(String, String)> {
     for (name, value) in residuals {
         add(&format!("Largest residual of {name}"), with(small(*value), &residual_unit(run, name)));
     }
-    add("Rank of the constraints", format!("{} of {}", run.rank, run.check.equations.rows.len()));
+    add("Rank of the constraints", format!("{} of {}", run.rank, run.check.equations.n_always_rows()));
     add("Method", method(run));
     add("Against drift", run.drift.as_str().to_string());
     if run.counts.largest_correction > 0.0 {

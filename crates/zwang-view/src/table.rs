@@ -13,7 +13,7 @@ use crate::lagrangian::lagrangian_lines;
 /// Coordinates and constraints in one line, then the constraints by kind.
 pub fn summary(file: &str, check: &Check) -> String {
     let model = &check.equations.model;
-    let (n, m) = (check.state.q.len(), check.equations.rows.len());
+    let (n, m) = (check.state.q.len(), check.equations.n_always_rows());
     let title = if model.title.is_empty() { String::new() } else { format!("  \"{}\"", model.title) };
     let mut out = format!("{file}{title}\n");
     let freedom = count(check.degrees_of_freedom(), "degree", "degrees");
@@ -208,6 +208,10 @@ pub fn inspect_table(file: &str, inspection: &Inspection) -> String {
     let (given, found) = (&check.snapshot.given, &check.snapshot.found);
     let mut out = summary(file, check);
     out.push_str(&format!("\nat t = {}\n", number(check.state.t)));
+    if !check.modes.is_empty() {
+        let modes: Vec<String> = check.modes.iter().map(|(name, word)| format!("{name} {word}")).collect();
+        out.push_str(&format!("  {}\n", modes.join(", ")));
+    }
 
     let names: Vec<String> = model.coordinates.iter().map(|c| c.name.clone()).collect();
     let mut columns: Vec<(&str, &[f64])> =

@@ -1,14 +1,14 @@
 //! The whole way from text to a verdict: read, derive, compile, start, and what the constraints say there.
 
-use zwang_motion::{RouteName, Settings, Snapshot, State, route};
+use zwang_motion::{MotionError, RouteName, Settings, Snapshot, State, route};
 
 use crate::compiled::Coding;
 use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
 use crate::equations::Equations;
 use crate::lower::{Files, lower};
 use crate::model::Model;
-use crate::quantity::with_unit;
-use crate::start::find_start;
+use crate::quantity::{number, with_unit};
+use crate::start::{find_start, nearest_outside, start_line};
 use crate::syntax::{Overrides, parse};
 use crate::system::System;
 use crate::verdict::{
@@ -94,6 +94,8 @@ pub struct Check {
     pub rank: usize,
     /// Whether M is regular.
     pub regular: bool,
+    /// What each contact and friction does at the state, once it was looked at: `open`, `closed`, `sticks` or `slides`.
+    pub modes: Vec<(String, &'static str)>,
     /// What the Lagrangian tells, once [`Check::look_at_lagrangian`] was asked for it.
     pub lagrangian: Option<LagrangianSide>,
 }
@@ -111,16 +113,20 @@ impl Check {
 
     /// Looks at another state, such as the end of a run: every quantity there, and the rank.
     pub fn move_to(&mut self, state: State, settings: &Settings) -> Result<(), Box<Diagnostic>> {
-        let mut way = route(self.route, settings);
-        if let Err(error) = self.snapshot.take(&mut self.system, &state, &mut *way, settings) {
-            return Err(Box::new(contradiction::explained(
-                &self.equations,
-                &mut self.system,
-                &state,
-                &error,
-                settings,
-            )));
+        self.look_at(&state, settings).map_err(|error| {
+            Box::new(contradiction::explained(&self.equations, &mut self.system, &state, &error, settings))
+        })
+    }
+
+    /// The same, with the bare error.
+    pub(crate) fn look_at(&mut self, state: &State, settings: &Settings) -> Result<(), MotionError> {
+        let is_one_sided = self.equations.is_one_sided();
+        let state = self.enter_mode(state, settings)?;
+        if is_one_sided {
+            self.snapshot = Snapshot::new(&self.system);
         }
+        let mut way = route(self.route, settings);
+        self.snapshot.take(&mut self.system, &state, &mut *way, settings)?;
         let Check { equations, system, snapshot, .. } = self;
         // an event may have changed them, and everything from here on is about this state
         equations.model.parameter_values.copy_from_slice(system.parameters());
@@ -150,7 +156,8 @@ pub fn check(model: Model, wishes: &Wishes, diagnostics: &mut Diagnostics) -> Op
         diagnostics.extend(integrability::integral_notes(&equations, &integrability));
         return None;
     };
-    contacts_outside(&equations, &system, &state, diagnostics);
+    contacts_outside(&equations, &mut system, &state, settings, diagnostics);
+    coefficients_in_range(&equations, &system, &state, diagnostics);
 
     let mut snapshot = Snapshot::new(&system);
     let mut way = route(wishes.route, settings);
@@ -199,6 +206,7 @@ pub fn check(model: Model, wishes: &Wishes, diagnostics: &mut Diagnostics) -> Op
         route: wishes.route,
         constraints,
         integrability,
+        modes: Vec::new(),
         lagrangian: None,
     };
     (!diagnostics.has_errors()).then_some(check)
@@ -237,7 +245,14 @@ fn dependence_notes(
 const TOUCHING: f64 = 1e-9;
 
 /// Z203: contacts that start inside.
-fn contacts_outside(equations: &Equations, system: &System, state: &State, diagnostics: &mut Diagnostics) {
+fn contacts_outside(
+    equations: &Equations,
+    system: &mut System,
+    state: &State,
+    settings: &Settings,
+    diagnostics: &mut Diagnostics,
+) {
+    let mut nearest = None;
     for contact in &equations.model.contacts {
         let exprs: Vec<_> = contact.rows.iter().map(|r| r.expr).collect();
         let Some(gaps) = system.evaluate(&equations.model, state, &exprs) else { continue };
@@ -251,8 +266,41 @@ fn contacts_outside(equations: &Equations, system: &System, state: &State, diagn
             if let Some(span) = equations.model.start_span {
                 d = d.and_at(span, "the start");
             }
-            diagnostics
-                .push(d.help(format!("move the start by at least {depth} to the allowed side; touching is allowed")));
+            let moved = nearest.get_or_insert_with(|| nearest_outside(equations, system, state, TOUCHING, settings));
+            diagnostics.push(match moved {
+                Some(q) => d.help(format!(
+                    "nearest allowed start (smallest change, weighted by mass):\n    {}",
+                    start_line(&equations.model, q, &state.qdot)
+                )),
+                None => d.help(format!("move the start by at least {depth} to the allowed side; touching is allowed")),
+            });
+        }
+    }
+}
+
+/// Z320: restitution is between 0 and 1, friction not negative and not less at rest than sliding.
+fn coefficients_in_range(equations: &Equations, system: &System, state: &State, diagnostics: &mut Diagnostics) {
+    let model = &equations.model;
+    let mut judge = |what: String, expr, span, most: f64| {
+        let value = system.evaluate(model, state, &[expr]).map(|values| values[0]);
+        let Some(value) = value.filter(|x| !(0.0..=most).contains(x)) else { return };
+        let (label, help) = match most.is_finite() {
+            true => ("between 0 (all is lost) and 1 (nothing is)", "energy does not come out of an impact"),
+            false => ("not negative", "friction does not drive"),
+        };
+        let d = Diagnostic::error("Z320", format!("the {what} is {}", number(value)));
+        diagnostics.push(d.at(span, format!("it must be {label}")).help(help));
+    };
+    for (contact, &restitution) in model.contacts.iter().zip(&model.restitutions) {
+        judge(format!("restitution of `{}`", contact.name), restitution, contact.span, 1.0);
+    }
+    for law in &model.frictions {
+        let of = if law.constraint { &model.constraints[law.of] } else { &model.contacts[law.of] };
+        for coefficient in [law.holding, law.sliding] {
+            judge(format!("coefficient of friction of `{}`", of.name), coefficient, law.span, f64::INFINITY);
+            if law.sliding == law.holding {
+                break;
+            }
         }
     }
 }

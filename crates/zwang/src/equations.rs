@@ -57,6 +57,7 @@ pub struct LegendreExpressions {
 }
 
 /// The equations of motion as expressions: printable, comparable, still symbolic.
+#[derive(Clone)]
 pub struct Equations {
     /// The model they follow from; its graph holds all expressions.
     pub model: Model,
@@ -88,6 +89,8 @@ pub struct Equations {
     pub plots: Vec<Vec<Expr>>,
     /// The same for each event: its condition g ≥ 0 and the new value.
     pub whens: Vec<(Expr, Expr)>,
+    /// How many constraints always hold, once those that hold only at times have been taken among the rows.
+    pub(crate) n_always: Option<usize>,
 }
 
 impl Equations {
@@ -169,6 +172,7 @@ impl Equations {
             outputs: Vec::new(),
             plots: Vec::new(),
             whens: Vec::new(),
+            n_always: None,
         };
         equations.finish(&symbols);
         equations
@@ -212,6 +216,11 @@ impl Equations {
         }
     }
 
+    /// Whether some constraint does work beyond its ideal part: by a nonideal law, or by friction.
+    pub(crate) fn has_nonideal_parts(&self) -> bool {
+        !(self.nonideal_force.is_empty() && self.model.frictions.is_empty())
+    }
+
     /// Every formula the motion follows from: M, Q, A, b and C, and what controls ask for.
     pub(crate) fn formulas(&self) -> Vec<Expr> {
         let masses = self.mass_matrix.iter().flatten().map(|(_, e)| *e);
@@ -225,7 +234,8 @@ impl Equations {
     /// What changes the energy: dE/dt = F·q̇ − ∂L/∂t + λᵀA q̇ + (C + u)·q̇; without C and u here.
     pub(crate) fn power(&mut self) -> Power {
         let symbols = Symbols::new(self.model.time, &self.model.coordinates);
-        let Model { graph, coordinates, time, constraints, .. } = &mut self.model;
+        let Model { graph, coordinates, time, constraints, frictions, .. } = &mut self.model;
+        let slips: Vec<Expr> = frictions.iter().flat_map(|law| &law.slip).map(|row| row.lambda).collect();
         let mut terms: Vec<Expr> = Vec::new();
         for (c, &force) in coordinates.iter().zip(&self.applied_force) {
             terms.push(graph.mul(force, c.qdot));
@@ -240,8 +250,10 @@ impl Equations {
         for row in &self.rows {
             let parts: Vec<Expr> = row.coefficients.iter().map(|&(j, e)| graph.mul(e, coordinates[j].qdot)).collect();
             let motion = graph.sum(&parts);
+            // a place that slides is off its row, and friction does work there
+            let slides = row.level == Level::Velocity && slips.contains(&row.lambda);
             // on the constraint the rate is zero, so A q̇ is what the rate lacks to be homogeneous in the velocities
-            let mut motion = row.rate.map_or(motion, |rate| graph.sub(motion, rate));
+            let mut motion = row.rate.filter(|_| !slides).map_or(motion, |rate| graph.sub(motion, rate));
             if vanishes(graph, motion) {
                 motion = Expr::ZERO;
             }
@@ -447,7 +459,7 @@ pub(crate) fn constraint_row(graph: &mut Graph, symbols: &Symbols, row: &Row) ->
 }
 
 /// Every row of A q̈ = b: φ differentiated twice, ψ once, rows on accelerations as they are.
-fn constraint_rows(model: &mut Model, symbols: &Symbols) -> Vec<ConstraintRow> {
+pub(crate) fn constraint_rows(model: &mut Model, symbols: &Symbols) -> Vec<ConstraintRow> {
     let mut stated: Vec<(usize, Row)> = Vec::new();
     for (k, constraint) in model.constraints.iter().enumerate() {
         stated.extend(constraint.rows.iter().map(|row| (k, row.clone())));

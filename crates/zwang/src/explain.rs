@@ -10,7 +10,7 @@ macro_rules! page {
 }
 
 /// All pages, in the order of their codes.
-pub const PAGES: [Page; 56] = [
+pub const PAGES: [Page; 65] = [
     page!("Z001"),
     page!("Z002"),
     page!("Z003"),
@@ -45,6 +45,9 @@ pub const PAGES: [Page; 56] = [
     page!("Z311"),
     page!("Z312"),
     page!("Z318"),
+    page!("Z319"),
+    page!("Z320"),
+    page!("Z321"),
     page!("Z401"),
     page!("Z402"),
     page!("Z403"),
@@ -59,6 +62,12 @@ pub const PAGES: [Page; 56] = [
     page!("Z606"),
     page!("Z607"),
     page!("Z608"),
+    page!("Z609"),
+    page!("Z610"),
+    page!("Z611"),
+    page!("Z612"),
+    page!("Z613"),
+    page!("Z614"),
     page!("Z701"),
     page!("Z702"),
     page!("Z703"),

@@ -117,6 +117,11 @@ fn refuse(equations: &Equations) -> Result<(), Box<Diagnostic>> {
             "leave the `nonideal` statements out, or state them as `force` where they need no reaction",
         );
     }
+    if let Some(first) = model.only_at_times().first() {
+        let message =
+            format!("a model with {first} is not exported: which rows hold is no function of the state alone");
+        return refused(&message, "leave contacts and friction out, or state a held contact as a `constraint`");
+    }
     let driven = model.driven();
     let is_bounded = model.controls.iter().any(|c| !c.limit.is_empty());
     if is_bounded && driven.len() > 1 {

@@ -39,8 +39,12 @@ pub struct Inspection {
     pub solver: Option<(Solver, Option<usize>)>,
 }
 
-/// Looks at the start state from every side.
+/// Looks at the start state from every side; contacts and friction are taken as they are there.
 pub fn inspect(mut check: Check, settings: &Settings) -> Result<Inspection, MotionError> {
+    if check.equations.is_one_sided() {
+        let start = check.state.clone();
+        check.look_at(&start, settings)?;
+    }
     let state = check.state.clone();
     let energies = check.system.energies(&state)?;
     let small = state.q.len() <= MOST_COORDINATES;

@@ -185,7 +185,7 @@ struct Record {
 impl Record {
     fn new(equations: &Equations, driven: &[usize]) -> Record {
         let model = &equations.model;
-        let mut columns = columns(equations, driven);
+        let mut columns = columns(equations, driven, false);
         columns.truncate(columns.len() - model.outputs.len());
         let unit = |label: String| columns.iter().find(|c| c.label == label).map_or("", |c| c.unit.as_str());
         let force = |k: &usize| {

@@ -99,6 +99,25 @@ pub struct Constraint {
     pub friction: Option<Span>,
 }
 
+/// Coulomb friction, driven by the reaction of one constraint or contact.
+#[derive(Clone, Debug)]
+pub struct FrictionLaw {
+    /// Whether it belongs to a constraint; else to a contact.
+    pub constraint: bool,
+    /// Which one.
+    pub of: usize,
+    /// The coefficient while it sticks.
+    pub holding: Expr,
+    /// The coefficient while it slides.
+    pub sliding: Expr,
+    /// The force at the sliding place for a multiplier of one, for each row that presses.
+    pub forces: Vec<Vec<Expr>>,
+    /// The slip velocity, one row per component.
+    pub slip: Vec<Row>,
+    /// Where it is stated.
+    pub span: Span,
+}
+
 /// A motion to be followed.
 #[derive(Clone, Debug)]
 pub struct Control {
@@ -334,6 +353,10 @@ pub struct Model {
     pub constraints: Vec<Constraint>,
     /// One-sided constraints: gap ≥ 0.
     pub contacts: Vec<Constraint>,
+    /// The restitution of each contact.
+    pub restitutions: Vec<Expr>,
+    /// Friction of constraints and contacts.
+    pub frictions: Vec<FrictionLaw>,
     /// Motions to be followed.
     pub controls: Vec<Control>,
     /// The start.
@@ -373,6 +396,16 @@ impl Model {
         let mut rows: Vec<&Row> = self.constraints.iter().flat_map(|c| &c.rows).collect();
         rows.sort_by_key(|row| row.level);
         rows
+    }
+
+    /// What holds only at times: "contact `floor`".
+    pub fn only_at_times(&self) -> Vec<String> {
+        let rough = |law: &FrictionLaw| match law.constraint {
+            true => format!("friction of `{}`", self.constraints[law.of].name),
+            false => format!("friction of `{}`", self.contacts[law.of].name),
+        };
+        let contacts = self.contacts.iter().map(|c| format!("contact `{}`", c.name));
+        contacts.chain(self.frictions.iter().map(rough)).collect()
     }
 
     /// The coordinates that controls drive.

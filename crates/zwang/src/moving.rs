@@ -70,6 +70,7 @@ impl Moving {
         let works: Vec<usize> = {
             let mut works: Vec<usize> = equations.model.derived.values().filter_map(work_of).collect();
             works.sort_unstable();
+            works.dedup();
             works
         };
         let mut integrands: Vec<Expr> = power.whole.into_iter().collect();
@@ -224,7 +225,7 @@ fn is_natural(equations: &Equations) -> bool {
 
 fn work_of(derived: &Derived) -> Option<usize> {
     match derived {
-        Derived::Work(k) => Some(*k),
+        Derived::Work(k) | Derived::Power(k) => Some(*k),
         _ => None,
     }
 }

@@ -3,7 +3,10 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 use zwang_expr::{Expr, Graph};
-use zwang_motion::{Asked, Dynamics, Found, Given, Instant, Jacobian, Legendre, Matrix, MotionError, Reaction, State};
+use zwang_motion::{
+    Asked, Contact, Dynamics, Found, Friction, Given, Instant, Jacobian, Legendre, Matrix, MotionError, Reaction,
+    Roughness, State,
+};
 
 use crate::compiled::{Coding, Compiled};
 use crate::control::{Controls, control_symbols, control_values};
@@ -11,6 +14,7 @@ use crate::equations::{Equations, SparseRow};
 use crate::explicit::{LONGEST, N_PIVOTS, acceleration, correction, least_pivot};
 use crate::model::{Derived, Model};
 use crate::moving::{Derivatives, Moving, Source};
+use crate::one_sided::OneSided;
 
 /// The compiled equations of one model with its parameter values.
 pub struct System {
@@ -37,10 +41,12 @@ pub struct System {
     graph: Arc<Graph>,
     /// What only a moving system needs.
     moving: Option<Moving>,
-    /// Energies before and after each event that changed something.
-    jumps: Vec<(Energies, Energies)>,
-    /// Energies before the event under way.
-    before: Option<Energies>,
+    /// The rows that hold only at times.
+    one_sided: Option<OneSided>,
+    /// What each event and impact changed.
+    jumps: Vec<Jump>,
+    /// Energies before the event under way, and whether that is an impact.
+    before: Option<(Energies, bool)>,
     source: Option<Source>,
     derivatives: Option<Derivatives>,
     coding: Coding,
@@ -54,6 +60,17 @@ struct Explicit {
     acceleration: Option<Compiled>,
     positions: Option<Compiled>,
     velocities: Option<Compiled>,
+}
+
+/// A sudden change of the energy.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Jump {
+    /// Before it.
+    pub before: Energies,
+    /// After it.
+    pub after: Energies,
+    /// Whether a contact was struck; else an event has changed something.
+    pub is_impact: bool,
 }
 
 /// Energies and momenta at a state.
@@ -167,6 +184,7 @@ impl System {
             symbols: inputs,
             graph: Arc::new(model.graph.clone()),
             moving: None,
+            one_sided: None,
             jumps: Vec::new(),
             before: None,
             source: None,
@@ -179,8 +197,14 @@ impl System {
     /// Compiles what a motion needs; false if something contains a symbol without a value.
     pub fn prepare_motion(&mut self, equations: &mut Equations) -> bool {
         self.moving = Moving::compile(equations, self.coding);
+        self.one_sided = OneSided::compile(equations, self.coding);
         self.set_source(equations);
-        self.moving.is_some()
+        self.moving.is_some() && (equations.n_always.is_none() || self.one_sided.is_some())
+    }
+
+    /// When programs become machine code.
+    pub(crate) fn coding(&self) -> Coding {
+        self.coding
     }
 
     /// Decides when programs that are made from now on become machine code.
@@ -263,8 +287,8 @@ impl System {
         self.moving.as_ref().map_or(&[], |moving| &moving.works)
     }
 
-    /// Takes the energies before and after each event that has changed something since the last call.
-    pub fn take_jumps(&mut self) -> Vec<(Energies, Energies)> {
+    /// Takes what events and impacts have changed since the last call.
+    pub fn take_jumps(&mut self) -> Vec<Jump> {
         std::mem::take(&mut self.jumps)
     }
 
@@ -274,6 +298,9 @@ impl System {
         let Some(moving) = &mut self.moving else { return Vec::new() };
         let mut values = moving.positions.run(&self.inputs).to_vec();
         values.extend(&moving.velocities.run(&self.inputs)[moving.n_positions..]);
+        if let Some(one_sided) = &self.one_sided {
+            one_sided.mask(&mut values);
+        }
         values
     }
 
@@ -281,7 +308,11 @@ impl System {
     pub fn position_rates(&mut self, state: &State) -> Vec<f64> {
         self.set(state);
         let Some(moving) = &mut self.moving else { return Vec::new() };
-        moving.velocities.run(&self.inputs)[..moving.n_positions].to_vec()
+        let mut rates = moving.velocities.run(&self.inputs)[..moving.n_positions].to_vec();
+        if let Some(one_sided) = &self.one_sided {
+            one_sided.mask_rates(&mut rates);
+        }
+        rates
     }
 
     /// How many instructions give M, Q, A, b.
@@ -541,21 +572,53 @@ impl Dynamics for System {
     }
 
     fn fire(&mut self, event: usize, upwards: bool, state: &mut State) -> Result<Reaction, MotionError> {
-        if self.before.is_none() {
-            self.before = Some(self.energies(state)?);
-        }
+        let before = match self.before.take() {
+            Some(before) => before,
+            None => (self.energies(state)?, false),
+        };
         self.set(state);
         let Some(moving) = &mut self.moving else { return Ok(Reaction::Ignore) };
-        let reaction = moving.fire(event, upwards, &self.inputs, state, &mut self.parameters);
+        let reaction = moving.fire(event, upwards, &self.inputs, state, &mut self.parameters)?;
         self.hold_parameters();
-        reaction
+        // what changes nothing is followed by no landing
+        self.before = (reaction == Reaction::Change).then_some(before);
+        Ok(reaction)
     }
 
     fn landed(&mut self, state: &State) -> Result<(), MotionError> {
-        if let Some(before) = self.before.take() {
+        if let Some((before, is_impact)) = self.before.take() {
             let after = self.energies(state)?;
-            self.jumps.push((before, after));
+            self.jumps.push(Jump { before, after, is_impact });
         }
+        Ok(())
+    }
+
+    fn contacts(&self) -> Vec<Contact> {
+        self.one_sided.as_ref().map_or(Vec::new(), |one_sided| one_sided.contacts.clone())
+    }
+
+    fn fill_restitutions(&mut self, state: &State, restitutions: &mut [f64]) -> Result<(), MotionError> {
+        self.set(state);
+        match &mut self.one_sided {
+            Some(one_sided) => one_sided.restitutions(&self.inputs, restitutions),
+            None => Ok(()),
+        }
+    }
+
+    fn frictions(&self) -> Vec<Friction> {
+        self.one_sided.as_ref().map_or(Vec::new(), |one_sided| one_sided.frictions.clone())
+    }
+
+    fn fill_roughness(&mut self, state: &State, roughness: &mut [Roughness]) -> Result<(), MotionError> {
+        self.set(state);
+        match &mut self.one_sided {
+            Some(one_sided) => one_sided.roughness(&self.inputs, roughness),
+            None => Ok(()),
+        }
+    }
+
+    fn struck(&mut self, state: &State) -> Result<(), MotionError> {
+        self.before = Some((self.energies(state)?, true));
         Ok(())
     }
 

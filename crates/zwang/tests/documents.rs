@@ -28,7 +28,7 @@ fn blocks(text: &str, tag: &str) -> Vec<(String, String)> {
 
 #[test]
 fn models_in_the_documents_pass_check() {
-    for path in ["README.md", "docs/language.md", "docs/theory.md", "docs/motion.md"] {
+    for path in ["README.md", "docs/language.md", "docs/theory.md", "docs/motion.md", "docs/contact.md"] {
         for (_, model) in blocks(&document(path), "zw") {
             let (check, diagnostics) = checked(&model, &Overrides::default());
             assert!(check.is_some(), "{path}:\n{model}\n{diagnostics:#?}");
@@ -157,6 +157,7 @@ fn links_lead_somewhere() {
         "docs/theory.md",
         "docs/motion.md",
         "docs/constraints.md",
+        "docs/contact.md",
         "docs/performance.md",
         "bench/README.md",
         "models/README.md",

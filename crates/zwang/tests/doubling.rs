@@ -18,7 +18,7 @@ fn doubled(text: &str) -> Option<String> {
     let mut copies = String::new();
     for (k, statement) in tree.statements.iter().enumerate() {
         let StatementKind::Constraint { label, left, right, properties } = &statement.kind else { continue };
-        // friction is stated with its constraint and does not move in this version
+        // a copy takes its share of the normal force, which friction would feel
         if !properties.is_empty() {
             continue;
         }
@@ -33,7 +33,7 @@ fn doubled(text: &str) -> Option<String> {
     (!copies.is_empty()).then(|| format!("{text}\n{copies}"))
 }
 
-/// A run to `to` at 1e-9; none if the model has friction or contact, which are not simulated.
+/// A run to `to` at 1e-9.
 fn moved(name: &str, text: &str, set: &[String], to: f64) -> Option<Run> {
     let overrides = Overrides { set: set.to_vec(), start: vec![] };
     let reading = read(text, &overrides);

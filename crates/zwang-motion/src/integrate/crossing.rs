@@ -398,6 +398,7 @@ impl Crossing {
         let (mut x, mut along) = (vec![0.0; flow.n], 0.0);
         for round in 0..5 {
             flow.dynamics.fill_positions(&flow.instant.state, &mut phi[..flow.h])?;
+            flow.modes.mask_residual(&mut phi[..flow.h]);
             along = flow.all.solve_without(values, &phi, &mut x);
             if round < 4 {
                 flow.instant.state.q.iter_mut().zip(&x).for_each(|(q, x)| *q -= x);

@@ -24,6 +24,8 @@ pub(crate) struct Found {
 pub(crate) struct Watch {
     /// None for one that is zero where the watch began.
     positive: Vec<Option<bool>>,
+    /// How many are the system's own; the rest are ends of the mode, positive while it lasts.
+    n_own: usize,
     values: Vec<f64>,
     y: Vec<f64>,
 }
@@ -32,8 +34,21 @@ pub(crate) struct Watch {
 const LOOKS: usize = 8;
 
 impl Watch {
-    pub(crate) fn new(n_events: usize) -> Watch {
-        Watch { positive: vec![None; n_events], values: vec![0.0; n_events], y: Vec::new() }
+    pub(crate) fn new(n_own: usize, n_turns: usize) -> Watch {
+        let n = n_own + n_turns;
+        Watch { positive: vec![None; n], n_own, values: vec![0.0; n], y: Vec::new() }
+    }
+
+    /// The system's own events among these, and the ends of the mode.
+    pub(crate) fn part(&self, which: &[(usize, bool)]) -> (Vec<(usize, bool)>, Vec<usize>) {
+        let own = which.iter().copied().filter(|(event, _)| *event < self.n_own).collect();
+        (own, which.iter().filter(|(event, _)| *event >= self.n_own).map(|(event, _)| event - self.n_own).collect())
+    }
+
+    fn fill<D: Dynamics + ?Sized>(&mut self, flow: &mut Flow<D>) -> Result<(), MotionError> {
+        let (own, turns) = self.values.split_at_mut(self.n_own);
+        flow.fill_watched(own)?;
+        flow.fill_turns(turns)
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -45,21 +60,52 @@ impl Watch {
         if self.is_empty() {
             return Ok(());
         }
-        flow.fill_watched(&mut self.values)?;
+        self.fill(flow)?;
         self.positive.iter_mut().zip(&self.values).for_each(|(sign, x)| *sign = (*x != 0.0).then_some(*x > 0.0));
+        self.positive[self.n_own..].fill(Some(true));
         Ok(())
     }
 
     /// These quantities have changed their sign.
     pub(crate) fn passed(&mut self, which: &[(usize, bool)]) {
-        which.iter().for_each(|&(event, upwards)| self.positive[event] = Some(upwards));
+        let own = which.iter().filter(|(event, _)| *event < self.n_own);
+        own.for_each(|&(event, upwards)| self.positive[event] = Some(upwards));
     }
 
-    fn at<D: Dynamics + ?Sized>(&mut self, flow: &mut Flow<D>, step: &Step, t: f64) -> Result<(), MotionError> {
+    fn place<D: Dynamics + ?Sized>(&mut self, flow: &mut Flow<D>, step: &Step, t: f64) {
         self.y.resize(step.y.len(), 0.0);
         step.values(t, &mut self.y);
         flow.place(t, &self.y);
-        flow.fill_watched(&mut self.values)
+    }
+
+    /// Where a gap that closes at one look and opens at the next has closed altogether between them: a place inside.
+    fn dip<D: Dynamics + ?Sized>(
+        &mut self,
+        flow: &mut Flow<D>,
+        step: &Step,
+        (start, end): (f64, f64),
+        (closing, opening): (&[f64], &[f64]),
+    ) -> Result<Option<f64>, MotionError> {
+        /// Halvings until the nearest place is met to rounding of its depth.
+        const HALVINGS: usize = 40;
+        for c in (0..closing.len()).filter(|&c| closing[c] < 0.0 && opening[c] > 0.0) {
+            let (mut low, mut high) = (start, end);
+            for _ in 0..HALVINGS {
+                let middle = 0.5 * (low + high);
+                self.place(flow, step, middle);
+                if flow.closing()?[c] < 0.0 { low = middle } else { high = middle }
+            }
+            self.at(flow, step, low)?;
+            if self.changed() {
+                return Ok(Some(low));
+            }
+        }
+        Ok(None)
+    }
+
+    fn at<D: Dynamics + ?Sized>(&mut self, flow: &mut Flow<D>, step: &Step, t: f64) -> Result<(), MotionError> {
+        self.place(flow, step, t);
+        self.fill(flow)
     }
 
     fn changed(&self) -> bool {
@@ -81,6 +127,8 @@ impl Watch {
     ) -> Result<Option<Found>, MotionError> {
         let whole = step.end - step.start;
         let (mut low, mut high) = (step.start, f64::NAN);
+        self.place(flow, step, low);
+        let mut closing = flow.closing()?;
         for k in 1..=LOOKS {
             let t = if k == LOOKS { step.end } else { step.start + whole * k as f64 / LOOKS as f64 };
             self.at(flow, step, t)?;
@@ -89,6 +137,13 @@ impl Watch {
                 high = t;
                 break;
             }
+            self.place(flow, step, t);
+            let opening = flow.closing()?;
+            if let Some(dip) = self.dip(flow, step, (low, t), (&closing, &opening))? {
+                high = dip;
+                break;
+            }
+            closing = opening;
             low = t;
         }
         if high.is_nan() {

@@ -24,7 +24,8 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         self.flow.place(self.t, &self.y);
         let mut state = self.flow.instant.state.clone();
         let mut reactions = Vec::new();
-        for &(event, upwards) in &found.which {
+        let (own, turns) = self.watch.part(&found.which);
+        for &(event, upwards) in &own {
             // behind those of the system stand the bounds of control forces
             let reaction = match event < self.flow.dynamics.n_events() {
                 true => self.flow.dynamics.fire(event, upwards, &mut state).map_err(Outcome::Failed)?,
@@ -36,18 +37,27 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
             reactions.push(reaction);
         }
         if reactions.contains(&Reaction::Switch) {
-            self.count_switches(found.t, found.which[0].0)?;
+            self.count_switches(found.t, own[0].0)?;
         }
         let n = self.flow.n;
         let before = self.y.clone();
         self.y[n..2 * n].copy_from_slice(&state.qdot);
+        let mode = self.mode();
         if reactions.contains(&Reaction::Change) {
-            self.land_after(found.which[0].0)?;
+            // a blow may open what is closed
+            if !self.flow.modes.is_empty() {
+                self.flow.modes.open_all();
+                self.flow.release();
+            }
+            self.land_after(own[0].0)?;
         }
         // what changes with an event was put on the constraints again
         let has_corner = reactions.contains(&Reaction::Switch) && !reactions.contains(&Reaction::Change);
         let corner = self.corner.filter(|_| has_corner);
-        if reactions.iter().any(|r| *r != Reaction::Ignore) {
+        if !self.flow.modes.is_empty() && corner.is_none() {
+            self.began = self.t;
+            self.settle(&mode, &turns)?;
+        } else if reactions.iter().any(|r| *r != Reaction::Ignore) {
             self.began = self.t;
             if let Err(error) = self.begin()
                 && (corner.is_none() || matches!(error, MotionError::Contradiction { .. }))
@@ -59,7 +69,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         }
         if let Some((row, is_velocity)) = corner {
             self.y = before;
-            return Err(Outcome::JumpedOff { event: found.which[0].0, row, is_velocity });
+            return Err(Outcome::JumpedOff { event: own[0].0, row, is_velocity });
         }
         self.watch.passed(&found.which);
         self.restart().map_err(Outcome::Failed)

@@ -1,6 +1,18 @@
 //! What a motion tells of itself.
 
 use super::*;
+use crate::unilateral::modes::Grip;
+
+/// The constraint force in its parts, UK02 (6).
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ForceParts {
+    /// Qc_ideal.
+    pub ideal: Vec<f64>,
+    /// Qc_nonideal.
+    pub nonideal: Vec<f64>,
+    /// C.
+    pub law: Vec<f64>,
+}
 
 impl<D: Dynamics + ?Sized> Motion<'_, D> {
     /// The motion at a time in the last step: the state on the constraints, q̈ and λ there.
@@ -85,6 +97,27 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         (0..self.flow.n).map(row).collect()
     }
 
+    /// The constraint force at that instant, in its parts.
+    ///
+    /// Qc_ideal = Aᵀλ is that of the ideal problem; C is what laws prescribe and friction does where it slides;
+    /// Qc_nonideal = M q̈ − Q − Qc_ideal.
+    pub fn force_parts(&self) -> ForceParts {
+        let Flow { given, instant, modes, .. } = &self.flow;
+        let mut ideal = vec![0.0; self.flow.n];
+        given.constraint_matrix.multiply_transposed(&instant.lambda_ideal, &mut ideal);
+        let mut law = instant.nonideal_force.clone();
+        for (friction, _) in
+            modes.frictions.iter().zip(&modes.grips).filter(|(_, grip)| matches!(grip, Grip::Slides(_)))
+        {
+            for &row in &friction.slip {
+                let (col, value) = modes.whole.constraint_matrix.row(row);
+                col.iter().zip(value).for_each(|(&j, a)| law[j] += instant.lambda[row] * a);
+            }
+        }
+        let nonideal = self.constraint_force().iter().zip(&ideal).map(|(whole, ideal)| whole - ideal).collect();
+        ForceParts { ideal, nonideal, law }
+    }
+
     /// G = (q̈ − a)ᵀ M (q̈ − a) at that instant; not a number where M is singular.
     pub fn gaussian(&mut self) -> f64 {
         if self.flow.all.has_singular_mass() {
@@ -94,6 +127,29 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         let mut change = force.clone();
         self.flow.all.solve_mass(&mut change);
         force.iter().zip(&change).map(|(f, x)| f * x).sum()
+    }
+
+    /// Whether a row holds now: a contact may be open, a slip may slide.
+    pub fn holds(&self, row: usize) -> bool {
+        self.flow.modes.off.get(row).is_none_or(|off| !off)
+    }
+
+    /// What each contact and each friction does now, by its first row that presses: `open`, `closed`, `sticks` or `slides`.
+    pub fn modes(&self) -> Vec<(usize, &'static str)> {
+        let modes = &self.flow.modes;
+        let word = |closed: &bool| if *closed { "closed" } else { "open" };
+        let contacts = modes.contacts.iter().zip(&modes.closed).map(|(contact, closed)| (contact.row, word(closed)));
+        let grip = |(friction, grip): (&crate::Friction, &Grip)| match grip {
+            Grip::Idle => None,
+            Grip::Sticks => Some((friction.normals[0], "sticks")),
+            Grip::Slides(_) => Some((friction.normals[0], "slides")),
+        };
+        contacts.chain(modes.frictions.iter().zip(&modes.grips).filter_map(grip)).collect()
+    }
+
+    /// The first row that presses of each friction.
+    pub fn rows_with_friction(&self) -> Vec<usize> {
+        self.flow.modes.frictions.iter().map(|friction| friction.normals[0]).collect()
     }
 
     /// The last step with its dense output.

@@ -1,12 +1,16 @@
 //! Moving along the constraints: steps, their sizes, events, and why the motion ended.
 
+mod blow;
+mod contact;
 mod crossing;
 mod event;
+mod friction;
 mod jump;
 mod look;
 mod onset;
 mod rattle;
 mod runge_kutta;
+mod search;
 mod singular;
 mod step;
 mod step_size;
@@ -16,12 +20,15 @@ mod watch;
 
 use crate::{
     Drift, Dynamics, Instant, Method, MotionError, Reaction, RouteName, Settings, State,
-    acceleration::decomposition::Decomposition, flow::Flow,
+    acceleration::decomposition::Decomposition,
+    flow::Flow,
+    unilateral::{ModeChange, Tamed},
 };
 pub use crossing::Passage;
 use crossing::{Choice, Crossing, generic_rank};
 pub use event::Event;
 use event::{Found, Watch};
+pub use look::ForceParts;
 use onset::{Ahead, Verdict};
 use rattle::Rattle;
 use runge_kutta::RungeKutta;
@@ -102,6 +109,27 @@ pub enum Outcome {
     Sliding {
         /// Which of the watched quantities.
         event: usize,
+    },
+    /// No mode, or more than one, of contacts and frictions satisfies Coulomb's law here.
+    Ambiguous {
+        /// When.
+        t: f64,
+        /// The rows that press.
+        rows: Vec<usize>,
+        /// How many different motions were found.
+        n_modes: usize,
+    },
+    /// There are too many modes to try them all, and none was met that satisfies Coulomb's law.
+    TooManyModes {
+        /// When.
+        t: f64,
+        /// The rows that press.
+        rows: Vec<usize>,
+    },
+    /// Contacts open and close without end.
+    Restless {
+        /// When.
+        t: f64,
     },
     /// An event changed a parameter, or a formula switched, so that a constraint is no longer met.
     JumpedOff {
@@ -241,6 +269,17 @@ pub struct Motion<'d, D: Dynamics + ?Sized> {
     counts: Counts,
     passages: Vec<Passage>,
     events: Vec<Event>,
+    mode_changes: Vec<ModeChange>,
+    /// Rows with friction, and contacts, whose force others share.
+    shared: Vec<usize>,
+    undetermined: Vec<usize>,
+    /// How often there were too many modes to look at them all.
+    n_unchecked: usize,
+    /// Blows whose restitution was lowered, because energy would have come out of nothing.
+    tamed: Vec<Tamed>,
+    /// When changes of mode began to be counted, and how many there have been since.
+    first_change: f64,
+    n_changes: usize,
     stiffness: Option<Stiffness>,
     rank: usize,
     /// The rank at the start, where the motion starts in a position in which the constraints lose rank.
@@ -311,7 +350,7 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         let mut motion = Motion {
             stepper: Stepper::Explicit(RungeKutta::new(&ORDER_8, size)),
             crossing: Crossing::default(),
-            watch: Watch::new(flow.n_watched()),
+            watch: Watch::new(flow.n_watched(), flow.n_turns()),
             t0: start.t,
             t: start.t,
             h: 0.0,
@@ -339,6 +378,13 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
             counts: Counts::default(),
             passages: Vec::new(),
             events: Vec::new(),
+            mode_changes: Vec::new(),
+            shared: Vec::new(),
+            undetermined: Vec::new(),
+            n_unchecked: 0,
+            tamed: Vec::new(),
+            first_change: start.t,
+            n_changes: 0,
             stiffness: None,
             rank: 0,
             singular_start: None,
@@ -355,6 +401,7 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         };
         motion.choose_solver();
         motion.begin()?;
+        motion.begin_contact()?;
         motion.use_method(method)?;
         Ok(motion)
     }
@@ -729,7 +776,7 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         }
         self.goes_on = true;
         self.measure_here();
-        Ok(())
+        self.mind_lifting()
     }
 
     fn measure_here(&mut self) {

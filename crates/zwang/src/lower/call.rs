@@ -5,7 +5,7 @@ use super::value::{Quantity, Value};
 use super::{Lower, Lowered};
 use crate::diagnostic::Diagnostic;
 use crate::equations::{Symbols, constraint_row};
-use crate::model::{Constraint, Derived, Level, Row};
+use crate::model::{Constraint, Derived, FrictionLaw, Level, Row};
 use crate::syntax::Span;
 use crate::syntax::name::{canonical, nearest};
 use crate::syntax::tree::*;
@@ -240,13 +240,14 @@ impl Lower<'_> {
         let shown = self.labelled(label).name.clone();
         let quantities: Vec<Quantity> = match name {
             "work" | "power" => {
+                // contacts follow the constraints once the system moves
+                let is_ideal = self.labelled(label).friction.is_none() && self.states_no_law();
                 let derived = match (label, name) {
-                    (Label::Contact(_), _) => return self.of_later(name, &shown, span),
-                    (Label::Constraint(k), "power") if self.model.constraints[k].friction.is_none() => {
-                        return self.power_of(&rows);
-                    }
+                    (Label::Constraint(_) | Label::Contact(_), "power") if is_ideal => return self.power_of(&rows),
                     (Label::Constraint(k), "work") => Derived::Work(k),
                     (Label::Constraint(k), _) => Derived::Power(k),
+                    (Label::Contact(k), "work") => Derived::Work(self.model.constraints.len() + k),
+                    (Label::Contact(k), _) => Derived::Power(self.model.constraints.len() + k),
                     (Label::Control(k), "work") => Derived::ControlWork(k),
                     (Label::Control(k), _) => Derived::ControlPower(k),
                 };
@@ -261,8 +262,14 @@ impl Lower<'_> {
                 return self.give_up(d.help("its force on a coordinate is `control(q)`"));
             }
             "residual" => rows.iter().map(|r| Quantity::new(r.expr, self.row_dim(r.lambda))).collect(),
-            "reaction" if arguments.len() == 2 => return self.reaction_at(&rows, &arguments[1]),
-            "reaction" => return self.reaction(&rows),
+            "reaction" if arguments.len() == 2 => {
+                let acting = self.with_friction(label, rows);
+                return self.reaction_at(&acting, &arguments[1]);
+            }
+            "reaction" => {
+                let acting = self.with_friction(label, rows);
+                return self.reaction(&acting);
+            }
             _ => rows.iter().map(|r| Quantity::new(r.lambda, self.lambda_dim(r.lambda, r.level))).collect(),
         };
         Ok(match quantities.len() {
@@ -271,11 +278,23 @@ impl Lower<'_> {
         })
     }
 
-    /// A quantity of a contact that a later version will know.
-    fn of_later(&mut self, name: &str, shown: &str, span: Span) -> Lowered<Value> {
-        let symbol = self.graph.symbol(&format!("{name}({shown})"), "?");
-        self.later(format!("`{name}({shown})`"), false, span);
-        Ok(Value::Scalar(Quantity::new(symbol, self.dimensions.unknown(None))))
+    /// Whether λᵀA q̇ is all that a constraint does: no law adds to it.
+    fn states_no_law(&self) -> bool {
+        let is_law = |kind: &StatementKind| matches!(kind, StatementKind::Nonideal { .. });
+        self.states_law || !self.tree.statements.iter().any(|s| is_law(&s.kind))
+    }
+
+    /// The rows of a constraint and those of its friction; a nonideal law speaks of the ideal part alone.
+    fn with_friction(&self, label: Label, mut rows: Vec<Row>) -> Vec<Row> {
+        let is_own = |law: &&FrictionLaw| match label {
+            Label::Constraint(k) => law.constraint && law.of == k,
+            Label::Contact(k) => !law.constraint && law.of == k,
+            Label::Control(_) => false,
+        };
+        if !self.states_law {
+            rows.extend(self.model.frictions.iter().filter(is_own).flat_map(|law| law.slip.iter().cloned()));
+        }
+        rows
     }
 
     pub(super) fn row_dim(&mut self, lambda: Expr) -> super::Dim {

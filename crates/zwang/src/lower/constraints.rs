@@ -29,10 +29,8 @@ impl Lower<'_> {
                         lower.known_properties(properties, &["friction", "sliding", "at", "slip"])?;
                         let c = lower.equality(name, left, right, friction)?;
                         lower.check_properties(properties)?;
-                        if let Some(friction) = friction {
-                            lower.later(format!("friction of `{}`", c.name), true, friction);
-                        }
                         let label = Label::Constraint(lower.model.constraints.len());
+                        lower.draft_friction(properties, label)?;
                         lower.labels.insert(key, label);
                         lower.sketch(label, [left, right]);
                         lower.model.constraints.push(c);
@@ -40,12 +38,21 @@ impl Lower<'_> {
                     });
                 }
                 StatementKind::Contact { label, left, right, properties } => {
+                    let friction = properties.iter().find(|p| p.name.text == "friction").map(|p| p.name.span);
                     self.stated(label.as_ref(), span, |lower, name, key| {
                         lower.known_properties(properties, &["restitution", "friction", "sliding", "at", "slip"])?;
-                        let c = lower.equality(name, left, right, None)?;
+                        let c = lower.equality(name, left, right, friction)?;
                         lower.check_properties(properties)?;
-                        lower.later(format!("contact `{}`", c.name), true, span);
+                        let restitution = lower.property(properties, "restitution")?.unwrap_or(Expr::ZERO);
+                        if c.rows.iter().any(|row| row.level != Level::Position) {
+                            let message = format!("contact `{}` is between velocities, not positions", c.name);
+                            let d = Diagnostic::error("Z321", message).at(c.span, "says how fast, not how far");
+                            let help = "state the gap itself, as in   contact floor: y >= 0   ; what acts with a velocity is a force";
+                            return lower.give_up(d.help(help));
+                        }
+                        lower.model.restitutions.push(restitution);
                         let label = Label::Contact(lower.model.contacts.len());
+                        lower.draft_friction(properties, label)?;
                         lower.labels.insert(key, label);
                         lower.sketch(label, [left, right]);
                         lower.model.contacts.push(c);
@@ -237,6 +244,12 @@ impl Lower<'_> {
             }
         }
         Ok(())
+    }
+
+    /// The value of a property that is a number.
+    pub(super) fn property(&mut self, properties: &[Property], name: &str) -> Lowered<Option<Expr>> {
+        let Some(property) = properties.iter().find(|p| p.name.text == name) else { return Ok(None) };
+        Ok(Some(self.scalar(&property.value)?.expr))
     }
 
     /// Works out the values of properties, so that their mistakes are found.

@@ -7,6 +7,7 @@ mod controls;
 mod dimensions;
 mod events;
 mod formula;
+mod friction;
 mod initial;
 mod mechanics;
 mod names;
@@ -62,6 +63,8 @@ pub fn lower(tree: &SyntaxTree, text: &str, files: Files, diagnostics: &mut Diag
     lower.start();
     lower.mechanics();
     lower.constraints();
+    lower.place_frictions();
+    lower.contacts_beside_controls();
     lower.definitions();
     lower.wishes();
     lower.scene();
@@ -130,6 +133,8 @@ struct Lower<'a> {
     time_dim: Dim,
     /// Set once the constraints have their multipliers, so that `reaction` can be used.
     rows_ready: bool,
+    /// A nonideal law is being worked out.
+    states_law: bool,
     work: usize,
     derived: FxHashMap<Derived, Expr>,
     outputs: Vec<Shown>,
@@ -138,6 +143,8 @@ struct Lower<'a> {
     n_points: usize,
     /// The points each constraint speaks of.
     sketches: FxHashMap<Label, Sketch>,
+    /// Friction as stated.
+    frictions: Vec<friction::Draft>,
     model: Model,
 }
 
@@ -164,6 +171,8 @@ impl<'a> Lower<'a> {
             nonideal: Vec::new(),
             constraints: Vec::new(),
             contacts: Vec::new(),
+            restitutions: Vec::new(),
+            frictions: Vec::new(),
             controls: Vec::new(),
             start: Vec::new(),
             start_span: None,
@@ -213,12 +222,14 @@ impl<'a> Lower<'a> {
             energy_dim,
             time_dim,
             rows_ready: false,
+            states_law: false,
             work: 0,
             derived: FxHashMap::default(),
             outputs: Vec::new(),
             plots: Vec::new(),
             n_points: 0,
             sketches: FxHashMap::default(),
+            frictions: Vec::new(),
             model,
         }
     }

@@ -293,7 +293,7 @@ impl Lower<'_> {
     }
 
     /// The particles a constraint names, or else those whose coordinates it acts on.
-    fn touched(&self, label: Label, reaction: &[(usize, Expr)], bare: &Bare) -> Vec<Spot> {
+    pub(super) fn touched(&self, label: Label, reaction: &[(usize, Expr)], bare: &Bare) -> Vec<Spot> {
         let named = self.sketches.get(&label).map_or(&[][..], |sketch| &sketch.points);
         if !named.is_empty() {
             return named.iter().filter(|s| s.kind == SpotKind::Particle).cloned().collect();
@@ -306,7 +306,7 @@ impl Lower<'_> {
     }
 
     /// The force at a place, if the coordinates can move it in every direction and so determine it.
-    fn determined_force(&mut self, reaction: &[(usize, Expr)], place: &[Expr]) -> Option<Vec<Expr>> {
+    pub(super) fn determined_force(&mut self, reaction: &[(usize, Expr)], place: &[Expr]) -> Option<Vec<Expr>> {
         let jacobian = self.jacobian(place);
         let mut moving: Vec<Expr> = jacobian.iter().flatten().map(|(q, _)| *q).collect();
         moving.sort_unstable();

@@ -15,7 +15,12 @@ impl Lower<'_> {
         for statement in &self.tree.statements {
             let span = statement.span;
             let _ = match &statement.kind {
-                StatementKind::Nonideal { target, value } => self.nonideal(target, value),
+                StatementKind::Nonideal { target, value } => {
+                    self.states_law = true;
+                    let done = self.nonideal(target, value);
+                    self.states_law = false;
+                    done
+                }
                 StatementKind::Output { target, value, unit } => {
                     self.each_member(target, |lower, m| lower.output(m, value, unit.as_ref()));
                     Ok(())

@@ -3,8 +3,9 @@
 use zwang_expr::Expr;
 use zwang_motion::{MotionError, State};
 
+use super::powers::Parts;
 use crate::equations::Equations;
-use crate::system::{Energies, System};
+use crate::system::{Energies, Jump, System};
 
 /// The energy along a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -15,6 +16,10 @@ pub struct EnergyAccount {
     pub end: f64,
     /// Work of everything that is not conservative, and what events added, to the end.
     pub work: f64,
+    /// The part of the work that impacts took; never positive but for moving contacts.
+    pub impacts: f64,
+    /// Work of the parts of the constraint force; none where every constraint is ideal.
+    pub parts: Option<Parts>,
     /// The largest |E(t) − E(0) − ∫power dt|.
     pub drift: f64,
 }
@@ -112,8 +117,12 @@ impl Accountant {
     }
 
     /// A parameter or velocity jumped: energy and momenta are counted from here.
-    pub(super) fn jump(&mut self, before: &Energies, after: &Energies) {
+    pub(super) fn jump(&mut self, jump: &Jump) {
+        let Jump { before, after, is_impact } = jump;
         if let Some(first) = &mut self.first {
+            if *is_impact {
+                self.audit.energy.impacts += after.energy - before.energy;
+            }
             first.energy += after.energy - before.energy;
             self.jumped += after.energy - before.energy;
             for k in 0..first.momentum.len() {
@@ -132,7 +141,12 @@ impl Accountant {
         self.audit.control_work = names.zip(works[first..].iter().copied()).collect();
     }
 
-    pub(super) fn finish(self) -> Audit {
+    pub(super) fn finish(mut self, equations: &Equations, parts: Option<Parts>) -> Audit {
+        self.audit.energy.parts = parts;
+        // where friction slides its slip is no residual
+        let slips: Vec<&str> =
+            equations.model.frictions.iter().flat_map(|law| &law.slip).map(|r| r.name.as_str()).collect();
+        self.audit.residuals.retain(|(name, _)| !slips.contains(&name.as_str()));
         self.audit
     }
 }

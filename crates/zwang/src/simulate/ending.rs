@@ -1,6 +1,6 @@
 //! What is said about how a motion went and why it ended.
 
-use zwang_motion::{Asked, Drift, MotionError, Outcome, Passage, Settings, State, Stiffness};
+use zwang_motion::{Asked, Drift, MotionError, Outcome, Passage, Settings, State, Stiffness, Tamed};
 
 use super::Run;
 
@@ -40,6 +40,13 @@ pub(super) fn ending(
         Outcome::JumpedOff { event, row, is_velocity } => {
             jumped_off(equations, system.when(*event), *row, *is_velocity)
         }
+        Outcome::Restless { t } => {
+            Diagnostic::error("Z609", format!("contacts open and close without end at t = {}", rounded(*t, 9)))
+                .with_note("thousands of changes have not moved the time on")
+                .help("a little less restitution lets bounces die out; contacts that exclude each other have no motion")
+        }
+        Outcome::Ambiguous { t, rows, n_modes } => ambiguous(equations, *t, rows, *n_modes),
+        Outcome::TooManyModes { t, rows } => too_many(equations, *t, rows),
         Outcome::Undetermined { t, rows } => undetermined(equations, *t, rows),
         Outcome::StepTooSmall { h, coordinate, rows, cause } => {
             match control::losing(equations, system, state, start, settings) {
@@ -86,6 +93,76 @@ fn undetermined(equations: &Equations, t: f64, rows: &[usize]) -> Diagnostic {
     d.help("start on the branch you want with some speed along it, loosen the tolerance, or state which way it goes by a constraint")
 }
 
+/// Z610: Coulomb's law has no solution, or several.
+fn ambiguous(equations: &Equations, t: f64, rows: &[usize], n_modes: usize) -> Diagnostic {
+    let how_many = if n_modes == 0 { "no motion" } else { "more than one motion" };
+    let message = format!("with friction, {how_many} is possible from t = {} on", number(t));
+    let mut d = Diagnostic::error("Z610", message);
+    if let Some(&row) = rows.first() {
+        let names = joined(&names_of(equations, rows));
+        d = d.at(equations.model.constraints[equations.rows[row].constraint].span, format!("friction of {names}"));
+    }
+    d.with_note("rigid bodies and Coulomb's law do not always agree (Painlevé); nothing is guessed here")
+        .help("a smaller coefficient of friction, or a soft support instead of a rigid one, has a motion")
+}
+
+/// Z612: very many places with friction, and no mode was found.
+fn too_many(equations: &Equations, t: f64, rows: &[usize]) -> Diagnostic {
+    let message = format!("no motion with friction was found at t = {} among very many that could be", number(t));
+    let mut d = Diagnostic::error("Z612", message);
+    if let Some(&row) = rows.first() {
+        let names = joined(&names_of(equations, rows));
+        d = d.at(equations.model.constraints[equations.rows[row].constraint].span, format!("friction of {names}"));
+    }
+    d.with_note("twenty thousand combinations of sticking, sliding and letting go were tried; there are more")
+        .help("leave out friction where it hardly matters, or let fewer places touch at once")
+}
+
+/// Z614: contacts that share a force.
+pub(super) fn undetermined_contacts(equations: &Equations, rows: &[usize]) -> Option<Diagnostic> {
+    let &first = rows.first()?;
+    let message = format!("the forces of {} are not determined one by one", joined(&names_of(equations, rows)));
+    let span = equations.model.constraints[equations.rows[first].constraint].span;
+    Some(
+        Diagnostic::note("Z614", message)
+            .at(span, "shares a force with others")
+            .with_note("the motion and the total force are; of the single forces the smallest that do are shown")
+            .help("`zwang inspect --at T` says which sums of them are determined at the time T"),
+    )
+}
+
+/// Z612: the motion fits, but whether another one does was not looked at.
+pub(super) fn unchecked(n_times: usize) -> Option<Diagnostic> {
+    let times = match n_times {
+        0 => return None,
+        1 => "once".to_string(),
+        n => format!("{n} times"),
+    };
+    let message = format!("{times} there were too many ways to stick and slide to look at them all");
+    Some(
+        Diagnostic::note("Z612", message)
+            .with_note("the motion keeps Coulomb's law; whether another one would too was not looked at"),
+    )
+}
+
+/// Z613: restitution that would have made energy.
+pub(super) fn tamed(equations: &Equations, blows: &[Tamed]) -> Option<Diagnostic> {
+    let first = blows.first()?;
+    let more = if blows.len() > 1 { format!(" and in {} more", blows.len() - 1) } else { String::new() };
+    let names = joined(&names_of(equations, &first.rows));
+    let message = format!(
+        "the restitution of {names} was lowered to {} of itself in the impact at t = {}{more}",
+        rounded(first.part, 3),
+        rounded(first.t, 7)
+    );
+    let d = Diagnostic::note("Z613", message);
+    let d = match first.rows.first() {
+        Some(&row) => d.at(equations.model.constraints[equations.rows[row].constraint].span, "struck"),
+        None => d,
+    };
+    Some(d.with_note("as stated it would have made energy out of nothing, which Newton's law does not exclude"))
+}
+
 /// Z604: a motion that ends in finite time, or cannot be resolved.
 fn too_small(
     equations: &Equations,
@@ -112,6 +189,19 @@ fn too_small(
         None => d,
     };
     d.help("look for a force or a coordinate that grows without bound there: a singularity of the coordinates, a collision, a constraint that ends")
+}
+
+/// Z611: friction in proportion to a force that is not determined.
+pub(super) fn shared(equations: &Equations, rows: &[usize]) -> Option<Diagnostic> {
+    let &first = rows.first()?;
+    let names = joined(&names_of(equations, rows));
+    let message = format!("the normal force that drives the friction of {names} is not determined");
+    let span = equations.model.constraints[equations.rows[first].constraint].span;
+    let d = Diagnostic::warning("Z611", message).at(span, "other constraints share it");
+    Some(
+        d.with_note("the smallest forces that hold the motion were taken; rigid bodies alone do not tell the shares")
+            .help("leave out what repeats it, or state a soft support that tells how the force is shared"),
+    )
 }
 
 /// Z608: the constraints are not kept.

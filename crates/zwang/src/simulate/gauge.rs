@@ -18,8 +18,9 @@ pub(super) struct Gauges {
     wants_gaussian: bool,
     /// The symbols of control forces and powers.
     controls: Vec<(Expr, Derived)>,
-    /// Which of the integrated works they may contain.
+    /// Which of the integrated works, and which of their powers, are asked for.
     works: Vec<usize>,
+    powers: Vec<usize>,
 }
 
 /// What gauges need beside the instant itself.
@@ -27,6 +28,8 @@ pub(super) struct Around<'a> {
     pub(super) parameters: &'a [f64],
     pub(super) gaussian: f64,
     pub(super) works: &'a [f64],
+    /// The powers of these works.
+    pub(super) powers: &'a [f64],
     /// The power of each control.
     pub(super) control_powers: &'a [f64],
 }
@@ -44,9 +47,13 @@ impl Gauges {
         let controls = control_symbols(model);
         inputs.extend(controls.iter().map(|(s, _)| *s));
         // of the works that are integrated only those that are asked for have a symbol
-        let asked_for: Vec<(usize, Expr)> =
-            works.iter().enumerate().filter_map(|(k, &work)| Some((k, derived(work)?))).collect();
-        inputs.extend(asked_for.iter().map(|(_, symbol)| *symbol));
+        let asked = |of: fn(Derived) -> Option<Derived>| -> (Vec<usize>, Vec<Expr>) {
+            let places = works.iter().enumerate();
+            places.filter_map(|(k, &work)| Some((k, derived(of(work)?)?))).unzip()
+        };
+        let (work_places, work_symbols) = asked(Some);
+        let (power_places, power_symbols) = asked(power_of);
+        inputs.extend(work_symbols.into_iter().chain(power_symbols));
         inputs.extend(gaussian);
         let known: FxHashSet<Expr> = inputs.iter().copied().collect();
         let can = |e: &Expr| graph.symbols(*e).iter().all(|s| known.contains(s));
@@ -64,7 +71,8 @@ impl Gauges {
             inputs: Vec::with_capacity(inputs.len()),
             wants_gaussian: gaussian.is_some(),
             controls,
-            works: asked_for.into_iter().map(|(k, _)| k).collect(),
+            works: work_places,
+            powers: power_places,
         }
     }
 
@@ -91,8 +99,14 @@ impl Gauges {
         self.inputs.extend(instant.lambda.iter().chain(&instant.qddot));
         self.inputs.extend(control_values(&self.controls, &instant.control_force, around.control_powers));
         self.inputs.extend(self.works.iter().map(|&k| around.works[k]));
+        self.inputs.extend(self.powers.iter().map(|&k| around.powers[k]));
         self.inputs.resize(program.n_inputs(), around.gaussian);
         let found = program.run(&self.inputs);
         values.extend(self.place.iter().map(|place| place.map_or(f64::NAN, |k| found[k])));
     }
+}
+
+/// The power that belongs to the work of a constraint.
+fn power_of(work: Derived) -> Option<Derived> {
+    if let Derived::Work(k) = work { Some(Derived::Power(k)) } else { None }
 }

@@ -3,13 +3,15 @@
 mod account;
 mod ending;
 mod gauge;
+mod powers;
 mod record;
 
 use std::time::Instant as Clock;
 
 use zwang_expr::Expr;
 use zwang_motion::{
-    Counts, Drift, Dynamics, Method, Motion, MotionError, Outcome, Passage, Plan, Reaction, Settings, Solver, State,
+    Counts, Drift, Dynamics, Method, Motion, MotionError, Outcome, Passage, Plan, Reaction, RouteName, Settings,
+    Solver, State, Tamed, Turn,
 };
 
 use crate::check::Check;
@@ -21,6 +23,8 @@ use crate::verdict::contradiction;
 use account::Accountant;
 pub use account::{Audit, EnergyAccount, Extent, ExtentValues, Following, Momentum};
 use gauge::Around;
+pub use powers::Parts;
+use powers::Worker;
 pub use record::Pictured;
 pub(crate) use record::columns;
 use record::{Extremes, Recorder};
@@ -55,7 +59,7 @@ pub struct Happening {
     pub t: f64,
     /// The user's name for it: a constraint, a condition.
     pub name: String,
-    /// `rank-drop`, `when`, `switch` or `saturation`.
+    /// `impact`, `take-off`, `rest`, `stick`, `slip`, `rank-drop`, `when`, `switch` or `saturation`.
     pub kind: &'static str,
 }
 
@@ -82,6 +86,10 @@ impl Ended {
             Ended::Stopped(Outcome::StepTooLong { .. }) => "step-too-long",
             Ended::Stopped(Outcome::Sliding { .. }) => "sliding",
             Ended::Stopped(Outcome::JumpedOff { .. }) => "off-constraint",
+            Ended::Stopped(Outcome::Restless { .. }) => "restless",
+            Ended::Stopped(Outcome::TooManyModes { .. }) => "too-many-modes",
+            Ended::Stopped(Outcome::Ambiguous { n_modes: 0, .. }) => "no-motion",
+            Ended::Stopped(Outcome::Ambiguous { .. }) => "several-motions",
             Ended::Stopped(_) => "failed",
         }
     }
@@ -119,6 +127,14 @@ pub struct Run {
     pub outputs: Vec<Extent>,
     /// Events in the order of time.
     pub events: Vec<Happening>,
+    /// Rows with friction whose normal force is not determined, because others share it.
+    pub shared_normals: Vec<usize>,
+    /// Contacts whose force is not determined one by one, because others share it.
+    pub undetermined_contacts: Vec<usize>,
+    /// How often there were too many modes of friction to look for another one that fits.
+    pub n_unchecked: usize,
+    /// Blows whose restitution was lowered, because energy would have come out of nothing.
+    pub tamed: Vec<Tamed>,
     /// Positions passed in which the constraints lose rank.
     pub passages: Vec<Passage>,
     /// Stiffness met by an explicit method, and whether the stiff one took over.
@@ -142,7 +158,7 @@ pub fn simulate(
 ) -> Option<Run> {
     let clock = Clock::now();
     let plan = plan(&check, wishes);
-    if !check.system.prepare_motion(&mut check.equations) {
+    if !engage(&mut check) || !check.system.prepare_motion(&mut check.equations) {
         let message = "an event or an integral contains a quantity that this version cannot compute";
         diagnostics.push(Diagnostic::error("Z901", message));
         return None;
@@ -159,8 +175,27 @@ pub fn simulate(
     };
     run.compile_seconds += compile_seconds;
     run.wall_seconds = clock.elapsed().as_secs_f64();
+    if !run.undetermined_contacts.is_empty()
+        && let Some(determinacy) = run.check.determinacy_at(&run.state, &wishes.settings)
+    {
+        run.check.determinacy = determinacy;
+    }
     say(&mut run, &wishes.settings, diagnostics);
     Some(run)
+}
+
+/// Takes what holds only at times among the rows, and compiles them; false if one contains a symbol without a value.
+pub fn engage(check: &mut Check) -> bool {
+    if check.equations.n_always.is_some() || !check.equations.is_one_sided() {
+        return true;
+    }
+    check.equations.engage();
+    let with_legendre = check.route == RouteName::TwoForm;
+    let Some(system) = System::compile(&mut check.equations, with_legendre, check.system.coding()) else {
+        return false;
+    };
+    check.system = system;
+    true
 }
 
 /// A motion of which nothing was kept but its end.
@@ -228,6 +263,18 @@ fn say(run: &mut Run, settings: &Settings, diagnostics: &mut Diagnostics) {
     if let Some(note) = ending::passed(equations, &run.passages) {
         diagnostics.push(note);
     }
+    if let Some(warning) = ending::shared(equations, &run.shared_normals) {
+        diagnostics.push(warning);
+    }
+    if let Some(note) = ending::undetermined_contacts(equations, &run.undetermined_contacts) {
+        diagnostics.push(note);
+    }
+    if let Some(note) = ending::unchecked(run.n_unchecked) {
+        diagnostics.push(note);
+    }
+    if let Some(note) = ending::tamed(equations, &run.tamed) {
+        diagnostics.push(note);
+    }
     if let Some(warning) = ending::left(equations, run) {
         diagnostics.push(warning);
     }
@@ -249,8 +296,11 @@ struct Walk<'c> {
     accountant: Accountant,
     recorder: Recorder,
     extremes: Extremes,
+    /// The works of the parts of the constraint force, where not every constraint is ideal.
+    worker: Option<Worker>,
     events: Vec<Happening>,
     n_events: usize,
+    n_changes: usize,
     start: f64,
     every: f64,
     n_rows: usize,
@@ -267,6 +317,10 @@ struct Walked {
     audit: Audit,
     outputs: Vec<Extent>,
     events: Vec<Happening>,
+    shared_normals: Vec<usize>,
+    undetermined_contacts: Vec<usize>,
+    n_unchecked: usize,
+    tamed: Vec<Tamed>,
     passages: Vec<Passage>,
     stiffness: Option<(zwang_motion::Stiffness, bool)>,
     samples: Samples,
@@ -289,6 +343,7 @@ impl<'c> Walk<'c> {
         let accountant = Accountant::new(equations);
         let recorder = Recorder::new(equations, &works, wishes);
         let extremes = Extremes::new(equations, &works);
+        let has_parts = equations.has_nonideal_parts();
         let every = wishes.every.unwrap_or((plan.end - state.t) / ROWS);
         let start_t = state.t;
         let motion = Motion::new(system, &start, plan, &wishes.settings)?;
@@ -298,8 +353,10 @@ impl<'c> Walk<'c> {
             accountant,
             recorder,
             extremes,
+            worker: has_parts.then(Worker::default),
             events,
             n_events: 0,
+            n_changes: 0,
             start: start_t,
             every,
             n_rows: 0,
@@ -315,6 +372,9 @@ impl<'c> Walk<'c> {
             // what cannot be evaluated between two good states ends the looking, not the run
             self.look()?;
             self.extremes.look(&mut self.motion)?;
+            if let Some(worker) = &mut self.worker {
+                worker.look(&mut self.motion)?;
+            }
             self.write_rows()?;
             self.note_events();
             if !goes_on(self.motion.t()) {
@@ -330,8 +390,8 @@ impl<'c> Walk<'c> {
     /// Residuals, energy and momenta at the state reached.
     fn look(&mut self) -> Result<(), MotionError> {
         let state = self.motion.state();
-        for (before, after) in self.motion.dynamics().take_jumps() {
-            self.accountant.jump(&before, &after);
+        for jump in self.motion.dynamics().take_jumps() {
+            self.accountant.jump(&jump);
         }
         let work = match self.motion.dynamics().has_power() {
             true => self.motion.integrals()[0],
@@ -368,10 +428,13 @@ impl<'c> Walk<'c> {
 
     fn write_row(&mut self, t: f64) -> Result<(), MotionError> {
         let motion = &mut self.motion;
+        let works = self.worker.as_ref().map(|worker| worker.at(motion, t)).transpose()?;
         motion.at(t)?;
+        let parts =
+            works.map(|works| record::PartsAt { forces: motion.force_parts(), power: powers::power(motion), works });
         let gaussian = if self.recorder.wants_gaussian() { motion.gaussian() } else { f64::NAN };
         let constraint_force = motion.constraint_force();
-        let (works, control_powers) = (record::works_of(motion), record::control_powers_of(motion));
+        let ((works, powers), control_powers) = (record::works_of(motion)?, record::control_powers_of(motion));
         let state = motion.instant().state.clone();
         let system = motion.dynamics();
         let energies = system.energies(&state)?;
@@ -379,10 +442,17 @@ impl<'c> Walk<'c> {
         let parameters = system.parameters().to_vec();
         self.recorder.write(&record::Look {
             instant: motion.instant(),
-            around: Around { parameters: &parameters, gaussian, works: &works, control_powers: &control_powers },
+            around: Around {
+                parameters: &parameters,
+                gaussian,
+                works: &works,
+                powers: &powers,
+                control_powers: &control_powers,
+            },
             constraint_force: &constraint_force,
             energies: [energies.kinetic, energies.potential, energies.energy],
             residuals: &residuals,
+            parts: parts.as_ref(),
         });
         Ok(())
     }
@@ -400,6 +470,17 @@ impl<'c> Walk<'c> {
                 (None, None) => ("a formula switches".into(), "switch"),
             };
             self.events.push(Happening { t: event.t, name, kind });
+        }
+        let changes = &self.motion.mode_changes()[self.n_changes..];
+        self.n_changes += changes.len();
+        for change in changes {
+            let row = &self.equations.rows[change.row];
+            // a curve stated by several rows slides as one
+            let name = match change.turn {
+                Turn::Stick | Turn::Slip => self.equations.model.constraints[row.constraint].name.clone(),
+                _ => row.name.clone(),
+            };
+            self.events.push(Happening { t: change.t, name, kind: change.turn.as_str() });
         }
     }
 
@@ -419,7 +500,7 @@ impl<'c> Walk<'c> {
         };
         if !self.equations.asked.is_empty() && self.motion.at(self.motion.t()).is_ok() {
             let force = self.motion.instant().control_force.clone();
-            let works = record::works_of(&mut self.motion);
+            let works = record::works_of(&mut self.motion).map_or(Vec::new(), |(works, _)| works);
             self.accountant.controls(self.equations, &force, &works);
         }
         let passages = self.motion.passages().to_vec();
@@ -437,9 +518,13 @@ impl<'c> Walk<'c> {
             rank: self.motion.rank(),
             method: self.motion.method(),
             counts: self.motion.counts(),
-            audit: self.accountant.finish(),
+            audit: self.accountant.finish(self.equations, self.worker.map(|worker| worker.total())),
             outputs: self.extremes.finish(self.equations),
             events: self.events,
+            shared_normals: self.motion.shared_normals().to_vec(),
+            undetermined_contacts: self.motion.undetermined_contacts().to_vec(),
+            n_unchecked: self.motion.n_unchecked(),
+            tamed: self.motion.tamed().to_vec(),
             passages,
             stiffness: self.motion.stiffness().cloned().map(|s| (s, switched)),
             samples,
@@ -451,13 +536,15 @@ impl<'c> Walk<'c> {
 
 impl Walked {
     fn into_run(self, check: Check, plan: &Plan) -> Run {
+        // what holds only at times is no constraint to be counted
+        let rank = if check.equations.n_always.is_some() { check.rank } else { self.rank };
         Run {
             check,
             ended: self.ended,
             state: self.state,
             end: plan.end,
             sizes: self.sizes,
-            rank: self.rank,
+            rank,
             tolerance: plan.tolerance,
             method: self.method,
             drift: plan.drift,
@@ -467,6 +554,10 @@ impl Walked {
             audit: self.audit,
             outputs: self.outputs,
             events: self.events,
+            shared_normals: self.shared_normals,
+            undetermined_contacts: self.undetermined_contacts,
+            n_unchecked: self.n_unchecked,
+            tamed: self.tamed,
             passages: self.passages,
             stiffness: self.stiffness,
             samples: self.samples,

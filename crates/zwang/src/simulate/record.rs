@@ -1,13 +1,14 @@
 //! What is written down along the motion: rows of samples, frames of the scene, curves, extremes of outputs.
 
 use zwang_expr::Expr;
-use zwang_motion::{Instant, Motion, MotionError};
+use zwang_motion::{Dynamics, ForceParts, Instant, Motion, MotionError};
 
 use super::account::{Extent, ExtentValues};
 use super::gauge::{Around, Gauges};
+use super::powers::Parts;
 use super::{RunWishes, System};
 use crate::equations::Equations;
-use crate::model::{Derived, Output, Shape};
+use crate::model::{Coordinate, Derived, Output, Shape};
 use crate::samples::{Column, Samples, ascii_name, unique_names};
 use crate::scene::{Frames, Scene, Thing, Vector};
 use crate::units::Dimension;
@@ -29,6 +30,25 @@ pub(super) struct Look<'a> {
     pub(super) constraint_force: &'a [f64],
     pub(super) energies: [f64; 3],
     pub(super) residuals: &'a [f64],
+    /// Where not every constraint is ideal.
+    pub(super) parts: Option<&'a PartsAt>,
+}
+
+/// The parts of the constraint force at one instant, what they do and what they have done.
+pub(super) struct PartsAt {
+    pub(super) forces: ForceParts,
+    pub(super) power: Parts,
+    pub(super) works: Parts,
+}
+
+impl PartsAt {
+    /// In the order of the columns.
+    fn values(&self) -> impl Iterator<Item = f64> {
+        let ForceParts { ideal, nonideal, law } = &self.forces;
+        let forces = ideal.iter().chain(nonideal).chain(law).copied();
+        let each = |parts: Parts| [parts.ideal, parts.nonideal, parts.law];
+        forces.chain(each(self.power)).chain(each(self.works))
+    }
 }
 
 /// Keeps rows and frames.
@@ -63,7 +83,11 @@ impl Recorder {
         Recorder {
             wants_samples: wishes.samples,
             wants_pictures: wishes.pictures,
-            columns: if wishes.samples { columns(equations, &model.driven()) } else { Vec::new() },
+            columns: if wishes.samples {
+                columns(equations, &model.driven(), equations.has_nonideal_parts())
+            } else {
+                Vec::new()
+            },
             factors: factors(&model.outputs, None),
             driven: model.driven(),
             gauges: Gauges::new(equations, works, &exprs),
@@ -122,6 +146,7 @@ impl Recorder {
             .chain(self.driven.iter().map(|&k| look.instant.control_force[k]))
             .chain(look.residuals.iter().copied())
             .chain(look.energies)
+            .chain(look.parts.into_iter().flat_map(PartsAt::values))
             .chain(outputs);
         for (column, value) in self.columns.iter_mut().zip(row) {
             column.values.push(value);
@@ -158,8 +183,9 @@ fn pictured(curves: &[Output], versus: Option<&Output>, time_unit: &str) -> Pict
     Pictured { curves: curves.iter().map(column).collect(), versus: versus.map_or(time, column) }
 }
 
-/// The columns of files: t, x, x_dot, x_ddot, lambda_rod, fc_x, res_rod, T, V, E and the outputs.
-pub(crate) fn columns(equations: &Equations, driven: &[usize]) -> Vec<Column> {
+/// The columns of files: t, x, x_dot, x_ddot, lambda_rod, fc_x, res_rod, T, V, E and the outputs; `with_parts` also those of
+/// the parts of the constraint force.
+pub(crate) fn columns(equations: &Equations, driven: &[usize], with_parts: bool) -> Vec<Column> {
     let model = &equations.model;
     let time = time_unit(equations);
     let mut columns = Vec::new();
@@ -182,17 +208,11 @@ pub(crate) fn columns(equations: &Equations, driven: &[usize]) -> Vec<Column> {
     for row in &equations.rows {
         add(format!("lambda_{}", row.name), format!("λ({})", row.name), String::new());
     }
-    let force_unit = |c: &crate::model::Coordinate| match (energy, unit_text(c.dimension).as_str()) {
-        ("", _) => String::new(),
-        (_, "m") => "N".into(),
-        (_, "") => "N*m".into(),
-        (_, unit) => format!("J/({unit})"),
-    };
     for c in &model.coordinates {
-        add(format!("fc_{}", c.name), format!("constraint force on {}", c.name), force_unit(c));
+        add(format!("fc_{}", c.name), format!("constraint force on {}", c.name), force_unit(energy, c));
     }
     for c in driven.iter().map(|&k| &model.coordinates[k]) {
-        add(format!("control_{}", c.name), format!("control({})", c.name), force_unit(c));
+        add(format!("control_{}", c.name), format!("control({})", c.name), force_unit(energy, c));
     }
     for row in equations.rows.iter().filter(|r| r.rate.is_some()) {
         let dimension = model.rows().iter().find(|r| r.name == row.name).and_then(|r| r.dimension);
@@ -200,6 +220,18 @@ pub(crate) fn columns(equations: &Equations, driven: &[usize]) -> Vec<Column> {
     }
     for name in ["T", "V", "E"] {
         add(name.into(), name.into(), energy.into());
+    }
+    if with_parts {
+        for part in ["Qc_ideal", "Qc_nonideal", "C"] {
+            for c in &model.coordinates {
+                add(format!("{part}_{}", c.name), format!("{part} on {}", c.name), force_unit(energy, c));
+            }
+        }
+        for (what, unit) in [("power", if energy.is_empty() { "" } else { "W" }), ("work", energy)] {
+            for part in ["Qc_ideal", "Qc_nonideal", "C"] {
+                add(format!("{what}_{part}"), format!("{what} of {part}"), unit.into());
+            }
+        }
     }
     for output in &model.outputs {
         add(output.name.clone(), output.name.clone(), output_unit(output));
@@ -211,6 +243,16 @@ pub(crate) fn columns(equations: &Equations, driven: &[usize]) -> Vec<Column> {
     unique.rotate_left(model.outputs.len());
     columns.iter_mut().zip(unique).for_each(|(column, name)| column.name = name);
     columns
+}
+
+/// The unit of a force on a coordinate.
+fn force_unit(energy: &str, coordinate: &Coordinate) -> String {
+    match (energy, unit_text(coordinate.dimension).as_str()) {
+        ("", _) => String::new(),
+        (_, "m") => "N".into(),
+        (_, "") => "N*m".into(),
+        (_, unit) => format!("J/({unit})"),
+    }
 }
 
 /// Every expression of a shape, in the order in which `push_frame` takes them.
@@ -316,8 +358,14 @@ impl Extremes {
         motion.at(t)?;
         let gaussian = if self.gauges.wants_gaussian() { motion.gaussian() } else { f64::NAN };
         let parameters = motion.dynamics().parameters().to_vec();
-        let (works, control_powers) = (works_of(motion), control_powers_of(motion));
-        let around = Around { parameters: &parameters, gaussian, works: &works, control_powers: &control_powers };
+        let ((works, powers), control_powers) = (works_of(motion)?, control_powers_of(motion));
+        let around = Around {
+            parameters: &parameters,
+            gaussian,
+            works: &works,
+            powers: &powers,
+            control_powers: &control_powers,
+        };
         let mut values = std::mem::take(&mut self.values);
         self.gauges.read(motion.instant(), &around, &mut values);
         self.values = values;
@@ -451,8 +499,15 @@ pub(super) fn control_powers_of(motion: &mut Motion<System>) -> Vec<f64> {
     motion.dynamics().control_powers(&u, &of_rows, &qdot)
 }
 
-/// The works that are integrated, where the motion stands.
-pub(super) fn works_of(motion: &mut Motion<System>) -> Vec<f64> {
+/// The works that are integrated, where the motion stands, and their powers.
+pub(super) fn works_of(motion: &mut Motion<System>) -> Result<(Vec<f64>, Vec<f64>), MotionError> {
     let n_before = usize::from(motion.dynamics().has_power());
-    motion.instant().integrals[n_before..].to_vec()
+    let works = motion.instant().integrals[n_before..].to_vec();
+    if works.is_empty() {
+        return Ok((works, Vec::new()));
+    }
+    let instant = motion.instant().clone();
+    let mut rates = vec![0.0; instant.integrals.len()];
+    motion.dynamics().fill_integrands(&instant, &mut rates)?;
+    Ok((works, rates[n_before..].to_vec()))
 }

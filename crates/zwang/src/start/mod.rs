@@ -5,6 +5,7 @@
 
 mod conflict;
 mod level;
+mod outside;
 mod report;
 mod walk;
 
@@ -18,7 +19,8 @@ use crate::system::System;
 use crate::verdict::contradiction;
 pub(crate) use conflict::{at_state, nearby_positions, velocities_at, velocities_clash, velocities_meet_elsewhere};
 use level::{Equation, LevelEquations, point_rows};
-pub(crate) use report::joined;
+pub(crate) use outside::nearest_outside;
+pub(crate) use report::{joined, start_line};
 pub use walk::{Elsewhere, nearby_state};
 pub(crate) use walk::{beside, elsewhere, units};
 

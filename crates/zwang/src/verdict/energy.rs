@@ -90,6 +90,10 @@ pub(super) fn energy(check: &mut Check, settings: &Settings) -> EnergyVerdict {
     let model = &check.equations.model;
     let later: Vec<String> =
         model.later.iter().filter(|l| l.changes_motion).map(|l| format!("{} is not computed yet", l.what)).collect();
+    let later = match later.is_empty() {
+        true => model.only_at_times().iter().map(|what| format!("{what} may take some of it")).collect(),
+        false => later,
+    };
     if !later.is_empty() {
         return EnergyVerdict { conserved: None, why: later, notes: Vec::new() };
     }

@@ -5,6 +5,7 @@ use zwang_motion::{MotionError, State};
 use super::control::unreachable;
 use crate::diagnostic::Diagnostic;
 use crate::equations::Equations;
+use crate::model::Level;
 use crate::quantity::{number, rounded};
 use crate::start::joined;
 
@@ -71,8 +72,33 @@ pub fn explain(equations: &Equations, state: &State, error: &MotionError) -> Dia
         MotionError::MassSingular => Diagnostic::error("Z605", "the method `rattle` needs a regular mass matrix")
             .with_note("here it is singular, and the constraints make up for it")
             .help("leave `method` out, or use `order8`"),
+        MotionError::Jammed { row } => at_row(
+            Diagnostic::error("Z610", format!("friction of `{}` holds its own normal force up", name_of(equations, *row))),
+            equations,
+            *row,
+        )
+        .with_note(format!("at t = {} no normal force, or any, satisfies Coulomb's law (Painlevé)", rounded(state.t, 9)))
+        .help("a smaller coefficient of friction, or a soft support instead of a rigid one, has a motion"),
+        MotionError::Excluded { row } => at_row(
+            Diagnostic::error("Z301", format!("contact `{}` and others exclude each other", name_of(equations, *row))),
+            equations,
+            *row,
+        )
+        .with_note(format!("at t = {} no motion keeps all of them", rounded(state.t, 9)))
+        .help("leave one of them out, or make room between them"),
         MotionError::NotHolonomic { row } => not_holonomic(equations, *row),
         MotionError::NoLegendre | MotionError::NoJacobian => Diagnostic::error("Z404", error.to_string()),
+    }
+}
+
+fn name_of(equations: &Equations, row: usize) -> &str {
+    equations.rows.get(row).map_or("", |row| row.name.as_str())
+}
+
+fn at_row(d: Diagnostic, equations: &Equations, row: usize) -> Diagnostic {
+    match equations.rows.get(row) {
+        Some(row) => d.at(equations.model.constraints[row.constraint].span, "this one"),
+        None => d,
     }
 }
 
@@ -81,6 +107,9 @@ fn not_holonomic(equations: &Equations, row: usize) -> Diagnostic {
     let message = "the method `rattle` holds ideal constraints on positions only";
     let d = Diagnostic::error("Z605", message);
     let d = match equations.rows.get(row) {
+        Some(row) if row.level == Level::Position => {
+            d.at(equations.model.constraints[row.constraint].span, "holds only at times")
+        }
         Some(row) => d.at(equations.model.constraints[row.constraint].span, "contains velocities or accelerations"),
         None => d.with_note("a `nonideal` law does work on the virtual displacements"),
     };

@@ -84,7 +84,9 @@ pub(super) fn momenta(check: &mut Check) -> (Vec<Cyclic>, Vec<Conserved>, Option
     let mut skipped = None;
     if others.len() > MOST_SOUGHT {
         skipped = Some(format!("sums of momenta are sought among {MOST_SOUGHT} coordinates at most"));
-    } else if check.equations.model.later.iter().all(|l| !l.changes_motion) {
+    } else if check.equations.model.later.iter().all(|l| !l.changes_motion)
+        && check.equations.model.only_at_times().is_empty()
+    {
         let (switching, others): (Vec<usize>, Vec<usize>) =
             others.into_iter().partition(|&k| switching.along(&check.equations, &acting, k));
         skipped = skipped_for(&check.equations, &switching);
@@ -203,6 +205,7 @@ fn spoilers(
         list.push(format!("{more} more"));
     }
     let mut later: Vec<String> = model.later.iter().filter(|l| l.changes_motion).map(|l| l.what.clone()).collect();
+    later.extend(model.only_at_times());
     later.extend(step.map(String::from));
     match (list.is_empty(), later.is_empty()) {
         (true, true) => (Some(true), list),

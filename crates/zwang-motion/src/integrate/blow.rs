@@ -1,0 +1,337 @@
+//! Impact with friction: every combination of sticking, sliding and no impulse is tried, all contacts at once.
+
+use super::contact::Touching;
+use super::search::{Search, Tried, seek};
+use crate::Roughness;
+use crate::unilateral::{Friction, MOST_NORMALS, length};
+
+/// What a place does in a blow.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Blow {
+    /// It takes an impulse, and its slip, if it has friction, ends.
+    Sticks,
+    /// It takes an impulse and slides in this sense, pressed with this sign.
+    Slides { sense: f64, press: f64 },
+    /// It takes no impulse.
+    Spared,
+}
+
+/// Inequalities may be missed by this part of the largest speed or impulse.
+const EDGE: f64 = 1e-9;
+
+/// Two outcomes are different ones if their velocities differ by this part.
+const DIFFERENT: f64 = 1e-6;
+
+/// The equations of a blow, for the normals and then the slips of what touches.
+pub(super) struct Blows<'t> {
+    pub(super) touching: &'t Touching,
+    /// Rates before, of normals and slips.
+    pub(super) before: Vec<f64>,
+    /// What the rates of the normals shall be at least.
+    pub(super) wanted: Vec<f64>,
+    /// How rough each friction is, by its place among all.
+    pub(super) roughness: &'t [Roughness],
+    pub(super) frictions: &'t [Friction],
+}
+
+/// Impulses and the rates after them.
+struct After {
+    impulses: Vec<f64>,
+    rates: Vec<f64>,
+}
+
+/// Why a blow has no outcome.
+pub(super) enum NoOutcome {
+    None,
+    Several,
+    /// None was found among very many.
+    NotFound,
+}
+
+/// The impulses of a blow.
+pub(super) struct Outcomes {
+    pub(super) impulses: Vec<f64>,
+    /// Whether there were too many combinations to look for another outcome.
+    pub(super) is_unchecked: bool,
+}
+
+/// A place with friction, or a contact without: its normal and its slips among the rows.
+struct Spot {
+    /// The contact's own row; none where the place belongs to a constraint that always holds.
+    normal: Option<usize>,
+    slips: Vec<usize>,
+    friction: Option<usize>,
+    /// Impulses of the rows that press, by the impulses of all rows.
+    pushes: Vec<Vec<f64>>,
+}
+
+impl Blows<'_> {
+    /// The impulses of the one outcome that keeps Newton's and Coulomb's laws.
+    pub(super) fn find(&self) -> Result<Outcomes, NoOutcome> {
+        let spots = self.spots();
+        let units: Vec<Vec<Blow>> = spots.iter().map(|spot| self.choices(spot)).collect();
+        let sizes: Vec<usize> = units.iter().map(Vec::len).collect();
+        // with two coefficients sticking and sliding may both be possible, and what can stick does
+        let rough = || spots.iter().filter_map(|spot| spot.friction).map(|k| self.roughness[k]);
+        let is_unique = rough().all(|r| r.holding == r.sliding);
+        let mut found: Option<After> = None;
+        let search = seek(&sizes, |at| {
+            let blows: Vec<Blow> = units.iter().zip(at).map(|(unit, &k)| unit[k]).collect();
+            let Some(after) = self.after(&spots, &blows) else { return Tried::Nothing };
+            let faults: Vec<f64> = (0..spots.len()).map(|k| self.fault(&spots[k], blows[k], &after)).collect();
+            if faults.iter().any(|fault| fault.is_nan()) {
+                return Tried::Nothing;
+            }
+            if faults.iter().any(|fault| *fault > EDGE) {
+                return Tried::Faulty(faults);
+            }
+            match &found {
+                Some(first) if is_unique && self.differ(first, &after) => return Tried::Another,
+                None => found = Some(after),
+                _ => {}
+            }
+            Tried::Fits
+        });
+        match (search, found) {
+            (Search::Several, _) => Err(NoOutcome::Several),
+            (Search::Found { is_checked, .. }, Some(after)) => {
+                Ok(Outcomes { impulses: after.impulses, is_unchecked: !is_checked })
+            }
+            (Search::NotFound, _) => Err(NoOutcome::NotFound),
+            _ => Err(NoOutcome::None),
+        }
+    }
+
+    fn spots(&self) -> Vec<Spot> {
+        let Touching { contacts, slips, held, rows, .. } = self.touching;
+        let unit = |c: usize| (0..rows.len()).map(|j| f64::from(u8::from(j == c))).collect::<Vec<f64>>();
+        let of = |c: usize| self.frictions.iter().position(|f| f.contact == Some(contacts[c]));
+        let contact = |c: usize| Spot {
+            normal: Some(c),
+            slips: slips[c].clone(),
+            friction: of(c),
+            pushes: of(c).map_or(Vec::new(), |_| vec![unit(c)]),
+        };
+        let held = held.iter().map(|held| Spot {
+            normal: None,
+            slips: held.slips.clone(),
+            friction: Some(held.friction),
+            pushes: held.pushes.clone(),
+        });
+        (0..contacts.len()).map(contact).chain(held).collect()
+    }
+
+    fn choices(&self, spot: &Spot) -> Vec<Blow> {
+        let mut choices = vec![Blow::Sticks];
+        if let Some(k) = spot.friction {
+            let is_sided = spot.normal.is_none() && self.frictions[k].single().is_some();
+            let presses: &[f64] = if is_sided { &[1.0, -1.0] } else { &[1.0] };
+            let senses: &[f64] = if spot.slips.len() == 1 { &[1.0, -1.0] } else { &[1.0] };
+            choices.extend(
+                presses.iter().flat_map(|&press| senses.iter().map(move |&sense| Blow::Slides { sense, press })),
+            );
+        }
+        choices.extend(spot.normal.map(|_| Blow::Spared));
+        choices
+    }
+
+    /// Impulses and rates if the places do this; none if the equations exclude each other.
+    fn after(&self, spots: &[Spot], blows: &[Blow]) -> Option<After> {
+        /// Directions settle by themselves within a few rounds, or by half steps later.
+        const ROUNDS: usize = 60;
+        const PATIENCE: usize = 20;
+        const FOUND: f64 = 1e-13;
+        let mut directions: Vec<Vec<f64>> =
+            spots.iter().zip(blows).map(|(spot, blow)| self.first(spot, *blow)).collect();
+        let slides = |k: usize| matches!(blows[k], Blow::Slides { .. });
+        let sought: Vec<usize> = (0..blows.len()).filter(|&k| slides(k) && directions[k].len() > 1).collect();
+        let is_curved = (0..blows.len())
+            .any(|k| slides(k) && spots[k].friction.is_some_and(|f| self.frictions[f].single().is_none()));
+        let mut impulses = vec![0.0; self.before.len()];
+        for round in 0..ROUNDS {
+            let after = self.solve(spots, blows, &directions, &impulses)?;
+            let size = after.impulses.iter().fold(0.0, |top: f64, p| top.max(p.abs()));
+            let moved = after.impulses.iter().zip(&impulses).fold(0.0, |top: f64, (x, y)| top.max((x - y).abs()));
+            let mut change = if is_curved && size > 0.0 { moved / size } else { 0.0 };
+            impulses.copy_from_slice(&after.impulses);
+            for &k in &sought {
+                let slip: Vec<f64> = spots[k].slips.iter().map(|&s| after.rates[s]).collect();
+                let speed = length(&slip);
+                if !(speed > 0.0) {
+                    return None;
+                }
+                let old = directions[k].clone();
+                directions[k] = slip.iter().map(|s| s / speed).collect();
+                if round > PATIENCE {
+                    let middle: Vec<f64> = directions[k].iter().zip(&old).map(|(x, y)| x + y).collect();
+                    let size = length(&middle).max(f64::MIN_POSITIVE);
+                    directions[k] = middle.iter().map(|x| x / size).collect();
+                }
+                change = directions[k].iter().zip(&old).fold(change, |top, (x, y)| top.max((x - y).abs()));
+            }
+            if change < FOUND {
+                return Some(after);
+            }
+        }
+        None
+    }
+
+    /// The direction in which a place slides, as far as it is known before.
+    fn first(&self, spot: &Spot, blow: Blow) -> Vec<f64> {
+        let Blow::Slides { sense, .. } = blow else { return vec![0.0; spot.slips.len()] };
+        if spot.slips.len() == 1 {
+            return vec![sense];
+        }
+        let slip: Vec<f64> = spot.slips.iter().map(|&k| self.before[k]).collect();
+        let speed = length(&slip);
+        if speed > 0.0 { slip.iter().map(|s| s / speed).collect() } else { slip }
+    }
+
+    fn solve(&self, spots: &[Spot], blows: &[Blow], directions: &[Vec<f64>], now: &[f64]) -> Option<After> {
+        let (n, S) = (self.before.len(), &self.touching.S);
+        let (mut G, mut g) = (vec![0.0; n * n], vec![0.0; n]);
+        let mut asks = |row: usize, right: f64| {
+            G[row * n..(row + 1) * n].copy_from_slice(&S[row * n..(row + 1) * n]);
+            g[row] = right;
+        };
+        for (spot, blow) in spots.iter().zip(blows) {
+            if let (Some(c), true) = (spot.normal, *blow != Blow::Spared) {
+                asks(c, self.wanted[c] - self.before[c]);
+            }
+            if *blow == Blow::Sticks {
+                spot.slips.iter().for_each(|&k| asks(k, -self.before[k]));
+            }
+        }
+        for ((spot, blow), direction) in spots.iter().zip(blows).zip(directions) {
+            if let (Some(c), Blow::Spared) = (spot.normal, blow) {
+                G[c * n + c] = 1.0;
+            }
+            let rub = match (blow, spot.friction) {
+                (Blow::Slides { press, .. }, Some(f)) => self.rub(spot, f, *press, now),
+                _ => Vec::new(),
+            };
+            for (&k, d) in spot.slips.iter().zip(direction) {
+                if *blow != Blow::Sticks {
+                    G[k * n + k] = 1.0;
+                }
+                rub.iter().enumerate().for_each(|(j, x)| G[k * n + j] += x * d);
+            }
+        }
+        let impulses = solved(G, g)?;
+        let rate = |i: usize| self.before[i] + (0..n).map(|j| S[i * n + j] * impulses[j]).sum::<f64>();
+        Some(After { rates: (0..n).map(rate).collect(), impulses })
+    }
+
+    /// μ N by the impulses of all rows.
+    fn rub(&self, spot: &Spot, friction: usize, press: f64, now: &[f64]) -> Vec<f64> {
+        let rough = self.roughness[friction];
+        let gradient = rough.gradient(&self.frictions[friction], press, &pressed(spot, now));
+        let along = |j: usize| spot.pushes.iter().zip(&gradient).map(|(by, g)| g * by[j]).sum::<f64>();
+        (0..now.len()).map(|j| rough.sliding * along(j)).collect()
+    }
+
+    /// How far a place misses the inequalities of what it does, as a part of the largest speed or impulse.
+    fn fault(&self, spot: &Spot, blow: Blow, after: &After) -> f64 {
+        let top = |x: &[f64]| x.iter().fold(f64::MIN_POSITIVE, |top: f64, x| top.max(x.abs()));
+        let (speed, strongest) = (top(&self.before), top(&after.impulses));
+        let pull = spot.normal.map_or(0.0, |c| -after.impulses[c] / strongest);
+        let pushes = pressed(spot, &after.impulses);
+        let rough = spot.friction.map(|k| self.roughness[k]);
+        match (blow, rough) {
+            (Blow::Spared, _) => spot.normal.map_or(0.0, |c| (self.wanted[c] - after.rates[c]) / speed),
+            (Blow::Sticks, None) => pull,
+            (Blow::Sticks, Some(r)) => {
+                let friction = length(&spot.slips.iter().map(|&k| after.impulses[k]).collect::<Vec<f64>>());
+                pull.max((friction - r.holding * r.normal(&pushes)) / strongest)
+            }
+            (Blow::Slides { sense, press }, _) => {
+                let is_single = spot.pushes.len() == 1;
+                let pull = if is_single { -press * pushes[0] / strongest } else { pull };
+                let back = if spot.slips.len() > 1 { 0.0 } else { -sense * after.rates[spot.slips[0]] / speed };
+                pull.max(back)
+            }
+        }
+    }
+
+    fn differ(&self, x: &After, y: &After) -> bool {
+        let size = self.before.iter().fold(0.0, |top: f64, x| top.max(x.abs()));
+        x.rates.iter().zip(&y.rates).any(|(x, y)| (x - y).abs() > DIFFERENT * size)
+    }
+}
+
+/// Impulses of the rows that press at a place.
+fn pressed(spot: &Spot, impulses: &[f64]) -> [f64; MOST_NORMALS] {
+    let mut pushes = [0.0; MOST_NORMALS];
+    for (push, by) in pushes.iter_mut().zip(&spot.pushes) {
+        *push = by.iter().zip(impulses).map(|(x, p)| x * p).sum();
+    }
+    pushes
+}
+
+/// G x = g by elimination with full pivots; where rows repeat each other some x are zero. None if rows exclude each other.
+fn solved(mut G: Vec<f64>, mut g: Vec<f64>) -> Option<Vec<f64>> {
+    /// Beside the largest entry, a pivot below this is rounding.
+    const NOTHING: f64 = 1e-12;
+    let n = g.len();
+    let (size, right) =
+        (G.iter().fold(0.0, |t: f64, x| t.max(x.abs())), g.iter().fold(0.0, |t: f64, x| t.max(x.abs())));
+    let mut order: Vec<usize> = (0..n).collect();
+    let mut rank = 0;
+    while rank < n {
+        let places = (rank..n).flat_map(|i| (rank..n).map(move |j| (i, j)));
+        let (i, j) = places.max_by(|a, b| G[a.0 * n + a.1].abs().total_cmp(&G[b.0 * n + b.1].abs()))?;
+        if !(G[i * n + j].abs() > NOTHING * size) {
+            break;
+        }
+        (0..n).for_each(|k| G.swap(rank * n + k, i * n + k));
+        g.swap(rank, i);
+        (0..n).for_each(|k| G.swap(k * n + rank, k * n + j));
+        order.swap(rank, j);
+        for k in rank + 1..n {
+            let factor = G[k * n + rank] / G[rank * n + rank];
+            (rank..n).for_each(|l| G[k * n + l] -= factor * G[rank * n + l]);
+            g[k] -= factor * g[rank];
+        }
+        rank += 1;
+    }
+    if g[rank..].iter().any(|x| x.abs() > 1e-9 * right) {
+        return None;
+    }
+    let mut x = vec![0.0; n];
+    for i in (0..rank).rev() {
+        let sum: f64 = (i + 1..rank).map(|j| G[i * n + j] * x[order[j]]).sum();
+        x[order[i]] = (g[i] - sum) / G[i * n + i];
+    }
+    Some(x)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn blows(touching: &Touching, before: [f64; 2], mu: f64) -> Vec<f64> {
+        let roughness = [Roughness { forces: [[1.0, 0.0, 0.0], [0.0; 3], [0.0; 3]], holding: mu, sliding: mu }];
+        let frictions = [Friction { normals: vec![0], contact: Some(0), slip: vec![1] }];
+        let wanted = vec![-0.5 * before[0]];
+        let blows = Blows { touching, before: before.to_vec(), wanted, roughness: &roughness, frictions: &frictions };
+        let Ok(found) = blows.find() else { panic!("an outcome of {before:?}") };
+        found.impulses
+    }
+
+    /// A unit mass with velocity (s, −1) and restitution ½ takes a normal impulse of 3/2; friction takes μ times that, or all s.
+    #[test]
+    fn a_particle_that_is_struck_slides_on_or_sticks() {
+        let touching = Touching {
+            contacts: vec![0],
+            rows: vec![0, 1],
+            slips: vec![vec![1]],
+            held: Vec::new(),
+            S: vec![1.0, 0.0, 0.0, 1.0],
+            responses: Vec::new(),
+        };
+        for (slip, mu, friction) in [(3.0, 0.2, -0.3), (-3.0, 0.2, 0.3), (0.1, 0.2, -0.1), (0.0, 0.2, 0.0)] {
+            let found = blows(&touching, [-1.0, slip], mu);
+            assert!((found[0] - 1.5).abs() < 1e-14 && (found[1] - friction).abs() < 1e-14, "{slip}: {found:?}");
+        }
+    }
+}

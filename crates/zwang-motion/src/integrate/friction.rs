@@ -1,0 +1,311 @@
+//! Which mode follows where friction acts: the one whose motion keeps its own inequalities.
+
+use super::contact::Before;
+use super::search::{Search, Tried, seek};
+use super::*;
+use crate::unilateral::modes::Grip;
+
+/// What one contact, or one friction of a row that always holds, may do next.
+#[derive(Clone, Debug)]
+struct Choice {
+    /// A contact, and whether it closes.
+    contact: Option<(usize, bool)>,
+    friction: Option<Try>,
+}
+
+/// What one friction may do next.
+#[derive(Clone, Debug)]
+struct Try {
+    friction: usize,
+    grip: Grip,
+    /// The sign of the λ that presses.
+    press: f64,
+    /// Whether it sets out from rest.
+    begins: bool,
+}
+
+/// Inequalities may be missed by this part of the terms in them: modes meet where they are equalities.
+const EDGE: f64 = 1e-9;
+
+/// Two accelerations are different ones if they differ by this part.
+const DIFFERENT: f64 = 1e-6;
+
+impl<D: Dynamics + ?Sized> Motion<'_, D> {
+    /// Finds the mode whose motion keeps its inequalities: `resting` contacts may close; `fired` have just let go.
+    pub(super) fn choose_among(&mut self, resting: &[usize], fired: &[usize], before: &Before) -> Result<(), Outcome> {
+        let has_fired = !fired.is_empty();
+        self.flow.place(self.t, &self.y);
+        self.flow.modes.open_all();
+        self.flow.release();
+        self.flow.evaluate().map_err(Outcome::Failed)?;
+        self.flow.modes.free = self.flow.instant.qddot.iter().map(|x| x.abs()).collect();
+        // where forces are shared no single one says what lets go; something does
+        let fired = if before.is_shared { &[] } else { fired };
+        let units = self.units(resting, fired, &before.grips).map_err(Outcome::Failed)?;
+        let sizes: Vec<usize> = units.iter().map(Vec::len).collect();
+        let mut found: Option<Vec<f64>> = None;
+        let search = seek(&sizes, |at| {
+            self.take(&units, at);
+            if before.is_shared && has_fired && before.is_same(&self.flow.modes) {
+                return Tried::Nothing;
+            }
+            // a mode without a solution is none
+            let Ok(faults) = self.faults(&units, at) else { return Tried::Nothing };
+            if faults.iter().any(|fault| fault.is_nan()) {
+                return Tried::Nothing;
+            }
+            if faults.iter().any(|fault| *fault > EDGE) {
+                return Tried::Faulty(faults);
+            }
+            let qddot = &self.flow.instant.qddot;
+            match &found {
+                Some(first) if differ(first, qddot, &self.flow.modes.free) => return Tried::Another,
+                None => found = Some(qddot.clone()),
+                _ => {}
+            }
+            Tried::Fits
+        });
+        let (t, rows) = (self.t, self.pressing(&units));
+        let (at, is_checked) = match search {
+            Search::Found { at, is_checked } => (at, is_checked),
+            Search::Several => return Err(Outcome::Ambiguous { t, rows, n_modes: 2 }),
+            Search::None => return Err(Outcome::Ambiguous { t, rows, n_modes: 0 }),
+            Search::NotFound => return Err(Outcome::TooManyModes { t, rows }),
+        };
+        self.n_unchecked += usize::from(!is_checked);
+        self.take(&units, &at);
+        // directions that were sought are found again, now with the coefficient of sliding
+        self.faults(&units, &at).map_err(Outcome::Failed)?;
+        self.flow.modes.begins.fill(false);
+        Ok(())
+    }
+
+    /// How often there were too many modes to look for another one that fits.
+    pub fn n_unchecked(&self) -> usize {
+        self.n_unchecked
+    }
+
+    /// Notes contacts and rows with friction that repeat others in this mode: their λ is the shortest of many.
+    pub(super) fn mind_shared(&mut self) -> Result<(), MotionError> {
+        let flow = &mut self.flow;
+        flow.release();
+        flow.factor()?;
+        let rank = flow.all.rank();
+        if rank == flow.modes.off.iter().filter(|off| !**off).count() {
+            return Ok(());
+        }
+        for k in 0..flow.modes.frictions.len() {
+            let normals = flow.modes.frictions[k].normals.clone();
+            if !matches!(flow.modes.grips[k], Grip::Slides(_)) || self.shared.contains(&normals[0]) {
+                continue;
+            }
+            normals.iter().for_each(|&row| flow.modes.off[row] = true);
+            flow.release();
+            flow.factor()?;
+            // a force that no other row can take leaves as many directions free as it has rows
+            if flow.all.rank() + normals.len() > rank {
+                self.shared.push(normals[0]);
+            }
+            flow.modes.switch();
+        }
+        for c in 0..flow.modes.contacts.len() {
+            let row = flow.modes.contacts[c].row;
+            if !flow.modes.closed[c] || self.undetermined.contains(&row) {
+                continue;
+            }
+            flow.modes.off[row] = true;
+            flow.release();
+            flow.factor()?;
+            if flow.all.rank() == rank {
+                self.undetermined.push(row);
+            }
+            flow.modes.switch();
+        }
+        flow.release();
+        Ok(())
+    }
+
+    /// The rows that press, for messages.
+    fn pressing(&self, units: &[Vec<Choice>]) -> Vec<usize> {
+        let tries = units.iter().filter_map(|unit| unit[0].friction.as_ref());
+        tries.map(|t| self.flow.modes.frictions[t.friction].normals[0]).collect()
+    }
+
+    /// What each contact that rests and each friction may do, the likely first.
+    fn units(&mut self, resting: &[usize], fired: &[usize], old: &[Grip]) -> Result<Vec<Vec<Choice>>, MotionError> {
+        let mut units = Vec::new();
+        let n_contacts = self.flow.modes.contacts.len();
+        let has_friction = |c: usize| self.flow.modes.frictions.iter().any(|f| f.contact == Some(c));
+        for &c in resting.iter().filter(|&&c| !has_friction(c)) {
+            let closes = [true, false].map(|closed| Choice { contact: Some((c, closed)), friction: None });
+            units.push(closes.into_iter().filter(|x| !(fired.contains(&c) && x.contact == Some((c, true)))).collect());
+        }
+        for k in 0..self.flow.modes.frictions.len() {
+            let contact = self.flow.modes.frictions[k].contact;
+            if contact.is_some_and(|c| !resting.contains(&c)) {
+                continue;
+            }
+            let lets_go = fired.contains(&(n_contacts + 2 * k)) && old[k] == Grip::Sticks;
+            let tries = self.tries(k, contact.is_some(), lets_go)?;
+            let mut unit: Vec<Choice> =
+                tries.into_iter().map(|t| Choice { contact: contact.map(|c| (c, true)), friction: Some(t) }).collect();
+            if let Some(c) = contact {
+                if fired.contains(&c) {
+                    unit.clear();
+                }
+                let idle = Try { friction: k, grip: Grip::Idle, press: 1.0, begins: false };
+                unit.push(Choice { contact: Some((c, false)), friction: Some(idle) });
+            }
+            units.push(unit);
+        }
+        Ok(units)
+    }
+
+    /// What friction k may do while it is pressed.
+    fn tries(&mut self, k: usize, is_contact: bool, lets_go: bool) -> Result<Vec<Try>, MotionError> {
+        /// Where sliding ends the slip has gone beyond zero by its noise, and not much further.
+        const STOPPED: f64 = 100.0;
+        let flow = &mut self.flow;
+        let slip = flow.slip(k)?;
+        let rows = flow.modes.frictions[k].slip.clone();
+        let speed = slip.iter().map(|s| s * s).sum::<f64>().sqrt();
+        let rests = speed <= STOPPED * flow.rate_noise(&rows);
+        let is_sided = !is_contact && flow.modes.frictions[k].single().is_some();
+        let presses: &[f64] = if is_sided { &[1.0, -1.0] } else { &[1.0] };
+        let senses: &[f64] = if rests && rows.len() == 1 { &[1.0, -1.0] } else { &[1.0] };
+        let mut tries = Vec::new();
+        // what has just reached its cone does not hold; slips at rest that hold each other are decided together
+        if rests && !lets_go {
+            tries.push(Try { friction: k, grip: Grip::Sticks, press: 1.0, begins: false });
+        }
+        for &press in presses {
+            for &sense in senses {
+                let sense = if rests { sense } else { slip[0].signum() };
+                tries.push(Try { friction: k, grip: Grip::Slides(sense), press, begins: rests });
+            }
+        }
+        if !rests {
+            flow.modes.directions[k] = slip.iter().map(|s| s / speed).collect();
+        }
+        Ok(tries)
+    }
+
+    /// Sets a mode.
+    fn take(&mut self, units: &[Vec<Choice>], at: &[usize]) {
+        let modes = &mut self.flow.modes;
+        modes.open_all();
+        modes.begins.fill(false);
+        for choice in units.iter().zip(at).map(|(unit, &k)| &unit[k]) {
+            if let Some((c, closed)) = choice.contact {
+                modes.closed[c] = closed;
+            }
+            if let Some(t) = &choice.friction {
+                modes.grips[t.friction] = t.grip;
+                modes.presses[t.friction] = t.press;
+                modes.begins[t.friction] = t.begins;
+            }
+        }
+        modes.switch();
+        self.flow.release();
+    }
+
+    /// How far the motion in the mode at hand misses the inequalities of each unit, as a part of the terms in them.
+    fn faults(&mut self, units: &[Vec<Choice>], at: &[usize]) -> Result<Vec<f64>, MotionError> {
+        self.seek_directions(units, at)?;
+        self.flow.evaluate()?;
+        let flow = &mut self.flow;
+        let mut roughness = flow.modes.roughness.clone();
+        flow.dynamics.fill_roughness(&flow.instant.state, &mut roughness)?;
+        let lambda = &flow.instant.lambda;
+        let top = lambda.iter().fold(f64::MIN_POSITIVE, |top: f64, l| top.max(l.abs()));
+        let fault = |choice: &Choice| {
+            let of_contact = choice.contact.map_or(0.0, |(c, closed)| {
+                let row = flow.modes.contacts[c].row;
+                let (w, terms) = excess(flow, row);
+                if closed { -lambda[row] / top } else { -w / terms }
+            });
+            let Some(t) = &choice.friction else { return of_contact };
+            let friction = &flow.modes.frictions[t.friction];
+            let pushes = friction.pushes(lambda);
+            let force = friction.slip.iter().map(|&row| lambda[row] * lambda[row]).sum::<f64>().sqrt();
+            let rough = roughness[t.friction];
+            let of_friction = match t.grip {
+                Grip::Idle => 0.0,
+                // what sticks has no room: where it meets sliding the two agree
+                Grip::Sticks => (force - rough.holding * rough.normal(&pushes)) / (EDGE * top),
+                Grip::Slides(sense) => {
+                    let pull = if friction.single().is_some() { -t.press * pushes[0] / top } else { 0.0 };
+                    let sets_out = t.begins && friction.slip.len() == 1;
+                    let (w, terms) = excess(flow, friction.slip[0]);
+                    if sets_out { pull.max(-sense * w / terms) } else { pull }
+                }
+            };
+            of_contact.max(of_friction)
+        };
+        let choices = units.iter().zip(at).map(|(unit, &k)| &unit[k]);
+        Ok(choices.map(fault).collect())
+    }
+
+    /// In space, sliding sets out along the acceleration it leads to.
+    fn seek_directions(&mut self, units: &[Vec<Choice>], at: &[usize]) -> Result<(), MotionError> {
+        const ROUNDS: usize = 60;
+        const FOUND: f64 = 1e-13;
+        let tries = units.iter().zip(at).filter_map(|(unit, &k)| unit[k].friction.as_ref());
+        let sought: Vec<usize> = tries
+            .filter(|t| t.begins && self.flow.modes.frictions[t.friction].slip.len() > 1)
+            .map(|t| t.friction)
+            .collect();
+        if sought.is_empty() {
+            return Ok(());
+        }
+        // first against the force that would hold it
+        for &k in &sought {
+            self.flow.modes.grips[k] = Grip::Sticks;
+        }
+        self.flow.modes.switch();
+        self.flow.evaluate()?;
+        for &k in &sought {
+            let held: Vec<f64> =
+                self.flow.modes.frictions[k].slip.iter().map(|&r| -self.flow.instant.lambda[r]).collect();
+            self.flow.modes.directions[k] = unit_vector(&held);
+            self.flow.modes.grips[k] = Grip::Slides(1.0);
+        }
+        self.flow.modes.switch();
+        self.flow.release();
+        for _ in 0..ROUNDS {
+            self.flow.evaluate()?;
+            let mut change = 0f64;
+            for &k in &sought {
+                let flow = &self.flow;
+                let rate: Vec<f64> = flow.modes.frictions[k].slip.iter().map(|&row| excess(flow, row).0).collect();
+                let direction = unit_vector(&rate);
+                let old = &flow.modes.directions[k];
+                change = direction.iter().zip(old).fold(change, |top, (x, y)| top.max((x - y).abs()));
+                self.flow.modes.directions[k] = direction;
+            }
+            if change <= FOUND {
+                return Ok(());
+            }
+        }
+        Err(MotionError::NotConverged { residual: 0.0 })
+    }
+}
+
+/// A q̈ − b of a row, whether it holds or not, and the size of its terms.
+fn excess<D: Dynamics + ?Sized>(flow: &Flow<D>, row: usize) -> (f64, f64) {
+    let whole = &flow.modes.whole;
+    let (col, value) = whole.constraint_matrix.row(row);
+    let b = whole.constraint_rhs[row];
+    let terms = col.iter().zip(value).map(|(&j, a)| (a * flow.instant.qddot[j], a.abs() * flow.modes.free[j]));
+    terms.fold((-b, b.abs().max(f64::MIN_POSITIVE)), |(sum, size), (x, free)| (sum + x, size + x.abs() + free))
+}
+
+fn unit_vector(x: &[f64]) -> Vec<f64> {
+    let length = x.iter().map(|x| x * x).sum::<f64>().sqrt();
+    if length > 0.0 { x.iter().map(|x| x / length).collect() } else { x.to_vec() }
+}
+
+fn differ(x: &[f64], y: &[f64], free: &[f64]) -> bool {
+    let size = x.iter().chain(y).chain(free).fold(0.0, |top: f64, x| top.max(x.abs()));
+    x.iter().zip(y).any(|(x, y)| (x - y).abs() > DIFFERENT * size)
+}

@@ -1,0 +1,117 @@
+//! Which rows hold now.
+
+use super::sliding::Response;
+use super::{Contact, Friction, Roughness};
+use crate::Given;
+
+/// What a friction does.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Grip {
+    /// Its contact is open.
+    Idle,
+    /// Its slip rows hold.
+    Sticks,
+    /// It slides, in this sense where there is one slip row.
+    Slides(f64),
+}
+
+/// The mode, and the rows as they are before those that do not hold become zero.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Modes {
+    pub(crate) contacts: Vec<Contact>,
+    pub(crate) frictions: Vec<Friction>,
+    /// One for each contact.
+    pub(crate) closed: Vec<bool>,
+    /// One for each friction; and the sign of the λ that presses.
+    pub(crate) grips: Vec<Grip>,
+    pub(crate) presses: Vec<f64>,
+    /// Where each friction slides to when it begins.
+    pub(crate) directions: Vec<Vec<f64>>,
+    /// Whether each slides out of rest only on trial, with the coefficient that holds.
+    pub(crate) begins: Vec<bool>,
+    /// Contacts that touch although they are open: rounding of their gap is no impact.
+    pub(crate) lifting: Vec<bool>,
+    /// A push below this is none.
+    pub(crate) no_push: f64,
+    pub(crate) roughness: Vec<Roughness>,
+    /// The size of the accelerations with every contact open and no friction, beside which others are judged.
+    pub(crate) free: Vec<f64>,
+    pub(crate) responses: Vec<Response>,
+    /// One for each row: whether it is left out now. Empty where all rows always hold.
+    pub(crate) off: Vec<bool>,
+    /// A and b with all rows.
+    pub(crate) whole: Given,
+}
+
+impl Modes {
+    /// Everything open or sliding.
+    pub(crate) fn new(contacts: Vec<Contact>, frictions: Vec<Friction>, given: &Given) -> Modes {
+        if contacts.is_empty() && frictions.is_empty() {
+            return Modes::default();
+        }
+        let mut modes = Modes {
+            closed: vec![false; contacts.len()],
+            grips: vec![Grip::Idle; frictions.len()],
+            presses: vec![1.0; frictions.len()],
+            directions: frictions.iter().map(|f| vec![0.0; f.slip.len()]).collect(),
+            begins: vec![false; frictions.len()],
+            lifting: vec![false; contacts.len()],
+            no_push: 0.0,
+            roughness: vec![Roughness::default(); frictions.len()],
+            responses: Vec::new(),
+            free: Vec::new(),
+            off: vec![false; given.constraint_rhs.len()],
+            whole: given.clone(),
+            contacts,
+            frictions,
+        };
+        modes.switch();
+        modes
+    }
+
+    /// Whether all rows always hold.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.off.is_empty()
+    }
+
+    /// Opens every contact and lets no friction hold.
+    pub(crate) fn open_all(&mut self) {
+        self.closed.fill(false);
+        self.grips.fill(Grip::Idle);
+        self.switch();
+    }
+
+    /// Decides for every row whether it holds.
+    pub(crate) fn switch(&mut self) {
+        self.off.fill(false);
+        for (contact, closed) in self.contacts.iter().zip(&self.closed) {
+            self.off[contact.row] = !closed;
+        }
+        for (friction, grip) in self.frictions.iter().zip(&self.grips) {
+            friction.slip.iter().for_each(|&row| self.off[row] = *grip != Grip::Sticks);
+        }
+    }
+
+    /// Keeps all rows and makes those zero that do not hold.
+    pub(crate) fn mask(&mut self, given: &mut Given) {
+        if self.is_empty() {
+            return;
+        }
+        self.whole.constraint_matrix.value.copy_from_slice(&given.constraint_matrix.value);
+        self.whole.constraint_rhs.copy_from_slice(&given.constraint_rhs);
+        for row in (0..self.off.len()).filter(|row| self.off[*row]) {
+            given.constraint_matrix.row_mut(row).1.fill(0.0);
+            given.constraint_rhs[row] = 0.0;
+        }
+    }
+
+    /// The same for residuals of the first rows.
+    pub(crate) fn mask_residual(&self, residual: &mut [f64]) {
+        residual.iter_mut().zip(&self.off).filter(|(_, off)| **off).for_each(|(x, _)| *x = 0.0);
+    }
+
+    /// Whether some friction slides.
+    pub(crate) fn slides(&self) -> bool {
+        self.grips.iter().any(|grip| matches!(grip, Grip::Slides(_)))
+    }
+}

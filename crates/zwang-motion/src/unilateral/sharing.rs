@@ -1,0 +1,158 @@
+//! Forces that are not determined one by one: how contacts that repeat each other may share them.
+//!
+//! A table on four legs stands as long as *some* way to share its weight keeps every leg pushing and inside its cone. The
+//! shortest λ need not be one: where it is not, the nearest to it that is stands for it. The motion does not depend on this.
+
+use super::modes::Grip;
+use crate::factor::dense::symmetric_eigen;
+use crate::{Dynamics, MotionError, flow::Flow};
+
+/// Room that is asked for, as a part of the largest λ: rounding alone must not end a mode.
+const MARGIN: f64 = 1e-10;
+
+/// Rounds of Gauss and Newton: violations are almost linear in the shares.
+const ROUNDS: usize = 60;
+
+/// What a share of λ must keep, and by how much it misses that.
+struct Misses {
+    /// Each miss with its gradient by λ.
+    misses: Vec<(f64, Vec<(usize, f64)>)>,
+}
+
+impl<D: Dynamics + ?Sized> Flow<'_, D> {
+    /// Changes λ, of which Aᵀλ is all that matters, so that contacts push and what sticks stays inside its cone, if that is
+    /// possible. Where friction slides, the shortest λ stays: the motion itself depends on it, and that is said elsewhere.
+    pub(crate) fn share(&mut self) -> Result<(), MotionError> {
+        let held: Vec<usize> = (0..self.modes.off.len()).filter(|&row| !self.modes.off[row]).collect();
+        let n_free = held.len().saturating_sub(self.all.rank());
+        if self.modes.is_empty() || self.modes.slides() || n_free == 0 {
+            return Ok(());
+        }
+        let mut roughness = std::mem::take(&mut self.modes.roughness);
+        let done = self.dynamics.fill_roughness(&self.instant.state, &mut roughness);
+        self.modes.roughness = roughness;
+        done?;
+        let mut lambda = self.instant.lambda.clone();
+        let room = MARGIN * lambda.iter().fold(0.0, |top: f64, l| top.max(l.abs()));
+        let first = self.misses(&lambda, room);
+        if first.size() == 0.0 {
+            return Ok(());
+        }
+        let free = self.free_shares(&held, n_free);
+        let mut least = first.size();
+        let mut misses = first;
+        for _ in 0..ROUNDS {
+            let step = misses.step(&free, n_free);
+            let Some((next, after)) = self.shorter(&lambda, &free, &step, room, least) else { break };
+            (lambda, least, misses) = (next, after.size(), after);
+            if least == 0.0 {
+                break;
+            }
+        }
+        self.instant.lambda = lambda;
+        Ok(())
+    }
+
+    /// λ after as much of a step as makes the misses smaller.
+    fn shorter(
+        &self,
+        lambda: &[f64],
+        free: &[Vec<f64>],
+        step: &[f64],
+        room: f64,
+        least: f64,
+    ) -> Option<(Vec<f64>, Misses)> {
+        const HALVINGS: usize = 12;
+        let mut part = 1.0;
+        for _ in 0..HALVINGS {
+            let mut next = lambda.to_vec();
+            for (z, h) in free.iter().zip(step) {
+                next.iter_mut().zip(z).for_each(|(x, z)| *x += part * h * z);
+            }
+            let misses = self.misses(&next, room);
+            if misses.size() < least * (1.0 - 1e-3 * part) {
+                return Some((next, misses));
+            }
+            part *= 0.5;
+        }
+        None
+    }
+
+    /// Directions in which λ changes without any force: the null space of Aᵀ on the rows that hold.
+    fn free_shares(&self, held: &[usize], n_free: usize) -> Vec<Vec<f64>> {
+        let (A, m) = (&self.given.constraint_matrix, held.len());
+        let dense: Vec<Vec<f64>> = held
+            .iter()
+            .map(|&row| {
+                let mut x = vec![0.0; self.n];
+                let (col, value) = A.row(row);
+                col.iter().zip(value).for_each(|(&j, a)| x[j] += a);
+                x
+            })
+            .collect();
+        // a row that has vanished is free by itself, and its force is none
+        let length: Vec<f64> = dense.iter().map(|x| super::length(x)).collect();
+        let unit = |i: usize| if length[i] > 0.0 { 1.0 / length[i] } else { 0.0 };
+        let product =
+            |i: usize, j: usize| unit(i) * unit(j) * dense[i].iter().zip(&dense[j]).map(|(x, y)| x * y).sum::<f64>();
+        let S: Vec<f64> = (0..m * m).map(|k| product(k / m, k % m)).collect();
+        let (_, vectors) = symmetric_eigen(&S, m, self.settings.small_limit);
+        let of = |k: usize| {
+            let mut z = vec![0.0; self.modes.off.len()];
+            held.iter().enumerate().for_each(|(i, &row)| z[row] = unit(i) * vectors[k * m + i]);
+            z
+        };
+        (0..n_free).map(of).collect()
+    }
+
+    fn misses(&self, lambda: &[f64], room: f64) -> Misses {
+        let modes = &self.modes;
+        let mut misses = Vec::new();
+        for (contact, closed) in modes.contacts.iter().zip(&modes.closed) {
+            if *closed && lambda[contact.row] < room {
+                misses.push((room - lambda[contact.row], vec![(contact.row, -1.0)]));
+            }
+        }
+        for (k, friction) in modes.frictions.iter().enumerate().filter(|(k, _)| modes.grips[*k] == Grip::Sticks) {
+            let (rough, pushes) = (modes.roughness[k], friction.pushes(lambda));
+            let slip: Vec<f64> = friction.slip.iter().map(|&row| lambda[row]).collect();
+            let force = super::length(&slip);
+            let miss = force - rough.holding * rough.normal(&pushes) + room;
+            if miss > 0.0 && force > 0.0 {
+                let press = if friction.contact.is_some() { 1.0 } else { pushes[0].signum() };
+                let gradient = rough.gradient(friction, press, &pushes);
+                let along = friction.slip.iter().zip(&slip).map(|(&row, x)| (row, x / force));
+                let pressed = friction.normals.iter().zip(&gradient).map(|(&row, g)| (row, -rough.holding * g));
+                misses.push((miss, along.chain(pressed).collect()));
+            }
+        }
+        Misses { misses }
+    }
+}
+
+impl Misses {
+    /// The root of the sum of squares.
+    fn size(&self) -> f64 {
+        self.misses.iter().map(|(miss, _)| miss * miss).sum::<f64>().sqrt()
+    }
+
+    /// The least squares step along the free directions.
+    fn step(&self, free: &[Vec<f64>], n_free: usize) -> Vec<f64> {
+        let (mut G, mut g) = (vec![0.0; n_free * n_free], vec![0.0; n_free]);
+        for (miss, gradient) in &self.misses {
+            let slope: Vec<f64> = free.iter().map(|z| gradient.iter().map(|&(row, d)| d * z[row]).sum()).collect();
+            for i in 0..n_free {
+                g[i] -= miss * slope[i];
+                (0..n_free).for_each(|j| G[i * n_free + j] += slope[i] * slope[j]);
+            }
+        }
+        // directions that mend nothing stay as they are
+        const DAMPING: f64 = 1e-10;
+        let top = (0..n_free).fold(f64::MIN_POSITIVE, |top: f64, i| top.max(G[i * n_free + i]));
+        (0..n_free).for_each(|i| G[i * n_free + i] += DAMPING * top);
+        match super::sliding::eliminate(&mut G, &mut g, 0.0) {
+            Ok(()) => g,
+            Err(_) => vec![0.0; n_free],
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! Sliding friction: a force in proportion to one that it changes itself.
+
+use super::MOST_NORMALS;
+use super::modes::Grip;
+use crate::{Dynamics, MotionError, flow::Flow};
+
+/// What a normal force of one does through one sliding friction.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Response {
+    /// Which friction.
+    friction: usize,
+    /// λ of its slip rows for N = 1: −μ s/|s|.
+    rub: Vec<f64>,
+    /// The accelerations and multipliers this makes.
+    qddot: Vec<f64>,
+    lambda: Vec<f64>,
+}
+
+/// A pivot of the equations for the normal forces below this says that friction and normal force hold each other up.
+const JAMMED: f64 = 1e-10;
+
+impl<D: Dynamics + ?Sized> Flow<'_, D> {
+    /// The slip of friction k here, and the direction in which it slides: along the slip, or as the mode says where it has
+    /// just begun.
+    pub(crate) fn direction(&mut self, k: usize) -> Result<Vec<f64>, MotionError> {
+        let rows = self.modes.frictions[k].slip.clone();
+        if let (1, Grip::Slides(sense)) = (rows.len(), self.modes.grips[k]) {
+            return Ok(vec![sense]);
+        }
+        let slip = self.slip(k)?;
+        let speed = slip.iter().map(|s| s * s).sum::<f64>().sqrt();
+        let still = self.rate_noise(&rows);
+        // beyond the place where it stops the force goes on as it was, so that the place can be found
+        let goes_on: f64 = slip.iter().zip(&self.modes.directions[k]).map(|(s, d)| s * d).sum();
+        Ok(match speed > still && goes_on > 0.0 {
+            true => slip.iter().map(|s| s / speed).collect(),
+            false => self.modes.directions[k].clone(),
+        })
+    }
+
+    /// s of friction k here.
+    pub(crate) fn slip(&mut self, k: usize) -> Result<Vec<f64>, MotionError> {
+        let rates = self.rates()?;
+        Ok(self.modes.frictions[k].slip.iter().map(|&row| rates[row]).collect())
+    }
+
+    /// φ̇ and ψ of all rows here, whether they hold or not.
+    pub(crate) fn rates(&mut self) -> Result<Vec<f64>, MotionError> {
+        let mut rates = vec![0.0; self.h + self.dynamics.n_velocity_rows()];
+        self.dynamics.fill_velocities(&self.instant.state, &mut rates)?;
+        Ok(rates)
+    }
+
+    /// A rate of these rows below this is rounding.
+    pub(crate) fn rate_noise(&self, rows: &[usize]) -> f64 {
+        /// Velocities are known to this part of their size after a projection.
+        const STILL: f64 = 1e-12;
+        let size = |&row: &usize| self.row_size(row, &self.v_size);
+        STILL * rows.iter().map(size).fold(0.0, f64::max)
+    }
+
+    /// Σ |Aᵢⱼ| sizeⱼ of a row, whether it holds or not.
+    pub(crate) fn row_size(&self, row: usize, sizes: &[f64]) -> f64 {
+        let (col, value) = self.modes.whole.constraint_matrix.row(row);
+        col.iter().zip(value).map(|(&j, a)| a.abs() * sizes[j]).sum()
+    }
+
+    /// What every sliding friction does for a unit push, with the decomposition at hand.
+    pub(crate) fn prepare_sliding(&mut self) -> Result<(), MotionError> {
+        let mut responses = std::mem::take(&mut self.modes.responses);
+        responses.clear();
+        let mut roughness = std::mem::take(&mut self.modes.roughness);
+        self.dynamics.fill_roughness(&self.instant.state, &mut roughness)?;
+        self.modes.roughness = roughness;
+        let none = vec![0.0; self.given.constraint_rhs.len()];
+        for k in 0..self.modes.frictions.len() {
+            if !matches!(self.modes.grips[k], Grip::Slides(_)) {
+                continue;
+            }
+            let rough = self.modes.roughness[k];
+            let mu = if self.modes.begins[k] { rough.holding } else { rough.sliding };
+            let rub: Vec<f64> = self.direction(k)?.iter().map(|d| -mu * d).collect();
+            let mut force = vec![0.0; self.n];
+            for (&row, x) in self.modes.frictions[k].slip.iter().zip(&rub) {
+                let (col, value) = self.modes.whole.constraint_matrix.row(row);
+                col.iter().zip(value).for_each(|(&j, a)| force[j] += x * a);
+            }
+            let mut response = Response { friction: k, rub, qddot: vec![0.0; self.n], lambda: vec![0.0; none.len()] };
+            let A = &self.given.constraint_matrix;
+            self.all.solve(A, &force, &[], &none, &mut response.qddot)?;
+            self.all.multipliers(A, &mut response.lambda)?;
+            responses.push(response);
+        }
+        self.modes.responses = responses;
+        Ok(())
+    }
+
+    /// Adds friction to q̈ and λ, which are those without it. The normal forces solve
+    ///
+    /// $$ N_k = \Bigl|F_k\Bigl(\lambda + \sum_j N_j\,\lambda^{(j)}\Bigr)\Bigr| $$
+    ///
+    /// by Newton's method; where one row presses, its sign is the mode's, and one step is exact.
+    pub(crate) fn add_sliding(&mut self) -> Result<(), MotionError> {
+        let responses = std::mem::take(&mut self.modes.responses);
+        let solved = self.normal_forces(&responses);
+        if let Ok(N) = &solved {
+            let instant = &mut self.instant;
+            for (response, &N) in responses.iter().zip(N) {
+                instant.qddot.iter_mut().zip(&response.qddot).for_each(|(x, r)| *x += N * r);
+                instant.lambda.iter_mut().zip(&response.lambda).for_each(|(x, r)| *x += N * r);
+            }
+            for (response, &N) in responses.iter().zip(N) {
+                for (&row, rub) in self.modes.frictions[response.friction].slip.iter().zip(&response.rub) {
+                    instant.lambda[row] = N * rub;
+                }
+            }
+        }
+        self.modes.responses = responses;
+        solved.map(|_| ())
+    }
+
+    fn normal_forces(&self, responses: &[Response]) -> Result<Vec<f64>, MotionError> {
+        /// Newton's steps: a few square the error away.
+        const ROUNDS: usize = 40;
+        const FOUND: f64 = 1e-15;
+        let (modes, lambda) = (&self.modes, &self.instant.lambda);
+        let k = responses.len();
+        let of = |r: &Response| (&modes.frictions[r.friction], modes.roughness[r.friction], modes.presses[r.friction]);
+        let jammed = |i: usize| MotionError::Jammed { row: of(&responses[i]).0.normals[0] };
+        let is_curved = responses.iter().any(|r| of(r).0.single().is_none());
+        for (i, r) in responses.iter().enumerate() {
+            let (friction, rough, _) = of(r);
+            // |a + N b| = N has one solution where |b| < 1, and none or two elsewhere
+            if friction.single().is_none() && rough.normal(&friction.pushes(&r.lambda)) >= 1.0 - JAMMED {
+                return Err(jammed(i));
+            }
+        }
+        let mut N = vec![0.0; k];
+        for _ in 0..ROUNDS {
+            let (mut G, mut g) = (vec![0.0; k * k], vec![0.0; k]);
+            for (i, r) in responses.iter().enumerate() {
+                let (friction, rough, press) = of(r);
+                let own = friction.pushes(lambda);
+                let by: Vec<_> = responses.iter().map(|r| friction.pushes(&r.lambda)).collect();
+                let now = std::array::from_fn(|l| own[l] + by.iter().zip(&N).map(|(b, n)| n * b[l]).sum::<f64>());
+                let gradient = rough.gradient(friction, press, &now);
+                let along = |x: &[f64; MOST_NORMALS]| x.iter().zip(&gradient).map(|(x, g)| x * g).sum::<f64>();
+                (0..k).for_each(|j| G[i * k + j] = f64::from(u8::from(i == j)) - along(&by[j]));
+                g[i] = along(&own);
+            }
+            eliminate(&mut G, &mut g, JAMMED).map_err(jammed)?;
+            let size = g.iter().fold(0.0, |top: f64, x| top.max(x.abs()));
+            let change = g.iter().zip(&N).fold(0.0, |top: f64, (x, y)| top.max((x - y).abs()));
+            N = g;
+            if !is_curved || change <= FOUND * size {
+                return Ok(N);
+            }
+        }
+        Err(jammed(0))
+    }
+}
+
+/// Solves G x = p in place by elimination with pivots above the least; the row at which it fails.
+pub(super) fn eliminate(G: &mut [f64], p: &mut [f64], least: f64) -> Result<(), usize> {
+    let k = p.len();
+    for c in 0..k {
+        let best = (c..k).max_by(|&a, &b| G[a * k + c].abs().total_cmp(&G[b * k + c].abs())).unwrap_or(c);
+        if !(G[best * k + c].abs() > least) {
+            return Err(c);
+        }
+        for j in 0..k {
+            G.swap(c * k + j, best * k + j);
+        }
+        p.swap(c, best);
+        for i in c + 1..k {
+            let factor = G[i * k + c] / G[c * k + c];
+            for j in c..k {
+                G[i * k + j] -= factor * G[c * k + j];
+            }
+            p[i] -= factor * p[c];
+        }
+    }
+    for i in (0..k).rev() {
+        let sum: f64 = (i + 1..k).map(|j| G[i * k + j] * p[j]).sum();
+        p[i] = (p[i] - sum) / G[i * k + i];
+    }
+    Ok(())
+}

@@ -1,0 +1,216 @@
+//! Friction: where it acts, how hard it is pressed there, and how fast the place slides.
+
+use super::constraints::multiplier_latex;
+use super::names::Label;
+use super::points::Bare;
+use super::{Lower, Lowered, Meaning};
+use crate::diagnostic::Diagnostic;
+use crate::equations::Symbols;
+use crate::model::{FrictionLaw, Level, Row};
+use crate::syntax::Span;
+use crate::syntax::tree::*;
+use std::collections::HashMap;
+use zwang_expr::{Expr, Graph};
+
+/// Friction as stated, before the place it acts at is known.
+pub(super) struct Draft {
+    of: Label,
+    holding: Expr,
+    sliding: Expr,
+    at: Option<Vec<Expr>>,
+    slip: Option<Vec<Expr>>,
+    span: Span,
+}
+
+impl Lower<'_> {
+    /// What a statement says about its friction.
+    pub(super) fn draft_friction(&mut self, properties: &[Property], of: Label) -> Lowered<()> {
+        let find = |name: &str| properties.iter().find(|p| p.name.text == name);
+        let Some(friction) = find("friction") else {
+            return match properties.iter().find(|p| ["sliding", "at", "slip"].contains(&p.name.text.as_str())) {
+                None => Ok(()),
+                Some(p) => {
+                    let d = Diagnostic::error("Z107", format!("`{}` says how friction acts", p.name.text))
+                        .at(p.name.span, "there is no friction here");
+                    self.give_up(d.help("write `with friction 0.3` before it"))
+                }
+            };
+        };
+        let holding = self.scalar(&friction.value)?.expr;
+        let sliding = self.property(properties, "sliding")?.unwrap_or(holding);
+        let at = match find("at") {
+            None => None,
+            Some(p) => {
+                let place = self.formula(&p.value)?;
+                Some(self.as_vector(place, p.value.span)?.into_iter().map(|q| q.expr).collect())
+            }
+        };
+        let slip = match find("slip") {
+            None => None,
+            Some(p) => Some(self.formula(&p.value)?.components().into_iter().map(|q| q.expr).collect()),
+        };
+        self.frictions.push(Draft { of, holding, sliding, at, slip, span: friction.name.span });
+        Ok(())
+    }
+
+    /// Finds the place, the normal force and the slip of every friction.
+    pub(super) fn place_frictions(&mut self) {
+        let drafts = std::mem::take(&mut self.frictions);
+        if drafts.is_empty() {
+            return;
+        }
+        let spots = if self.n_points == 0 { self.coordinate_spots() } else { self.spots() };
+        let is_coordinate = |e: Expr| matches!(self.meaning.get(&e), Some(Meaning::Position(_)));
+        let bare = Bare::new(spots, is_coordinate);
+        for draft in drafts {
+            if let Ok(Some(law)) = self.friction_law(&draft, &bare) {
+                self.model.frictions.push(law);
+            }
+        }
+    }
+
+    /// Contacts and friction beside a control are read and not computed: the least force would have to know the modes.
+    pub(super) fn contacts_beside_controls(&mut self) {
+        if self.model.controls.is_empty() {
+            return;
+        }
+        let contacts = self.model.contacts.iter().map(|c| (format!("contact `{}` beside a control", c.name), c.span));
+        let frictions =
+            self.model.frictions.iter().filter(|law| law.constraint).map(|law| {
+                (format!("friction of `{}` beside a control", self.model.constraints[law.of].name), law.span)
+            });
+        let beside: Vec<_> = contacts.chain(frictions).collect();
+        for (what, span) in beside {
+            self.later(what, true, span);
+        }
+    }
+
+    fn friction_law(&mut self, draft: &Draft, bare: &Bare) -> Lowered<Option<FrictionLaw>> {
+        let constraint = self.labelled(draft.of);
+        let (name, rows) = (constraint.name.clone(), constraint.rows.clone());
+        let is_contact = matches!(draft.of, Label::Contact(_));
+        if rows.len() > 1 && is_contact {
+            let d = Diagnostic::error("Z319", format!("contact `{name}` states several gaps, and friction needs one"));
+            return self.give_up(
+                d.at(draft.span, "which of them presses here?")
+                    .help("state one contact for each gap, with its friction"),
+            );
+        }
+        let symbols = Symbols::new(self.model.time, &self.model.coordinates);
+        let reaction = self.reaction_parts(&rows, &symbols);
+        let place = match &draft.at {
+            Some(place) => place.clone(),
+            None => match &self.touched(draft.of, &reaction, bare)[..] {
+                [spot] => spot.place.clone(),
+                several => {
+                    let names: Vec<String> = several.iter().map(|s| format!("`{}`", s.name)).collect();
+                    let label = match names.len() {
+                        0 => "it acts on no particle by name".to_string(),
+                        _ => format!("it acts on {}", names.join(", ")),
+                    };
+                    let d = Diagnostic::error("Z319", format!("it is not clear where `{name}` slides"));
+                    return self
+                        .give_up(d.at(draft.span, label).help("name the sliding point:   with friction 0.3 and at P"));
+                }
+            },
+        };
+        let Some(force) = self.determined_force(&reaction, &place) else {
+            let d = Diagnostic::error("Z319", format!("the coordinates do not determine the normal force of `{name}`"));
+            return self.give_up(
+                d.at(draft.span, "friction is in proportion to it")
+                    .help("use coordinates in which the sliding point can also move off the surface"),
+            );
+        };
+        let forces: Vec<Vec<Expr>> = rows.iter().map(|row| self.force_of(&force, &rows, row)).collect();
+        let slip = match &draft.slip {
+            Some(slip) => slip.clone(),
+            None => match self.tangential_velocity(&place, &forces) {
+                Some(slip) => slip,
+                None => {
+                    let d = Diagnostic::error("Z319", format!("`{name}` leaves its point no way to slide"));
+                    return self.give_up(
+                        d.at(draft.span, "friction acts where something slides")
+                            .help("leave the friction out, or state the slip:   with friction 0.3 and slip x' - u"),
+                    );
+                }
+            },
+        };
+        let slip = slip.into_iter().enumerate().map(|(k, expr)| self.slip_row(&name, k, expr)).collect();
+        Ok(Some(FrictionLaw {
+            constraint: matches!(draft.of, Label::Constraint(_)),
+            of: match draft.of {
+                Label::Constraint(k) | Label::Contact(k) | Label::Control(k) => k,
+            },
+            holding: draft.holding,
+            sliding: draft.sliding,
+            forces,
+            slip,
+            span: draft.span,
+        }))
+    }
+
+    /// The force of one row alone, its multiplier being one.
+    fn force_of(&mut self, force: &[Expr], rows: &[Row], row: &Row) -> Vec<Expr> {
+        let alone = |r: &Row| (r.lambda, if r.lambda == row.lambda { Expr::ONE } else { Expr::ZERO });
+        let alone: HashMap<Expr, Expr> = rows.iter().map(alone).collect();
+        self.graph.substitute(force, &alone)
+    }
+
+    /// The velocity of a place off the normals: one number in the plane and along a curve, a vector on a surface in space;
+    /// none where the place cannot slide.
+    fn tangential_velocity(&mut self, place: &[Expr], normals: &[Vec<Expr>]) -> Option<Vec<Expr>> {
+        let g = &mut self.graph;
+        let velocity: Vec<Expr> = place.iter().map(|p| g.rate(*p).unwrap_or(Expr::ZERO)).collect();
+        match (normals, &velocity[..]) {
+            ([normal], [vx, vy]) => {
+                let across = cross2(g, normal, &[*vx, *vy]);
+                let across = g.neg(across);
+                Some(vec![part_along(g, across, normal)])
+            }
+            ([normal], [_, _, _]) => {
+                let (along, square) = (dot(g, normal, &velocity), dot(g, normal, normal));
+                let along = g.div(along, square);
+                let off = |(n, v): (&Expr, &Expr)| {
+                    let part = g.mul(along, *n);
+                    g.sub(*v, part)
+                };
+                Some(normal.iter().zip(&velocity).map(off).collect())
+            }
+            ([one, two], [_, _, _]) => {
+                let tangent = cross3(g, one, two);
+                let along = dot(g, &tangent, &velocity);
+                Some(vec![part_along(g, along, &tangent)])
+            }
+            _ => None,
+        }
+    }
+
+    fn slip_row(&mut self, name: &str, k: usize, expr: Expr) -> Row {
+        let name = format!("{name}.slip{}", ["", ".y", ".z"].get(k).unwrap_or(&""));
+        let lambda = self.graph.symbol(&format!("lambda({name})"), &multiplier_latex(&name));
+        Row { name, expr, right: Expr::ZERO, level: Level::Velocity, lambda, dimension: None }
+    }
+}
+
+fn dot(g: &mut Graph, x: &[Expr], y: &[Expr]) -> Expr {
+    let parts: Vec<Expr> = x.iter().zip(y).map(|(x, y)| g.mul(*x, *y)).collect();
+    g.sum(&parts)
+}
+
+/// x₀ y₁ − x₁ y₀.
+fn cross2(g: &mut Graph, x: &[Expr], y: &[Expr]) -> Expr {
+    let (a, b) = (g.mul(x[0], y[1]), g.mul(x[1], y[0]));
+    g.sub(a, b)
+}
+
+fn cross3(g: &mut Graph, x: &[Expr], y: &[Expr]) -> Vec<Expr> {
+    let pair = |v: &[Expr], k: usize| [v[(k + 1) % 3], v[(k + 2) % 3]];
+    (0..3).map(|k| cross2(g, &pair(x, k), &pair(y, k))).collect()
+}
+
+/// A product with a vector, by its length.
+fn part_along(g: &mut Graph, product: Expr, of: &[Expr]) -> Expr {
+    let square = dot(g, of, of);
+    let length = g.sqrt(square);
+    g.div(product, length)
+}

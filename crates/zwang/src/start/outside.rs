@@ -1,0 +1,97 @@
+//! The nearest start outside of what a contact forbids.
+
+use zwang_expr::Expr;
+use zwang_motion::{Dynamics, Matrix, MotionError, Residual, Settings, State, project_only};
+
+use crate::compiled::Compiled;
+use crate::equations::Equations;
+use crate::model::Level;
+use crate::system::System;
+
+/// φ = 0 of constraints and gaps = 0 of some contacts, by the coordinates.
+struct Touching {
+    n: usize,
+    m: usize,
+    t: f64,
+    rest: Vec<f64>,
+    program: Compiled,
+}
+
+impl Touching {
+    fn new(equations: &Equations, state: &State, rows: &[Expr]) -> Option<Touching> {
+        let model = &equations.model;
+        let mut graph = model.graph.clone();
+        let mut outputs = rows.to_vec();
+        for &row in rows {
+            outputs.extend(model.coordinates.iter().map(|c| graph.derivative(row, c.q)));
+        }
+        let program = Compiled::new(&graph, &model.state_symbols(), &outputs)?;
+        let n = state.q.len();
+        let rest = model.state_values(state)[1 + n..].to_vec();
+        Some(Touching { n, m: rows.len(), t: state.t, rest, program })
+    }
+}
+
+impl Residual for Touching {
+    fn n_unknowns(&self) -> usize {
+        self.n
+    }
+
+    fn n_rows(&self) -> usize {
+        self.m
+    }
+
+    fn allocate(&self) -> Matrix {
+        let columns: Vec<Vec<usize>> = vec![(0..self.n).collect(); self.m];
+        Matrix::from_pattern(self.m, self.n, &columns)
+    }
+
+    fn fill(&mut self, x: &[f64], g: &mut [f64], jacobian: &mut Matrix) -> Result<(), MotionError> {
+        let inputs: Vec<f64> =
+            std::iter::once(self.t).chain(x.iter().copied()).chain(self.rest.iter().copied()).collect();
+        let values = self.program.run(&inputs);
+        g.copy_from_slice(&values[..self.m]);
+        jacobian.value.copy_from_slice(&values[self.m..]);
+        match values.iter().all(|x| x.is_finite()) {
+            true => Ok(()),
+            false => Err(MotionError::NotFinite { what: "a gap".into() }),
+        }
+    }
+}
+
+/// The positions nearest to a state, in the metric of the masses, at which no contact is entered; none if they are not found.
+pub(crate) fn nearest_outside(
+    equations: &Equations,
+    system: &mut System,
+    state: &State,
+    touching: f64,
+    settings: &Settings,
+) -> Option<Vec<f64>> {
+    /// Leaving one contact may enter another, but not without end.
+    const ROUNDS: usize = 8;
+    let model = &equations.model;
+    let gaps: Vec<Expr> = model.contacts.iter().flat_map(|c| &c.rows).map(|row| row.expr).collect();
+    let positions = equations.rows.iter().filter(|r| r.level == Level::Position).map(|r| r.residual);
+    let mut rows: Vec<Expr> = positions.collect();
+    let mut given = system.allocate();
+    system.fill(state, &mut given).ok()?;
+    let mut q = state.q.clone();
+    for _ in 0..ROUNDS {
+        let here = State { q: q.clone(), ..state.clone() };
+        let values = system.evaluate(model, &here, &gaps)?;
+        let entered = |(gap, value): (&Expr, &f64)| (*value < -touching && !rows.contains(gap)).then_some(*gap);
+        let new: Vec<Expr> = gaps.iter().zip(&values).filter_map(entered).collect();
+        if new.is_empty() {
+            return values.iter().all(|gap| *gap >= -touching).then_some(q);
+        }
+        rows.extend(new);
+        q.copy_from_slice(&state.q);
+        let mut equations_of = Touching::new(equations, state, &rows)?;
+        let everything = vec![true; q.len()];
+        let found = project_only(&mut equations_of, &given.mass_matrix, &everything, &mut q, settings).ok()?;
+        if !found.converged {
+            return None;
+        }
+    }
+    None
+}

@@ -1,0 +1,223 @@
+//! Random contact problems: momentum and energy through impacts, friction and rest.
+
+mod common;
+
+use std::fmt::Write;
+
+use common::Random;
+use zwang::diagnostic::Diagnostics;
+use zwang::simulate::Ended;
+use zwang::{Overrides, Run, RunWishes, Wishes, check, read, simulate};
+
+fn run(text: &str) -> (Run, Diagnostics) {
+    let reading = read(text, &Overrides::default());
+    let mut diagnostics = reading.diagnostics;
+    let model = reading.model.unwrap_or_else(|| panic!("{text}\n{diagnostics:#?}"));
+    let checked = check(model, &Wishes::default(), &mut diagnostics);
+    let checked = checked.unwrap_or_else(|| panic!("{text}\n{diagnostics:#?}"));
+    let wishes = RunWishes { tolerance: Some(1e-9), ..RunWishes::default() };
+    let run = simulate(checked, &wishes, &mut diagnostics, &mut |_| true);
+    (run.unwrap_or_else(|| panic!("{text}\n{diagnostics:#?}")), diagnostics)
+}
+
+fn between(random: &mut Random, low: f64, high: f64) -> f64 {
+    low + (high - low) * 0.5 * (1.0 + random.next())
+}
+
+/// One to four particles in a box with a rough floor, apart from each other; some are tied in pairs by rods.
+fn particles(random: &mut Random) -> String {
+    let n = 1 + (between(random, 0.0, 4.0) as usize).min(3);
+    let mut text = format!("model \"particles\"\ncoordinates x[1..{n}], y[1..{n}]\ngravity (0, -9.81)\n");
+    for i in 1..=n {
+        let mass = between(random, 0.5, 3.0);
+        let _ = writeln!(text, "particle P[{i}] at (x[{i}], y[{i}]) with mass {mass}");
+        let (mu, e) = (between(random, 0.0, 0.8), between(random, 0.0, 1.0));
+        let _ = writeln!(text, "contact floor[{i}]: y[{i}] >= 0 with friction {mu} and restitution {e}");
+        let _ = writeln!(text, "contact left[{i}]: x[{i}] >= -2 with restitution {e}");
+        let _ = writeln!(text, "contact right[{i}]: 2 >= x[{i}] with restitution {e}");
+        for j in 1..i {
+            let _ = writeln!(
+                text,
+                "contact touch{j}{i}: |P[{i}] - P[{j}]| >= 0.3 with restitution {}",
+                between(random, 0.0, 1.0)
+            );
+        }
+        let (x, y) = (-1.9 + 0.8 * i as f64, between(random, 0.0, 1.0));
+        let (vx, vy) = (between(random, -3.0, 3.0), between(random, -3.0, 3.0));
+        let _ = writeln!(text, "start x[{i}] = {x}, y[{i}] = {y}, x[{i}]' = {vx}, y[{i}]' = {vy}");
+    }
+    text + "run 1.5\n"
+}
+
+/// A box that is thrown at a rough floor, corners first: four contacts with their own friction and restitution.
+fn boxes(random: &mut Random) -> String {
+    let (w, h) = (between(random, 0.2, 0.8), between(random, 0.2, 0.8));
+    let mut text = format!(
+        "model \"box\"\ncoordinates x, y, a\nmass x, y: 1\nmass a: {}\nforce y: -9.81\n",
+        (w * w + h * h) / 3.0
+    );
+    for (k, (u, v)) in [(-w, -h), (w, -h), (w, h), (-w, h)].into_iter().enumerate() {
+        let (mu, e) = (between(random, 0.0, 0.6), between(random, 0.0, 0.9));
+        let _ = writeln!(text, "point C{k} = (x + ({u})*cos(a) - ({v})*sin(a), y + ({u})*sin(a) + ({v})*cos(a))");
+        let _ = writeln!(text, "contact c{k}: C{k}.y >= 0 with friction {mu} and restitution {e} and at C{k}");
+    }
+    let (vx, vy, spin) = (between(random, -2.0, 2.0), between(random, -2.0, 0.0), between(random, -4.0, 4.0));
+    let angle = between(random, -3.0, 3.0);
+    let _ = writeln!(text, "start x = 0, y = {}, a = {angle}, x' = {vx}, y' = {vy}, a' = {spin}", w.hypot(h) + 0.2);
+    text + "run 2\n"
+}
+
+/// Energy is never made: impacts and friction only take, and the account is closed.
+fn energy_only_falls(text: &str) -> bool {
+    let (run, diagnostics) = run(text);
+    let account = &run.audit.energy;
+    let size = account.start.abs() + account.end.abs() + account.work.abs() + 1.0;
+    assert!(account.impacts <= 1e-10 * size, "{text}\n{account:?}");
+    if let Some(parts) = account.parts {
+        assert!(parts.nonideal <= 1e-9 * size, "{text}\n{parts:?}");
+        assert!(parts.ideal.abs() <= 1e-9 * size, "{text}\n{parts:?}");
+    }
+    assert!(account.drift <= 1e-6 * size, "{text}\n{account:?}");
+    assert!(run.audit.residuals.iter().all(|(_, r)| *r <= 1e-8), "{text}\n{:?}", run.audit.residuals);
+    // rigid bodies with friction may have no motion; everything else must go on to the end
+    let may_end = diagnostics.iter().any(|d| d.code == "Z610");
+    assert!(run.ended == Ended::Finished || may_end, "{text}\n{:?}\n{diagnostics:#?}", run.ended);
+    run.ended == Ended::Finished
+}
+
+#[test]
+fn particles_in_a_box_never_gain_energy() {
+    let finished = (0..60).filter(|seed| energy_only_falls(&particles(&mut Random(7 + seed)))).count();
+    assert!(finished >= 57, "only {finished} of 60");
+}
+
+#[test]
+fn boxes_thrown_at_a_floor_never_gain_energy() {
+    let finished = (0..40).filter(|seed| energy_only_falls(&boxes(&mut Random(1000 + seed)))).count();
+    assert!(finished >= 38, "only {finished} of 40");
+}
+
+/// Balls in a row with random masses and restitutions, struck many times: the momentum stays to rounding.
+#[test]
+fn cradles_of_all_kinds_keep_their_momentum() {
+    let mut random = Random(99);
+    for _ in 0..40 {
+        let n = 2 + (between(&mut random, 0.0, 5.0) as usize).min(4);
+        let mut text = format!("model \"cradle\"\ncoordinates x[1..{n}]\n");
+        for i in 1..=n {
+            let _ = writeln!(text, "mass x[{i}]: {}", between(&mut random, 0.2, 3.0));
+            let gap = if random.next() > 0.0 { 0.0 } else { 0.01 };
+            let _ = writeln!(text, "start x[{i}] = {}, x[{i}]' = {}", i as f64 + gap * i as f64, 2.0 * random.next());
+            if i > 1 {
+                let e = between(&mut random, 0.0, 1.0);
+                let _ = writeln!(text, "contact touch{i}: x[{i}] - x[{}] >= 1 with restitution {e}", i - 1);
+            }
+        }
+        let first = format!("{text}run 0.000001\noutput p = {}\n", total(n));
+        let last = format!("{text}run 2\noutput p = {}\n", total(n));
+        if read(&last, &Overrides::default()).diagnostics.has_errors() {
+            panic!("{last}");
+        }
+        let (run, _) = attempt(&last);
+        let Some(run) = run else { continue };
+        let (before, _) = self::run(&first);
+        let momentum = |run: &Run| {
+            let masses = &run.check.snapshot.given.mass_matrix.value;
+            masses.iter().zip(&run.state.qdot).map(|(m, v)| m * v).sum::<f64>()
+        };
+        assert!((momentum(&run) - momentum(&before)).abs() < 1e-13 * 10.0, "{text}");
+        assert!(run.audit.energy.impacts <= 1e-14, "{text}{:?}", run.audit.energy);
+    }
+}
+
+fn total(n: usize) -> String {
+    (1..=n).map(|i| format!("x[{i}]'")).collect::<Vec<_>>().join(" + ")
+}
+
+/// A start inside another ball is no problem of the law: none then.
+fn attempt(text: &str) -> (Option<Run>, Diagnostics) {
+    let reading = read(text, &Overrides::default());
+    let mut diagnostics = reading.diagnostics;
+    let Some(checked) = reading.model.and_then(|model| check(model, &Wishes::default(), &mut diagnostics)) else {
+        return (None, diagnostics);
+    };
+    let run = simulate(checked, &RunWishes::default(), &mut diagnostics, &mut |_| true);
+    (run, diagnostics)
+}
+
+/// A box on four legs in space, with friction; F pulls at its top.
+fn four_legs(start: &str, run: &str) -> String {
+    format!(
+        "model \"four legs\"\ncoordinates x, y, z, a, b, c\nparameter m = 2, g = 9.81, mu = 0.3, F = 0, w = 0.5, h = 0.4, e = 0\n\
+         body B at (x, y, z) turned z by c, y by b, x by a with mass m and inertia m*(0.2, 0.2, 0.3)\ngravity (0, 0, -g)\n\
+         point top = B.point(0, 0, h)\nforce top: (F, 0, 0)\n\
+         point L1 = B.point(w, w, -h)\npoint L2 = B.point(w, -w, -h)\npoint L3 = B.point(-w, -w, -h)\npoint L4 = B.point(-w, w, -h)\n\
+         contact l1: L1.z >= 0 with friction mu and restitution e and at L1\n\
+         contact l2: L2.z >= 0 with friction mu and restitution e and at L2\n\
+         contact l3: L3.z >= 0 with friction mu and restitution e and at L3\n\
+         contact l4: L4.z >= 0 with friction mu and restitution e and at L4\n\
+         start {start}\nrun {run}\n\
+         output N = lambda(l1) + lambda(l2) + lambda(l3) + lambda(l4)\noutput one = lambda(l1)\n"
+    )
+}
+
+const STANDING: &str = "x = 0, y = 0, z = h, a = 0, b = 0, c = 0, x' = 0, y' = 0, z' = 0, a' = 0, b' = 0, c' = 0";
+
+#[track_caller]
+fn close(found: f64, wanted: f64, tolerance: f64) {
+    assert!((found - wanted).abs() <= tolerance, "{found} instead of {wanted}, off by {:e}", found - wanted);
+}
+
+fn last(run: &Run, k: usize) -> f64 {
+    run.outputs[k].values.unwrap().last
+}
+
+/// It stands, and the single forces are said to be undetermined.
+#[test]
+fn a_box_on_four_legs_rests() {
+    let (run, diagnostics) = run(&four_legs(STANDING, "1"));
+    assert_eq!(run.ended, Ended::Finished, "{diagnostics:#?}");
+    assert!(
+        run.state.q.iter().zip([0.0, 0.0, 0.4, 0.0, 0.0, 0.0]).all(|(x, y)| (x - y).abs() < 1e-12),
+        "{:?}",
+        run.state
+    );
+    close(last(&run, 0), 2.0 * 9.81, 1e-10);
+    let said = diagnostics.iter().find(|d| d.code == "Z614").unwrap_or_else(|| panic!("{diagnostics:#?}"));
+    assert!(["`l1`", "`l2`", "`l3`", "`l4`"].iter().all(|l| said.message.contains(l)), "{}", said.message);
+    // the sum is determined, one of them is not
+    assert!(!run.check.determinacy.is_choice("N") && run.check.determinacy.is_choice("one"));
+    // nothing slides, so no friction depends on the shares
+    assert!(!diagnostics.iter().any(|d| d.code == "Z611"), "{diagnostics:#?}");
+}
+
+/// It slides to a stop after v²/(2 μ g), however the legs share the weight.
+#[test]
+fn a_box_on_four_legs_slides_to_a_stop() {
+    let (run, diagnostics) = run(&four_legs(&STANDING.replace("x' = 0", "x' = 1.5"), "1"));
+    assert_eq!(run.ended, Ended::Finished, "{diagnostics:#?}");
+    close(run.state.q[0], 1.5 * 1.5 / (2.0 * 0.3 * 9.81), 1e-8);
+    close(last(&run, 0), 2.0 * 9.81, 1e-9);
+    let stick = run.events.iter().find(|e| e.kind == "stick").unwrap();
+    close(stick.t, 1.5 / (0.3 * 9.81), 1e-8);
+    close(run.audit.energy.work, -0.5 * 2.0 * 2.25, 1e-8);
+}
+
+/// A pull F at the top (2h above the floor) tips it where 2 h F > w m g; friction above F/(m g) holds the legs.
+#[test]
+fn a_box_on_four_legs_tips_and_lands() {
+    let tips = 0.5 * 2.0 * 9.81 / 0.8;
+    let stands = four_legs(STANDING, "0.5").replace("mu = 0.3, F = 0", &format!("mu = 0.9, F = {}", 0.99 * tips));
+    let (run1, diagnostics) = run(&stands);
+    assert_eq!(run1.ended, Ended::Finished, "{diagnostics:#?}");
+    close(run1.state.q[4], 0.0, 1e-12);
+    close(last(&run1, 0), 2.0 * 9.81, 1e-9);
+    // more, and the hind legs leave at once; let go after 0.2 s it falls back and stands
+    let text = four_legs(STANDING, "2").replace("mu = 0.3, F = 0", &format!("mu = 0.9, F = {}", 1.2 * tips));
+    let (run2, diagnostics) = run(&format!("{text}when t >= 0.2: F = 0\n"));
+    assert_eq!(run2.ended, Ended::Finished, "{diagnostics:#?}");
+    assert!(run2.events.iter().any(|e| e.kind == "impact"), "{:?}", run2.events);
+    close(run2.state.q[2], 0.4, 1e-10);
+    close(run2.state.q[4], 0.0, 1e-10);
+    close(last(&run2, 0), 2.0 * 9.81, 1e-8);
+}
