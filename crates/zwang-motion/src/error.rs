@@ -56,6 +56,8 @@ pub enum MotionError {
     },
     /// The weight of the control forces is no metric: wᵀW w is not positive for every w.
     WeightNotPositive,
+    /// The limit of a control force is not positive.
+    LimitNotPositive,
     /// The method knows no control forces.
     Controlled,
     /// The driven coordinates cannot do what a control asks.
@@ -100,6 +102,7 @@ impl fmt::Display for MotionError {
                 write!(f, "the friction of row {row} and its normal force hold each other up")
             }
             MotionError::Excluded { row } => write!(f, "row {row} and other one-sided rows exclude each other"),
+            MotionError::LimitNotPositive => write!(f, "the limit of a control force is not positive"),
             MotionError::WeightNotPositive => write!(f, "the weight of a control force is not positive definite"),
             MotionError::Controlled => write!(f, "the method knows no control forces"),
             MotionError::Unreachable { row, reached, needed } => {

@@ -681,7 +681,26 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
             let size: f64 = col.iter().zip(value).map(|(&j, a)| a.abs() * sizes[j]).sum();
             size > 0.0 && residual[*i].abs() > most * size
         };
-        Ok((0..n_rows).find(off))
+        match (0..n_rows).find(off) {
+            Some(row) => Ok(Some(row)),
+            None => self.held_off(on_positions, most),
+        }
+    }
+
+    /// The same for what is asked of controls and held; it is numbered behind the constraints.
+    pub(crate) fn held_off(&mut self, on_positions: bool, most: f64) -> Result<Option<usize>, MotionError> {
+        let n_held = if on_positions { self.held.0 } else { self.held.1 };
+        let Some(control) = self.control.as_mut().filter(|_| n_held > 0) else { return Ok(None) };
+        self.dynamics.fill_asked(&self.instant.state, &mut control.asked)?;
+        let residual = &mut self.residual[..n_held];
+        self.dynamics.fill_held(&self.instant.state, on_positions, residual)?;
+        let sizes = if on_positions { &self.q_size } else { &self.v_size };
+        let off = |i: &usize| {
+            let (col, value) = control.asked.rows.row(*i);
+            let size: f64 = col.iter().zip(value).map(|(&j, a)| a.abs() * sizes[j]).sum();
+            size > 0.0 && residual[*i].abs() > most * size
+        };
+        Ok((0..n_held).find(off).map(|i| self.given.constraint_rhs.len() + i))
     }
 
     /// Whether accelerations have mostly been explicit so far.

@@ -679,3 +679,60 @@ fn refused_models_say_what_is_missing() {
         parts.iter().for_each(|part| assert!(said.contains(part), "{name}: no {part:?} in {said}"));
     }
 }
+
+/// Spare motors share what a bound one leaves, exactly and in few steps: x + y + z = 1 from rest at 0 asks for 4, of which the
+/// first gives 1/2.
+#[test]
+fn motors_beside_a_bound_one_share_the_rest() {
+    let text =
+        "coordinates x, y, z\nmass x, y, z: 1\ncontrol a: x + y + z = 1 with settling 0.5 and limit (0.5, 20, 30)
+start x = 0, y = 0, z = 0\nrun 1\noutput u = control(x)\noutput v = control(y)\noutput w = control(z)";
+    let (check, mut diagnostics) = checked(text, &Overrides::default());
+    let wishes = RunWishes { samples: true, ..RunWishes::default() };
+    let run = simulate(check.unwrap(), &wishes, &mut diagnostics, &mut |_| true).unwrap();
+    let column = |name: &str| run.samples.column(name).unwrap().values.clone();
+    for ((u, v), w) in column("u").iter().zip(column("v")).zip(column("w")) {
+        assert!((v - w).abs() < 1e-11 && *u <= 0.5 + 1e-12, "{u} {v} {w}");
+    }
+    assert!((column("v")[0] - 1.75).abs() < 1e-12);
+    assert!(run.counts.steps < 500, "{}", run.counts.steps);
+}
+
+/// A bound that does not act changes nothing.
+#[test]
+fn a_bound_that_does_not_act_changes_no_force() {
+    let force = |limit: &str| {
+        let text = format!(
+            "coordinates x, y\nmass matrix = [2, 0.5; 0.5, 1]\ncontrol a: x + 2*y = 3 using x, y with settling 0.5 and limit ({limit}, 1)
+start x = 0, y = 0\nrun 1"
+        );
+        let (check, diagnostics) = checked(&text, &Overrides::default());
+        check.unwrap_or_else(|| panic!("{diagnostics:#?}")).snapshot.found.control_force
+    };
+    let wide = force("20");
+    for limit in ["3", "2.9", "2", "0.6"] {
+        for (found, wanted) in force(limit).iter().zip(&wide) {
+            assert!((found - wanted).abs() < 1e-12, "{limit}: {found} instead of {wanted}");
+        }
+    }
+}
+
+/// What a control holds does not jump with an event, and a limit below zero is none: both end the run with a word.
+#[test]
+fn events_that_no_force_can_follow_end_the_run() {
+    let cases = [
+        ("control a: x = r", "when t >= 1: r = 2", "Z607"),
+        ("control a: x = r", "when t >= 1: x' = 2", "Z607"),
+        ("control a: x = r with settling 0.5 and limit r", "when t >= 1: r = -1", "Z704"),
+    ];
+    for (control, when, code) in cases {
+        let text =
+            format!("coordinates x, y\nparameter r = 1\nmass x, y: 1\n{control}\n{when}\nstart x = 1, y = 0\nrun 2");
+        let (check, mut diagnostics) = checked(&text, &Overrides::default());
+        let check = check.unwrap_or_else(|| panic!("{diagnostics:#?}"));
+        let run = simulate(check, &RunWishes::default(), &mut diagnostics, &mut |_| true).unwrap();
+        assert!((run.state.t - 1.0).abs() < 1e-9 && (run.state.q[0] - 1.0).abs() < 1e-9, "{text}: {:?}", run.state);
+        let codes: Vec<&str> = diagnostics.iter().filter(|d| d.is_error()).map(|d| d.code).collect();
+        assert_eq!(codes, [code], "{text}");
+    }
+}

@@ -83,6 +83,10 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         if let Some(row) = flow.row_off(true, OFF).map_err(Outcome::Failed)? {
             return Err(Outcome::JumpedOff { event, row, is_velocity: false });
         }
+        // forces of a control are finite: velocities that it holds do not jump either
+        if let Some(row) = flow.held_off(false, OFF).map_err(Outcome::Failed)? {
+            return Err(Outcome::JumpedOff { event, row, is_velocity: true });
+        }
         flow.project(true).map_err(Outcome::Failed)?;
         let mut y = std::mem::take(&mut self.y);
         flow.take_state(&mut y);

@@ -219,6 +219,10 @@ impl Steering {
     }
 
     fn least(&mut self, asked: &Asked, u: &mut [f64]) -> Result<(), MotionError> {
+        // an event may have changed it
+        if asked.limit.iter().any(|limit| !(*limit > 0.0)) {
+            return Err(MotionError::LimitNotPositive);
+        }
         self.unbounded(asked)?;
         self.margins.clear();
         if !asked.limit.is_empty() {

@@ -234,23 +234,30 @@ fn sliding(equations: &Equations, state: &State, event: usize) -> Diagnostic {
 
 /// Z607: an event moves a position constraint away from the state.
 fn jumped_off(equations: &Equations, when: Option<usize>, row: usize, is_velocity: bool) -> Diagnostic {
-    let name = &equations.rows[row].name;
-    let span = equations.model.constraints[equations.rows[row].constraint].span;
+    let (stated, name, span) = match equations.rows.get(row) {
+        Some(row) => ("constraint", &row.name, equations.model.constraints[row.constraint].span),
+        // what controls ask is numbered behind
+        None => {
+            let row = &equations.asked[row - equations.rows.len()].row;
+            ("control", &row.name, equations.model.controls[row.constraint].stated.span)
+        }
+    };
     let what = if is_velocity { "velocities" } else { "positions" };
     match when.and_then(|when| equations.model.whens.get(when)) {
         Some(when) => {
-            let message = format!("the event `{}` takes the system off constraint `{name}`", when.name);
-            Diagnostic::error("Z607", message)
+            let message = format!("the event `{}` takes the system off {stated} `{name}`", when.name);
+            let d = Diagnostic::error("Z607", message)
                 .at(span, "no longer met after it")
-                .and_at(when.span, "changes what the constraint asks")
-                .help("let the parameter change over time by a formula of t, so that the system can follow")
+                .and_at(when.span, "changes what is asked, or the state");
+            match stated {
+                "control" => d.help("let the control find its way back:   with settling 0.2"),
+                _ => d.help("let the parameter change over time by a formula of t, so that the system can follow"),
+            }
         }
-        None => {
-            Diagnostic::error("Z607", format!("constraint `{name}` switches so that the {what} would have to jump"))
-                .at(span, "after the switch it is not met")
-                .with_note("what becomes of the motion at such a corner no formula says")
-                .help("round the corner off, or state an impact with `contact`")
-        }
+        None => Diagnostic::error("Z607", format!("{stated} `{name}` switches so that the {what} would have to jump"))
+            .at(span, "after the switch it is not met")
+            .with_note("what becomes of the motion at such a corner no formula says")
+            .help("round the corner off, or state an impact with `contact`"),
     }
 }
 

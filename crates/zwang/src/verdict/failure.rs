@@ -58,6 +58,9 @@ pub fn explain(equations: &Equations, state: &State, error: &MotionError) -> Dia
                 .with_note(format!("at t = {}", state.t))
                 .help("every combination of forces must have a positive weight")
         }
+        MotionError::LimitNotPositive => Diagnostic::error("Z704", "the limit of a control force is not positive")
+            .with_note(format!("at t = {}", state.t))
+            .help("a limit is the largest size of a force; let what changes it stay above zero"),
         MotionError::Controlled => {
             Diagnostic::error("Z605", "the method `rattle` knows no control forces").help("leave `method` out")
         }
