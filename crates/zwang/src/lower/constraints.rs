@@ -203,11 +203,13 @@ impl Lower<'_> {
         let values = self.model.constants_in(&self.graph, &[sides.0, sides.1]);
         let (a, b) = (values[0], values[1]);
         if self.graph.symbols_of(&[sides.0, sides.1]).iter().any(|s| self.parameter_of(*s).is_none()) {
-            return self.give_up(
-                Diagnostic::error("Z302", format!("constraint `{name}` holds whatever the coordinates are"))
-                    .at(span, "both sides are the same, so it constrains nothing")
-                    .help("leave it out, or correct one side"),
-            );
+            let d = match sides.0 == sides.1 {
+                true => Diagnostic::error("Z302", format!("constraint `{name}` holds whatever the coordinates are"))
+                    .at(span, "both sides are the same, so it constrains nothing"),
+                false => Diagnostic::error("Z302", format!("constraint `{name}` contains no coordinate"))
+                    .at(span, "no motion can make it true or false"),
+            };
+            return self.give_up(d.help("leave it out, or correct one side"));
         }
         let verdict = if !(a.is_finite() && b.is_finite()) {
             "no coordinate can make it true or false".to_string()
