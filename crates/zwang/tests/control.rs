@@ -736,3 +736,23 @@ fn events_that_no_force_can_follow_end_the_run() {
         assert_eq!(codes, [code], "{text}");
     }
 }
+
+/// Weights may be many, and may change with time: the least Σ Wᵢ uᵢ² with u₁ + … = r has uᵢ in the ratio of 1/Wᵢ.
+#[test]
+fn weights_of_many_motors_and_of_time() {
+    let text =
+        "coordinates x[1..4]\nmass x[1..4]: 1\ncontrol a: sum(i in 1..4: x[i]) = 1 using x[1..4] with settling 0.5
+and weight (1, 2, 3, 4) and limit (9, 9, 9, 9)\nstart x[i in 1..4] = 0\nrun 1"
+            .replace("0.5\nand", "0.5 and");
+    let (check, diagnostics) = checked(&text, &Overrides::default());
+    let force = check.unwrap_or_else(|| panic!("{diagnostics:#?}")).snapshot.found.control_force;
+    for (k, u) in force.iter().enumerate() {
+        assert!((u * (k + 1) as f64 - force[0]).abs() < 1e-12, "{force:?}");
+    }
+    let text = "coordinates x, y\nmass x, y: 1\ncontrol a: x + y = 2 using x, y with settling 1 and weight (1, 1 + t)
+start x = 1, y = 0\nrun 2\noutput u = control(x)\noutput v = control(y)";
+    let run = ran(text, 1e-9, None);
+    for ((t, u), v) in column(&run, "t").iter().zip(column(&run, "u")).zip(column(&run, "v")) {
+        assert!((u - (1.0 + t) * v).abs() < 1e-11, "{t}: {u} {v}");
+    }
+}

@@ -1,7 +1,6 @@
 //! Controls: what is asked, by which forces, how errors die out and what bounds the forces.
 
-use super::value::Value;
-use super::{Dim, Lower, Lowered, Meaning};
+use super::{Dim, Lower, Lowered, Meaning, Quantity};
 use crate::diagnostic::Diagnostic;
 use crate::model::{Constraint, Control, Level};
 use crate::syntax::tree::*;
@@ -89,7 +88,7 @@ impl Lower<'_> {
                 rows[0].iter().map(|f| Ok(self.scalar(f)?.expr)).collect::<Lowered<_>>()?
             }
             FormulaKind::Matrix(_) => Vec::new(),
-            _ => self.formula(&property.value)?.components().iter().map(|q| q.expr).collect(),
+            _ => self.entries(&property.value)?.iter().map(|q| q.expr).collect(),
         };
         let parts = if parts.len() == 1 { vec![parts[0]; k] } else { parts };
         if parts.len() != k {
@@ -123,9 +122,18 @@ impl Lower<'_> {
         Ok(entries)
     }
 
+    /// A list with one entry per driven coordinate, which may be more than a vector has components.
+    fn entries(&mut self, list: &Formula) -> Lowered<Vec<Quantity>> {
+        match &list.kind {
+            FormulaKind::Vector(parts) => parts.iter().map(|part| self.scalar(part)).collect(),
+            _ => Ok(self.formula(list)?.components()),
+        }
+    }
+
     /// A weight is made of what a state gives.
     fn of_a_state(&mut self, exprs: &[Expr], property: &Property) -> Lowered<()> {
-        let known = |s: &Expr| !matches!(self.meaning.get(s), None | Some(Meaning::Acceleration));
+        let known =
+            |s: &Expr| *s == self.model.time || !matches!(self.meaning.get(s), None | Some(Meaning::Acceleration));
         if self.graph.symbols_of(exprs).iter().all(known) {
             return Ok(());
         }
@@ -136,11 +144,8 @@ impl Lower<'_> {
     /// The largest force on each driven coordinate: one for all of them, or one for each.
     fn limit(&mut self, property: &Property, driven: &[usize]) -> Lowered<Vec<Expr>> {
         let span = property.value.span;
-        let value = self.formula(&property.value)?;
-        let parts = match value {
-            Value::Scalar(q) => vec![q; driven.len()],
-            other => other.components(),
-        };
+        let parts = self.entries(&property.value)?;
+        let parts = if parts.len() == 1 { vec![parts[0].clone(); driven.len()] } else { parts };
         if parts.len() != driven.len() {
             let message =
                 format!("a limit for {} driven coordinates has as many entries, or one for all", driven.len());
