@@ -817,6 +817,22 @@ start x = 0, y = 0\nrun 1";
         assert_eq!(names(&found), ["drive", "wall"]);
     }
 
+    /// However small the speeds, and however the rows are scaled: no position enters, so none is said to matter.
+    #[test]
+    fn small_velocities_that_contradict_do_so_everywhere() {
+        for speed in ["1e-9", "1e-6", "1", "1e6"] {
+            for scale in ["1e-6", "1000", "1e6"] {
+                let text = format!(
+                    "coordinates x, y\nparameter c = {speed}\nmass x, y: 1\nconstraint a: x' = c
+constraint b: {scale}*x' = 2*{scale}*c\nstart x = 0, y = 0"
+                );
+                let found = contradiction_of(&text);
+                assert_eq!(names(&found), ["a", "b"], "{speed} {scale}");
+                assert_ne!(found.everywhere, Some(false), "{speed} {scale}");
+            }
+        }
+    }
+
     #[test]
     fn velocities_that_agree_at_the_start_only_are_told() {
         let text = "coordinates x, y\nmass x, y: 1\nconstraint one: x' = 1\nconstraint two: 2*x' = 2 + t^4

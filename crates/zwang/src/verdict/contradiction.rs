@@ -168,6 +168,10 @@ pub(crate) fn look_elsewhere(
         return;
     }
     let rows = contradiction.rows();
+    // a gap that this look would not see here says nothing elsewhere
+    if contradiction.level == Level::Velocity && !velocities_clash(equations, state, &rows, settings) {
+        return;
+    }
     let clash_at = |attempt: usize, system: &mut System| match contradiction.level {
         Level::Velocity => {
             // if the constraints contain the time, another one
