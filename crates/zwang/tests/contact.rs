@@ -766,3 +766,34 @@ fn a_restitution_that_would_make_energy_is_lowered() {
     assert!(!diagnostics.iter().any(|d| d.code == "Z613"), "{diagnostics:#?}");
     assert!(half.unwrap().audit.energy.impacts < -0.1);
 }
+
+/// What rests and cannot move stays, in few steps: a block that sticks on a slope, a particle in a groove, a block that has come
+/// to rest on two contacts of one floor.
+#[test]
+fn what_rests_stays() {
+    let cases = [
+        ("contact a: y >= 0.3*x with friction 0.5", "x = 0, y = 0", [0.0, 0.0]),
+        ("constraint a: y = 0.3*x with friction 0.5", "x = 0, y = 0", [0.0, 0.0]),
+        ("contact a: y >= x\ncontact b: y >= -x", "x = 0, y = 0", [0.0, 0.0]),
+        // v²/(2 μ g) = 9/4
+        (
+            "contact a: y >= 0 with friction 0.2\ncontact b: y >= 0 with friction 0.2",
+            "x = 0, y = 0, x' = 3",
+            [2.25, 0.0],
+        ),
+    ];
+    for (contacts, start, end) in cases {
+        let text = format!(
+            "coordinates x, y\nparticle P at (x, y) with mass 1\ngravity (0, -10)\n{contacts}\nstart {start}\nrun 3"
+        );
+        let (check, mut diagnostics) = common::checked(&text, &zwang::Overrides::default());
+        let check = check.unwrap_or_else(|| panic!("{text}\n{diagnostics:#?}"));
+        let wishes = zwang::simulate::RunWishes::default();
+        let run = zwang::simulate::simulate(check, &wishes, &mut diagnostics, &mut |_| true).unwrap();
+        assert_eq!(run.ended.as_str(), "finished", "{text}\n{diagnostics:#?}");
+        for (found, wanted) in run.state.q.iter().zip(end) {
+            assert!((found - wanted).abs() < 1e-8, "{text}: {:?}", run.state.q);
+        }
+        assert!(run.counts.steps < 100, "{text}: {}", run.counts.steps);
+    }
+}

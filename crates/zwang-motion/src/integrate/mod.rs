@@ -239,6 +239,8 @@ pub struct Motion<'d, D: Dynamics + ?Sized> {
     of_unit: Vec<(f64, f64)>,
     /// What rounding alone makes of each unit during the run.
     noise: Vec<f64>,
+    /// Accelerations of each coordinate that are rounding beside what pushes at the start.
+    idle: Vec<f64>,
     /// The least size of a pure number.
     natural_size: f64,
     /// The largest velocity of each unit ever.
@@ -356,6 +358,7 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
             h: 0.0,
             allowed: vec![plan.tolerance; 2 * flow.n],
             noise: vec![0.0; units.iter().flatten().max().map_or(0, |k| k + 1) + 1],
+            idle: vec![0.0; units.len()],
             of_unit: vec![(0.0, 0.0); units.iter().flatten().max().map_or(0, |k| k + 1) + 1],
             fastest: vec![0.0; units.iter().flatten().max().map_or(0, |k| k + 1) + 1],
             natural_size: flow.dynamics.natural_size(start),

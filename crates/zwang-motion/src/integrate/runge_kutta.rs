@@ -145,7 +145,8 @@ impl RungeKutta {
             fine = fine.max((self.sum(self.tableau.error, i) / allowed).abs());
             coarse = coarse.max((self.sum(self.tableau.coarse, i) / allowed).abs());
         }
-        if self.tableau.coarse.is_empty() || fine == 0.0 {
+        // of what rests the squares are no numbers any more
+        if self.tableau.coarse.is_empty() || fine * fine < f64::MIN_POSITIVE {
             return h * fine;
         }
         h * fine * fine / (fine * fine + 0.01 * coarse * coarse).sqrt()

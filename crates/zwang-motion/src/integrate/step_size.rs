@@ -39,13 +39,18 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
                 None => q_size[i].max(instant.state.q[i].abs()).max(self.natural_size),
             };
         }
+        // where forces hold each other, rounding of their balance is no motion
+        let whole = self.plan.end - self.t0;
         if afresh {
-            for i in 0..n {
+            for i in (0..n).filter(|&i| instant.qddot[i].abs() > self.idle[i]) {
                 let (_, v) = &mut of_unit[self.units[i].unwrap_or(pure)];
                 *v = v.max((q_size[i] * instant.qddot[i].abs()).sqrt());
             }
         }
-        let pace = |i: usize| of_unit[self.units[i].unwrap_or(pure)].1 / q_size[i];
+        let pace = |i: usize| match of_unit[self.units[i].unwrap_or(pure)].1 {
+            v if v > self.idle[i] * whole => v / q_size[i],
+            _ => 0.0,
+        };
         let fastest = (0..n).map(pace).fold(0.0, f64::max);
         let slowest = 1e-3 * if fastest > 0.0 { fastest } else { 1.0 };
         for i in 0..n {
@@ -58,10 +63,16 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
     /// What holds still is held against forces: q̈ is zero but for the rounding of what they would do, and so are positions after
     /// the time of the run. Values below that say nothing about the size of the system.
     fn measure_noise(&mut self) {
+        /// Rounding of a sum of forces.
+        const ROUNDING: f64 = 64.0 * f64::EPSILON;
         self.noise.fill(0.0);
         let time = self.plan.end - self.t;
+        let strongest = self.flow.given.given_force.iter().fold(0.0, |top: f64, f| top.max(f.abs()));
         for (i, unit) in self.units.iter().enumerate() {
             let (mass, force) = (self.flow.given.mass_matrix.get(i, i), self.flow.given.given_force[i]);
+            // what pushes one coordinate may be held through another
+            let idle = ROUNDING * (strongest / mass).abs();
+            self.idle[i] = if mass > 0.0 && idle.is_finite() { idle } else { 0.0 };
             if let Some(unit) = unit.filter(|_| mass > 0.0) {
                 let reach = (force / mass).abs() * time * time;
                 self.noise[unit] = self.noise[unit].max(f64::EPSILON * if reach.is_finite() { reach } else { 0.0 });
