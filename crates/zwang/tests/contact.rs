@@ -797,3 +797,28 @@ fn what_rests_stays() {
         assert!(run.counts.steps < 100, "{text}: {}", run.counts.steps);
     }
 }
+
+/// A floor that an event takes away lets a resting body fall from where it is: 1 m in √(2/10) s; one that comes up into it, or
+/// into a body in flight, ends the run.
+#[test]
+fn floors_that_events_move() {
+    let moved = |h: &str, from: &str| {
+        let text = format!(
+            "coordinates y\nparameter h = 0\nmass y: 1\nforce y: -10\ncontact floor: y >= h\nwhen t >= 2: h = {h}\nstart y = {from}\nrun 4"
+        );
+        let (check, mut diagnostics) = common::checked(&text, &Overrides::default());
+        let run = simulate(check.unwrap(), &RunWishes::default(), &mut diagnostics, &mut |_| true).unwrap();
+        let codes: Vec<&str> = diagnostics.iter().filter(|d| d.is_error()).map(|d| d.code).collect();
+        (run, codes.join(" "))
+    };
+    let (run, codes) = moved("-1", "0");
+    assert_eq!((run.ended.as_str(), codes.as_str()), ("finished", ""));
+    let fall = 2.0 + 0.2f64.sqrt();
+    assert!(run.events.iter().any(|e| (e.t - fall).abs() < 1e-9), "{:?}", run.events);
+    assert!((run.state.q[0] + 1.0).abs() < 1e-9);
+    for (h, from) in [("1", "0"), ("15", "30")] {
+        let (run, codes) = moved(h, from);
+        assert_eq!(codes, "Z607", "{h} {from}");
+        assert!((run.state.t - 2.0).abs() < 1e-9);
+    }
+}

@@ -208,6 +208,25 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         }
     }
 
+    /// Looks at the gaps after an event: a contact whose surface went away is open; the row of one whose surface went into the
+    /// system is returned.
+    pub(super) fn mind_gaps(&mut self, before: &mut Before) -> Result<Option<usize>, MotionError> {
+        let flow = &mut self.flow;
+        flow.place(self.t, &self.y);
+        flow.evaluate()?;
+        let mut gaps = vec![0.0; flow.h];
+        flow.dynamics.fill_positions(&flow.instant.state, &mut gaps)?;
+        for (c, closed) in before.closed.iter_mut().enumerate() {
+            let row = flow.modes.contacts[c].row;
+            let off = jump::OFF * flow.row_size(row, &flow.q_size);
+            if gaps[row] < -off {
+                return Ok(Some(row));
+            }
+            *closed &= gaps[row] <= off;
+        }
+        Ok(None)
+    }
+
     /// The contacts that touch here.
     fn touching(&mut self, before: &Before, fired: &[usize]) -> Result<Touching, MotionError> {
         let flow = &mut self.flow;

@@ -42,7 +42,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         let n = self.flow.n;
         let before = self.y.clone();
         self.y[n..2 * n].copy_from_slice(&state.qdot);
-        let mode = self.mode();
+        let mut mode = self.mode();
         if reactions.contains(&Reaction::Change) {
             // a blow may open what is closed
             if !self.flow.modes.is_empty() {
@@ -50,6 +50,11 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
                 self.flow.release();
             }
             self.land_after(own[0].0)?;
+            if !self.flow.modes.is_empty()
+                && let Some(row) = self.mind_gaps(&mut mode).map_err(Outcome::Failed)?
+            {
+                return Err(Outcome::JumpedOff { event: own[0].0, row, is_velocity: false });
+            }
         }
         // what changes with an event was put on the constraints again
         let has_corner = reactions.contains(&Reaction::Switch) && !reactions.contains(&Reaction::Change);
