@@ -637,25 +637,29 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
     pub(crate) fn miss(&mut self) -> Result<f64, MotionError> {
         let mut most = 0f64;
         for on_positions in [true, false] {
-            let n_rows = if on_positions { self.h } else { self.hs };
-            let residual = &mut self.residual[..n_rows];
-            let sizes = if on_positions {
-                self.dynamics.fill_positions(&self.instant.state, residual)?;
-                &self.q_size
-            } else {
-                self.dynamics.fill_velocities(&self.instant.state, residual)?;
-                &self.v_size
-            };
-            self.modes.mask_residual(residual);
-            for (i, r) in residual.iter().enumerate() {
-                let (col, value) = self.given.constraint_matrix.row(i);
-                let size: f64 = col.iter().zip(value).map(|(&j, a)| a.abs() * sizes[j]).sum();
-                if size > 0.0 {
-                    most = most.max(r.abs() / size);
-                }
-            }
+            let n_rows = self.fill_residual(on_positions)?;
+            most = (0..n_rows).map(|i| self.part_off(i, on_positions)).fold(most, f64::max);
         }
         Ok(most)
+    }
+
+    /// Fills in φ, or φ̇ and ψ, of the rows that count; how many there are.
+    fn fill_residual(&mut self, on_positions: bool) -> Result<usize, MotionError> {
+        let n_rows = if on_positions { self.h } else { self.hs };
+        let residual = &mut self.residual[..n_rows];
+        match on_positions {
+            true => self.dynamics.fill_positions(&self.instant.state, residual)?,
+            false => self.dynamics.fill_velocities(&self.instant.state, residual)?,
+        }
+        self.modes.mask_residual(residual);
+        Ok(n_rows)
+    }
+
+    /// What was filled in for a row, as a part of its size.
+    fn part_off(&self, row: usize, on_positions: bool) -> f64 {
+        let sizes = if on_positions { &self.q_size } else { &self.v_size };
+        let size = self.given.constraint_matrix.row_size(row, sizes);
+        if size > 0.0 { self.residual[row].abs() / size } else { 0.0 }
     }
 
     /// How far the velocities are from those of y, relative to their size.
@@ -666,21 +670,8 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
 
     /// The row on positions, or on velocities, that is off by more than a part of its size, if one is.
     pub(crate) fn row_off(&mut self, on_positions: bool, most: f64) -> Result<Option<usize>, MotionError> {
-        let n_rows = if on_positions { self.h } else { self.hs };
-        let residual = &mut self.residual[..n_rows];
-        let sizes = if on_positions {
-            self.dynamics.fill_positions(&self.instant.state, residual)?;
-            &self.q_size
-        } else {
-            self.dynamics.fill_velocities(&self.instant.state, residual)?;
-            &self.v_size
-        };
-        self.modes.mask_residual(residual);
-        let off = |i: &usize| {
-            let (col, value) = self.given.constraint_matrix.row(*i);
-            let size: f64 = col.iter().zip(value).map(|(&j, a)| a.abs() * sizes[j]).sum();
-            size > 0.0 && residual[*i].abs() > most * size
-        };
+        let n_rows = self.fill_residual(on_positions)?;
+        let off = |i: &usize| self.part_off(*i, on_positions) > most;
         match (0..n_rows).find(off) {
             Some(row) => Ok(Some(row)),
             None => self.held_off(on_positions, most),
@@ -696,8 +687,7 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
         self.dynamics.fill_held(&self.instant.state, on_positions, residual)?;
         let sizes = if on_positions { &self.q_size } else { &self.v_size };
         let off = |i: &usize| {
-            let (col, value) = control.asked.rows.row(*i);
-            let size: f64 = col.iter().zip(value).map(|(&j, a)| a.abs() * sizes[j]).sum();
+            let size = control.asked.rows.row_size(*i, sizes);
             size > 0.0 && residual[*i].abs() > most * size
         };
         Ok((0..n_held).find(off).map(|i| self.given.constraint_rhs.len() + i))

@@ -140,6 +140,12 @@ impl Matrix {
         }
     }
 
+    /// Σ |Aᵢⱼ| sizeⱼ: what row i is made of where column j has the given size.
+    pub(crate) fn row_size(&self, i: usize, sizes: &[f64]) -> f64 {
+        let (col, value) = self.row(i);
+        col.iter().zip(value).map(|(&j, a)| a.abs() * sizes[j]).sum()
+    }
+
     /// Row i times x.
     pub fn row_times(&self, i: usize, x: &[f64]) -> f64 {
         let (col, value) = self.row(i);

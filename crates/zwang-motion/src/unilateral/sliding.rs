@@ -61,8 +61,7 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
 
     /// Σ |Aᵢⱼ| sizeⱼ of a row, whether it holds or not.
     pub(crate) fn row_size(&self, row: usize, sizes: &[f64]) -> f64 {
-        let (col, value) = self.modes.whole.constraint_matrix.row(row);
-        col.iter().zip(value).map(|(&j, a)| a.abs() * sizes[j]).sum()
+        self.modes.whole.constraint_matrix.row_size(row, sizes)
     }
 
     /// What every sliding friction does for a unit push, with the decomposition at hand.

@@ -67,9 +67,8 @@ impl<'e> LevelEquations<'e> {
         state: &State,
         is_velocity: bool,
     ) -> LevelEquations<'e> {
-        let mut rows = constraint_equations(equations, is_velocity);
-        rows.extend(points.iter().filter(|(o, _, _)| o.exact).cloned());
-        LevelEquations::compile(equations, state, is_velocity, rows)
+        let rows = constraint_equations(equations, is_velocity);
+        LevelEquations::with_points(equations, rows, points, state, is_velocity)
     }
 
     /// The same, and what controls without `settling` ask of the start, behind the constraints.
@@ -84,6 +83,16 @@ impl<'e> LevelEquations<'e> {
             let span = equations.model.controls[asked.row.constraint].stated.span;
             rows.extend(equation_of(&asked.row, span, true, is_velocity));
         }
+        LevelEquations::with_points(equations, rows, points, state, is_velocity)
+    }
+
+    fn with_points(
+        equations: &'e Equations,
+        mut rows: Vec<Equation>,
+        points: &[Equation],
+        state: &State,
+        is_velocity: bool,
+    ) -> LevelEquations<'e> {
         rows.extend(points.iter().filter(|(o, _, _)| o.exact).cloned());
         LevelEquations::compile(equations, state, is_velocity, rows)
     }

@@ -30,7 +30,7 @@ pub enum Mobility {
     Fixed,
     /// More than nearby: a position where rank drops.
     Singular,
-    /// Of infinitesimal size only: no walk led away, every one came back.
+    /// Of infinitesimal size only: no walk led away, and that none can is proved.
     Shaky,
     /// Not found out.
     Unknown,
