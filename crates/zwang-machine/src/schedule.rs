@@ -143,7 +143,7 @@ impl Schedule {
         }
         let mut items = Vec::with_capacity(instructions.len() + self.groups.len());
         for (group, part) in early.into_iter().enumerate() {
-            items.extend(part.into_iter().map(Item::Instruction));
+            items.extend(overlapped(program, first, part.into()));
             items.push(Item::Trig(group));
         }
         items.extend(overlapped(program, first, on_demand(program, first, &late)));
