@@ -32,6 +32,7 @@ pub mod method;
 pub mod scaled;
 pub mod settings;
 pub mod snapshot;
+pub mod spectrum;
 mod steering;
 pub mod trajectory;
 pub mod unilateral;
@@ -50,6 +51,7 @@ pub use method::{Drift, Method};
 pub use scaled::{Scaled, scaled};
 pub use settings::Settings;
 pub use snapshot::{Found, Geometry, Snapshot, geometry};
+pub use spectrum::{Eigen, eigen};
 pub use trajectory::Trajectory;
 pub use unilateral::{
     Contact, Friction, MOST_NORMALS, ModeChange, NoPushes, Pushes, Roughness, Side, Tamed, Turn, complementarity,
