@@ -1,6 +1,6 @@
 //! Impact with friction: every combination of sticking, sliding and no impulse is tried, all contacts at once.
 
-use super::contact::Touching;
+use super::touching::Touching;
 use super::search::{Search, Tried, seek};
 use crate::Roughness;
 use crate::unilateral::{Friction, MOST_NORMALS, length};

@@ -5,10 +5,12 @@ mod contact;
 mod crossing;
 mod event;
 mod friction;
+mod impact;
 mod jump;
 mod look;
 mod onset;
 mod rattle;
+mod rest;
 mod runge_kutta;
 mod search;
 mod singular;
@@ -16,6 +18,8 @@ mod step;
 mod step_size;
 mod stiff;
 mod tableau;
+mod touching;
+mod turns;
 mod watch;
 
 use crate::{
@@ -352,7 +356,7 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         let mut motion = Motion {
             stepper: Stepper::Explicit(RungeKutta::new(&ORDER_8, size)),
             crossing: Crossing::default(),
-            watch: Watch::new(flow.n_watched(), flow.n_turns()),
+            watch: Watch::new(flow.n_watched(), flow.n_turns(), plan.end - start.t),
             t0: start.t,
             t: start.t,
             h: 0.0,
@@ -778,6 +782,9 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
             return Ok(());
         }
         self.goes_on = true;
+        if !self.method.is_fixed_step() {
+            self.h = self.h.min(self.watch.longest_step());
+        }
         self.measure_here();
         self.mind_lifting()
     }
