@@ -1,5 +1,6 @@
 //! Contacts and friction along a motion: where a mode ends, what is struck, which mode follows.
 
+use super::impact::Blow;
 use super::touching::Touching;
 use super::*;
 use crate::unilateral::modes::{Grip, Modes};
@@ -14,6 +15,9 @@ pub(super) const LIFTING: f64 = 1e-10;
 
 /// A push below this part of those that the forces at hand make is none.
 pub(super) const NO_PUSH: f64 = 1e-12;
+
+/// Gaps below this part of the size of the row are rounding.
+const ROUNDING: f64 = 1e-15;
 
 /// So many changes of mode within this part of the run do not end.
 const MOST_CHANGES: usize = 10_000;
@@ -87,21 +91,23 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         self.count_changes()?;
         let is_start = self.counts.steps == 0 && self.t == self.t0;
         let mut touching = self.touching(before, fired).map_err(Outcome::Failed)?;
+        self.mind_vanishing(&touching)?;
         let mut stopped = vec![false; before.closed.len()];
         let y = self.y.clone();
         let mut left = None;
+        let mut blow;
         let closed = loop {
             self.y.copy_from_slice(&y);
-            let bounces = self.strike(&touching, &stopped)?;
+            blow = self.strike(&touching, &stopped)?;
+            let bounces = &blow.bounces;
             let closed = self.rest(&touching).map_err(Outcome::Failed)?;
             // bounces that die out before anything else can happen are over
-            let Some((contact, time)) = self.dying(&bounces, &stopped, &closed).map_err(Outcome::Failed)? else {
+            let Some((contact, time)) = self.dying(bounces, &stopped, &closed).map_err(Outcome::Failed)? else {
                 let ended = self.end_rocking(before, &y).map_err(Outcome::Failed)?;
                 let closed = ended.map_or(closed, |ended| {
                     (touching, left) = (ended.touching, Some(ended.left));
                     ended.closed
                 });
-                self.note_impacts(&touching, &y, before).map_err(Outcome::Failed)?;
                 break closed;
             };
             stopped[contact] = true;
@@ -110,10 +116,13 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         // a closed contact that has fired takes off, an open one was struck
         let n_contacts = before.closed.len();
         let let_go: Vec<usize> = fired.iter().copied().filter(|&k| k >= n_contacts || before.closed[k]).collect();
+        self.count_energy(&y).map_err(Outcome::Failed)?;
         self.choose_mode(&touching, closed, &let_go, before)?;
-        self.note_turns(before, is_start, left.unwrap_or(0.0));
+        let struck = self.note_impacts(&blow, before);
+        self.note_turns(before, &struck, is_start, left.unwrap_or(0.0));
         self.begin().map_err(|error| self.failed(error))?;
-        self.mind_pushes().map_err(Outcome::Failed)
+        self.mind_pushes().map_err(Outcome::Failed)?;
+        if is_start { self.note_leaving(&touching, &struck).map_err(Outcome::Failed) } else { Ok(()) }
     }
 
     /// Changes that follow each other without end are a motion that this law does not determine.
@@ -147,24 +156,93 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         Ok(None)
     }
 
-    /// Notes what was struck; the system counts the energy.
-    fn note_impacts(&mut self, touching: &Touching, y: &[f64], before: &Before) -> Result<(), MotionError> {
+    /// A gap whose derivatives vanish where it closes does not tell how fast, and nothing can push.
+    fn mind_vanishing(&mut self, touching: &Touching) -> Result<(), Outcome> {
+        /// Beside the largest so far, a row below this has vanished.
+        const NOTHING: f64 = 1e-9;
+        let flow = &self.flow;
+        for (c, contact) in flow.modes.contacts.iter().enumerate() {
+            let size = flow.row_size(contact.row, &flow.q_size);
+            self.row_tops[c] = self.row_tops[c].max(size);
+            if touching.contacts.contains(&c) && size < NOTHING * self.row_tops[c] {
+                return Err(Outcome::Undetermined { t: self.t, rows: vec![contact.row] });
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets the system count the energy that a blow takes.
+    fn count_energy(&mut self, y: &[f64]) -> Result<(), MotionError> {
         if self.y == y {
             return Ok(());
         }
         let flow = &mut self.flow;
         flow.place(self.t, y);
-        let rates = flow.rates()?;
         let state = flow.instant.state.clone();
         flow.dynamics.struck(&state)?;
-        for (&contact, &row) in touching.contacts.iter().zip(touching.normals()) {
-            if rates[row] < -flow.rate_noise(&[row]) && !before.closed[contact] {
-                self.mode_changes.push(ModeChange { t: self.t, turn: Turn::Impact, row });
-            }
-        }
         flow.place(self.t, &self.y);
         let state = flow.instant.state.clone();
         flow.dynamics.landed(&state)
+    }
+
+    /// Notes what was struck: contacts that took an impulse, unless they were closed and still are. Returns all that did.
+    fn note_impacts(&mut self, blow: &Blow, before: &Before) -> Vec<usize> {
+        /// Beside the largest impulse, one below this is rounding.
+        const NOTHING: f64 = 1e-12;
+        let top = blow.impulses.iter().fold(0.0, |top: f64, (_, p)| top.max(*p));
+        let struck: Vec<usize> = blow.impulses.iter().filter(|(_, p)| *p > NOTHING * top).map(|(c, _)| *c).collect();
+        let modes = &self.flow.modes;
+        for &c in struck.iter().filter(|&&c| !(before.closed[c] && modes.closed[c])) {
+            self.mode_changes.push(ModeChange { t: self.t, turn: Turn::Impact, row: modes.contacts[c].row });
+        }
+        struck
+    }
+
+    /// Notes contacts that touch where the motion starts, at rest, and leave at once.
+    fn note_leaving(&mut self, touching: &Touching, struck: &[usize]) -> Result<(), MotionError> {
+        /// An acceleration below this part of its terms is rounding.
+        const NOTHING: f64 = 1e-9;
+        let flow = &mut self.flow;
+        flow.place(self.t, &self.y);
+        flow.evaluate()?;
+        let rates = flow.rates()?;
+        for (&c, &row) in touching.contacts.iter().zip(touching.normals()) {
+            let (col, value) = flow.modes.whole.constraint_matrix.row(row);
+            let b = flow.modes.whole.constraint_rhs[row];
+            let parts = || col.iter().zip(value).map(|(&j, a)| a * flow.instant.qddot[j]);
+            let (opening, terms) = (parts().sum::<f64>() - b, parts().map(f64::abs).sum::<f64>() + b.abs());
+            let is_open = !flow.modes.closed[c] && !struck.contains(&c);
+            if is_open && rates[row].abs() <= flow.rate_noise(&[row]) && opening > NOTHING * terms {
+                self.mode_changes.push(ModeChange { t: self.t, turn: Turn::TakeOff, row });
+            }
+        }
+        Ok(())
+    }
+
+    /// A contact that is about to close at the very end of the run, but for rounding, closes there.
+    pub(super) fn strike_at_end(&mut self) -> Result<(), Outcome> {
+        if self.flow.modes.contacts.is_empty() {
+            return Ok(());
+        }
+        let before = self.mode();
+        let mut touching = self.closing_at_end().map_err(Outcome::Failed)?;
+        touching.retain(|&c| !before.closed[c]);
+        if touching.is_empty() { Ok(()) } else { self.settle(&before, &touching) }
+    }
+
+    /// The contacts whose gap closes within rounding of the end.
+    fn closing_at_end(&mut self) -> Result<Vec<usize>, MotionError> {
+        let flow = &mut self.flow;
+        flow.place(self.t, &self.y);
+        let mut gaps = vec![0.0; flow.h];
+        flow.dynamics.fill_positions(&flow.instant.state, &mut gaps)?;
+        let rates = flow.rates()?;
+        let soon = SHORTEST * (self.plan.end - self.t0).max(self.plan.end.abs());
+        let closes = |&c: &usize| {
+            let row = flow.modes.contacts[c].row;
+            rates[row] < -flow.rate_noise(&[row]) && gaps[row] + soon * rates[row] <= ROUNDING * flow.row_size(row, &flow.q_size)
+        };
+        Ok((0..flow.modes.contacts.len()).filter(closes).collect())
     }
 
     /// Sets the mode that follows.
@@ -197,8 +275,9 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         self.mind_shared().map_err(Outcome::Failed)
     }
 
-    /// Notes which contacts have opened or closed; `left` is the time that bounces cut short would still take.
-    fn note_turns(&mut self, before: &Before, is_start: bool, left: f64) {
+    /// Notes which contacts have opened or closed; `left` is the time that bounces cut short would still take. What is struck
+    /// opens by the blow.
+    fn note_turns(&mut self, before: &Before, struck: &[usize], is_start: bool, left: f64) {
         if is_start {
             return;
         }
@@ -206,7 +285,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         for (c, contact) in modes.contacts.iter().enumerate() {
             let (turn, t) = match (before.closed[c], modes.closed[c]) {
                 (false, true) => (Turn::Rest, (self.t + left).min(self.plan.end)),
-                (true, false) => (Turn::TakeOff, self.t),
+                (true, false) if !struck.contains(&c) => (Turn::TakeOff, self.t),
                 _ => continue,
             };
             self.mode_changes.push(ModeChange { t, turn, row: contact.row });
@@ -215,6 +294,8 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
             let turn = match (before.grips[k], modes.grips[k]) {
                 (Grip::Sticks, Grip::Slides(_)) => Turn::Slip,
                 (Grip::Slides(_), Grip::Sticks) => Turn::Stick,
+                // it stops and slides back
+                (Grip::Slides(old), Grip::Slides(new)) if friction.slip.len() == 1 && old != new => Turn::Slip,
                 _ => continue,
             };
             self.mode_changes.push(ModeChange { t: self.t, turn, row: friction.normals[0] });

@@ -29,6 +29,8 @@ pub(crate) struct Watch {
     values: Vec<f64>,
     /// The same as continuous quantities: of an open contact its gap.
     shapes: Vec<f64>,
+    /// What does not matter of each.
+    floors: Vec<f64>,
     /// The largest of each so far.
     tops: Vec<f64>,
     /// The longest time between two looks.
@@ -54,6 +56,9 @@ const LOOKS_IN_RUN: f64 = 1000.0;
 const CUT: f64 = 4.0;
 const SHORTEST: f64 = 1.0 / 4096.0;
 
+/// Beside the time, a panel shorter than this has no room for looks.
+const MOMENT: f64 = 256.0 * f64::EPSILON;
+
 /// Beside its distance from zero, and beside its size in the panel or in the whole run, a quantity may be missed by this part.
 const MISSED: f64 = 0.2;
 const RESOLVED: (f64, f64) = (0.02, 1e-6);
@@ -61,7 +66,9 @@ const RESOLVED: (f64, f64) = (0.02, 1e-6);
 /// One look at the watched quantities.
 struct Look {
     t: f64,
+    /// Whether something has changed its sign, and whether so clearly that it is no error of the steps.
     changed: bool,
+    is_clear: bool,
     shapes: Vec<f64>,
     /// How fast the gaps of open contacts change.
     rates: Vec<f64>,
@@ -75,6 +82,7 @@ impl Watch {
             n_own,
             values: vec![0.0; n],
             shapes: vec![0.0; n],
+            floors: vec![0.0; n],
             tops: vec![0.0; n],
             spacing: run / LOOKS_IN_RUN,
             panel: f64::INFINITY,
@@ -98,7 +106,7 @@ impl Watch {
         flow.fill_watched(own)?;
         let (own_shapes, shapes) = self.shapes.split_at_mut(self.n_own);
         own_shapes.copy_from_slice(own);
-        flow.fill_turns(turns, shapes)?;
+        flow.fill_turns(turns, shapes, &mut self.floors[self.n_own..])?;
         self.tops.iter_mut().zip(&self.shapes).for_each(|(top, x)| *top = top.max(x.abs()));
         Ok(())
     }
@@ -140,6 +148,16 @@ impl Watch {
         self.values.iter().zip(&self.positive).any(|(x, sign)| has_changed(*x, *sign))
     }
 
+    /// Whether something has changed its sign, gaps by more than the error of the steps: what is less deep was grazed.
+    fn is_clear<D: Dynamics + ?Sized>(&self, flow: &Flow<D>) -> bool {
+        let signs = self.values.iter().zip(&self.positive).enumerate();
+        let mut changed = signs.filter(|(_, (x, sign))| has_changed(**x, **sign)).map(|(k, _)| k);
+        changed.any(|k| {
+            let is_open = k >= self.n_own && flow.modes.closed.get(k - self.n_own) == Some(&false);
+            !is_open || self.shapes[k] < -self.floors[k]
+        })
+    }
+
     /// Gives those that were zero the sign they have now.
     fn settle(&mut self) {
         for (sign, x) in self.positive.iter_mut().zip(&self.values).filter(|(sign, x)| sign.is_none() && **x != 0.0) {
@@ -157,9 +175,11 @@ impl Watch {
         step: &Step,
     ) -> Result<Option<Found>, MotionError> {
         let longest = f64::min((step.end - step.start) / PANELS, self.spacing * LOOKS.len() as f64);
-        let mut panel = self.panel.min(longest);
+        // panels are never so short that time does not move on
+        let shortest = f64::max(SHORTEST * longest, MOMENT * step.end.abs().max(step.start.abs()));
+        let mut panel = self.panel.min(longest).max(shortest);
         let mut looks = vec![self.look(flow, step, step.start)?];
-        looks[0].changed = false;
+        (looks[0].changed, looks[0].is_clear) = (false, false);
         loop {
             let low = looks[looks.len() - 1].t;
             if low >= step.end {
@@ -169,20 +189,24 @@ impl Watch {
             }
             let (n_before, signs) = (looks.len(), self.positive.clone());
             let whole = panel.min(step.end - low);
-            self.look_through(flow, step, whole, &mut looks)?;
-            let is_resolved = self.is_resolved(&looks[n_before - 1..]);
-            if !is_resolved && whole > SHORTEST * longest {
+            let seen = self.look_through(flow, step, whole, &mut looks);
+            // what has no value somewhere may have changed before
+            let is_resolved = seen.is_ok() && self.is_resolved(&looks[n_before - 1..]);
+            if !is_resolved && whole > shortest {
                 looks.truncate(n_before);
                 self.positive = signs;
-                panel = whole / CUT;
+                panel = f64::max(whole / CUT, shortest);
                 continue;
             }
-            // of the panel before, two looks are enough to see a dip
-            if let Some((low, high)) = self.change(flow, step, &looks[n_before.saturating_sub(2)..])? {
+            seen?;
+            // of the panels before, two looks are enough to see a dip
+            if let Some((low, high)) = self.change(flow, step, &looks, n_before.saturating_sub(2))? {
                 return self.locate(flow, step, low, high).map(Some);
             }
-            looks.drain(..looks.len() - 2);
-            panel = f64::min(2.0 * panel, longest);
+            // where a gap has closed, though not yet clearly, its last opening is remembered
+            let open = looks.iter().rposition(|look| !look.changed).unwrap_or(0);
+            looks.drain(..open.min(looks.len() - 2));
+            panel = f64::min(2.0 * panel, longest).max(shortest);
         }
     }
 
@@ -204,7 +228,7 @@ impl Watch {
             let t = if part == 1.0 && is_last { step.end } else { low + part * whole };
             match self.look(flow, step, t) {
                 Ok(look) => {
-                    has_changed |= look.changed;
+                    has_changed |= look.is_clear;
                     looks.push(look);
                 }
                 // beyond the place where the mode ends its formulas may have no values
@@ -221,8 +245,10 @@ impl Watch {
             self.settle();
         }
         let changed = self.changed();
+        // beyond the step nobody looks again
+        let is_clear = self.is_clear(flow) || (changed && t >= step.end);
         self.place(flow, step, t);
-        Ok(Look { t, changed, shapes: self.shapes.clone(), rates: flow.closing()? })
+        Ok(Look { t, changed, is_clear, shapes: self.shapes.clone(), rates: flow.closing()? })
     }
 
     /// Whether a parabola through the ends and the middle of a panel meets the looks between, wherever a quantity could reach
@@ -243,25 +269,27 @@ impl Watch {
             let missed = f64::max(missed(left), missed(right));
             let sizes = || looks.iter().map(|look| look.shapes[k].abs());
             let (least, most) = (sizes().fold(f64::INFINITY, f64::min), sizes().fold(0.0, f64::max));
-            missed <= MISSED * least || missed <= RESOLVED.0 * most + RESOLVED.1 * self.tops[k]
+            missed <= MISSED * least || missed <= RESOLVED.0 * most + RESOLVED.1 * self.tops[k] + self.floors[k]
         })
     }
 
-    /// Two times between which something changes its sign, at a look or in a dip between looks.
+    /// Two times between which something changes its sign, at a look after the first one or in a dip between looks.
     fn change<D: Dynamics + ?Sized>(
         &mut self,
         flow: &mut Flow<D>,
         step: &Step,
         looks: &[Look],
+        first: usize,
     ) -> Result<Option<(f64, f64)>, MotionError> {
-        for k in 1..looks.len() {
-            if looks[k].changed {
-                return Ok(Some((looks[k - 1].t, looks[k].t)));
+        for k in first + 1..looks.len() {
+            if looks[k].is_clear {
+                let before = looks[..k].iter().rposition(|look| !look.changed).unwrap_or(0);
+                return Ok(Some((looks[before].t, looks[k].t)));
             }
             if let Some(low) = self.dip(flow, step, &looks[k - 1], &looks[k])? {
                 return Ok(Some((looks[k - 1].t, low)));
             }
-            if k >= 2
+            if k >= first + 2
                 && let Some(low) = self.sag(flow, step, [&looks[k - 2], &looks[k - 1], &looks[k]])?
             {
                 return Ok(Some((looks[k - 2].t, low)));
@@ -289,7 +317,7 @@ impl Watch {
                 if flow.closing()?[c] < 0.0 { low = middle } else { high = middle }
             }
             self.at(flow, step, low)?;
-            if self.changed() {
+            if self.is_clear(flow) {
                 return Ok(Some(low));
             }
         }
@@ -312,7 +340,8 @@ impl Watch {
             let Some(positive) = self.positive[k] else { continue };
             let sign = if positive { 1.0 } else { -1.0 };
             let [x, y, z] = [a, b, c].map(|look| (look.t, sign * look.shapes[k]));
-            if !(y.1 < x.1 && y.1 <= z.1) || vertex(x, y, z) > SHALLOW * y.1 {
+            let depth = f64::max(x.1, z.1) - y.1;
+            if !(y.1 < x.1 && y.1 <= z.1 && depth > RESOLVED.1 * self.floors[k]) || vertex(x, y, z) > SHALLOW * y.1 {
                 continue;
             }
             let (mut low, mut high) = (a.t, c.t);
@@ -320,7 +349,7 @@ impl Watch {
             for _ in 0..SHORTENINGS {
                 let mut depth = |t: f64| -> Result<(f64, bool), MotionError> {
                     self.at(flow, step, t)?;
-                    Ok((sign * self.shapes[k], self.changed()))
+                    Ok((sign * self.shapes[k], self.is_clear(flow)))
                 };
                 let (of_left, of_right) = (depth(left)?, depth(right)?);
                 if of_left.1 || of_right.1 {
@@ -333,7 +362,7 @@ impl Watch {
         Ok(None)
     }
 
-    /// The change between two times to rounding.
+    /// The change between two times to rounding. A contact that is entered deeply enough was struck where its gap closed.
     fn locate<D: Dynamics + ?Sized>(
         &mut self,
         flow: &mut Flow<D>,

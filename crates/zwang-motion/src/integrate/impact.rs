@@ -11,18 +11,27 @@ pub(super) struct Bounce {
     pub(super) rate: f64,
 }
 
+/// What a blow has done.
+#[derive(Default)]
+pub(super) struct Blow {
+    /// Contacts that were closing and open again.
+    pub(super) bounces: Vec<Bounce>,
+    /// The normal impulse of each contact that touches.
+    pub(super) impulses: Vec<(usize, f64)>,
+}
+
 impl<D: Dynamics + ?Sized> Motion<'_, D> {
     /// Impact, all contacts at once: of the velocities the contacts allow the one nearest to that before, Moreau's law.
     ///
     /// $$ \min\ (v^+ - v^-)^T M (v^+ - v^-) \quad\text{subject to}\quad \dot g^+ \ge \max(-e\,\dot g^-, 0) $$
-    pub(super) fn strike(&mut self, touching: &Touching, stopped: &[bool]) -> Result<Vec<Bounce>, Outcome> {
+    pub(super) fn strike(&mut self, touching: &Touching, stopped: &[bool]) -> Result<Blow, Outcome> {
         let flow = &mut self.flow;
         flow.place(self.t, &self.y);
         let rates = flow.rates().map_err(Outcome::Failed)?;
         let noise: Vec<f64> = touching.normals().iter().map(|&row| flow.rate_noise(&[row])).collect();
         let before: Vec<f64> = touching.normals().iter().map(|&row| rates[row]).collect();
         if before.iter().zip(&noise).all(|(rate, noise)| *rate >= -noise) {
-            return Ok(Vec::new());
+            return Ok(Blow::default());
         }
         let mut restitutions = vec![0.0; flow.modes.contacts.len()];
         flow.dynamics.fill_restitutions(&flow.instant.state, &mut restitutions).map_err(Outcome::Failed)?;
@@ -40,7 +49,8 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         let after = touching.rates_after(&rates, &impulses);
         let opens = |k: &usize| after[*k] > noise[*k] && before[*k] < -noise[*k];
         let bounce = |k: usize| Bounce { contact: touching.contacts[k], rate: after[k] };
-        Ok((0..before.len()).filter(opens).map(bounce).collect())
+        let bounces = (0..before.len()).filter(opens).map(bounce).collect();
+        Ok(Blow { bounces, impulses: touching.contacts.iter().copied().zip(impulses).collect() })
     }
 
     /// Impulses that make no energy. Newton's restitution may, with friction or with several coefficients at once (Kane and
@@ -115,8 +125,8 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         };
         let (t, rows) = (self.t, touching.normals().to_vec());
         let found = blows.find().map_err(|none| match none {
-            NoOutcome::None => Outcome::Ambiguous { t, rows, n_modes: 0 },
-            NoOutcome::Several => Outcome::Ambiguous { t, rows, n_modes: 2 },
+            NoOutcome::None => Outcome::Ambiguous { t, rows, n_modes: 0, tried: Vec::new() },
+            NoOutcome::Several => Outcome::Ambiguous { t, rows, n_modes: 2, tried: Vec::new() },
             NoOutcome::NotFound => Outcome::TooManyModes { t, rows },
         })?;
         self.n_unchecked += usize::from(found.is_unchecked);
@@ -126,7 +136,10 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
 
 pub(super) fn excluded(error: NoPushes, rows: &[usize]) -> MotionError {
     match error {
-        NoPushes::Contradiction { row } => MotionError::Excluded { row: rows[row] },
+        NoPushes::Contradiction { row } => MotionError::Excluded {
+            row: rows[row],
+            others: rows.iter().copied().filter(|other| *other != rows[row]).collect(),
+        },
         NoPushes::NotConverged => MotionError::NotConverged { residual: 0.0 },
     }
 }

@@ -1,9 +1,12 @@
 //! What is watched while a mode lasts: gaps, pushes, cones and slips.
 
-use super::contact::LIFTING;
+use super::contact::{LIFTING, TOUCHING};
 use crate::unilateral::Contact;
 use crate::unilateral::modes::Grip;
 use crate::{Dynamics, MotionError, flow::Flow};
+
+/// Rates of slip, in those that are rounding, below which their ups and downs do not matter.
+const SLOW: f64 = 1e3;
 
 impl<D: Dynamics + ?Sized> Flow<'_, D> {
     /// How many ends of the mode are watched.
@@ -22,8 +25,13 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
     }
 
     /// What is negative where the mode has ended: the gap of an open contact that is closing, the push of a closed one. The
-    /// shapes are the same as continuous quantities.
-    pub(super) fn fill_turns(&mut self, values: &mut [f64], shapes: &mut [f64]) -> Result<(), MotionError> {
+    /// shapes are the same as continuous quantities, of which what lies below the floors does not matter.
+    pub(super) fn fill_turns(
+        &mut self,
+        values: &mut [f64],
+        shapes: &mut [f64],
+        floors: &mut [f64],
+    ) -> Result<(), MotionError> {
         if self.modes.is_empty() {
             return Ok(());
         }
@@ -46,8 +54,16 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
             (values[first + 2 * k], values[first + 2 * k + 1]) = self.friction_turns(k, &rates)?;
         }
         shapes.copy_from_slice(values);
+        let top = self.instant.lambda.iter().fold(0.0, |top: f64, l| top.max(l.abs()));
+        floors.fill(TOUCHING * top);
         for (c, contact) in self.modes.contacts.iter().enumerate().filter(|(c, _)| !self.modes.closed[*c]) {
             shapes[c] = gaps[contact.row];
+            floors[c] = self.modes.depth * self.row_size(contact.row, &self.q_size);
+        }
+        for (k, friction) in self.modes.frictions.iter().enumerate() {
+            if matches!(self.modes.grips[k], Grip::Slides(_)) {
+                floors[first + 2 * k] = SLOW * self.rate_noise(&friction.slip);
+            }
         }
         Ok(())
     }
