@@ -118,9 +118,12 @@ fn kept(run: &Run) -> String {
 /// `work done -4.096 J`, and apart from it what impacts took: `work done 2 J, impacts -3 J`.
 fn works(run: &Run) -> String {
     let energy = &run.audit.energy;
+    /// Beside what impacts took, work below this part is rounding.
+    const ROUNDING: f64 = 1e-12;
     let rest = energy.work - energy.impacts;
+    let noise = energy.drift + ROUNDING * energy.impacts.abs();
     let tell = |word: &str, work: f64| format!("{word} {}", joules(run, rounded(work, 4)));
-    match (energy.impacts.abs() > energy.drift, rest.abs() > energy.drift) {
+    match (energy.impacts.abs() > energy.drift, rest.abs() > noise) {
         (true, true) => format!("{}, {}", tell("work done", rest), tell("impacts", energy.impacts)),
         (true, false) => tell("impacts", energy.impacts),
         _ => tell("work done", energy.work),

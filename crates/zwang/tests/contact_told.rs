@@ -30,7 +30,8 @@ const BALL: &str = "model \"ball\"\ncoordinates y\nmass y: 1\nforce y: -10\n";
 /// A ball that lies is driven into the floor with 4: it is struck, and does not take off by itself; 2 comes back for 0.4 s.
 #[test]
 fn a_blow_by_an_event_is_an_impact() {
-    let text = format!("{BALL}contact floor: y >= 0 with restitution 0.5\nwhen t >= 1: y' = -4\nstart y = 0\nrun 1.5\n");
+    let text =
+        format!("{BALL}contact floor: y >= 0 with restitution 0.5\nwhen t >= 1: y' = -4\nstart y = 0\nrun 1.5\n");
     let (found, _) = run(&text);
     let told = events(&found);
     assert_eq!((told[1].1, told[2].1), ("impact", "impact"), "{told:?}");
@@ -144,11 +145,23 @@ fn mistakes_are_told() {
     let particle = "coordinates x, y\nparticle P at (x, y) with mass 1\ngravity (0, -10)\n";
     let floor = "constraint floor: y = 0";
     for (text, code, part) in [
-        (format!("{particle}{floor} with friction 0.2 and sliding 0.5\nstart x = 0, x' = 1\nrun 1\n"), "Z320", "sliding"),
+        (
+            format!("{particle}{floor} with friction 0.2 and sliding 0.5\nstart x = 0, x' = 1\nrun 1\n"),
+            "Z320",
+            "sliding",
+        ),
         (format!("{particle}{floor}\nwhen t >= 0.5: y' = 2\nstart x = 1\nrun 1\n"), "Z615", "t >= 0.5"),
         (format!("{particle}contact f: y^3 >= 0\nstart x = 0, y = 1\nrun 3\n"), "Z603", "contact `f`"),
-        (format!("{particle}contact f: y >= t\ncontact c: 1 >= y\nstart x = 0, y = 0.5\nrun 3\n"), "Z301", "contact `c`"),
-        (format!("{particle}constraint a: y = 1 - t\ncontact f: y >= 0\nstart x = 0\nrun 3\n"), "Z301", "constraint `a`"),
+        (
+            format!("{particle}contact f: y >= t\ncontact c: 1 >= y\nstart x = 0, y = 0.5\nrun 3\n"),
+            "Z301",
+            "contact `c`",
+        ),
+        (
+            format!("{particle}constraint a: y = 1 - t\ncontact f: y >= 0\nstart x = 0\nrun 3\n"),
+            "Z301",
+            "constraint `a`",
+        ),
     ] {
         let (_, diagnostics) = attempt(&format!("model \"m\"\n{text}"), &[]);
         let told = diagnostics.iter().find(|d| d.code == code).unwrap_or_else(|| panic!("{text}\n{diagnostics:#?}"));

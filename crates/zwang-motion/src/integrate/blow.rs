@@ -1,7 +1,7 @@
 //! Impact with friction: every combination of sticking, sliding and no impulse is tried, all contacts at once.
 
-use super::touching::Touching;
 use super::search::{Search, Tried, seek};
+use super::touching::Touching;
 use crate::Roughness;
 use crate::unilateral::{Friction, MOST_NORMALS, length};
 
@@ -76,29 +76,31 @@ impl Blows<'_> {
         let is_unique = rough().all(|r| r.holding == r.sliding);
         let repeats = self.repeats();
         let mut found: Option<(After, Vec<Blow>)> = None;
-        let search = seek(&sizes, |at| {
-            let blows: Vec<Blow> = units.iter().zip(at).map(|(unit, &k)| unit[k]).collect();
-            let Some(after) = self.after(&spots, &blows) else { return Tried::Nothing };
-            let faults: Vec<f64> = (0..spots.len()).map(|k| self.fault(&spots[k], blows[k], &after)).collect();
-            if faults.iter().any(|fault| fault.is_nan()) {
-                return Tried::Nothing;
-            }
-            if faults.iter().any(|fault| *fault > EDGE) {
-                return Tried::Faulty(faults);
-            }
-            match &found {
-                Some((first, was)) if is_unique && self.differ(first, &after) => {
-                    // contacts that repeat others share the impulse
-                    let is_share = was.iter().zip(&blows).enumerate().filter(|(_, (x, y))| x != y).all(|(k, (x, y))| {
-                        (*x == Blow::Spared) != (*y == Blow::Spared) && repeats.contains(&k)
-                    });
-                    return if is_share { Tried::Fits } else { Tried::Another };
+        let search =
+            seek(&sizes, |at| {
+                let blows: Vec<Blow> = units.iter().zip(at).map(|(unit, &k)| unit[k]).collect();
+                let Some(after) = self.after(&spots, &blows) else { return Tried::Nothing };
+                let faults: Vec<f64> = (0..spots.len()).map(|k| self.fault(&spots[k], blows[k], &after)).collect();
+                if faults.iter().any(|fault| fault.is_nan()) {
+                    return Tried::Nothing;
                 }
-                None => found = Some((after, blows)),
-                _ => {}
-            }
-            Tried::Fits
-        });
+                if faults.iter().any(|fault| *fault > EDGE) {
+                    return Tried::Faulty(faults);
+                }
+                match &found {
+                    Some((first, was)) if is_unique && self.differ(first, &after) => {
+                        // contacts that repeat others share the impulse
+                        let is_share =
+                            was.iter().zip(&blows).enumerate().filter(|(_, (x, y))| x != y).all(|(k, (x, y))| {
+                                (*x == Blow::Spared) != (*y == Blow::Spared) && repeats.contains(&k)
+                            });
+                        return if is_share { Tried::Fits } else { Tried::Another };
+                    }
+                    None => found = Some((after, blows)),
+                    _ => {}
+                }
+                Tried::Fits
+            });
         match (search, found) {
             (Search::Several, _) => Err(NoOutcome::Several),
             (Search::Found { is_checked, .. }, Some((after, _))) => {

@@ -240,7 +240,8 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         let soon = SHORTEST * (self.plan.end - self.t0).max(self.plan.end.abs());
         let closes = |&c: &usize| {
             let row = flow.modes.contacts[c].row;
-            rates[row] < -flow.rate_noise(&[row]) && gaps[row] + soon * rates[row] <= ROUNDING * flow.row_size(row, &flow.q_size)
+            rates[row] < -flow.rate_noise(&[row])
+                && gaps[row] + soon * rates[row] <= ROUNDING * flow.row_size(row, &flow.q_size)
         };
         Ok((0..flow.modes.contacts.len()).filter(closes).collect())
     }
@@ -329,4 +330,3 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         Ok(())
     }
 }
-

@@ -38,6 +38,10 @@ pub(crate) struct Watch {
     /// The length of the next panel, where the last ones had to be cut.
     panel: f64,
     y: Vec<f64>,
+    /// Looks, old ones whose room is used again, and the signs before a panel.
+    looks: Vec<Look>,
+    spare: Vec<Look>,
+    signs: Vec<Option<bool>>,
 }
 
 /// A step is looked through in so many panels at least.
@@ -64,6 +68,7 @@ const MISSED: f64 = 0.2;
 const RESOLVED: (f64, f64) = (0.02, 1e-6);
 
 /// One look at the watched quantities.
+#[derive(Default)]
 struct Look {
     t: f64,
     /// Whether something has changed its sign, and whether so clearly that it is no error of the steps.
@@ -87,6 +92,9 @@ impl Watch {
             spacing: run / LOOKS_IN_RUN,
             panel: f64::INFINITY,
             y: Vec::new(),
+            looks: Vec::new(),
+            spare: Vec::new(),
+            signs: Vec::new(),
         }
     }
 
@@ -174,11 +182,28 @@ impl Watch {
         flow: &mut Flow<D>,
         step: &Step,
     ) -> Result<Option<Found>, MotionError> {
+        let mut looks = std::mem::take(&mut self.looks);
+        let found = self.scan(flow, step, &mut looks);
+        self.spare.append(&mut looks);
+        self.looks = looks;
+        match found? {
+            Some((low, high)) => self.locate(flow, step, low, high).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Looks through a step, panel by panel: two times between which something changes first.
+    fn scan<D: Dynamics + ?Sized>(
+        &mut self,
+        flow: &mut Flow<D>,
+        step: &Step,
+        looks: &mut Vec<Look>,
+    ) -> Result<Option<(f64, f64)>, MotionError> {
         let longest = f64::min((step.end - step.start) / PANELS, self.spacing * LOOKS.len() as f64);
         // panels are never so short that time does not move on
         let shortest = f64::max(SHORTEST * longest, MOMENT * step.end.abs().max(step.start.abs()));
         let mut panel = self.panel.min(longest).max(shortest);
-        let mut looks = vec![self.look(flow, step, step.start)?];
+        looks.push(self.look(flow, step, step.start)?);
         (looks[0].changed, looks[0].is_clear) = (false, false);
         loop {
             let low = looks[looks.len() - 1].t;
@@ -187,25 +212,27 @@ impl Watch {
                 self.panel = if panel < longest { panel } else { f64::INFINITY };
                 return Ok(None);
             }
-            let (n_before, signs) = (looks.len(), self.positive.clone());
+            let n_before = looks.len();
+            self.signs.clone_from(&self.positive);
             let whole = panel.min(step.end - low);
-            let seen = self.look_through(flow, step, whole, &mut looks);
+            let seen = self.look_through(flow, step, whole, looks);
             // what has no value somewhere may have changed before
             let is_resolved = seen.is_ok() && self.is_resolved(&looks[n_before - 1..]);
             if !is_resolved && whole > shortest {
-                looks.truncate(n_before);
-                self.positive = signs;
+                self.spare.extend(looks.drain(n_before..));
+                self.positive.clone_from(&self.signs);
                 panel = f64::max(whole / CUT, shortest);
                 continue;
             }
             seen?;
             // of the panels before, two looks are enough to see a dip
-            if let Some((low, high)) = self.change(flow, step, &looks, n_before.saturating_sub(2))? {
-                return self.locate(flow, step, low, high).map(Some);
+            if let Some(between) = self.change(flow, step, looks, n_before.saturating_sub(2))? {
+                return Ok(Some(between));
             }
             // where a gap has closed, though not yet clearly, its last opening is remembered
             let open = looks.iter().rposition(|look| !look.changed).unwrap_or(0);
-            looks.drain(..open.min(looks.len() - 2));
+            let n_over = open.min(looks.len() - 2);
+            self.spare.extend(looks.drain(..n_over));
             panel = f64::min(2.0 * panel, longest).max(shortest);
         }
     }
@@ -248,7 +275,11 @@ impl Watch {
         // beyond the step nobody looks again
         let is_clear = self.is_clear(flow) || (changed && t >= step.end);
         self.place(flow, step, t);
-        Ok(Look { t, changed, is_clear, shapes: self.shapes.clone(), rates: flow.closing()? })
+        let mut look = self.spare.pop().unwrap_or_default();
+        (look.t, look.changed, look.is_clear) = (t, changed, is_clear);
+        look.shapes.clone_from(&self.shapes);
+        look.rates = flow.closing()?;
+        Ok(look)
     }
 
     /// Whether a parabola through the ends and the middle of a panel meets the looks between, wherever a quantity could reach
@@ -355,7 +386,11 @@ impl Watch {
                 if of_left.1 || of_right.1 {
                     return Ok(Some(if of_left.1 { left } else { right }));
                 }
-                if of_left.0 < of_right.0 { high = right } else { low = left }
+                if of_left.0 < of_right.0 {
+                    high = right
+                } else {
+                    low = left
+                }
                 (left, right) = (low + GOLDEN * (high - low), high - GOLDEN * (high - low));
             }
         }

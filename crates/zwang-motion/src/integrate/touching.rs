@@ -69,6 +69,8 @@ impl Held {
 impl<D: Dynamics + ?Sized> Motion<'_, D> {
     /// The contacts that touch here.
     pub(super) fn touching(&mut self, before: &Before, fired: &[usize]) -> Result<Touching, MotionError> {
+        // a start may be given to the default tolerance; on the way gaps are known better where the run asks for it
+        let near = if self.counts.steps == 0 { TOUCHING } else { TOUCHING.min(self.plan.tolerance) };
         let flow = &mut self.flow;
         flow.modes.open_all();
         flow.release();
@@ -78,8 +80,8 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         flow.dynamics.fill_positions(&flow.instant.state, &mut gaps)?;
         let touches = |&c: &usize| {
             let row = flow.modes.contacts[c].row;
-            let near = gaps[row] <= TOUCHING * flow.row_size(row, &flow.q_size);
-            before.closed[c] || near || fired.contains(&c)
+            let is_near = gaps[row] <= near * flow.row_size(row, &flow.q_size);
+            before.closed[c] || is_near || fired.contains(&c)
         };
         let contacts: Vec<usize> = (0..flow.modes.contacts.len()).filter(touches).collect();
         let mut rows: Vec<usize> = contacts.iter().map(|&c| flow.modes.contacts[c].row).collect();

@@ -113,8 +113,7 @@ impl Lower<'_> {
                         false => "name the sliding point:   with friction 0.3 and at P",
                     };
                     let d = Diagnostic::error("Z319", format!("it is not clear where `{name}` slides"));
-                    return self
-                        .give_up(d.at(draft.span, label).help(help));
+                    return self.give_up(d.at(draft.span, label).help(help));
                 }
             },
         };

@@ -141,7 +141,11 @@ fn tried_mode(equations: &Equations, mode: &TriedMode) -> String {
             format!("{} would have to pull: λ = {} instead of λ >= 0", name(row), rounded(lambda, 5))
         }
         Some(Inequality::Enters { row, opening }) => {
-            format!("{} would be entered: its gap has the acceleration {} instead of one >= 0", name(row), rounded(opening, 5))
+            format!(
+                "{} would be entered: its gap has the acceleration {} instead of one >= 0",
+                name(row),
+                rounded(opening, 5)
+            )
         }
         Some(Inequality::Cone { row, force, most }) => {
             format!("{} would have to hold {} with at most μ N = {}", name(row), rounded(force, 5), rounded(most, 5))
@@ -171,7 +175,9 @@ pub(super) fn undone(equations: &Equations, whens: &[(f64, usize)]) -> Option<Di
     Some(
         Diagnostic::warning("Z615", message)
             .at(when.span, format!("at t = {}", rounded(t, 7)))
-            .with_note("the nearest velocities they allow, in the metric of the masses, were taken: a blow against them")
+            .with_note(
+                "the nearest velocities they allow, in the metric of the masses, were taken: a blow against them",
+            )
             .help("set a velocity along the constraints, or change a parameter of the constraint instead"),
     )
 }

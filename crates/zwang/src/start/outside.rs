@@ -73,10 +73,11 @@ pub(crate) fn nearest_outside(
     // what is given exactly stays, if the rest can move far enough
     let exact = |k: usize| model.start.iter().any(|i| i.exact && !i.is_velocity && i.coordinate == Some(k));
     let loose: Vec<bool> = (0..state.q.len()).map(|k| !exact(k)).collect();
-    let moved = loose.contains(&true).then(|| move_outside(equations, system, state, touching, &given, &loose, settings));
-    moved.flatten().or_else(|| {
-        move_outside(equations, system, state, touching, &given, &vec![true; state.q.len()], settings)
-    })
+    let moved =
+        loose.contains(&true).then(|| move_outside(equations, system, state, touching, &given, &loose, settings));
+    moved
+        .flatten()
+        .or_else(|| move_outside(equations, system, state, touching, &given, &vec![true; state.q.len()], settings))
 }
 
 /// The same for some of the coordinates.

@@ -4,9 +4,7 @@
 pub mod reference;
 
 use zwang::diagnostic::Diagnostics;
-use zwang::{
-    Check, Inspection, Overrides, Reading, Run, RunWishes, Wishes, check, inspect, read_with, simulate,
-};
+use zwang::{Check, Inspection, Overrides, Reading, Run, RunWishes, Wishes, check, inspect, read_with, simulate};
 
 /// The folder of the project.
 pub const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
