@@ -39,7 +39,7 @@ use rattle::Rattle;
 use runge_kutta::RungeKutta;
 pub use step::Step;
 use stiff::Collocation;
-use tableau::{ORDER_5, ORDER_8};
+pub use tableau::{ORDER_5, ORDER_8, Tableau};
 use watch::Progress;
 
 /// What is wished of a run.
