@@ -54,6 +54,8 @@ pub(super) fn ending(
             tried.iter().fold(d, |d, mode| d.with_note(tried_mode(equations, mode)))
         }
         Outcome::TooManyModes { t, rows } => too_many(equations, *t, rows),
+        // contacts among the rows need not hold
+        Outcome::Undetermined { t, rows } if equations.n_always.is_some() => undetermined(equations, *t, rows),
         Outcome::Undetermined { t, rows } => {
             let parameters = system.parameters().to_vec();
             match no_way_on(equations, &parameters, state, settings) {
