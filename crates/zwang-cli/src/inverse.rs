@@ -23,7 +23,11 @@ pub fn run(arguments: &InverseModel) -> Exit {
     if let Some(first) = stated.only_at_times().first() {
         let message = format!("not yet: `inverse` does not know {first}");
         let help = "state a held contact as a `constraint`, and leave friction out";
-        source.diagnostics.push(zwang::diagnostic::Diagnostic::error("Z901", message).help(help));
+        let d = zwang::diagnostic::Diagnostic::error("Z901", message).help(help);
+        source.diagnostics.push(match stated.first_at_times() {
+            Some(span) => d.at(span, "holds only at times"),
+            None => d,
+        });
         return source.fail(as_json);
     }
     let driven = driven(arguments, &stated)?;

@@ -51,6 +51,8 @@ pub enum MotionError {
     },
     /// One-sided rows exclude each other.
     Excluded {
+        /// The other one-sided rows that touch; none where it is a constraint that excludes it.
+        others: Vec<usize>,
         /// One of them.
         row: usize,
     },
@@ -101,7 +103,7 @@ impl fmt::Display for MotionError {
             MotionError::Jammed { row } => {
                 write!(f, "the friction of row {row} and its normal force hold each other up")
             }
-            MotionError::Excluded { row } => write!(f, "row {row} and other one-sided rows exclude each other"),
+            MotionError::Excluded { row, .. } => write!(f, "row {row} and other one-sided rows exclude each other"),
             MotionError::LimitNotPositive => write!(f, "the limit of a control force is not positive"),
             MotionError::WeightNotPositive => write!(f, "the weight of a control force is not positive definite"),
             MotionError::Controlled => write!(f, "the method knows no control forces"),

@@ -10,7 +10,7 @@ macro_rules! page {
 }
 
 /// All pages, in the order of their codes.
-pub const PAGES: [Page; 65] = [
+pub const PAGES: [Page; 66] = [
     page!("Z001"),
     page!("Z002"),
     page!("Z003"),
@@ -68,6 +68,7 @@ pub const PAGES: [Page; 65] = [
     page!("Z612"),
     page!("Z613"),
     page!("Z614"),
+    page!("Z615"),
     page!("Z701"),
     page!("Z702"),
     page!("Z703"),

@@ -126,11 +126,18 @@ impl System {
         let energies = moving(&inputs, &energies)?;
 
         let lambdas: Vec<Expr> = equations.rows.iter().map(|r| r.lambda).collect();
-        let with_lambda: Vec<Expr> = inputs.iter().copied().chain(lambdas).collect();
+        let mut with_lambda: Vec<Expr> = inputs.iter().copied().chain(lambdas).collect();
+        let n_known = with_lambda.len();
+        // a contact that is no row yet does not push
+        if equations.n_always.is_none() {
+            let slips = model.frictions.iter().flat_map(|law| &law.slip);
+            with_lambda.extend(model.contacts.iter().flat_map(|c| &c.rows).chain(slips).map(|row| row.lambda));
+        }
         let nonideal = match equations.nonideal_force.is_empty() {
             true => None,
             false => Some(moving(&with_lambda, &equations.nonideal_force)?),
         };
+        with_lambda.truncate(n_known);
 
         let controls = match Controls::compile(equations, coding) {
             None => None,
@@ -443,6 +450,7 @@ impl Dynamics for System {
         };
         self.with_lambda.clear();
         self.with_lambda.extend(self.inputs.iter().chain(lambda));
+        self.with_lambda.resize(nonideal.n_inputs(), 0.0);
         C.copy_from_slice(nonideal.run(&self.with_lambda));
         if C.iter().all(|c| c.is_finite()) {
             Ok(())

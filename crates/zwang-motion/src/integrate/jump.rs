@@ -92,6 +92,10 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         if let Some(row) = flow.held_off(false, OFF).map_err(Outcome::Failed)? {
             return Err(Outcome::JumpedOff { event, row, is_velocity: true });
         }
+        let is_off = flow.row_off(false, OFF).map_err(Outcome::Failed)?.is_some();
+        if is_off {
+            self.undone.push((self.t, event));
+        }
         flow.project(true).map_err(Outcome::Failed)?;
         let mut y = std::mem::take(&mut self.y);
         flow.take_state(&mut y);

@@ -5,10 +5,12 @@ mod contact;
 mod crossing;
 mod event;
 mod friction;
+mod impact;
 mod jump;
 mod look;
 mod onset;
 mod rattle;
+mod rest;
 mod runge_kutta;
 mod search;
 mod singular;
@@ -16,6 +18,8 @@ mod step;
 mod step_size;
 mod stiff;
 mod tableau;
+mod touching;
+mod turns;
 mod watch;
 
 use crate::{
@@ -28,6 +32,7 @@ pub use crossing::Passage;
 use crossing::{Choice, Crossing, generic_rank};
 pub use event::Event;
 use event::{Found, Watch};
+pub use friction::{Inequality, TriedMode};
 pub use look::ForceParts;
 use onset::{Ahead, Verdict};
 use rattle::Rattle;
@@ -35,6 +40,7 @@ use runge_kutta::RungeKutta;
 pub use step::Step;
 use stiff::Collocation;
 pub use tableau::{ORDER_5, ORDER_8, Tableau};
+use watch::Progress;
 
 /// What is wished of a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -118,6 +124,8 @@ pub enum Outcome {
         rows: Vec<usize>,
         /// How many different motions were found.
         n_modes: usize,
+        /// Those that were tried first: two that fit, or some of which none does.
+        tried: Vec<TriedMode>,
     },
     /// There are too many modes to try them all, and none was met that satisfies Coulomb's law.
     TooManyModes {
@@ -125,6 +133,11 @@ pub enum Outcome {
         t: f64,
         /// The rows that press.
         rows: Vec<usize>,
+    },
+    /// Very many steps have hardly moved the time on, and velocities go back and forth: a law without end, as that of a sign.
+    Stalled {
+        /// The coordinate whose velocity does.
+        coordinate: usize,
     },
     /// Contacts open and close without end.
     Restless {
@@ -212,6 +225,17 @@ enum Stepper {
     Fixed(Box<Rattle>),
 }
 
+impl Stepper {
+    /// The end of the step that was tried last.
+    fn end(&self) -> &[f64] {
+        match self {
+            Stepper::Explicit(rk) => &rk.end,
+            Stepper::Stiff(collocation) => &collocation.end,
+            Stepper::Fixed(rattle) => &rattle.end,
+        }
+    }
+}
+
 /// A motion under way.
 ///
 /// ```text
@@ -282,6 +306,11 @@ pub struct Motion<'d, D: Dynamics + ?Sized> {
     /// When changes of mode began to be counted, and how many there have been since.
     first_change: f64,
     n_changes: usize,
+    progress: Progress,
+    /// The largest size of the row of each contact.
+    row_tops: Vec<f64>,
+    /// Events that set velocities which the constraints do not allow, and when.
+    undone: Vec<(f64, usize)>,
     stiffness: Option<Stiffness>,
     rank: usize,
     /// The rank at the start, where the motion starts in a position in which the constraints lose rank.
@@ -331,6 +360,9 @@ const MOST_MOVED: f64 = 100.0;
 /// branch.
 const MOST_NOISE: f64 = 1000.0 / SHARE;
 
+/// A gap that is entered by less than this part of the tolerance is grazed: the error of the steps is as large.
+const DEPTH: f64 = 1.0;
+
 /// How much the last error counts beside the present one.
 const DAMPING: f64 = 0.3;
 
@@ -352,7 +384,7 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         let mut motion = Motion {
             stepper: Stepper::Explicit(RungeKutta::new(&ORDER_8, size)),
             crossing: Crossing::default(),
-            watch: Watch::new(flow.n_watched(), flow.n_turns()),
+            watch: Watch::new(flow.n_watched(), flow.n_turns(), plan.end - start.t),
             t0: start.t,
             t: start.t,
             h: 0.0,
@@ -388,6 +420,9 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
             tamed: Vec::new(),
             first_change: start.t,
             n_changes: 0,
+            progress: Progress::new(start),
+            row_tops: vec![0.0; flow.modes.contacts.len()],
+            undone: Vec::new(),
             stiffness: None,
             rank: 0,
             singular_start: None,
@@ -463,6 +498,7 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
             self.flow.specialize();
         }
         self.crossing.reset();
+        self.flow.modes.depth = self.plan.tolerance * DEPTH;
         self.watch.begin(&mut self.flow)
     }
 
@@ -530,7 +566,7 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         }
         let end = self.plan.end;
         if self.t >= end - SHORTEST * (end - self.t0).max(end.abs()) {
-            self.outcome = Some(Outcome::End);
+            self.outcome = Some(self.strike_at_end().err().unwrap_or(Outcome::End));
             return false;
         }
         let taken = match self.singular_start.is_some() {
@@ -715,6 +751,13 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
     /// shorter one has to be tried.
     fn accept(&mut self, choice: Choice) -> Result<bool, Outcome> {
         let (t, h) = (self.t, choice.h);
+        if let Err(error) = self.rows_at_end(t + h) {
+            // a gap may have no value there, although nothing moves by it yet
+            self.h = 0.25 * h;
+            self.cause = Some(error);
+            self.counts.rejected += 1;
+            return Ok(false);
+        }
         self.step.start = t;
         self.step.end = t + h;
         self.step.h = h;
@@ -746,17 +789,27 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
             self.t = (self.fixed.0 + self.fixed.1 as f64 * self.h).min(self.plan.end);
             self.step.end = self.t;
         }
-        let end = match &mut self.stepper {
-            Stepper::Explicit(rk) => &rk.end,
-            Stepper::Stiff(collocation) => &collocation.end,
-            Stepper::Fixed(rattle) => &rattle.end,
-        };
-        self.y.copy_from_slice(end);
+        self.y.copy_from_slice(self.stepper.end());
+        self.watch_progress()?;
         self.watch_stiffness().map_err(Outcome::Failed)?;
         self.watch_solver().map_err(Outcome::Failed)?;
         self.finish_step().map_err(Outcome::Failed)?;
         self.mind_contradiction();
         Ok(true)
+    }
+
+    /// Whether rows that hold only at times can be evaluated at the end of a step.
+    fn rows_at_end(&mut self, t: f64) -> Result<(), MotionError> {
+        if self.flow.modes.is_empty() {
+            return Ok(());
+        }
+        let here = self.flow.instant.state.clone();
+        self.flow.place(t, self.stepper.end());
+        let mut gaps = vec![0.0; self.flow.h];
+        let state = std::mem::replace(&mut self.flow.instant.state, here);
+        let mut given = self.flow.dynamics.allocate();
+        self.flow.dynamics.fill(&state, &mut given)?;
+        self.flow.dynamics.fill_positions(&state, &mut gaps)
     }
 
     /// Events in the step, the end of the run inside it, and the way into the next step.
@@ -778,6 +831,9 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
             return Ok(());
         }
         self.goes_on = true;
+        if !self.method.is_fixed_step() {
+            self.h = self.h.min(self.watch.longest_step());
+        }
         self.measure_here();
         self.mind_lifting()
     }

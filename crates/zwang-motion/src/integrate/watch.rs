@@ -2,7 +2,48 @@
 
 use super::*;
 
+/// How far the last steps have come.
+pub(super) struct Progress {
+    t: f64,
+    n_steps: usize,
+    /// For each velocity, its sign and how often it has changed since.
+    flips: Vec<(bool, usize)>,
+}
+
+impl Progress {
+    pub(super) fn new(start: &State) -> Progress {
+        Progress { t: start.t, n_steps: 0, flips: start.qdot.iter().map(|v| (*v > 0.0, 0)).collect() }
+    }
+}
+
 impl<D: Dynamics + ?Sized> Motion<'_, D> {
+    /// Ends a motion that would take more steps than anybody waits for because a law of the velocities goes back and forth.
+    pub(super) fn watch_progress(&mut self) -> Result<(), Outcome> {
+        /// Steps that are taken together, and the part of the run they must get through: else a run takes 10¹⁰ of them.
+        const STEPS: usize = 10_000;
+        const LEAST: f64 = 1e-6;
+        /// One in so many steps must turn a velocity back.
+        const FLIPS: usize = 20;
+        let n = self.flow.n;
+        let progress = &mut self.progress;
+        for ((positive, n_flips), v) in progress.flips.iter_mut().zip(&self.y[n..2 * n]) {
+            *n_flips += usize::from(*positive != (*v > 0.0));
+            *positive = *v > 0.0;
+        }
+        progress.n_steps += 1;
+        if progress.n_steps < STEPS {
+            return Ok(());
+        }
+        let most = (0..n).max_by_key(|&i| progress.flips[i].1).filter(|&i| progress.flips[i].1 > STEPS / FLIPS);
+        let is_slow = self.t - progress.t < LEAST * (self.plan.end - self.t0);
+        (progress.t, progress.n_steps) = (self.t, 0);
+        progress.flips.iter_mut().for_each(|(_, n_flips)| *n_flips = 0);
+        match most {
+            Some(coordinate) if is_slow => Err(Outcome::Stalled { coordinate }),
+            _ => Ok(()),
+        }
+    }
+
     /// The contradiction at the end of the step, if the constraints can no longer be met there. The rank stays as it was decided
     /// where the motion began.
     pub(super) fn watch_constraints(&mut self) -> Result<Option<MotionError>, MotionError> {

@@ -84,7 +84,7 @@ impl Ended {
             Ended::Stopped(Outcome::Undetermined { .. }) => "undetermined",
             Ended::Stopped(Outcome::StepTooSmall { .. }) => "step-too-small",
             Ended::Stopped(Outcome::StepTooLong { .. }) => "step-too-long",
-            Ended::Stopped(Outcome::Sliding { .. }) => "sliding",
+            Ended::Stopped(Outcome::Sliding { .. } | Outcome::Stalled { .. }) => "sliding",
             Ended::Stopped(Outcome::JumpedOff { .. }) => "off-constraint",
             Ended::Stopped(Outcome::Restless { .. }) => "restless",
             Ended::Stopped(Outcome::TooManyModes { .. }) => "too-many-modes",
@@ -135,6 +135,8 @@ pub struct Run {
     pub n_unchecked: usize,
     /// Blows whose restitution was lowered, because energy would have come out of nothing.
     pub tamed: Vec<Tamed>,
+    /// `when` statements that set velocities which the constraints do not allow, and when.
+    pub undone: Vec<(f64, usize)>,
     /// Positions passed in which the constraints lose rank.
     pub passages: Vec<Passage>,
     /// Stiffness met by an explicit method, and whether the stiff one took over.
@@ -275,6 +277,9 @@ fn say(run: &mut Run, settings: &Settings, diagnostics: &mut Diagnostics) {
     if let Some(note) = ending::tamed(equations, &run.tamed) {
         diagnostics.push(note);
     }
+    if let Some(warning) = ending::undone(equations, &run.undone) {
+        diagnostics.push(warning);
+    }
     if let Some(warning) = ending::left(equations, run) {
         diagnostics.push(warning);
     }
@@ -321,6 +326,7 @@ struct Walked {
     undetermined_contacts: Vec<usize>,
     n_unchecked: usize,
     tamed: Vec<Tamed>,
+    undone: Vec<(f64, usize)>,
     passages: Vec<Passage>,
     stiffness: Option<(zwang_motion::Stiffness, bool)>,
     samples: Samples,
@@ -381,6 +387,11 @@ impl<'c> Walk<'c> {
                 interrupted = true;
                 break;
             }
+        }
+        // what falls on the very end is struck there
+        if self.motion.mode_changes().len() > self.n_changes {
+            self.look()?;
+            self.extremes.look(&mut self.motion)?;
         }
         self.note_events();
         self.write_last_row()?;
@@ -503,6 +514,8 @@ impl<'c> Walk<'c> {
             let works = record::works_of(&mut self.motion).map_or(Vec::new(), |(works, _)| works);
             self.accountant.controls(self.equations, &force, &works);
         }
+        let undone: Vec<(f64, usize)> = self.motion.undone().to_vec();
+        let undone = undone.iter().filter_map(|&(t, event)| Some((t, self.motion.dynamics().when(event)?))).collect();
         let passages = self.motion.passages().to_vec();
         for passage in &passages {
             let names: Vec<&str> = passage.rows.iter().take(6).map(|&k| self.equations.rows[k].name.as_str()).collect();
@@ -525,6 +538,7 @@ impl<'c> Walk<'c> {
             undetermined_contacts: self.motion.undetermined_contacts().to_vec(),
             n_unchecked: self.motion.n_unchecked(),
             tamed: self.motion.tamed().to_vec(),
+            undone,
             passages,
             stiffness: self.motion.stiffness().cloned().map(|s| (s, switched)),
             samples,
@@ -558,6 +572,7 @@ impl Walked {
             undetermined_contacts: self.undetermined_contacts,
             n_unchecked: self.n_unchecked,
             tamed: self.tamed,
+            undone: self.undone,
             passages: self.passages,
             stiffness: self.stiffness,
             samples: self.samples,

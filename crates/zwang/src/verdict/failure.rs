@@ -47,7 +47,7 @@ pub fn explain(equations: &Equations, state: &State, error: &MotionError) -> Dia
         }
         MotionError::NotFinite { what } => Diagnostic::error("Z402", format!("{what} is not finite"))
             .with_note(format!("at t = {}", state.t))
-            .help("0/0 and 1/0 have no value: `direction(v)` is v/|v| and zero at rest; |v|^2 = l^2 has no root to differentiate"),
+            .help("0/0, 1/0 and roots of negative numbers have no value: `direction(v)` is v/|v| and zero at rest; |v|^2 = l^2 has no root to differentiate"),
         MotionError::NotConverged { residual } => {
             Diagnostic::error("Z301", format!("the acceleration could not be found to full accuracy: {} remains", number(*residual)))
                 .help("the constraints may nearly depend on each other; `zwang check` lists them")
@@ -82,16 +82,26 @@ pub fn explain(equations: &Equations, state: &State, error: &MotionError) -> Dia
         )
         .with_note(format!("at t = {} no normal force, or any, satisfies Coulomb's law (Painlevé)", rounded(state.t, 9)))
         .help("a smaller coefficient of friction, or a soft support instead of a rigid one, has a motion"),
-        MotionError::Excluded { row } => at_row(
-            Diagnostic::error("Z301", format!("contact `{}` and others exclude each other", name_of(equations, *row))),
-            equations,
-            *row,
-        )
-        .with_note(format!("at t = {} no motion keeps all of them", rounded(state.t, 9)))
-        .help("leave one of them out, or make room between them"),
+        MotionError::Excluded { row, others } => excluded(equations, state, *row, others),
         MotionError::NotHolonomic { row } => not_holonomic(equations, *row),
         MotionError::NoLegendre | MotionError::NoJacobian => Diagnostic::error("Z404", error.to_string()),
     }
+}
+
+/// Z301: contacts, or a contact and what always holds, leave no motion.
+fn excluded(equations: &Equations, state: &State, row: usize, others: &[usize]) -> Diagnostic {
+    /// Names that are told.
+    const MOST: usize = 4;
+    let always: Vec<usize> = (0..equations.n_always_rows()).collect();
+    let (what, others) = if others.is_empty() { ("constraint", &always[..]) } else { ("contact", others) };
+    let names: Vec<String> = others.iter().take(MOST).map(|&k| format!("{what} `{}`", name_of(equations, k))).collect();
+    let message = format!("contact `{}` and {} exclude each other", name_of(equations, row), joined(&names));
+    let mut d = at_row(Diagnostic::error("Z301", message), equations, row);
+    for row in others.iter().take(MOST).filter_map(|&k| equations.rows.get(k)) {
+        d = d.and_at(equations.model.constraints[row.constraint].span, "and this one");
+    }
+    d.with_note(format!("at t = {} no motion keeps all of them", rounded(state.t, 9)))
+        .help("leave one of them out, or make room between them")
 }
 
 fn name_of(equations: &Equations, row: usize) -> &str {
