@@ -481,19 +481,22 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
         Some(MotionError::Unreachable { row, reached: steering.rank(), needed: steering.whole_rank() })
     }
 
-    /// How many quantities are watched for a change of sign: those of the system, and how far bounded forces are from their bounds.
-    pub(crate) fn n_watched(&self) -> usize {
-        self.dynamics.n_events() + self.control.as_ref().map_or(0, |control| control.asked.limit.len())
+    /// How many forces are bounded.
+    pub(crate) fn n_bounded(&self) -> usize {
+        self.control.as_ref().map_or(0, |control| control.asked.limit.len())
     }
 
-    /// These quantities here.
+    /// The quantities watched for a change of sign: those of the system, and how far each bounded force is from its upper and
+    /// from its lower bound.
     pub(crate) fn fill_watched(&mut self, values: &mut [f64]) -> Result<(), MotionError> {
         let n_events = self.dynamics.n_events();
         self.dynamics.fill_events(&self.instant.state, &mut values[..n_events])?;
         if values.len() > n_events {
             self.evaluate()?;
-            let margins = self.control.as_ref().map_or(&[][..], |control| &control.steering.margins);
-            values[n_events..].copy_from_slice(margins);
+            let Some(control) = &self.control else { return Ok(()) };
+            for (place, pair) in values[n_events..].chunks_exact_mut(2).enumerate() {
+                pair.copy_from_slice(&control.distances(place));
+            }
         }
         Ok(())
     }

@@ -452,7 +452,11 @@ impl Dynamics for System {
         self.set(state);
         let Some(controls) = &mut self.controls else { return Ok(()) };
         controls.program.run(&self.inputs);
-        match controls.distribute(asked) {
+        let is_finite = controls.distribute(asked);
+        if let Some(error) = controls.trouble() {
+            return Err(error);
+        }
+        match is_finite {
             true => Ok(()),
             false => Err(controls.program.trouble(&self.graph, &self.symbols, &self.inputs)),
         }

@@ -10,6 +10,7 @@ mod look;
 mod onset;
 mod rattle;
 mod runge_kutta;
+mod saturation;
 mod search;
 mod singular;
 mod step;
@@ -32,6 +33,7 @@ pub use look::ForceParts;
 use onset::{Ahead, Verdict};
 use rattle::Rattle;
 use runge_kutta::RungeKutta;
+pub use saturation::Saturation;
 pub use step::Step;
 use stiff::Collocation;
 use tableau::{ORDER_5, ORDER_8};
@@ -99,6 +101,11 @@ pub enum Outcome {
         rows: Vec<usize>,
         /// What went wrong at the last attempt, if something did.
         cause: Option<MotionError>,
+    },
+    /// Driven coordinates lose their hold on what is asked: the forces grow without bound.
+    HoldLost {
+        /// The asked row they hold least.
+        row: usize,
     },
     /// The implicit equations of a fixed-step method have no solution near: its step is too long.
     StepTooLong {
@@ -272,6 +279,11 @@ pub struct Motion<'d, D: Dynamics + ?Sized> {
     passages: Vec<Passage>,
     events: Vec<Event>,
     mode_changes: Vec<ModeChange>,
+    /// The bound at which each bounded force is, and every change of these.
+    sides: Vec<i8>,
+    saturations: Vec<Saturation>,
+    /// The longest step since the motion began or started afresh.
+    longest: f64,
     /// Rows with friction, and contacts, whose force others share.
     shared: Vec<usize>,
     undetermined: Vec<usize>,
@@ -352,7 +364,7 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         let mut motion = Motion {
             stepper: Stepper::Explicit(RungeKutta::new(&ORDER_8, size)),
             crossing: Crossing::default(),
-            watch: Watch::new(flow.n_watched(), flow.n_turns()),
+            watch: Watch::new(flow.dynamics.n_events(), 2 * flow.n_bounded(), flow.n_turns()),
             t0: start.t,
             t: start.t,
             h: 0.0,
@@ -382,6 +394,9 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
             passages: Vec::new(),
             events: Vec::new(),
             mode_changes: Vec::new(),
+            sides: vec![0; flow.n_bounded()],
+            saturations: Vec::new(),
+            longest: 0.0,
             shared: Vec::new(),
             undetermined: Vec::new(),
             n_unchecked: 0,
@@ -405,6 +420,7 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         motion.choose_solver();
         motion.begin()?;
         motion.begin_contact()?;
+        motion.note_bounds();
         motion.use_method(method)?;
         Ok(motion)
     }
@@ -463,6 +479,7 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
             self.flow.specialize();
         }
         self.crossing.reset();
+        self.longest = 0.0;
         self.watch.begin(&mut self.flow)
     }
 
@@ -727,6 +744,9 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         }
         if let Some(error) = self.flow.unreachable() {
             return Err(Outcome::Failed(error));
+        }
+        if let Some(row) = self.lost_row(h) {
+            return Err(Outcome::HoldLost { row });
         }
         if matches!(self.stepper, Stepper::Explicit(_)) && !self.look_for_crossing(choice).map_err(Outcome::Failed)? {
             // the branches do not meet: once more, without crossing

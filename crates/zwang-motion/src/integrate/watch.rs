@@ -43,6 +43,23 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         Ok(false)
     }
 
+    /// The asked row on which the driven coordinates lose their hold, if a step of this length shows it: what is left of a row
+    /// has become small beside what it was, and the steps with it, because the forces grow.
+    pub(super) fn lost_row(&mut self, h: f64) -> Option<usize> {
+        /// So little is left of the row, and of the longest step.
+        const LOST: f64 = 1e-3;
+        self.longest = self.longest.max(h);
+        if h > LOST * self.longest {
+            return None;
+        }
+        let steering = &self.flow.control.as_ref()?.steering;
+        // a force at its bound does not grow
+        if steering.margins.iter().any(|margin| *margin < 0.0) {
+            return None;
+        }
+        steering.weakest().filter(|(_, left)| *left < LOST).map(|(row, _)| row)
+    }
+
     /// Leaves sparse algebra where a pivot becomes very small: S = B Bᵀ squares, and what corrects it then no longer gains.
     /// Singular positions that are crossed are no reason, since steps have no stage there.
     pub(super) fn watch_solver(&mut self) -> Result<(), MotionError> {
@@ -64,6 +81,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         self.make_dense()?;
         self.flow.all = Decomposition::new(&self.flow.settings);
         self.begin()?;
+        self.note_bounds();
         self.restart()?;
         self.restarted = true;
         Ok(())

@@ -220,5 +220,8 @@ pub(super) fn trouble(model: &Model, error: &MotionError) -> Diagnostic {
         Some(span) => d.at(span, "at these values"),
         None => d,
     };
+    if matches!(error, MotionError::OutsideTable { .. }) {
+        return d.help("start where the table has rows, or add rows to it");
+    }
     d.help("start elsewhere, or write the constraint without the division: |v|^2 = l^2 has none")
 }
