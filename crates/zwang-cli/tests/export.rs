@@ -122,7 +122,7 @@ impl Case {
         let Ok(compiler) = there("rustc") else { return };
         let k = self.states[0].1.len();
         let extra = if self.is_control || self.n_rows == 0 { "" } else { ", &mut f" };
-        let mut text = self.source("rust") + "\nfn main() {\n";
+        let mut text = self.source("rust") + "\n#[allow(unused_mut)]\nfn main() {\n";
         let _ = writeln!(text, "let (mut u, mut f) = ([0.0; {k}], [0.0; {}]);", self.n_rows);
         for (state, _) in &self.states {
             let (q, v) = (list(&state.q), list(&state.qdot));

@@ -241,8 +241,13 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
     /// Lets the system prepare what it can compute explicitly, for rows that are independent here and imply the others.
     pub(crate) fn specialize(&mut self) {
         let (m, rank) = (self.given.constraint_rhs.len(), self.all.rank());
+        let asked_scales = match &self.control {
+            None => Some(Vec::new()),
+            // rows that are held, bounds and rows that repeat others take a decomposition
+            Some(control) => Some(control).filter(|_| self.held.1 == 0).and_then(|control| control.plain_scales()),
+        };
         let usable = self.way.is_none()
-            && self.control.is_none()
+            && asked_scales.is_some()
             && !self.modes.slides()
             && !matches!(self.drift, Drift::Baumgarte { .. });
         let rows = match rank == m {
@@ -259,12 +264,12 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
             }),
         };
         (self.n_asked, self.n_doubts) = (0, 0);
-        self.is_whole = rank == m && self.control.is_none();
+        self.is_whole = rank == m;
         self.is_explicit = usable
             && rows.is_some_and(|rows: Vec<usize>| {
                 let scales = self.all.row_scales();
                 let scales: Vec<f64> = rows.iter().map(|&i| scales[i]).collect();
-                self.dynamics.specialize(&rows, &scales)
+                self.dynamics.specialize(&rows, &scales, &asked_scales.unwrap_or_default())
             });
     }
 

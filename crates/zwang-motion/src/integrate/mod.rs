@@ -742,11 +742,15 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         {
             return Ok(false);
         }
-        if let Some(error) = self.flow.unreachable() {
-            return Err(Outcome::Failed(error));
-        }
-        if let Some(row) = self.lost_row(h) {
-            return Err(Outcome::HoldLost { row });
+        self.longest = self.longest.max(h);
+        // an explicit acceleration does all that is asked, with a hold that is not in doubt
+        if self.pivot.is_none() || !matches!(self.stepper, Stepper::Explicit(_)) {
+            if let Some(error) = self.flow.unreachable() {
+                return Err(Outcome::Failed(error));
+            }
+            if let Some(row) = self.lost_row(h) {
+                return Err(Outcome::HoldLost { row });
+            }
         }
         if matches!(self.stepper, Stepper::Explicit(_)) && !self.look_for_crossing(choice).map_err(Outcome::Failed)? {
             // the branches do not meet: once more, without crossing

@@ -45,10 +45,9 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
 
     /// The asked row on which the driven coordinates lose their hold, if a step of this length shows it: what is left of a row
     /// has become small beside what it was, and the steps with it, because the forces grow.
-    pub(super) fn lost_row(&mut self, h: f64) -> Option<usize> {
+    pub(super) fn lost_row(&self, h: f64) -> Option<usize> {
         /// So little is left of the row, and of the longest step.
         const LOST: f64 = 1e-3;
-        self.longest = self.longest.max(h);
         if h > LOST * self.longest {
             return None;
         }

@@ -56,6 +56,13 @@ impl Control {
         Ok(())
     }
 
+    /// The reciprocal lengths of the asked rows, where all of them are independent and no force is bounded.
+    pub(crate) fn plain_scales(&self) -> Option<Vec<f64>> {
+        let (rows, n_asked) = (&self.steering, self.asked.rhs.len());
+        let is_plain = self.asked.limit.is_empty() && rows.rank() == n_asked && rows.whole_rank() == n_asked;
+        is_plain.then(|| rows.scales().to_vec())
+    }
+
     /// How far a bounded force is from its upper and from its lower bound; from the one it is at, minus what that holds back.
     pub(crate) fn distances(&self, place: usize) -> [f64; 2] {
         /// What rounding leaves of a force that is just as large as its bound.

@@ -95,6 +95,11 @@ impl Steering {
         self.whole.rank
     }
 
+    /// What each row is multiplied by to have length one where the rank was decided.
+    pub(crate) fn scales(&self) -> &[f64] {
+        &self.rows.scale
+    }
+
     /// The row of which least is left beside those taken before it, and how much, beside its length where the rank was decided.
     pub(crate) fn weakest(&self) -> Option<(usize, f64)> {
         let (rows, m) = (&self.rows, self.rows.scale.len());
