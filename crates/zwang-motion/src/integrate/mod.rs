@@ -282,8 +282,9 @@ pub struct Motion<'d, D: Dynamics + ?Sized> {
     /// The bound at which each bounded force is, and every change of these.
     sides: Vec<i8>,
     saturations: Vec<Saturation>,
-    /// The longest step since the motion began or started afresh.
+    /// The longest step since the motion began or started afresh, and the accelerations at the ends of such steps.
     longest: f64,
+    usual: Vec<f64>,
     /// Rows with friction, and contacts, whose force others share.
     shared: Vec<usize>,
     undetermined: Vec<usize>,
@@ -397,6 +398,7 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
             sides: vec![0; flow.n_bounded()],
             saturations: Vec::new(),
             longest: 0.0,
+            usual: vec![0.0; flow.n],
             shared: Vec::new(),
             undetermined: Vec::new(),
             n_unchecked: 0,
@@ -480,6 +482,7 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         }
         self.crossing.reset();
         self.longest = 0.0;
+        self.usual.fill(0.0);
         self.watch.begin(&mut self.flow)
     }
 
@@ -742,7 +745,7 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         {
             return Ok(false);
         }
-        self.longest = self.longest.max(h);
+        self.watch_pace(h);
         // an explicit acceleration does all that is asked, with a hold that is not in doubt
         if self.pivot.is_none() || !matches!(self.stepper, Stepper::Explicit(_)) {
             if let Some(error) = self.flow.unreachable() {

@@ -145,7 +145,8 @@ pub(super) fn open_velocities(model: &Model, found: &[f64]) -> Diagnostic {
     let names: Vec<String> = open.iter().map(|k| format!("`{}'`", model.coordinates[*k].name)).collect();
     let line: Vec<String> =
         open.iter().map(|k| format!("{}' ~ {}", model.coordinates[*k].name, rounded(found[*k], 4))).collect();
-    let d = Diagnostic::error("Z202", format!("the constraints forbid rest and leave {} open", joined(&names)));
+    let who = if model.constraints.is_empty() { "controls" } else { "constraints" };
+    let d = Diagnostic::error("Z202", format!("the {who} forbid rest and leave {} open", joined(&names)));
     let d = match model.start_span {
         Some(span) => d.at(span, "does not say which velocities are meant"),
         None => d,

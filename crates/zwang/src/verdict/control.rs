@@ -521,7 +521,8 @@ fn against(equations: &Equations, snapshot: &Snapshot, settings: &Settings, miss
     let message = match (controls.len(), constraints.is_empty()) {
         (1, true) => format!("no force makes the motion follow {names} at t = {t}"),
         (1, false) => {
-            format!("no force makes the motion follow {names} at t = {t}: {} holds it otherwise", joined(&constraints))
+            let hold = if constraints.len() == 1 { "holds" } else { "hold" };
+            format!("no force makes the motion follow {names} at t = {t}: {} {hold} it otherwise", joined(&constraints))
         }
         _ => format!("no force makes the motion follow {names} at t = {t}: they contradict each other"),
     };
