@@ -5,7 +5,7 @@ use std::sync::Arc;
 use zwang_expr::{Expr, Graph};
 use zwang_motion::{
     Asked, Contact, Dynamics, Found, Friction, Given, Instant, Jacobian, Legendre, Matrix, MotionError, Reaction,
-    Roughness, State,
+    Roughness, State, Tableau,
 };
 
 use crate::compiled::{Coding, Compiled};
@@ -15,6 +15,7 @@ use crate::explicit::{LONGEST, N_PIVOTS, acceleration, correction, least_pivot};
 use crate::model::{Derived, Model};
 use crate::moving::{Derivatives, Moving, Source};
 use crate::one_sided::OneSided;
+use crate::step::Step;
 
 /// The compiled equations of one model with its parameter values.
 pub struct System {
@@ -60,6 +61,7 @@ struct Explicit {
     acceleration: Option<Compiled>,
     positions: Option<Compiled>,
     velocities: Option<Compiled>,
+    step: Step,
 }
 
 /// A sudden change of the energy.
@@ -220,7 +222,9 @@ impl System {
 
     /// The explicit programs for independent rows, as far as the system allows for them.
     fn make_explicit(&self, rows: &[usize], scales: &[f64], asked_scales: &[f64]) -> Explicit {
-        let mut explicit = Explicit { rows: rows.to_vec(), acceleration: None, positions: None, velocities: None };
+        let step = Step::new(self.coding);
+        let mut explicit =
+            Explicit { rows: rows.to_vec(), acceleration: None, positions: None, velocities: None, step };
         let Some(source) = self.source.as_ref().filter(|_| self.n_instructions() <= LONGEST) else { return explicit };
         let source = source.shortened();
         let held = source.held();
@@ -263,7 +267,8 @@ impl System {
 
     /// Lets the explicit programs know the parameters.
     fn hold_parameters(&mut self) {
-        let Some(Explicit { acceleration, positions, velocities, .. }) = &mut self.explicit else { return };
+        let Some(Explicit { acceleration, positions, velocities, step, .. }) = &mut self.explicit else { return };
+        step.hold(&self.parameters);
         [acceleration, positions, velocities].into_iter().flatten().for_each(|program| program.hold(&self.parameters));
     }
 
@@ -486,6 +491,14 @@ impl Dynamics for System {
         let program = self.explicit.as_mut()?.acceleration.as_mut()?;
         let pivots = program.run_at(t, &y[..2 * self.n], rate);
         least_pivot(pivots)
+    }
+
+    fn step(&mut self, tableau: &'static Tableau, t: f64, h: f64, y: &[f64], k: &mut [f64]) -> bool {
+        let Some(Explicit { acceleration: Some(acceleration), step, .. }) = &mut self.explicit else { return false };
+        if step.is_due() {
+            step.make((&self.graph, acceleration.whole()), self.n, tableau, &self.parameters);
+        }
+        step.take(tableau, t, h, y, k)
     }
 
     fn correct(&mut self, state: &State, on_positions: bool, delta: &mut [f64]) -> bool {

@@ -36,7 +36,7 @@ use runge_kutta::RungeKutta;
 pub use saturation::Saturation;
 pub use step::Step;
 use stiff::Collocation;
-use tableau::{ORDER_5, ORDER_8};
+pub use tableau::{ORDER_5, ORDER_8, Tableau};
 
 /// What is wished of a run.
 #[derive(Clone, Debug, PartialEq)]
