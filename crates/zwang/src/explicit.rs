@@ -24,8 +24,8 @@ fn least_row(n_rows: usize) -> f64 {
     2.5e-3 * f64::min(1.0, 40.0 / n_rows.max(1) as f64)
 }
 
-/// A pivot of J P Jᵀ below this part of what it was is in doubt: the hold of forces is then 1/20 of what it was, rounding would
-/// cost three digits, and whoever looks for pivots decides whether it is being lost.
+/// A pivot of J P Jᵀ below this part of what it was is in doubt: the hold of forces is then a fifth of what it was, and
+/// whoever looks for pivots decides whether it is being lost; what rounding leaves grows on the way there.
 const LEAST_HOLD: f64 = 4e-2;
 
 /// Up to so many rows the pivots themselves are told; a system with more is not watched for singular positions, since one of
