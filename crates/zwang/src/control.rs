@@ -91,7 +91,9 @@ impl Controls {
     pub(crate) fn trouble(&self) -> Option<MotionError> {
         let values = self.program.values();
         let last = &values[values.len() - self.positive.len()..];
-        let at = last.iter().position(|value| !(*value > 0.0))?;
+        // a value may be NaN
+        let is_positive = |value: &f64| *value > 0.0;
+        let at = last.iter().position(|value| !is_positive(value))?;
         let (control, what) = self.positive[at];
         Some(MotionError::NotPositive { what, control, value: last[at] })
     }
