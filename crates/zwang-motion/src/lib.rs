@@ -44,8 +44,8 @@ pub use dependence::{Dependence, dependence};
 pub use dynamics::{Asked, Dynamics, Given, Instant, Jacobian, Legendre, Reaction, State};
 pub use error::MotionError;
 pub use integrate::{
-    Counts, Event, ForceParts, Inequality, Motion, ORDER_5, ORDER_8, Outcome, Passage, Plan, Solver, Step, Stiffness,
-    Tableau, TriedMode,
+    Counts, Event, ForceParts, Inequality, Motion, ORDER_5, ORDER_8, Outcome, Passage, Plan, Saturation, Solver, Step,
+    Stiffness, Tableau, TriedMode,
 };
 pub use matrix::Matrix;
 pub use method::{Drift, Method};

@@ -206,8 +206,11 @@ fn events(run: &Run) -> String {
             "switch" => event.name.clone(),
             kind => format!("{kind} {}", event.name),
         };
+        // rows that lose rank together come in any order
         let mut words: Vec<&str> = what.split([' ', ',']).collect();
-        words.sort_unstable();
+        if event.kind == "rank-drop" {
+            words.sort_unstable();
+        }
         let sorted = words.concat();
         let t = seconds(run, event.t, 7);
         shown.push(if sorted == before { t } else { format!("{t} {what}") });

@@ -10,7 +10,7 @@ macro_rules! page {
 }
 
 /// All pages, in the order of their codes.
-pub const PAGES: [Page; 66] = [
+pub const PAGES: [Page; 67] = [
     page!("Z001"),
     page!("Z002"),
     page!("Z003"),
@@ -75,6 +75,7 @@ pub const PAGES: [Page; 66] = [
     page!("Z704"),
     page!("Z705"),
     page!("Z706"),
+    page!("Z707"),
     page!("Z801"),
     page!("Z901"),
 ];

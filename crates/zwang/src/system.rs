@@ -228,7 +228,7 @@ impl System {
     }
 
     /// The explicit programs for independent rows, as far as the system allows for them.
-    fn make_explicit(&self, rows: &[usize], scales: &[f64]) -> Explicit {
+    fn make_explicit(&self, rows: &[usize], scales: &[f64], asked_scales: &[f64]) -> Explicit {
         let step = Step::new(self.coding);
         let mut explicit =
             Explicit { rows: rows.to_vec(), acceleration: None, positions: None, velocities: None, step };
@@ -240,7 +240,7 @@ impl System {
             compiled.hold(&self.parameters);
             compiled
         };
-        explicit.acceleration = acceleration(&source, rows, scales).map(compile);
+        explicit.acceleration = acceleration(&source, rows, scales, asked_scales).map(compile);
         if explicit.acceleration.is_some() {
             let first = |n_rows: usize| &rows[..rows.partition_point(|&r| r < n_rows)];
             let (positions, velocities) = (&source.positions, &source.velocities);
@@ -467,7 +467,11 @@ impl Dynamics for System {
         self.set(state);
         let Some(controls) = &mut self.controls else { return Ok(()) };
         controls.program.run(&self.inputs);
-        match controls.distribute(asked) {
+        let is_finite = controls.distribute(asked);
+        if let Some(error) = controls.trouble() {
+            return Err(error);
+        }
+        match is_finite {
             true => Ok(()),
             false => Err(controls.program.trouble(&self.graph, &self.symbols, &self.inputs)),
         }
@@ -485,9 +489,9 @@ impl Dynamics for System {
     }
 
     /// The scales of the first time stay while the rows are the same: they only say how long a row once was.
-    fn specialize(&mut self, rows: &[usize], scales: &[f64]) -> bool {
+    fn specialize(&mut self, rows: &[usize], scales: &[f64], asked_scales: &[f64]) -> bool {
         if self.explicit.as_ref().is_none_or(|explicit| explicit.rows != rows) {
-            self.explicit = Some(Box::new(self.make_explicit(rows, scales)));
+            self.explicit = Some(Box::new(self.make_explicit(rows, scales, asked_scales)));
         }
         self.explicit.as_ref().is_some_and(|explicit| explicit.acceleration.is_some())
     }

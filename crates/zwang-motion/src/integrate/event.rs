@@ -24,7 +24,9 @@ pub(crate) struct Found {
 pub(crate) struct Watch {
     /// None for one that is zero where the watch began.
     positive: Vec<Option<bool>>,
-    /// How many are the system's own; the rest are ends of the mode, positive while it lasts.
+    /// How many are the system's own; then come bounds of forces, two for each; the rest are ends of the mode, positive
+    /// while it lasts.
+    n_events: usize,
     n_own: usize,
     values: Vec<f64>,
     /// The same as continuous quantities: of an open contact its gap.
@@ -80,10 +82,12 @@ struct Look {
 }
 
 impl Watch {
-    pub(crate) fn new(n_own: usize, n_turns: usize, run: f64) -> Watch {
+    pub(crate) fn new(n_events: usize, n_bounds: usize, n_turns: usize, run: f64) -> Watch {
+        let n_own = n_events + n_bounds;
         let n = n_own + n_turns;
         Watch {
             positive: vec![None; n],
+            n_events,
             n_own,
             values: vec![0.0; n],
             shapes: vec![0.0; n],
@@ -101,6 +105,15 @@ impl Watch {
     /// How long the next step may be, so that what is watched, and what is read off beside it, is seen in it.
     pub(crate) fn longest_step(&self) -> f64 {
         2.0 * PANELS * self.panel
+    }
+
+    /// The bound at which a force is, of the two watched from here on: 1 the upper one, −1 the lower one, 0 none.
+    pub(crate) fn side(&self, upper: usize) -> i8 {
+        match (self.positive[upper], self.positive[upper + 1]) {
+            (Some(false), _) => 1,
+            (_, Some(false)) => -1,
+            _ => 0,
+        }
     }
 
     /// The system's own events among these, and the ends of the mode.
@@ -130,6 +143,10 @@ impl Watch {
         }
         self.fill(flow)?;
         self.positive.iter_mut().zip(&self.values).for_each(|(sign, x)| *sign = (*x != 0.0).then_some(*x > 0.0));
+        // a force that is just as large as its bound has not come to it
+        for (sign, x) in self.positive[self.n_events..self.n_own].iter_mut().zip(&self.values[self.n_events..]) {
+            *sign = Some(*x >= 0.0);
+        }
         self.positive[self.n_own..].fill(Some(true));
         self.panel = f64::INFINITY;
         Ok(())

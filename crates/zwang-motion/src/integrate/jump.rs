@@ -77,6 +77,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
             return Err(Outcome::JumpedOff { event: own[0].0, row, is_velocity });
         }
         self.watch.passed(&found.which);
+        self.note_bounds();
         self.restart().map_err(Outcome::Failed)
     }
 

@@ -12,6 +12,7 @@ mod onset;
 mod rattle;
 mod rest;
 mod runge_kutta;
+mod saturation;
 mod search;
 mod singular;
 mod step;
@@ -37,6 +38,7 @@ pub use look::ForceParts;
 use onset::{Ahead, Verdict};
 use rattle::Rattle;
 use runge_kutta::RungeKutta;
+pub use saturation::Saturation;
 pub use step::Step;
 use stiff::Collocation;
 pub use tableau::{ORDER_5, ORDER_8, Tableau};
@@ -105,6 +107,11 @@ pub enum Outcome {
         rows: Vec<usize>,
         /// What went wrong at the last attempt, if something did.
         cause: Option<MotionError>,
+    },
+    /// Driven coordinates lose their hold on what is asked: the forces grow without bound.
+    HoldLost {
+        /// The asked row they hold least.
+        row: usize,
     },
     /// The implicit equations of a fixed-step method have no solution near: its step is too long.
     StepTooLong {
@@ -296,6 +303,12 @@ pub struct Motion<'d, D: Dynamics + ?Sized> {
     passages: Vec<Passage>,
     events: Vec<Event>,
     mode_changes: Vec<ModeChange>,
+    /// The bound at which each bounded force is, and every change of these.
+    sides: Vec<i8>,
+    saturations: Vec<Saturation>,
+    /// The longest step since the motion began or started afresh, and the accelerations at the ends of such steps.
+    longest: f64,
+    usual: Vec<f64>,
     /// Rows with friction, and contacts, whose force others share.
     shared: Vec<usize>,
     undetermined: Vec<usize>,
@@ -384,7 +397,7 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         let mut motion = Motion {
             stepper: Stepper::Explicit(RungeKutta::new(&ORDER_8, size)),
             crossing: Crossing::default(),
-            watch: Watch::new(flow.n_watched(), flow.n_turns(), plan.end - start.t),
+            watch: Watch::new(flow.dynamics.n_events(), 2 * flow.n_bounded(), flow.n_turns(), plan.end - start.t),
             t0: start.t,
             t: start.t,
             h: 0.0,
@@ -414,6 +427,10 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
             passages: Vec::new(),
             events: Vec::new(),
             mode_changes: Vec::new(),
+            sides: vec![0; flow.n_bounded()],
+            saturations: Vec::new(),
+            longest: 0.0,
+            usual: vec![0.0; flow.n],
             shared: Vec::new(),
             undetermined: Vec::new(),
             n_unchecked: 0,
@@ -440,6 +457,7 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         motion.choose_solver();
         motion.begin()?;
         motion.begin_contact()?;
+        motion.note_bounds();
         motion.use_method(method)?;
         Ok(motion)
     }
@@ -499,6 +517,8 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         }
         self.crossing.reset();
         self.flow.modes.depth = self.plan.tolerance * DEPTH;
+        self.longest = 0.0;
+        self.usual.fill(0.0);
         self.watch.begin(&mut self.flow)
     }
 
@@ -768,8 +788,15 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         {
             return Ok(false);
         }
-        if let Some(error) = self.flow.unreachable() {
-            return Err(Outcome::Failed(error));
+        self.watch_pace(h);
+        // an explicit acceleration does all that is asked, with a hold that is not in doubt
+        if self.pivot.is_none() || !matches!(self.stepper, Stepper::Explicit(_)) {
+            if let Some(error) = self.flow.unreachable() {
+                return Err(Outcome::Failed(error));
+            }
+            if let Some(row) = self.lost_row(h) {
+                return Err(Outcome::HoldLost { row });
+            }
         }
         if matches!(self.stepper, Stepper::Explicit(_)) && !self.look_for_crossing(choice).map_err(Outcome::Failed)? {
             // the branches do not meet: once more, without crossing

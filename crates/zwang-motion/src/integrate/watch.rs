@@ -84,6 +84,47 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         Ok(false)
     }
 
+    /// Takes down how long steps are, and how large accelerations are at the ends of long ones.
+    pub(super) fn watch_pace(&mut self, h: f64) {
+        /// A step of this part of the longest is long.
+        const LONG: f64 = 0.5;
+        self.longest = self.longest.max(h);
+        if self.flow.control.is_none() || h < LONG * self.longest {
+            return;
+        }
+        let Stepper::Explicit(rk) = &self.stepper else { return };
+        let n = self.flow.n;
+        let rate = &rk.rate(rk.tableau.n_stages)[n..2 * n];
+        // what would not change the velocities much in such a step counts as nothing
+        for ((usual, a), v) in self.usual.iter_mut().zip(rate).zip(&self.flow.v_size) {
+            *usual = usual.max(a.abs()).max(v / self.longest);
+        }
+    }
+
+    /// The asked row on which the driven coordinates lose their hold, if a step of this length shows it: what is left of a row
+    /// has become small beside what it was, and the steps with it, because forces grow as the hold falls. A motion that passes
+    /// such a position with finite forces goes on.
+    pub(super) fn lost_row(&self, h: f64) -> Option<usize> {
+        /// So little is left of the row, and of the longest step.
+        const LOST: f64 = 1e-3;
+        /// What accelerations grow by at least, as a part of what the hold has lost: long steps have seen some of both already.
+        const GROWN: f64 = 0.02;
+        if h > LOST * self.longest {
+            return None;
+        }
+        let steering = &self.flow.control.as_ref()?.steering;
+        // a force at its bound does not grow
+        if steering.margins.iter().any(|margin| *margin < 0.0) {
+            return None;
+        }
+        let (row, left) = steering.weakest().filter(|(_, left)| *left < LOST)?;
+        let Stepper::Explicit(rk) = &self.stepper else { return Some(row) };
+        let n = self.flow.n;
+        let rate = &rk.rate(rk.tableau.n_stages)[n..2 * n];
+        let grows = rate.iter().zip(&self.usual).any(|(a, usual)| a.abs() * left > GROWN * usual);
+        grows.then_some(row)
+    }
+
     /// Leaves sparse algebra where a pivot becomes very small: S = B Bᵀ squares, and what corrects it then no longer gains.
     /// Singular positions that are crossed are no reason, since steps have no stage there.
     pub(super) fn watch_solver(&mut self) -> Result<(), MotionError> {
@@ -105,6 +146,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         self.make_dense()?;
         self.flow.all = Decomposition::new(&self.flow.settings);
         self.begin()?;
+        self.note_bounds();
         self.restart()?;
         self.restarted = true;
         Ok(())

@@ -32,6 +32,13 @@ pub(super) fn ending(
                 None => failure::explain(equations, state, error),
             }
         }
+        Outcome::Failed(MotionError::Unreachable { row, reached, needed }) => {
+            control::out_of_reach(equations, system, state, (*row, (*reached, *needed)), settings)
+        }
+        Outcome::HoldLost { row } => match control::losing(equations, system, state, (start, Some(*row)), settings) {
+            Some(lost) => lost,
+            None => control::unreachable(equations, state, *row, (0, 1)),
+        },
         Outcome::Failed(error) => failure::explain(equations, state, error),
         Outcome::StepTooLong { h } => Diagnostic::error(
             "Z604",
@@ -64,7 +71,7 @@ pub(super) fn ending(
             }
         }
         Outcome::StepTooSmall { h, coordinate, rows, cause } => {
-            match control::losing(equations, system, state, start, settings) {
+            match control::losing(equations, system, state, (start, None), settings) {
                 Some(lost) => lost,
                 None => too_small(equations, state, *h, *coordinate, cause.as_ref()).about(equations, rows),
             }
@@ -259,6 +266,11 @@ fn too_small(
     let value = state.q.get(coordinate).copied().unwrap_or(0.0);
     let rate = state.qdot.get(coordinate).copied().unwrap_or(0.0);
     let message = format!("the motion cannot be continued beyond t = {}", number(state.t));
+    if let Some(MotionError::OutsideTable { what }) = cause {
+        return Diagnostic::error("Z604", message)
+            .with_note(format!("there is no value of {what}"))
+            .help("run as long as the table lasts, or add rows to it");
+    }
     let d = Diagnostic::error("Z604", message).with_note(format!(
         "steps have shrunk to {h:.1e}; `{name}` changes fastest: {name} = {}, {name}' = {}",
         rounded(value, 6),
