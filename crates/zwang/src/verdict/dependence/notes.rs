@@ -4,7 +4,7 @@ use zwang_expr::Expr;
 
 use super::necessity::is_fixed;
 use super::{Dependencies, Evidence, Likeness, Redundant};
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::Diagnostic;
 use crate::equations::{ConstraintRow, Equations};
 use crate::quantity::rounded;
 use crate::start::joined;
@@ -54,75 +54,86 @@ fn sentence(r: &Redundant) -> String {
 
 /// Z310: a calm note on what repeats what.
 pub fn redundancy_notes(equations: &Equations, found: &Dependencies, rank: usize) -> Vec<Diagnostic> {
-    let (n, m) = (equations.model.n_coordinates(), equations.rows.len());
-    let note = |r: &Redundant| {
-        let message = format!("{}; {m} equations, {rank} independent", sentence(r));
-        let row = equations.rows.iter().find(|e| e.name == r.row);
-        // where rows meet only here, the count of freedoms holds only here
-        let shaky = r.evidence == Evidence::NoOtherPosition && rank < n;
-        let is_needed_elsewhere = matches!(r.evidence, Evidence::Failed(_));
-        let singular = shaky || (is_needed_elsewhere && found.is_singular());
-        let involved = |e: &ConstraintRow| e.name == r.row || r.depends_on.iter().any(|(name, _)| *name == e.name);
-        let involved: Vec<usize> = (0..m).filter(|k| involved(&equations.rows[*k])).collect();
-        let by_velocities = varied_by(equations, &involved) == Varied::Velocities;
-        let d = if singular { Diagnostic::warning("Z310", message) } else { Diagnostic::note("Z310", message) };
-        let label = match is_needed_elsewhere {
-            _ if r.rest.is_some() => "almost the same as others",
-            _ if singular && by_velocities => "a singular velocity",
-            _ if singular => "a singular position",
-            true => "not needed at this state",
-            false if r.everywhere.is_none() && !is_fixed(equations, rank) => "given by others at this state",
-            false => "not needed for the motion",
-        };
-        let d = match row {
-            Some(row) => d.at(equations.model.constraints[row.constraint].span, label),
-            None => d,
-        };
-        if let Some(rest) = &r.rest {
-            let mut d = d.with_note(format!(
-                "exactly they differ by {rest}, which numbers cannot tell from rounding: they are taken for the same"
-            ));
-            d.severity = Severity::Warning;
-            return d.help("drop one of them if they are meant to be the same; if not, one of them must differ more");
-        }
-        if singular {
-            if shaky {
-                return d.with_note(
-                    "the rows touch here: each is needed, and rank and multipliers are those of this position",
-                );
-            }
-            let nearby = n - found.rank_elsewhere().unwrap_or(rank).min(n);
-            let here = n - rank;
-            let freedoms = if here == 1 { "degree" } else { "degrees" };
-            let this = if by_velocities { "velocity" } else { "position" };
-            let counts = format!(
-                "{here} {freedoms} of freedom here, {nearby} nearby: rank and multipliers are those of this {this}"
-            );
-            return d.with_note(counts).help(format!("start from another {this} if this one was not meant"));
-        }
-        if is_needed_elsewhere {
-            return d
-                .with_note("as many rows are independent here as nearby, though not the same: no singular position");
-        }
-        let shared = match r.depends_on.len() {
-            0..=MOST_NAMES => {
-                let names = r.depends_on.iter().map(|(name, _)| name).chain([&r.row]);
-                joined(&names.map(|name| format!("`{name}`")).collect::<Vec<_>>())
-            }
-            n => format!("these {} rows", n + 1),
-        };
-        if let Some(name) = &r.asked_share {
-            let mut d = d
-                .with_note(format!("a nonideal law uses the reaction of `{name}`, which is only a share of the whole"));
-            d.severity = Severity::Warning;
-            d.label = "changes the share that the law sees".into();
-            return d.help("drop the repeated constraint, so that the law sees the whole reaction");
-        }
-        d.with_note("the motion and the total constraint force are unique")
-            .with_note(format!("the split between {shared} is not: the multipliers shown are the smallest possible"))
-    };
     const MOST: usize = 8;
-    found.redundant.iter().take(MOST).map(note).collect()
+    found.redundant.iter().take(MOST).map(|r| redundancy_note(equations, found, rank, r)).collect()
+}
+
+fn redundancy_note(equations: &Equations, found: &Dependencies, rank: usize, r: &Redundant) -> Diagnostic {
+    let (n, m) = (equations.model.n_coordinates(), equations.rows.len());
+    let message = format!("{}; {m} equations, {rank} independent", sentence(r));
+    let row = equations.rows.iter().find(|e| e.name == r.row);
+    let at = |d: Diagnostic, label: &str| match row {
+        Some(row) => d.at(equations.model.constraints[row.constraint].span, label),
+        None => d,
+    };
+    let (note, warning) = (Diagnostic::note("Z310", message.as_str()), Diagnostic::warning("Z310", message.as_str()));
+    if let Some(rest) = &r.rest {
+        let differ = format!(
+            "exactly they differ by {rest}, which numbers cannot tell from rounding: they are taken for the same"
+        );
+        return at(warning, "almost the same as others")
+            .with_note(differ)
+            .help("drop one of them if they are meant to be the same; if not, one of them must differ more");
+    }
+    // where rows meet only here, the count of freedoms holds only here
+    if r.evidence == Evidence::NoOtherPosition && rank < n {
+        return at(warning, "a singular position")
+            .with_note("the rows touch here: each is needed, and rank and multipliers are those of this position");
+    }
+    if matches!(r.evidence, Evidence::Failed(_)) {
+        return match found.is_singular() {
+            true => singular(equations, found, rank, r, |label| at(warning, label)),
+            false => at(note, "not needed at this state")
+                .with_note("as many rows are independent here as nearby, though not the same: no singular position"),
+        };
+    }
+    if let Some(name) = &r.asked_share {
+        return at(warning, "changes the share that the law sees")
+            .with_note(format!("a nonideal law uses the reaction of `{name}`, which is only a share of the whole"))
+            .help("drop the repeated constraint, so that the law sees the whole reaction");
+    }
+    let label = match r.everywhere.is_none() && !is_fixed(equations, rank) {
+        true => "given by others at this state",
+        false => "not needed for the motion",
+    };
+    at(note, label)
+        .with_note("the motion and the total constraint force are unique")
+        .with_note(format!("the split between {} is not: the multipliers shown are the smallest possible", sharing(r)))
+}
+
+/// More rows are independent nearby.
+fn singular(
+    equations: &Equations,
+    found: &Dependencies,
+    rank: usize,
+    r: &Redundant,
+    at: impl FnOnce(&str) -> Diagnostic,
+) -> Diagnostic {
+    let n = equations.model.n_coordinates();
+    let is_involved = |e: &ConstraintRow| e.name == r.row || r.depends_on.iter().any(|(name, _)| *name == e.name);
+    let involved: Vec<usize> = (0..equations.rows.len()).filter(|k| is_involved(&equations.rows[*k])).collect();
+    let this = match varied_by(equations, &involved) {
+        Varied::Velocities => "velocity",
+        _ => "position",
+    };
+    let (here, nearby) = (n - rank, n - found.rank_elsewhere().unwrap_or(rank).min(n));
+    let freedoms = if here == 1 { "degree" } else { "degrees" };
+    at(&format!("a singular {this}"))
+        .with_note(format!(
+            "{here} {freedoms} of freedom here, {nearby} nearby: rank and multipliers are those of this {this}"
+        ))
+        .help(format!("start from another {this} if this one was not meant"))
+}
+
+/// The rows that share a force: "`a` and `b`", "these 12 rows".
+fn sharing(r: &Redundant) -> String {
+    match r.depends_on.len() {
+        0..=MOST_NAMES => {
+            let names = r.depends_on.iter().map(|(name, _)| name).chain([&r.row]);
+            joined(&names.map(|name| format!("`{name}`")).collect::<Vec<_>>())
+        }
+        n => format!("these {} rows", n + 1),
+    }
 }
 
 /// Z312: rows that vanish at this state.
