@@ -1,0 +1,459 @@
+//! From fractions back to expressions, in the shortest of many forms.
+
+use super::field::Field;
+use super::fraction::Fraction;
+use super::polynomial::{Monomial, Polynomial, over, parted};
+use crate::graph::Graph;
+use crate::node::{Expr, Function, Node};
+use crate::number::Number;
+use rustc_hash::FxHashMap;
+
+/// How many ways to collect terms are worked out in full, for the whole, its parts, the parts of these, ...
+const GROUPINGS: [usize; 5] = [4, 3, 2, 1, 1];
+
+/// Parts of parts below this level are not looked at in other sines and cosines.
+const REFORMED_LEVELS: usize = 2;
+
+/// Work of looking at a polynomial, for each term.
+const WORK_OF_A_LOOK: usize = 10;
+
+/// Longest polynomial that is looked at in several forms.
+const LONGEST_TRIED: usize = 400;
+
+impl Field {
+    /// The fraction as an expression; none only if a number grows too large.
+    pub fn write_fraction(&mut self, graph: &mut Graph, f: &Fraction) -> Option<Expr> {
+        let f = self.lowest(f)?;
+        if f.above.is_zero() {
+            return Some(Expr::ZERO);
+        }
+        let (joint_cost, joint) = self.joint(graph, &f)?;
+        match self.apart(graph, &f) {
+            Some((cost, apart)) if cost < joint_cost => Some(apart),
+            _ => Some(joint),
+        }
+    }
+
+    /// One product over another.
+    fn joint(&mut self, graph: &mut Graph, f: &Fraction) -> Option<(u64, Expr)> {
+        let mut factors = Factors::default();
+        self.factors_of(graph, &f.above, 1, &mut factors, 0)?;
+        for (factor, n) in &f.below {
+            self.factors_of(graph, factor, -i64::from(*n), &mut factors, 0)?;
+        }
+        let e = factors.product(graph);
+        Some((self.cost(graph, e), e))
+    }
+
+    /// A sum of terms, each over what is left of single indeterminates below; none if there are none.
+    fn apart(&mut self, graph: &mut Graph, f: &Fraction) -> Option<(u64, Expr)> {
+        let (single, long): (Vec<_>, Vec<_>) = f.below.iter().cloned().partition(|(p, _)| p.len() == 1);
+        if single.is_empty() || f.above.len() < 2 || f.above.len() > LONGEST_TRIED {
+            return None;
+        }
+        let below = single.iter().try_fold(Polynomial::one(), |product, (p, n)| {
+            product.mul(&p.pow(*n, &self.writing)?, &self.writing)
+        })?;
+        let (below, _) = below.terms.first_key_value()?;
+        // terms over the same indeterminates stay together
+        let mut groups: Vec<(Monomial, Polynomial)> = Vec::new();
+        for (m, c) in &f.above.terms {
+            let common = super::polynomial::meet(m, below);
+            let (left, m) = (over(below, &common)?, over(m, &common)?);
+            match groups.iter_mut().find(|(known, _)| *known == left) {
+                Some((_, group)) => {
+                    group.terms.insert(m, c.clone());
+                }
+                None => groups.push((left, Polynomial::term(m, c.clone()))),
+            }
+        }
+        let mut sum = Expr::ZERO;
+        for (left, group) in &groups {
+            let (_, above) = self.shortest(graph, group, 0)?;
+            let left = self.monomial(graph, left);
+            let term = graph.div(above, left);
+            sum = graph.add(sum, term);
+        }
+        for (factor, n) in &long {
+            let (_, factor) = self.shortest(graph, factor, 0)?;
+            let power = graph.powi(factor, -i32::try_from(*n).ok()?);
+            sum = graph.mul(sum, power);
+        }
+        Some((self.cost(graph, sum), sum))
+    }
+
+    /// Adds a polynomial to a power to a product, by its factors.
+    fn factors_of(
+        &mut self,
+        graph: &mut Graph,
+        p: &Polynomial,
+        n: i64,
+        product: &mut Factors,
+        level: usize,
+    ) -> Option<()> {
+        let split = p.split();
+        product.number = product.number.mul(&split.number.pow(&Number::integer(n))?)?;
+        for (k, &m) in split.monomial.iter().enumerate().filter(|(_, m)| **m > 0) {
+            product.powers.push((self.atoms[k].expr, i64::from(m) * n));
+        }
+        if !split.rest.is_one() {
+            let (_, e) = self.shortest(graph, &split.rest, level)?;
+            product.push(graph, e, n)?;
+        }
+        Some(())
+    }
+
+    fn cost(&mut self, graph: &Graph, e: Expr) -> u64 {
+        graph.tree_cost(e, &mut FxHashMap::default())
+    }
+
+    /// A polynomial in its shortest form, with its cost; the level says how far down it is a part of the whole.
+    pub fn shortest(&mut self, graph: &mut Graph, p: &Polynomial, level: usize) -> Option<(u64, Expr)> {
+        if let Some(known) = self.written.get(p).filter(|known| known.level <= level) {
+            return Some((known.cost, known.expr));
+        }
+        let expr = self.flat(graph, p);
+        let cost = self.cost(graph, expr);
+        // also what a search that comes back here will find
+        self.written.insert(p.clone(), Written { level, cost, expr });
+        let mut best = (cost, expr);
+        let is_tried = p.len() > 1 && p.len() <= LONGEST_TRIED && level < GROUPINGS.len();
+        if is_tried && self.writing.spend(WORK_OF_A_LOOK * p.len()).is_some() {
+            for form in self.forms(graph, p, level) {
+                if let Some(found) = self.arranged(graph, &form, level).filter(|found| found.0 < best.0) {
+                    best = found;
+                }
+            }
+        }
+        self.written.insert(p.clone(), Written { level, cost: best.0, expr: best.1 });
+        Some(best)
+    }
+
+    /// The polynomial as it is: a sum of products.
+    fn flat(&self, graph: &mut Graph, p: &Polynomial) -> Expr {
+        let mut sum = Expr::ZERO;
+        for (m, c) in p.terms.iter().rev() {
+            let number = graph.exact(c.clone());
+            let product = self.monomial(graph, m);
+            let term = graph.mul(number, product);
+            sum = graph.add(sum, term);
+        }
+        sum
+    }
+
+    /// Equal polynomials in other sines and cosines.
+    fn forms(&mut self, graph: &mut Graph, p: &Polynomial, level: usize) -> Vec<Polynomial> {
+        let mut forms = vec![p.clone()];
+        if level >= REFORMED_LEVELS {
+            return forms;
+        }
+        forms.extend(self.wave_forms(graph, p));
+        forms.extend(self.mixed(graph, p));
+        let mut distinct: Vec<Polynomial> = Vec::new();
+        for form in forms {
+            if !distinct.contains(&form) {
+                distinct.push(form);
+            }
+        }
+        distinct
+    }
+
+    fn wave_forms(&mut self, graph: &mut Graph, p: &Polynomial) -> Vec<Polynomial> {
+        let mut forms = Vec::new();
+        if !p.indeterminates().into_iter().any(|k| self.is_wave(k)) {
+            return forms;
+        }
+        forms.extend(self.normal_within(p, &self.writing));
+        forms.extend(self.flipped(p, &self.writing));
+        if let Some(spectrum) = self.spectrum(graph, p, &self.writing) {
+            forms.extend(self.as_sum_of_waves(graph, &spectrum));
+            if let Some(better) = self.in_better_angles(graph, &spectrum) {
+                forms.extend(self.flipped(&better, &self.writing));
+                forms.push(better);
+            }
+        }
+        forms
+    }
+
+    /// Each coefficient of what is no wave in the form that is shortest for it.
+    fn mixed(&mut self, graph: &mut Graph, p: &Polynomial) -> Option<Polynomial> {
+        let mut groups: Vec<(Polynomial, Vec<(Monomial, Number)>)> = Vec::new();
+        let mut by_rest: std::collections::BTreeMap<Monomial, Polynomial> = Default::default();
+        for (m, c) in &p.terms {
+            let (rest, waves) = parted(m, |k| self.is_wave(k));
+            by_rest.entry(rest).or_default().terms.insert(waves, c.clone());
+        }
+        if by_rest.len() < 2 {
+            return None;
+        }
+        for (rest, waves) in by_rest {
+            let split = waves.split();
+            let whole = split.rest.times_monomial(&split.monomial)?;
+            match groups.iter_mut().find(|(known, _)| *known == whole) {
+                Some((_, members)) => members.push((rest, split.number)),
+                None => groups.push((whole, vec![(rest, split.number)])),
+            }
+        }
+        let mut mixed = Polynomial::default();
+        for (waves, members) in groups {
+            let mut forms = self.wave_forms(graph, &waves);
+            forms.push(waves);
+            let shortest = forms.into_iter().min_by_key(|form| self.flat_cost(graph, form))?;
+            for (rest, number) in members {
+                mixed.add_product(&shortest, &number, &rest, &self.writing)?;
+            }
+        }
+        Some(mixed)
+    }
+
+    /// The cost of the sum of products.
+    fn flat_cost(&self, graph: &Graph, p: &Polynomial) -> u64 {
+        let mut known = FxHashMap::default();
+        let mut total = 0;
+        for (m, c) in &p.terms {
+            let has_number = m.is_empty() || !c.abs().is_one();
+            let mut factors = u64::from(has_number);
+            let mut cost = factors;
+            for (k, &n) in m.iter().enumerate().filter(|(_, n)| **n > 0) {
+                cost += graph.tree_cost(self.atoms[k].expr, &mut known) + if n > 1 { 2 } else { 0 };
+                factors += 1;
+            }
+            total += cost + factors;
+        }
+        total.saturating_sub(1)
+    }
+
+    /// The polynomial as a product, or with terms collected, whichever there is.
+    fn arranged(&mut self, graph: &mut Graph, p: &Polynomial, level: usize) -> Option<(u64, Expr)> {
+        let split = p.split();
+        let factors = if split.rest.len() > 1 { self.factored(&split.rest) } else { Vec::new() };
+        let is_product = !split.monomial.is_empty() || !split.number.abs().is_one() || factors.len() > 1;
+        if !is_product && factors.first().is_none_or(|(_, n)| *n == 1) {
+            return self.collected(graph, p, level);
+        }
+        let mut product = Factors { number: split.number, ..Factors::default() };
+        for (k, &m) in split.monomial.iter().enumerate().filter(|(_, m)| **m > 0) {
+            product.powers.push((self.atoms[k].expr, i64::from(m)));
+        }
+        // factors may have lost a sign
+        let whole = factors.iter().try_fold(Polynomial::one(), |whole, (factor, n)| {
+            whole.mul(&factor.pow(*n, &self.writing)?, &self.writing)
+        })?;
+        if whole != split.rest && split.rest.len() > 1 {
+            if whole.neg() != split.rest {
+                return None;
+            }
+            product.number = product.number.neg();
+        }
+        for (factor, n) in factors {
+            let (_, e) = self.shortest(graph, &factor, level + 1)?;
+            product.push(graph, e, i64::from(n))?;
+        }
+        let e = product.product(graph);
+        Some((self.cost(graph, e), e))
+    }
+
+    /// The sum with what is common to some terms pulled out of them.
+    fn collected(&mut self, graph: &mut Graph, p: &Polynomial, level: usize) -> Option<(u64, Expr)> {
+        let flat = self.flat(graph, p);
+        let mut best = (self.cost(graph, flat), flat);
+        if p.len() < 3 {
+            return Some(best);
+        }
+        let mut groupings: Vec<(u64, Grouping)> = Vec::new();
+        for inside in self.choices(graph, p) {
+            if let Some(grouping) = grouped(p, &inside).filter(|grouping| grouping.len() < p.len()) {
+                let cost = |(a, b): &(Polynomial, Polynomial)| self.flat_cost(graph, a) + self.flat_cost(graph, b) + 2;
+                groupings.push((grouping.iter().map(cost).sum(), grouping));
+            }
+        }
+        groupings.sort_by_key(|(cost, _)| *cost);
+        groupings.dedup();
+        for (_, grouping) in groupings.into_iter().take(GROUPINGS[level.min(GROUPINGS.len() - 1)]) {
+            let Some(e) = self.sum_of_groups(graph, &grouping, level + 1) else { continue };
+            let cost = self.cost(graph, e);
+            if cost < best.0 {
+                best = (cost, e);
+            }
+        }
+        Some(best)
+    }
+
+    /// Sets of indeterminates by whose powers terms may be collected.
+    fn choices(&self, graph: &Graph, p: &Polynomial) -> Vec<Vec<usize>> {
+        let all = p.indeterminates();
+        let mut choices: Vec<Vec<usize>> = all.iter().map(|k| vec![*k]).collect();
+        let (held, moving): (Vec<usize>, Vec<usize>) = all.iter().partition(|k| self.is_held(graph, **k));
+        let is_function = |k: &&usize| !graph.is_symbol(self.atoms[**k].expr);
+        let functions: Vec<usize> = moving.iter().filter(is_function).copied().collect();
+        let plain: Vec<usize> = moving.iter().filter(|k| !is_function(k)).copied().collect();
+        choices.extend([held, moving, functions, plain]);
+        choices.retain(|choice| !choice.is_empty() && choice.len() < all.len().max(2));
+        choices
+    }
+
+    fn sum_of_groups(&mut self, graph: &mut Graph, grouping: &Grouping, level: usize) -> Option<Expr> {
+        let mut sum = Expr::ZERO;
+        for (a, b) in grouping {
+            let mut product = Factors::default();
+            self.factors_of(graph, a, 1, &mut product, level)?;
+            self.factors_of(graph, b, 1, &mut product, level)?;
+            let term = product.product(graph);
+            sum = graph.add(sum, term);
+        }
+        Some(sum)
+    }
+}
+
+/// How a polynomial is written, as a part at what level.
+#[derive(Copy, Clone)]
+pub(crate) struct Written {
+    level: usize,
+    cost: u64,
+    expr: Expr,
+}
+
+/// Σ a b.
+type Grouping = Vec<(Polynomial, Polynomial)>;
+
+/// The terms collected by their part in the indeterminates `inside`, equal coefficients joined.
+fn grouped(p: &Polynomial, inside: &[usize]) -> Option<Grouping> {
+    let mut coefficients: std::collections::BTreeMap<Monomial, Polynomial> = Default::default();
+    for (m, c) in &p.terms {
+        let (rest, own) = parted(m, |k| inside.contains(&k));
+        coefficients.entry(own).or_default().terms.insert(rest, c.clone());
+    }
+    let mut grouping: Grouping = Vec::new();
+    for (own, coefficient) in coefficients {
+        let split = coefficient.split();
+        let whole = split.rest.times_monomial(&split.monomial)?;
+        match grouping.iter_mut().find(|(known, _)| *known == whole) {
+            Some((_, sum)) => {
+                sum.terms.insert(own, split.number);
+            }
+            None => grouping.push((whole, Polynomial::term(own, split.number))),
+        }
+    }
+    Some(grouping)
+}
+
+/// A number times powers.
+struct Factors {
+    number: Number,
+    powers: Vec<(Expr, i64)>,
+}
+
+impl Default for Factors {
+    fn default() -> Factors {
+        Factors { number: Number::ONE, powers: Vec::new() }
+    }
+}
+
+impl Factors {
+    /// Adds eⁿ; a sum that starts with a minus, or could, gives it away.
+    fn push(&mut self, graph: &mut Graph, e: Expr, n: i64) -> Option<()> {
+        let (c, rest) = graph.split_coefficient(e);
+        let number = graph.number(c)?.pow(&Number::integer(n))?;
+        self.number = self.number.mul(&number)?;
+        let mut e = rest;
+        if n % 2 != 0 && prefers_negation(graph, e) {
+            e = negated_sum(graph, e);
+            self.number = self.number.neg();
+        }
+        if e != Expr::ONE {
+            self.powers.push((e, n));
+        }
+        Some(())
+    }
+
+    fn product(mut self, graph: &mut Graph) -> Expr {
+        self.give_sign_to_a_sum(graph);
+        self.join_tangents(graph);
+        let mut product = graph.exact(self.number);
+        let (above, below): (Vec<_>, Vec<_>) = self.powers.into_iter().partition(|(_, n)| *n > 0);
+        for (e, n) in above.into_iter().chain(below) {
+            let power = graph.powi(e, n as i32);
+            product = graph.mul(product, power);
+        }
+        product
+    }
+
+    /// −x (a − b) = x (b − a).
+    fn give_sign_to_a_sum(&mut self, graph: &mut Graph) {
+        if !self.number.is_negative() {
+            return;
+        }
+        let place = self.powers.iter().position(|(e, n)| n % 2 != 0 && *n > 0 && has_minus(graph, *e));
+        if let Some(at) = place {
+            self.powers[at].0 = negated_sum(graph, self.powers[at].0);
+            self.number = self.number.neg();
+        }
+    }
+
+    /// sin/cos = tan.
+    fn join_tangents(&mut self, graph: &mut Graph) {
+        for at in 0..self.powers.len() {
+            let (e, n) = self.powers[at];
+            let Node::Apply(Function::Sin, u) = graph.node(e) else { continue };
+            let cosine = graph.apply(Function::Cos, u);
+            let Some(other) = self.powers.iter().position(|(e, _)| *e == cosine) else { continue };
+            let m = self.powers[other].1;
+            if (n > 0) != (m < 0) {
+                continue;
+            }
+            let turns = n.abs().min(m.abs()) * n.signum();
+            let tangent = graph.apply(Function::Tan, u);
+            self.powers[at].1 -= turns;
+            self.powers[other].1 += turns;
+            self.powers.push((tangent, turns));
+        }
+        self.powers.retain(|(_, n)| *n != 0);
+    }
+}
+
+/// The terms of a sum and whether each has a minus.
+fn signs(graph: &Graph, e: Expr) -> Vec<(Expr, bool)> {
+    let (mut found, mut stack) = (Vec::new(), vec![(e, false)]);
+    while let Some((x, negative)) = stack.pop() {
+        match graph.node(x) {
+            Node::Add(a, b) => stack.extend([(b, negative), (a, negative)]),
+            Node::Mul(Expr::MINUS_ONE, y) => stack.push((y, !negative)),
+            _ => {
+                let (c, _) = graph.split_coefficient(x);
+                let minus = graph.number(c).is_some_and(Number::is_negative);
+                found.push((x, negative ^ minus));
+            }
+        }
+    }
+    found
+}
+
+fn has_minus(graph: &Graph, e: Expr) -> bool {
+    matches!(graph.node(e), Node::Add(..)) && signs(graph, e).iter().any(|(_, minus)| *minus)
+}
+
+/// Whether a sum reads better with the other sign: no minus at all, or a positive number in it.
+fn prefers_negation(graph: &Graph, e: Expr) -> bool {
+    if !matches!(graph.node(e), Node::Add(..)) {
+        return false;
+    }
+    let signs = signs(graph, e);
+    let number = signs.iter().find(|(x, _)| graph.is_number(*x));
+    signs.iter().all(|(_, minus)| *minus) || number.is_some_and(|(_, minus)| *minus)
+}
+
+/// The sum with the signs of all terms changed.
+fn negated_sum(graph: &mut Graph, e: Expr) -> Expr {
+    let (mut sum, mut stack) = (Expr::ZERO, vec![e]);
+    while let Some(x) = stack.pop() {
+        match graph.node(x) {
+            Node::Add(a, b) => stack.extend([b, a]),
+            Node::Mul(Expr::MINUS_ONE, y) if matches!(graph.node(y), Node::Add(..)) => sum = graph.add(sum, y),
+            _ => {
+                let term = graph.neg(x);
+                sum = graph.add(sum, term);
+            }
+        }
+    }
+    sum
+}
