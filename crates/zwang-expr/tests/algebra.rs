@@ -155,10 +155,10 @@ fn value(g: &Graph, symbols: &[Expr], e: Expr, point: &[f64]) -> f64 {
 fn values_are_kept_and_nothing_becomes_longer() {
     let mut random = Random(7);
     let (mut done, mut shorter) = (0, 0);
-    for _ in 0..400 {
+    for _ in 0..150 {
         let mut g = Graph::new();
         let symbols: Vec<Expr> = ["a", "b", "x", "y"].iter().map(|name| g.symbol(name, name)).collect();
-        let e = random_expression(&mut random, &mut g, &symbols, 12);
+        let e = random_expression(&mut random, &mut g, &symbols, 30);
         let Some(short) = g.shortest(&[e], Limits::default())[0] else { continue };
         done += 1;
         let text = g.text(short);
@@ -172,5 +172,5 @@ fn values_are_kept_and_nothing_becomes_longer() {
         let again = g.shortest(&[short], Limits::default())[0].unwrap();
         assert!(g.cost(again) <= g.cost(short), "{text}\n{}", g.text(again));
     }
-    assert!(done > 350 && shorter > 50, "{done} {shorter}");
+    assert!(done == 150 && shorter > 5, "{done} {shorter}");
 }

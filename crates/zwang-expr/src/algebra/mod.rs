@@ -71,9 +71,7 @@ impl Algebra {
         self.renew();
         let fraction = self.field.fraction(graph, e)?;
         let short = self.field.write_fraction(graph, &fraction)?;
-        let mut known = FxHashMap::default();
-        let is_shorter = graph.tree_cost(short, &mut known) <= graph.tree_cost(e, &mut known);
-        Some(if is_shorter { short } else { e })
+        Some(if graph.cost(short) <= graph.cost(e) { short } else { e })
     }
 
     /// Whether `e` is zero by the laws of fractions, sin² + cos² = 1 and √p² = p; none if the limits were reached.
@@ -91,6 +89,9 @@ impl Algebra {
         let n = right.len();
         if n > MOST_UNKNOWNS || matrix.len() != n || matrix.iter().any(|row| row.len() != n) {
             return None;
+        }
+        if let Some(better) = self.angles_of(graph, &matrix.concat()) {
+            *self = Algebra::with_angles(better, self.limits);
         }
         // each row times the denominators in it
         let mut rows = Vec::with_capacity(n);
@@ -125,22 +126,25 @@ impl Algebra {
 
     /// Base angles on which the denominators depend least; none if they are no better than the angles as written.
     fn better_angles(&mut self, graph: &mut Graph, exprs: &[Expr]) -> Option<Angles> {
-        if self.field.angles.len() < 2 {
-            return None;
-        }
         let below: Vec<Expr> = graph.below(exprs);
         let is_divisor = |e: &Expr| match graph.node(*e) {
             Node::Pow(u, n) => graph.number(n).filter(|n| n.is_negative()).map(|_| u),
             _ => None,
         };
         let divisors: Vec<Expr> = below.iter().filter_map(is_divisor).collect();
+        self.angles_of(graph, &divisors)
+    }
+
+    /// Base angles on which these expressions depend least; none if the present ones are as good.
+    fn angles_of(&mut self, graph: &mut Graph, exprs: &[Expr]) -> Option<Angles> {
+        if self.field.angles.len() < 2 || !self.field.angles.base.is_empty() {
+            return None;
+        }
         let mut frequencies: Vec<Frequency> = Vec::new();
-        for divisor in divisors {
-            let Some(fraction) = self.field.fraction(graph, divisor) else { continue };
+        for e in exprs {
+            let Some(fraction) = self.field.fraction(graph, *e) else { continue };
             frequencies.extend(self.field.key_frequencies(graph, &fraction.above).unwrap_or_default());
         }
-        frequencies.sort();
-        frequencies.dedup();
         let basis = lattice_basis(&frequencies)?;
         let is_plain = |f: &Frequency| f.iter().map(|n| n.abs()).sum::<i64>() == 1;
         if basis.is_empty() || basis.iter().all(is_plain) {

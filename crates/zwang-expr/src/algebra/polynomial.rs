@@ -245,6 +245,27 @@ impl Polynomial {
         Some(quotient)
     }
 
+    /// Quotient and remainder: no term of the remainder is a multiple of the leading term of the divisor.
+    pub fn divide_with_rest(&self, divisor: &Polynomial, budget: &Budget) -> Option<(Polynomial, Polynomial)> {
+        let (lead, lead_value) = divisor.terms.last_key_value()?;
+        let inverse = lead_value.recip()?;
+        let (mut open, mut rest, mut quotient) = (self.clone(), Polynomial::default(), Polynomial::default());
+        while let Some((top, value)) = open.terms.pop_last() {
+            match over(&top, lead) {
+                Some(monomial) => {
+                    let factor = value.mul(&inverse)?;
+                    open.terms.insert(top, value);
+                    open.add_product(divisor, &factor.neg(), &monomial, budget)?;
+                    quotient.terms.insert(monomial, factor);
+                }
+                None => {
+                    rest.terms.insert(top, value);
+                }
+            }
+        }
+        Some((quotient, rest))
+    }
+
     /// The same with powers kⁿ, n ≥ 2, written by k² = square.
     pub fn without_squares(&self, k: usize, square: &Polynomial, budget: &Budget) -> Option<Polynomial> {
         if self.terms.keys().all(|m| exponent(m, k) < 2) {

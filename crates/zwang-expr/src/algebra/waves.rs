@@ -46,6 +46,12 @@ pub(crate) fn lattice_basis(frequencies: &[Frequency]) -> Option<Vec<Frequency>>
     sorted.iter().all(|f| coordinates(&basis, f).is_some()).then_some(basis)
 }
 
+/// The shortest integer vector of the same direction.
+fn without_content(f: &Frequency) -> Frequency {
+    let content = f.iter().fold(0i64, |g, n| num_integer::gcd(g, *n)).max(1);
+    f.iter().map(|n| n / content).collect()
+}
+
 /// The integers with which the rows of the basis give f.
 pub(crate) fn coordinates(basis: &[Frequency], f: &Frequency) -> Option<Vec<i64>> {
     rational_coordinates(basis, f)?.iter().map(Number::to_i64).collect()
@@ -142,13 +148,20 @@ impl Field {
         Some(sum)
     }
 
-    /// The spectrum as a polynomial in the sines and cosines of fewer or shorter angles; none if there are no better ones.
-    pub fn in_better_angles(&mut self, graph: &mut Graph, spectrum: &Spectrum) -> Option<Polynomial> {
-        let basis = lattice_basis(&spectrum.frequencies())?;
-        let is_plain = |f: &Frequency| f.iter().map(|n| n.abs()).sum::<i64>() == 1;
-        if basis.iter().all(is_plain) {
-            return None;
+    /// The spectrum as polynomials in the sines and cosines of fewer or shorter angles, where there are such.
+    pub fn in_better_angles(&mut self, graph: &mut Graph, spectrum: &Spectrum) -> Vec<Polynomial> {
+        let Some(basis) = lattice_basis(&spectrum.frequencies()) else { return Vec::new() };
+        // cos(2 a − 2 b) also by cos(a − b)
+        let simple: Vec<Frequency> = basis.iter().map(without_content).collect();
+        let mut bases = vec![basis];
+        if simple != bases[0] {
+            bases.push(simple);
         }
+        bases.retain(|basis| basis.iter().any(|f| f.iter().map(|n| n.abs()).sum::<i64>() != 1));
+        bases.iter().filter_map(|basis| self.in_angles(graph, spectrum, basis)).collect()
+    }
+
+    fn in_angles(&mut self, graph: &mut Graph, spectrum: &Spectrum, basis: &[Frequency]) -> Option<Polynomial> {
         let waves: Vec<(Polynomial, Polynomial)> = basis
             .iter()
             .map(|f| {
@@ -158,7 +171,7 @@ impl Field {
             .collect();
         let mut sum = Polynomial::default();
         for ((rest, f, is_sine), value) in &spectrum.terms {
-            let multiples = coordinates(&basis, f)?;
+            let multiples = coordinates(basis, f)?;
             let (sine, cosine) = self.turned(&waves, &multiples)?;
             sum.add_product(if *is_sine { &sine } else { &cosine }, value, rest, &self.writing)?;
         }

@@ -27,11 +27,28 @@ impl Field {
         if f.above.is_zero() {
             return Some(Expr::ZERO);
         }
-        let (joint_cost, joint) = self.joint(graph, &f)?;
-        match self.apart(graph, &f) {
-            Some((cost, apart)) if cost < joint_cost => Some(apart),
-            _ => Some(joint),
+        let joint = self.joint(graph, &f)?;
+        let others = [self.apart(graph, &f), self.with_whole_part(graph, &f)];
+        let shortest = others.into_iter().flatten().fold(joint, |best, other| if other.0 < best.0 { other } else { best });
+        Some(shortest.1)
+    }
+
+    /// Whole part and proper fraction; none if there is no whole part.
+    fn with_whole_part(&mut self, graph: &mut Graph, f: &Fraction) -> Option<(u64, Expr)> {
+        let long = f.below.iter().find(|(p, n)| p.len() > 1 && *n == 1)?;
+        if f.above.len() > LONGEST_TRIED {
+            return None;
         }
+        let (whole, rest) = f.above.divide_with_rest(&long.0, &self.writing)?;
+        if whole.is_zero() || rest.is_zero() {
+            return None;
+        }
+        let others: Vec<_> = f.below.iter().filter(|factor| *factor != long).cloned().collect();
+        let whole = self.lowest(&Fraction { above: whole, below: others })?;
+        let rest = self.lowest(&Fraction { above: rest, below: f.below.clone() })?;
+        let ((_, whole), (_, rest)) = (self.joint(graph, &whole)?, self.joint(graph, &rest)?);
+        let sum = graph.add(whole, rest);
+        Some((self.cost(graph, sum), sum))
     }
 
     /// One product over another.
@@ -167,7 +184,7 @@ impl Field {
         forms.extend(self.flipped(p, &self.writing));
         if let Some(spectrum) = self.spectrum(graph, p, &self.writing) {
             forms.extend(self.as_sum_of_waves(graph, &spectrum));
-            if let Some(better) = self.in_better_angles(graph, &spectrum) {
+            for better in self.in_better_angles(graph, &spectrum) {
                 forms.extend(self.flipped(&better, &self.writing));
                 forms.push(better);
             }
@@ -369,6 +386,7 @@ impl Factors {
     fn product(mut self, graph: &mut Graph) -> Expr {
         self.give_sign_to_a_sum(graph);
         self.join_tangents(graph);
+        self.double_angles(graph);
         let mut product = graph.exact(self.number);
         let (above, below): (Vec<_>, Vec<_>) = self.powers.into_iter().partition(|(_, n)| *n > 0);
         for (e, n) in above.into_iter().chain(below) {
@@ -408,6 +426,31 @@ impl Factors {
             self.powers.push((tangent, turns));
         }
         self.powers.retain(|(_, n)| *n != 0);
+    }
+}
+
+impl Factors {
+    /// 2 sin u cos u = sin 2u.
+    fn double_angles(&mut self, graph: &mut Graph) {
+        for at in 0..self.powers.len() {
+            let (e, n) = self.powers[at];
+            let Node::Apply(Function::Sin, u) = graph.node(e) else { continue };
+            let cosine = graph.apply(Function::Cos, u);
+            let Some(other) = self.powers.iter().position(|(e, m)| *e == cosine && *m == n) else { continue };
+            let Some(number) = self.halved(n) else { continue };
+            self.number = number;
+            let twice = graph.add(u, u);
+            self.powers[at] = (graph.apply(Function::Sin, twice), n);
+            self.powers[other].1 = 0;
+        }
+        self.powers.retain(|(_, n)| *n != 0);
+    }
+
+    /// The number over 2ⁿ, if that makes no new fraction.
+    fn halved(&self, n: i64) -> Option<Number> {
+        let number = self.number.mul(&Number::ratio(1, 2).pow(&Number::integer(n))?)?;
+        (number.denominator() <= self.number.denominator() && number.numerator().abs() < self.number.numerator().abs())
+            .then_some(number)
     }
 }
 
