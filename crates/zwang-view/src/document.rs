@@ -11,6 +11,7 @@ const LONGEST: usize = 4000;
 
 /// L, M, Q, A, b and the explicit equations, one line `x'' = …` per coordinate, in model syntax.
 pub fn equations_text(equations: &mut Equations) -> String {
+    let equations = &mut equations.printed();
     let closed = closed_form(equations);
     let model = &equations.model;
     let text = |e: Expr| model.graph.text_limited(e, LONGEST).unwrap_or_else(|| "… (too long to print)".into());
@@ -193,7 +194,7 @@ pub fn equations_latex(equations: &mut Equations) -> String {
 pub fn equations_sections(equations: &mut Equations) -> Vec<(String, Vec<String>)> {
     // contacts and sticking friction hold only at times
     let mut always = equations.always();
-    let equations = always.as_mut().unwrap_or(equations);
+    let equations = &mut always.as_mut().unwrap_or(equations).printed();
     let closed = closed_form(equations);
     let model = &equations.model;
     let tex = |e: Expr| model.graph.latex(e);

@@ -5,6 +5,7 @@ use std::cell::Cell;
 /// Work left, in operations on single terms; shared by all steps of one simplification.
 #[derive(Debug)]
 pub(crate) struct Budget {
+    granted: u64,
     left: Cell<u64>,
     /// longest polynomial
     max_terms: usize,
@@ -12,7 +13,7 @@ pub(crate) struct Budget {
 
 impl Budget {
     pub fn new(work: u64, max_terms: usize) -> Budget {
-        Budget { left: Cell::new(work), max_terms }
+        Budget { granted: work, left: Cell::new(work), max_terms }
     }
 
     /// Takes `work` away; none if that much is not left.
@@ -20,6 +21,11 @@ impl Budget {
         let left = self.left.get().checked_sub(work as u64);
         self.left.set(left.unwrap_or(0));
         left.map(|_| ())
+    }
+
+    /// What was taken away.
+    pub fn spent(&self) -> u64 {
+        self.granted - self.left.get()
     }
 
     /// None if a polynomial of `terms` terms is too long.

@@ -32,13 +32,15 @@ use waves::{Frequency, lattice_basis};
 pub struct Limits {
     /// Longest polynomial, in terms: longer ones are of no use to a reader.
     pub terms: usize,
-    /// Most operations on single terms, one after the other; a million take a fraction of a second.
+    /// Most operations on single terms for one expression; a million take a second or less.
     pub work: u64,
+    /// The same for all expressions of an [`Algebra`] together.
+    pub total: u64,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { terms: 2000, work: 1_000_000 }
+        Limits { terms: 2000, work: 1_000_000, total: 20_000_000 }
     }
 }
 
@@ -53,10 +55,12 @@ impl Algebra {
     pub fn new(graph: &mut Graph, exprs: &[Expr], limits: Limits) -> Algebra {
         let angles = Angles::of(graph, exprs);
         let mut algebra = Algebra::with_angles(angles, limits);
-        if let Some(better) = algebra.better_angles(graph, exprs) {
-            algebra = Algebra::with_angles(better, limits);
+        let better = algebra.better_angles(graph, exprs);
+        algebra.renew();
+        match better {
+            Some(better) => Algebra::with_angles(better, algebra.limits),
+            None => algebra,
         }
-        algebra
     }
 
     fn with_angles(angles: Angles, limits: Limits) -> Algebra {
@@ -91,6 +95,7 @@ impl Algebra {
             return None;
         }
         if let Some(better) = self.angles_of(graph, &matrix.concat()) {
+            self.renew();
             *self = Algebra::with_angles(better, self.limits);
         }
         // each row times the denominators in it
@@ -118,8 +123,11 @@ impl Algebra {
         Some(solution)
     }
 
-    /// The full work for the next step.
+    /// The work for the next step, as far as there is some left.
     fn renew(&mut self) {
+        let spent = self.field.budget.spent() + self.field.writing.spent();
+        self.limits.total = self.limits.total.saturating_sub(spent);
+        self.limits.work = self.limits.work.min(self.limits.total);
         self.field.budget = budget(self.limits);
         self.field.writing = writing(self.limits);
     }
