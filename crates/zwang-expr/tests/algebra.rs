@@ -174,3 +174,13 @@ fn values_are_kept_and_nothing_becomes_longer() {
     }
     assert!(done == 150 && shorter > 5, "{done} {shorter}");
 }
+
+#[test]
+fn squares_of_sums_are_found_among_other_terms() {
+    check("l*(u'^2 + 2*u'*v' + v'^2 - 25)", "l*((u' + v')^2 - 25)");
+    check("x^2 - 2*x*u + u^2 + y^2 - 2*y*v + v^2", "(x - u)^2 + (y - v)^2");
+    // Newton's ellipse: 25 r² + 30 x r + 9 x² = (5 r + 3 x)²
+    let r = "sqrt(x^2 + y^2)";
+    check(&format!("(34*x^2 + 25*y^2 + 30*x*{r})/(3*x + 5*{r})"), &format!("3*x + 5*{r}"));
+    check("sin(a)*x/(l*(1 - cos(a)^2))", "x/(l*sin(a))");
+}

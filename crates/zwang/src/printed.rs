@@ -6,7 +6,7 @@ use crate::closed_form::ClosedForm;
 use crate::equations::{ConstraintRow, Equations, SparseRow};
 
 /// Work on the closed form of one quantity, in operations on terms of polynomials: what takes longer is too long to be read.
-const LIMITS: Limits = Limits { terms: 2000, work: 400_000, total: 4_000_000 };
+const LIMITS: Limits = Limits { terms: 2000, work: 300_000, total: 1_500_000 };
 
 /// Largest system of equations that is solved for accelerations and multipliers together.
 const MOST_UNKNOWNS: usize = 8;
@@ -25,7 +25,9 @@ impl Equations {
             row.iter_mut().for_each(|(_, e)| short(e));
             row.retain(|(_, e)| *e != Expr::ZERO);
         };
-        short(&mut printed.lagrangian);
+        // T and V apart, as mechanics states them
+        short(&mut printed.kinetic);
+        short(&mut printed.potential);
         printed.momentum.iter_mut().for_each(&mut short);
         printed.mass_matrix.iter_mut().for_each(|row| short_row(row, &mut short));
         printed.given_force.iter_mut().for_each(&mut short);
@@ -36,6 +38,7 @@ impl Equations {
         printed.rows.iter_mut().for_each(&mut short_constraint);
         printed.asked.iter_mut().for_each(|asked| short_constraint(&mut asked.row));
         printed.nonideal_force.iter_mut().for_each(&mut short);
+        printed.lagrangian = graph.sub(printed.kinetic, printed.potential);
         printed
     }
 
@@ -44,7 +47,7 @@ impl Equations {
         let rows = self.rows.iter().chain(self.asked.iter().map(|asked| &asked.row));
         let entries = self.mass_matrix.iter().chain(rows.clone().map(|row| &row.coefficients)).flatten().map(|(_, e)| *e);
         let others = self.momentum.iter().chain(&self.given_force).chain(&self.nonideal_force).copied();
-        entries.chain(others).chain(rows.map(|row| row.rhs)).chain([self.lagrangian]).collect()
+        entries.chain(others).chain(rows.map(|row| row.rhs)).chain([self.kinetic, self.potential]).collect()
     }
 }
 

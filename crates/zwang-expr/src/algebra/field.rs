@@ -6,7 +6,7 @@ use super::angles::Angles;
 use super::budget::Budget;
 use super::fraction::Fraction;
 use super::gcd::{content, gcd};
-use super::polynomial::{Polynomial, Split};
+use super::polynomial::{Polynomial, Split, exponent};
 use super::write::Written;
 use crate::graph::Graph;
 use crate::node::{Expr, Function, Node};
@@ -210,13 +210,61 @@ impl Field {
                 factors.push((known.clone(), 1));
             }
         }
+        let mut number = number;
         for (factor, n) in self.factored(&rest) {
-            if !self.factors.contains(&factor) {
-                self.factors.push(factor.clone());
+            let Some((scale, parts)) = self.refined(&factor) else {
+                if !self.factors.contains(&factor) {
+                    self.factors.push(factor.clone());
+                }
+                factors.push((factor, n));
+                continue;
+            };
+            match scale.pow(&Number::integer(i64::from(n))).and_then(|scale| scale.mul(&number)) {
+                Some(scaled) => number = scaled,
+                None => return (number, merged([factors, vec![(factor, n)]].concat())),
             }
-            factors.push((factor, n));
+            factors.extend(parts.into_iter().map(|(part, m)| (part, m * n)));
         }
         (number, merged(factors))
+    }
+
+    /// A factor as number · Π factors in the other forms of its sines and roots, if it has factors there: 1 − cos² = sin².
+    fn refined(&self, p: &Polynomial) -> Option<(Number, Vec<(Polynomial, u32)>)> {
+        let budget = &self.writing;
+        let forms = [self.flipped(p, budget), self.by_roots(p, budget)];
+        for form in forms.into_iter().flatten().filter(|form| form != p) {
+            let split = form.split();
+            let mut parts = if split.rest.is_one() { Vec::new() } else { self.factored(&split.rest) };
+            let singles = split.monomial.iter().enumerate().filter(|(_, n)| **n > 0);
+            parts.extend(singles.map(|(k, n)| (Polynomial::power(k, 1), u32::from(*n))));
+            if parts.len() > 1 || parts.first().is_some_and(|(_, n)| *n > 1) {
+                let normal = |(part, n): (Polynomial, u32)| Some((self.normal_within(&part, budget)?, n));
+                return Some((split.number, parts.into_iter().map(normal).collect::<Option<_>>()?));
+            }
+        }
+        None
+    }
+
+    /// The form in powers of roots: y² = √(x² + y²)² − x².
+    fn by_roots(&self, p: &Polynomial, budget: &Budget) -> Option<Polynomial> {
+        let mut p = p.clone();
+        for k in p.indeterminates().into_iter().filter(|k| self.is_root(*k)) {
+            let square = self.atoms[k].square.as_ref()?;
+            let is_alone = |j: &usize| {
+                let mut wanted = vec![0; j + 1];
+                wanted[*j] = 2;
+                square.terms.keys().filter(|m| exponent(m, *j) > 0).eq([&wanted])
+            };
+            let Some(j) = square.indeterminates().into_iter().rev().find(is_alone) else { continue };
+            // square = c j² + rest, so j² = (k² − rest)/c
+            let own = Polynomial::power(j, 2);
+            let (m, _) = own.terms.first_key_value()?;
+            let mut rest = square.clone();
+            let c = rest.terms.remove(m)?;
+            let other = Polynomial::power(k, 2).sub(&rest, budget)?.scale(&c.recip()?)?;
+            p = p.without_squares(j, &other, budget)?;
+        }
+        Some(p)
     }
 
     /// The square of |x| and √x, stated once.

@@ -130,7 +130,8 @@ fn pseudo_remainder(a: &Polynomial, b: &Polynomial, k: usize, budget: &Budget) -
 
 /// The degree in k of the common divisor of two images, in which all other indeterminates have values.
 fn degree_of_images(a: &Polynomial, b: &Polynomial, k: usize, budget: &Budget) -> Option<u16> {
-    budget.spend(a.len() + b.len())?;
+    let widest = |p: &Polynomial| p.terms.keys().map(Vec::len).max().unwrap_or(0);
+    budget.spend((a.len() + b.len()) * (1 + widest(a).max(widest(b)) / 8))?;
     let (mut high, mut low) = (image(a, k), image(b, k));
     if high.len() < low.len() {
         std::mem::swap(&mut high, &mut low);
@@ -189,7 +190,10 @@ fn add(a: u64, b: u64) -> u64 {
 }
 
 fn multiply(a: u64, b: u64) -> u64 {
-    (u128::from(a) * u128::from(b) % u128::from(PRIME)) as u64
+    // 2⁶¹ = 1
+    let product = u128::from(a) * u128::from(b);
+    let folded = (product as u64 & PRIME) + (product >> 61) as u64;
+    if folded >= PRIME { folded - PRIME } else { folded }
 }
 
 /// aⁿ modulo the prime.
@@ -203,4 +207,66 @@ pub(crate) fn raise(mut a: u64, mut n: u64) -> u64 {
         n >>= 1;
     }
     power
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::number::Number;
+
+    struct Random(u64);
+
+    impl Random {
+        fn next(&mut self, n: u64) -> u64 {
+            self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (self.0 >> 33) % n
+        }
+
+        /// A polynomial with up to `terms` terms in `n` indeterminates.
+        fn polynomial(&mut self, n: usize, terms: usize, degree: u64) -> Polynomial {
+            let budget = Budget::new(u64::MAX, usize::MAX);
+            let mut p = Polynomial::default();
+            for _ in 0..terms {
+                let m = (0..n).map(|_| if self.next(2) == 0 { 0 } else { self.next(degree + 1) as u16 }).collect();
+                let c = Number::integer(self.next(19) as i64 - 9);
+                p.add_product(&Polynomial::term(m, c), &Number::ONE, &[], &budget).unwrap();
+            }
+            p
+        }
+    }
+
+    #[test]
+    fn common_factors_of_random_polynomials_are_found() {
+        let mut random = Random(3);
+        let mut n_shared = 0;
+        for _ in 0..300 {
+            let budget = Budget::new(20_000_000, 100_000);
+            let n = 2 + random.next(4) as usize;
+            let [p, q, g] = [4, 4, 3].map(|terms| random.polynomial(n, terms, 2));
+            if p.is_zero() || q.is_zero() || g.is_zero() {
+                continue;
+            }
+            let (a, b) = (p.mul(&g, &budget).unwrap(), q.mul(&g, &budget).unwrap());
+            let found = gcd(&a, &b, &budget).unwrap();
+            assert!(found.divide(&whole(&g).unwrap(), &budget).is_some(), "{g:?} does not divide {found:?}");
+            assert!(a.divide(&found, &budget).is_some() && b.divide(&found, &budget).is_some());
+            // what is left has nothing in common
+            let (a, b) = (a.divide(&found, &budget).unwrap(), b.divide(&found, &budget).unwrap());
+            assert!(gcd(&a, &b, &budget).unwrap().is_constant());
+            n_shared += !g.is_constant() as usize;
+        }
+        assert!(n_shared > 200);
+    }
+
+    #[test]
+    fn polynomials_without_a_common_factor_have_none() {
+        let budget = Budget::new(1_000_000, 1000);
+        // x + y + 1 and x + y + 2
+        let sum = Polynomial::power(0, 1).add(&Polynomial::power(1, 1), &budget).unwrap();
+        let [a, b] = [1, 2].map(|c| sum.add(&Polynomial::constant(Number::integer(c)), &budget).unwrap());
+        assert!(gcd(&a, &b, &budget).unwrap().is_one());
+        let squares = [&a, &b].map(|p| p.mul(p, &budget).unwrap());
+        assert!(gcd(&squares[0], &squares[1], &budget).unwrap().is_one());
+        assert_eq!(gcd(&squares[0], &a, &budget).unwrap(), a);
+    }
 }

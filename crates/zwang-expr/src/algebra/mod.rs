@@ -54,11 +54,11 @@ impl Algebra {
     /// The algebra of these expressions; others, made of the same parts, may be simplified too.
     pub fn new(graph: &mut Graph, exprs: &[Expr], limits: Limits) -> Algebra {
         let angles = Angles::of(graph, exprs);
-        let mut algebra = Algebra::with_angles(angles, limits);
+        let mut algebra = Algebra::with_angles(angles, limits).ordered(graph, exprs);
         let better = algebra.better_angles(graph, exprs);
         algebra.renew();
         match better {
-            Some(better) => Algebra::with_angles(better, algebra.limits),
+            Some(better) => Algebra::with_angles(better, algebra.limits).ordered(graph, exprs),
             None => algebra,
         }
     }
@@ -66,6 +66,14 @@ impl Algebra {
     fn with_angles(angles: Angles, limits: Limits) -> Algebra {
         let field = Field::new(angles, budget(limits), writing(limits));
         Algebra { field, limits }
+    }
+
+    /// Indeterminates in the order of their symbols, whatever is met first.
+    fn ordered(mut self, graph: &Graph, exprs: &[Expr]) -> Algebra {
+        for symbol in graph.symbols_of(exprs) {
+            self.field.atom(symbol);
+        }
+        self
     }
 
     /// The shortest expression found that equals `e`, `e` itself if none is shorter; none if the limits were reached.
@@ -96,7 +104,8 @@ impl Algebra {
         }
         if let Some(better) = self.angles_of(graph, &matrix.concat()) {
             self.renew();
-            *self = Algebra::with_angles(better, self.limits);
+            let symbols: Vec<Expr> = self.field.atoms.iter().map(|atom| atom.expr).collect();
+            *self = Algebra::with_angles(better, self.limits).ordered(graph, &symbols);
         }
         // each row times the denominators in it
         let mut rows = Vec::with_capacity(n);
@@ -118,6 +127,7 @@ impl Algebra {
             let columns: Vec<usize> = (0..n).map(|j| if j == k { n } else { j }).collect();
             let part = self.field.determinant(&rows, &columns, &mut minors)?;
             let quotient = self.field.multiply(&Fraction::polynomial(part), &inverse)?;
+            self.field.writing = writing(self.limits);
             solution.push(self.field.write_fraction(graph, &quotient)?);
         }
         Some(solution)

@@ -4,6 +4,9 @@ use super::budget::Budget;
 use crate::number::Number;
 use std::collections::BTreeMap;
 
+/// How much longer arithmetic takes with numbers beyond machine integers.
+const WORK_OF_LONG_NUMBERS: usize = 10;
+
 /// Exponents of the indeterminates 0, 1, ..., without zeros at the end.
 pub(crate) type Monomial = Vec<u16>;
 
@@ -111,6 +114,9 @@ impl Polynomial {
         budget.spend(other.len())?;
         for (m, c) in &other.terms {
             let value = c.mul(factor)?;
+            if value.to_small().is_none() {
+                budget.spend(WORK_OF_LONG_NUMBERS)?;
+            }
             self.add_term(times(m, monomial)?, value)?;
         }
         budget.allow(self.len())
@@ -245,23 +251,20 @@ impl Polynomial {
         Some(quotient)
     }
 
-    /// Quotient and remainder: no term of the remainder is a multiple of the leading term of the divisor.
-    pub fn divide_with_rest(&self, divisor: &Polynomial, budget: &Budget) -> Option<(Polynomial, Polynomial)> {
-        let (lead, lead_value) = divisor.terms.last_key_value()?;
-        let inverse = lead_value.recip()?;
-        let (mut open, mut rest, mut quotient) = (self.clone(), Polynomial::default(), Polynomial::default());
-        while let Some((top, value)) = open.terms.pop_last() {
-            match over(&top, lead) {
-                Some(monomial) => {
-                    let factor = value.mul(&inverse)?;
-                    open.terms.insert(top, value);
-                    open.add_product(divisor, &factor.neg(), &monomial, budget)?;
-                    quotient.terms.insert(monomial, factor);
-                }
-                None => {
-                    rest.terms.insert(top, value);
-                }
-            }
+    /// Quotient and remainder by one pass over the terms that are multiples of `lead`, a term of the divisor.
+    pub fn divide_with_rest(
+        &self,
+        divisor: &Polynomial,
+        lead: &Monomial,
+        budget: &Budget,
+    ) -> Option<(Polynomial, Polynomial)> {
+        let inverse = divisor.terms.get(lead)?.recip()?.neg();
+        let (mut rest, mut quotient) = (self.clone(), Polynomial::default());
+        for (m, value) in &self.terms {
+            let Some(monomial) = over(m, lead) else { continue };
+            let factor = value.mul(&inverse)?;
+            rest.add_product(divisor, &factor, &monomial, budget)?;
+            quotient.terms.insert(monomial, factor.neg());
         }
         Some((quotient, rest))
     }

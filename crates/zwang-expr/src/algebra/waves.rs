@@ -5,11 +5,14 @@
 
 use super::budget::Budget;
 use super::field::Field;
-use super::polynomial::{Monomial, Polynomial, exponent, parted};
+use super::polynomial::{Monomial, Polynomial, exponent, over, parted};
 use crate::graph::Graph;
 use crate::node::{Expr, Function, Node};
 use crate::number::Number;
 use std::collections::BTreeMap;
+
+/// Most angles whose pairs are looked at one by one.
+const MOST_PAIRED: usize = 4;
 
 /// Integer multiples of angles.
 pub(crate) type Frequency = Vec<i64>;
@@ -148,6 +151,44 @@ impl Field {
         Some(sum)
     }
 
+    /// The polynomial with one kind of product of two waves written by the wave of the sum or difference of their angles and
+    /// the other product, wherever that makes it no longer: sin u cos v = sin(u + v) − cos u sin v.
+    pub fn with_sums_for_products(&mut self, graph: &mut Graph, p: &Polynomial) -> Vec<Polynomial> {
+        let own = p.indeterminates();
+        let is_cosine = |k: &usize| self.is_wave(*k) && self.atoms[*k].square.is_none();
+        let mut cosines: Vec<usize> = (0..self.atoms.len()).filter(is_cosine).collect();
+        cosines.retain(|k| own.contains(k) || self.atoms[*k].partner.is_some_and(|s| own.contains(&s)));
+        cosines.sort_by_key(|k| self.argument(graph, *k));
+        let mut forms = Vec::new();
+        if cosines.len() > MOST_PAIRED || self.writing.spend(8 * p.len()).is_none() {
+            return forms;
+        }
+        for (at, &cv) in cosines.iter().enumerate() {
+            for &cu in &cosines[..at] {
+                forms.extend(self.with_sum_of(graph, p, cu, cv));
+            }
+        }
+        forms.retain(|form| form.len() <= p.len());
+        forms
+    }
+
+    fn with_sum_of(&mut self, graph: &mut Graph, p: &Polynomial, cu: usize, cv: usize) -> Vec<Polynomial> {
+        let (Some(su), Some(sv)) = (self.atoms[cu].partner, self.atoms[cv].partner) else { return Vec::new() };
+        let (u, v) = (self.argument(graph, cu), self.argument(graph, cv));
+        let angles = [graph.add(u, v), graph.sub(u, v)];
+        let mut forms = Vec::new();
+        for (angle, sign) in angles.into_iter().zip([1, -1]) {
+            let waves = [Function::Sin, Function::Cos].map(|f| self.wave(graph, f, angle));
+            // the wave is the first product plus sign times the second
+            for (wave, first, second, sign) in [(&waves[0], (su, cv), (cu, sv), sign), (&waves[1], (cu, cv), (su, sv), -sign)]
+            {
+                forms.extend(replaced(p, first, wave, 1, second, -sign, &self.writing));
+                forms.extend(replaced(p, second, wave, sign, first, -sign, &self.writing));
+            }
+        }
+        forms
+    }
+
     /// The spectrum as polynomials in the sines and cosines of fewer or shorter angles, where there are such.
     pub fn in_better_angles(&mut self, graph: &mut Graph, spectrum: &Spectrum) -> Vec<Polynomial> {
         let Some(basis) = lattice_basis(&spectrum.frequencies()) else { return Vec::new() };
@@ -193,6 +234,31 @@ impl Field {
         }
         Some((sine, cosine))
     }
+}
+
+/// The polynomial with from = a · wave + b · to, where `from` and `to` are products of two indeterminates.
+fn replaced(
+    p: &Polynomial,
+    from: (usize, usize),
+    wave: &Polynomial,
+    a: i64,
+    to: (usize, usize),
+    b: i64,
+    budget: &Budget,
+) -> Option<Polynomial> {
+    let product = |(i, j): (usize, usize)| Polynomial::power(i, 1).mul(&Polynomial::power(j, 1), budget);
+    let (from, to) = (product(from)?, product(to)?);
+    let (from, _) = from.terms.first_key_value()?;
+    let mut new = wave.scale(&Number::integer(a))?;
+    new.add_product(&to, &Number::integer(b), &[], budget)?;
+    let mut result = Polynomial::default();
+    for (m, c) in &p.terms {
+        match over(m, from) {
+            Some(rest) => result.add_product(&new, c, &rest, budget)?,
+            None => result.add_product(&Polynomial::one(), c, m, budget)?,
+        }
+    }
+    Some(result)
 }
 
 /// Waves times the sine or cosine of one angle: 2 cos a cos b = cos(a + b) + cos(a − b), and the like.

@@ -2,7 +2,7 @@
 
 use super::field::Field;
 use super::fraction::Fraction;
-use super::polynomial::{Monomial, Polynomial, over, parted};
+use super::polynomial::{Monomial, Polynomial, meet, over, parted, times};
 use crate::graph::Graph;
 use crate::node::{Expr, Function, Node};
 use crate::number::Number;
@@ -16,6 +16,12 @@ const REFORMED_LEVELS: usize = 2;
 
 /// Work of looking at a polynomial, for each term.
 const WORK_OF_A_LOOK: usize = 10;
+
+/// Longest numerator and denominator that are parted into whole part and fraction.
+const LONGEST_PARTED: usize = 24;
+
+/// How much shorter a sum of fractions over a denominator must be: fractions within fractions are hard to read.
+const WORTH_OF_ONE_BAR: u64 = 3;
 
 /// Longest polynomial that is looked at in several forms.
 const LONGEST_TRIED: usize = 400;
@@ -33,22 +39,29 @@ impl Field {
         Some(shortest.1)
     }
 
-    /// Whole part and proper fraction; none if there is no whole part.
+    /// Whole part and proper fraction, the shortest of the ways to part; none if there is no whole part.
     fn with_whole_part(&mut self, graph: &mut Graph, f: &Fraction) -> Option<(u64, Expr)> {
         let long = f.below.iter().find(|(p, n)| p.len() > 1 && *n == 1)?;
-        if f.above.len() > LONGEST_TRIED {
-            return None;
-        }
-        let (whole, rest) = f.above.divide_with_rest(&long.0, &self.writing)?;
-        if whole.is_zero() || rest.is_zero() {
+        if f.above.len() > LONGEST_PARTED || long.0.len() > LONGEST_PARTED {
             return None;
         }
         let others: Vec<_> = f.below.iter().filter(|factor| *factor != long).cloned().collect();
-        let whole = self.lowest(&Fraction { above: whole, below: others })?;
-        let rest = self.lowest(&Fraction { above: rest, below: f.below.clone() })?;
-        let ((_, whole), (_, rest)) = (self.joint(graph, &whole)?, self.joint(graph, &rest)?);
-        let sum = graph.add(whole, rest);
-        Some((self.cost(graph, sum), sum))
+        let mut best: Option<(u64, Expr)> = None;
+        for lead in long.0.terms.keys() {
+            let (whole, rest) = f.above.divide_with_rest(&long.0, lead, &self.writing)?;
+            if whole.is_zero() || rest.is_zero() || rest.len() > f.above.len() {
+                continue;
+            }
+            let whole = self.lowest(&Fraction { above: whole, below: others.clone() })?;
+            let rest = self.lowest(&Fraction { above: rest, below: f.below.clone() })?;
+            let ((_, whole), (_, rest)) = (self.joint(graph, &whole)?, self.joint(graph, &rest)?);
+            let sum = graph.add(whole, rest);
+            let cost = self.cost(graph, sum);
+            if best.is_none_or(|best| cost < best.0) {
+                best = Some((cost, sum));
+            }
+        }
+        best
     }
 
     /// One product over another.
@@ -75,7 +88,7 @@ impl Field {
         // terms over the same indeterminates stay together
         let mut groups: Vec<(Monomial, Polynomial)> = Vec::new();
         for (m, c) in &f.above.terms {
-            let common = super::polynomial::meet(m, below);
+            let common = meet(m, below);
             let (left, m) = (over(below, &common)?, over(m, &common)?);
             match groups.iter_mut().find(|(known, _)| *known == left) {
                 Some((_, group)) => {
@@ -91,12 +104,16 @@ impl Field {
             let term = graph.div(above, left);
             sum = graph.add(sum, term);
         }
-        for (factor, n) in &long {
-            let (_, factor) = self.shortest(graph, factor, 0)?;
-            let power = graph.powi(factor, -i32::try_from(*n).ok()?);
-            sum = graph.mul(sum, power);
+        if long.is_empty() {
+            return Some((self.cost(graph, sum), sum));
         }
-        Some((self.cost(graph, sum), sum))
+        let mut product = Factors::default();
+        product.push(graph, sum, 1)?;
+        for (factor, n) in &long {
+            self.factors_of(graph, factor, -i64::from(*n), &mut product, 0)?;
+        }
+        let quotient = product.product(graph);
+        Some((self.cost(graph, quotient) + WORTH_OF_ONE_BAR, quotient))
     }
 
     /// Adds a polynomial to a power to a product, by its factors.
@@ -162,10 +179,13 @@ impl Field {
     fn forms(&mut self, graph: &mut Graph, p: &Polynomial, level: usize) -> Vec<Polynomial> {
         let mut forms = vec![p.clone()];
         if level >= REFORMED_LEVELS {
+            forms.extend(self.with_squares(graph, p));
             return forms;
         }
         forms.extend(self.wave_forms(graph, p));
         forms.extend(self.mixed(graph, p));
+        let with_squares: Vec<Polynomial> = forms.iter().filter_map(|form| self.with_squares(graph, form)).collect();
+        forms.extend(with_squares);
         let mut distinct: Vec<Polynomial> = Vec::new();
         for form in forms {
             if !distinct.contains(&form) {
@@ -182,6 +202,7 @@ impl Field {
         }
         forms.extend(self.normal_within(p, &self.writing));
         forms.extend(self.flipped(p, &self.writing));
+        forms.extend(self.with_sums_for_products(graph, p));
         if let Some(spectrum) = self.spectrum(graph, p, &self.writing) {
             forms.extend(self.as_sum_of_waves(graph, &spectrum));
             for better in self.in_better_angles(graph, &spectrum) {
@@ -190,6 +211,31 @@ impl Field {
             }
         }
         forms
+    }
+
+    /// a² + 2 a b + b² as (a + b)² wherever it occurs, a and b products; none if it does not.
+    fn with_squares(&mut self, graph: &mut Graph, p: &Polynomial) -> Option<Polynomial> {
+        if p.len() < 4 || p.len() > LONGEST_TRIED / 4 {
+            return None;
+        }
+        self.writing.spend(p.len() * p.len() / 4)?;
+        let (mut rest, mut found) = (p.clone(), Polynomial::default());
+        let terms: Vec<&Monomial> = p.terms.keys().collect();
+        for (at, a) in terms.iter().enumerate() {
+            for b in &terms[..at] {
+                let Some(square) = square_of(&rest, a, b) else { continue };
+                let sum = self.flat(graph, &square.root);
+                let k = self.atom(sum);
+                found.add_product(&Polynomial::power(k, 2), &square.number, &square.common, &self.writing)?;
+                for m in [*a, *b, &square.mixed] {
+                    rest.terms.remove(m);
+                }
+            }
+        }
+        if found.is_zero() {
+            return None;
+        }
+        found.add(&rest, &self.writing)
     }
 
     /// Each coefficient of what is no wave in the form that is shortest for it.
@@ -278,7 +324,11 @@ impl Field {
             return Some(best);
         }
         let mut groupings: Vec<(u64, Grouping)> = Vec::new();
-        for inside in self.choices(graph, p) {
+        let choices = self.choices(graph, p);
+        if self.writing.spend(choices.len() * p.len()).is_none() {
+            return Some(best);
+        }
+        for inside in choices {
             if let Some(grouping) = grouped(p, &inside).filter(|grouping| grouping.len() < p.len()) {
                 let cost = |(a, b): &(Polynomial, Polynomial)| self.flat_cost(graph, a) + self.flat_cost(graph, b) + 2;
                 groupings.push((grouping.iter().map(cost).sum(), grouping));
@@ -328,6 +378,38 @@ pub(crate) struct Written {
     level: usize,
     cost: u64,
     expr: Expr,
+}
+
+/// number · common · root², of which one term is the mixed one.
+struct Square {
+    number: Number,
+    common: Monomial,
+    root: Polynomial,
+    mixed: Monomial,
+}
+
+/// The square that two terms of a polynomial are part of.
+fn square_of(p: &Polynomial, a: &Monomial, b: &Monomial) -> Option<Square> {
+    let (x, y) = (p.terms.get(a)?, p.terms.get(b)?);
+    let common = meet(a, b);
+    let half = |m: &Monomial| {
+        let root: Option<Monomial> = m.iter().map(|n| (n % 2 == 0).then_some(n / 2)).collect();
+        root.filter(|root| !root.is_empty())
+    };
+    let (u, v) = (half(&over(a, &common)?)?, half(&over(b, &common)?)?);
+    let mixed = times(&times(&u, &v)?, &common)?;
+    // x u² + z u v + y v² = x (u + z/(2 x) v)², if z² = 4 x y
+    let z = p.terms.get(&mixed)?;
+    if z.mul(z)? != x.mul(y)?.mul(&Number::integer(4))? {
+        return None;
+    }
+    let ratio = z.mul(&x.recip()?)?.mul(&Number::ratio(1, 2))?;
+    // integer coefficients inside: (2 u + 3 v)²
+    let below = ratio.denominator();
+    let number = x.mul(&below.recip()?)?.mul(&below.recip()?)?;
+    let mut root = Polynomial::term(u, below.clone());
+    root.terms.extend(Polynomial::term(v, ratio.mul(&below)?).terms);
+    Some(Square { number, common, root, mixed })
 }
 
 /// Σ a b.

@@ -11,20 +11,14 @@ pub struct Formulas {
 }
 
 impl Formulas {
-    /// The expression of a text such as `m*l^2*cos(a - b)/2`; names without an argument are symbols, those of one letter
-    /// before f and those starting with m constant in time.
+    /// The expression of a text such as `m*l^2*cos(a - b)/2`; names without an argument are symbols, those that start
+    /// like masses, lengths and the like are constant in time.
     pub fn read(&mut self, text: &str) -> Expr {
         let tokens: Vec<char> = text.chars().filter(|c| !c.is_whitespace()).collect();
         let mut reader = Reader { formulas: self, tokens, at: 0 };
         let e = reader.sum();
         assert_eq!(reader.at, reader.tokens.len(), "{text}");
         e
-    }
-
-    pub fn symbols(&self) -> Vec<Expr> {
-        let mut all: Vec<Expr> = self.symbols.values().copied().collect();
-        all.sort();
-        all
     }
 
     fn symbol(&mut self, name: &str) -> Expr {
