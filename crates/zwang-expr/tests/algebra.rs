@@ -184,3 +184,54 @@ fn squares_of_sums_are_found_among_other_terms() {
     check(&format!("(34*x^2 + 25*y^2 + 30*x*{r})/(3*x + 5*{r})"), &format!("3*x + 5*{r}"));
     check("sin(a)*x/(l*(1 - cos(a)^2))", "x/(l*sin(a))");
 }
+
+#[test]
+fn what_stands_for_itself_has_short_arguments() {
+    check("exp((x^2 - y^2)/(x - y))", "exp(x + y)");
+    check("log(x)*(sin(a)^2 + cos(a)^2) - log(x*y/y)", "0");
+    check("abs(x*(y + 1) - x*y)^2", "x^2");
+    check("cos(sin(a)^2 + cos(a)^2 + x - 1)", "cos(x)");
+}
+
+#[test]
+fn nothing_is_divided_by_zero() {
+    for text in ["1/(sin(a)^2 + cos(a)^2 - 1)", "x/(sqrt(x)^2 - x)", "1/(x - y - (x^2 - y^2)/(x + y))"] {
+        let mut formulas = Formulas::default();
+        let e = formulas.read(text);
+        assert_eq!(formulas.graph.shortest(&[e], Limits::default()), [None], "{text}");
+    }
+}
+
+#[test]
+fn symbols_and_operations_are_counted_as_printed() {
+    let mut formulas = Formulas::default();
+    let e = formulas.read("m*l^2*cos(a - b)");
+    // m * l ^ 2 * cos a - b
+    assert_eq!(formulas.graph.cost(e), 10);
+    assert_eq!(formulas.graph.operations(e), Some(5));
+}
+
+/// A x = b with A and x given: what is found must be x.
+#[test]
+fn linear_systems_give_back_what_they_were_made_of() {
+    let mut formulas = Formulas::default();
+    let rows = [["x + 1", "y", "sin(a)", "1"], ["y", "x^2 + 2", "cos(a)", "m"], ["0", "k", "x*y", "1/x"], ["l", "0", "3", "x"]];
+    let wanted = ["x + y", "cos(a)", "m/(x + 1)", "sqrt(x^2 + 1)"];
+    let matrix: Vec<Vec<Expr>> = rows.iter().map(|row| row.iter().map(|e| formulas.read(e)).collect()).collect();
+    let wanted: Vec<Expr> = wanted.iter().map(|e| formulas.read(e)).collect();
+    let g = &mut formulas.graph;
+    let mut right = Vec::new();
+    for row in &matrix {
+        let products: Vec<Expr> = row.iter().zip(&wanted).map(|(a, x)| g.mul(*a, *x)).collect();
+        right.push(g.sum(&products));
+    }
+    let all = [matrix.concat(), right.clone()].concat();
+    let mut algebra = Algebra::new(g, &all, Limits::default());
+    let solution = algebra.solve(g, &matrix, &right).unwrap();
+    let text = |g: &Graph, exprs: &[Expr]| exprs.iter().map(|e| g.text(*e)).collect::<Vec<_>>();
+    assert_eq!(text(g, &solution), text(g, &wanted));
+
+    // twice the same row
+    let singular = vec![matrix[0].clone(), matrix[0].clone(), matrix[1].clone(), matrix[2].clone()];
+    assert_eq!(algebra.solve(g, &singular, &right), None);
+}

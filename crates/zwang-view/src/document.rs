@@ -9,6 +9,9 @@ use zwang_expr::Expr;
 /// Longest formula printed on one line before its parts get names.
 const LONGEST: usize = 4000;
 
+/// Longest closed form that is written without naming its parts, in nodes: about twelve lines.
+const LONGEST_WHOLE: usize = 1000;
+
 /// L, M, Q, A, b and the explicit equations, one line `x'' = …` per coordinate, in model syntax.
 pub fn equations_text(equations: &mut Equations) -> String {
     let equations = &mut equations.printed();
@@ -85,7 +88,7 @@ fn explicit_text(equations: &Equations, closed: &ClosedForm) -> String {
     let mut out = String::new();
     let parts = named_parts(equations, &exprs);
     if !parts.order.is_empty() {
-        out.push_str("\n# parts\n");
+        out.push_str("\n# parts: without them the formulas below would be too long\n");
         for (part, name) in &parts.order {
             let inner: HashMap<Expr, String> =
                 parts.names.iter().filter(|(e, _)| **e != *part).map(|(e, n)| (*e, n.clone())).collect();
@@ -153,7 +156,7 @@ struct NamedParts {
 /// Names for the parts of formulas that would be too long otherwise: what is used more than once and is not small.
 fn named_parts(equations: &Equations, exprs: &[Expr]) -> NamedParts {
     let graph = &equations.model.graph;
-    let fits = exprs.iter().all(|e| graph.text_limited(*e, 400).is_some());
+    let fits = exprs.iter().all(|e| graph.text_limited(*e, LONGEST_WHOLE).is_some());
     let mut parts = NamedParts { names: HashMap::new(), order: Vec::new() };
     if fits {
         return parts;

@@ -19,6 +19,7 @@ mod write;
 
 use crate::graph::Graph;
 use crate::node::{Expr, Node};
+use crate::number::Number;
 use angles::Angles;
 use budget::Budget;
 use field::Field;
@@ -107,12 +108,22 @@ impl Algebra {
             let symbols: Vec<Expr> = self.field.atoms.iter().map(|atom| atom.expr).collect();
             *self = Algebra::with_angles(better, self.limits).ordered(graph, &symbols);
         }
-        // each row times the denominators in it
-        let mut rows = Vec::with_capacity(n);
+        let mut entries = Vec::with_capacity(n);
         for (row, rhs) in matrix.iter().zip(right) {
-            let entries = row.iter().chain([rhs]).map(|e| self.field.fraction(graph, *e));
-            let entries: Vec<Fraction> = entries.collect::<Option<_>>()?;
-            rows.push(self.field.without_denominators(&entries)?);
+            let row = row.iter().chain([rhs]).map(|e| self.field.fraction(graph, *e));
+            entries.push(row.collect::<Option<Vec<Fraction>>>()?);
+        }
+        // columns and rows without denominators and common factors; those of columns come back with the unknowns
+        let mut scales = Vec::with_capacity(n);
+        for k in 0..n {
+            let column: Vec<Fraction> = entries.iter().map(|row| row[k].clone()).collect();
+            let (column, scale) = self.field.without_denominators(&column)?;
+            entries.iter_mut().zip(column).for_each(|(row, p)| row[k] = Fraction::polynomial(p));
+            scales.push(scale);
+        }
+        let mut rows = Vec::with_capacity(n);
+        for row in &entries {
+            rows.push(self.field.without_denominators(row)?.0);
         }
         let all: Vec<usize> = (0..n).collect();
         let mut minors = FxHashMap::default();
@@ -127,6 +138,7 @@ impl Algebra {
             let columns: Vec<usize> = (0..n).map(|j| if j == k { n } else { j }).collect();
             let part = self.field.determinant(&rows, &columns, &mut minors)?;
             let quotient = self.field.multiply(&Fraction::polynomial(part), &inverse)?;
+            let quotient = self.field.multiply(&quotient, &scales[k])?;
             self.field.writing = writing(self.limits);
             solution.push(self.field.write_fraction(graph, &quotient)?);
         }
@@ -197,8 +209,8 @@ fn completed(mut basis: Vec<Frequency>, n: usize) -> Vec<Frequency> {
 }
 
 impl Field {
-    /// The entries of a row times all denominators.
-    fn without_denominators(&mut self, entries: &[Fraction]) -> Option<Vec<Polynomial>> {
+    /// The entries of a row or column times all denominators and over what is common, and by what they were multiplied.
+    fn without_denominators(&mut self, entries: &[Fraction]) -> Option<(Vec<Polynomial>, Fraction)> {
         let mut scale = Fraction::polynomial(Polynomial::one());
         for (factor, n) in entries.iter().flat_map(|entry| &entry.below) {
             let scaled: Vec<Fraction> = entries.iter().map(|e| self.multiply(e, &scale)).collect::<Option<_>>()?;
@@ -208,7 +220,15 @@ impl Field {
             }
         }
         let scaled = entries.iter().map(|e| self.multiply(e, &scale).filter(|f| f.below.is_empty()).map(|f| f.above));
-        scaled.collect()
+        let scaled: Vec<Polynomial> = scaled.collect::<Option<_>>()?;
+        let monomials = scaled.iter().filter(|p| !p.is_zero()).map(|p| p.split().monomial);
+        let Some(common) = monomials.reduce(|a, b| polynomial::meet(&a, &b)).filter(|m| !m.is_empty()) else {
+            return Some((scaled, scale));
+        };
+        let common = Polynomial::term(common, Number::ONE);
+        let inverse = self.inverse(&Fraction::polynomial(common.clone()))?;
+        let divided = scaled.iter().map(|p| p.divide(&common, &self.budget)).collect::<Option<_>>()?;
+        Some((divided, self.multiply(&scale, &inverse)?))
     }
 
     /// The determinant of the last rows in these columns, along its first row; each is worked out once.

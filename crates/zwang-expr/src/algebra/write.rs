@@ -126,19 +126,28 @@ impl Field {
         level: usize,
     ) -> Option<()> {
         let split = p.split();
-        product.number = product.number.mul(&split.number.pow(&Number::integer(n))?)?;
+        let mut rest = split.rest;
+        // decimals may be shorter where they stand than their common divisor in front
+        if n == 1 && rest.len() > 1 && !split.number.is_integer() {
+            rest = rest.scale(&split.number)?;
+        } else {
+            product.number = product.number.mul(&split.number.pow(&Number::integer(n))?)?;
+        }
         for (k, &m) in split.monomial.iter().enumerate().filter(|(_, m)| **m > 0) {
             product.powers.push((self.atoms[k].expr, i64::from(m) * n));
         }
-        if !split.rest.is_one() {
-            let (_, e) = self.shortest(graph, &split.rest, level)?;
+        if !rest.is_one() {
+            let (_, e) = self.shortest(graph, &rest, level)?;
             product.push(graph, e, n)?;
         }
         Some(())
     }
 
-    fn cost(&mut self, graph: &Graph, e: Expr) -> u64 {
-        graph.tree_cost(e, &mut FxHashMap::default())
+    /// The cost of an expression that stands alone, where a minus in front counts.
+    fn cost(&self, graph: &Graph, e: Expr) -> u64 {
+        let (c, rest) = graph.split_coefficient(e);
+        let has_minus = graph.number(c).is_some_and(Number::is_negative) && !matches!(graph.node(rest), Node::Add(..));
+        graph.tree_cost(e, &mut FxHashMap::default()) + u64::from(has_minus)
     }
 
     /// A polynomial in its shortest form, with its cost; the level says how far down it is a part of the whole.
@@ -294,6 +303,7 @@ impl Field {
         if !is_product && factors.first().is_none_or(|(_, n)| *n == 1) {
             return self.collected(graph, p, level);
         }
+        let as_sum = if split.number.is_integer() { None } else { self.collected(graph, p, level) };
         let mut product = Factors { number: split.number, ..Factors::default() };
         for (k, &m) in split.monomial.iter().enumerate().filter(|(_, m)| **m > 0) {
             product.powers.push((self.atoms[k].expr, i64::from(m)));
@@ -313,7 +323,8 @@ impl Field {
             product.push(graph, e, i64::from(n))?;
         }
         let e = product.product(graph);
-        Some((self.cost(graph, e), e))
+        let cost = self.cost(graph, e);
+        Some(as_sum.filter(|sum| sum.0 < cost).unwrap_or((cost, e)))
     }
 
     /// The sum with what is common to some terms pulled out of them.
