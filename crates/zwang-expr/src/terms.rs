@@ -314,7 +314,9 @@ impl Term {
         // (x + y)/(5 r) rather than 0.2 (x + y)/r
         let has_below = self.factors.iter().any(|(_, n)| n.is_negative());
         let (numerator, denominator) = match size.to_small() {
-            Some((n, d)) if has_below && d > 1 && n.max(d) <= MAX_BINARY_DENOMINATOR => (n.to_string(), Some(d.to_string())),
+            Some((n, d)) if has_below && d > 1 && n.max(d) <= MAX_BINARY_DENOMINATOR => {
+                (n.to_string(), Some(d.to_string()))
+            }
             _ => coefficient_parts(&size),
         };
         let has_above = self.factors.iter().any(|(_, n)| !n.is_negative());

@@ -52,11 +52,8 @@ fn solved(equations: &mut Equations) -> Option<(ClosedForm, Option<Joint>)> {
         return Some((controlled(equations, problem, ideal)?, None));
     }
     if equations.nonideal_force.is_empty() {
-        let picked: Vec<(SparseRow, Expr)> = problem
-            .rows
-            .iter()
-            .map(|&k| (equations.rows[k].coefficients.clone(), equations.rows[k].rhs))
-            .collect();
+        let picked: Vec<(SparseRow, Expr)> =
+            problem.rows.iter().map(|&k| (equations.rows[k].coefficients.clone(), equations.rows[k].rhs)).collect();
         let (masses, force) = (equations.mass_matrix.clone(), equations.given_force.clone());
         let joint = Joint::new(&mut equations.model.graph, &masses, &force, &picked);
         return Some((ideal, Some(joint)));

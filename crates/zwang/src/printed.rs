@@ -45,7 +45,8 @@ impl Equations {
     /// All expressions that are printed.
     fn shown(&self) -> Vec<Expr> {
         let rows = self.rows.iter().chain(self.asked.iter().map(|asked| &asked.row));
-        let entries = self.mass_matrix.iter().chain(rows.clone().map(|row| &row.coefficients)).flatten().map(|(_, e)| *e);
+        let entries =
+            self.mass_matrix.iter().chain(rows.clone().map(|row| &row.coefficients)).flatten().map(|(_, e)| *e);
         let others = self.momentum.iter().chain(&self.given_force).chain(&self.nonideal_force).copied();
         entries.chain(others).chain(rows.map(|row| row.rhs)).chain([self.kinetic, self.potential]).collect()
     }

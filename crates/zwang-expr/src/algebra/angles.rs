@@ -104,6 +104,25 @@ fn linear_form(graph: &Graph, angle: Expr) -> Form {
     form
 }
 
+/// Σ n u, with the parts of the angles put together.
+pub(crate) fn sum_of_angles(graph: &mut Graph, angles: &[(Expr, i64)]) -> Expr {
+    let mut form: Form = Vec::new();
+    for &(angle, n) in angles {
+        let parts: Option<Form> =
+            linear_form(graph, angle).into_iter().map(|(key, c)| Some((key, c.mul(&Number::integer(n))?))).collect();
+        let parts = parts.unwrap_or_else(|| vec![(angle, Number::integer(n))]);
+        parts.into_iter().for_each(|(key, c)| push(&mut form, key, c));
+    }
+    form.sort_by_key(|(key, _)| *key);
+    let mut sum = Expr::ZERO;
+    for (key, c) in form {
+        let factor = graph.exact(c);
+        let part = graph.mul(factor, key);
+        sum = graph.add(sum, part);
+    }
+    sum
+}
+
 fn push(form: &mut Form, key: Expr, c: Number) {
     match form.iter().position(|(known, _)| *known == key) {
         Some(at) => match form[at].1.add(&c) {

@@ -150,10 +150,16 @@ impl Field {
             return self.normal_within(&quotient, budget);
         }
         let own = d.indeterminates();
-        if own.iter().any(|k| self.is_wave(*k)) {
+        if own.iter().any(|k| self.is_wave(*k)) && d.len() > 1 {
             let (p, d) = (self.flipped(p, budget)?, self.flipped(d, budget)?);
             if let Some(quotient) = p.divide(&d, budget) {
                 return self.normal_within(&quotient, budget);
+            }
+        }
+        if own.iter().any(|k| self.is_wave(*k)) {
+            let is_wave = |k: usize| self.is_wave(k);
+            if p.indeterminates().into_iter().chain(own.iter().copied()).all(|k| is_wave(k) || !self.is_root(k)) {
+                return self.divide_waves(p, d, budget);
             }
         }
         // p/d = p d̄ / (d d̄), where d̄ has the other sign of a sine or root and d d̄ is free of it

@@ -83,7 +83,13 @@ fn gcd_of_rests(a: &Polynomial, b: &Polynomial, budget: &Budget) -> Option<Polyn
 }
 
 /// The common divisor by the indeterminate that promises the least work.
-fn by_remainders(a: &Polynomial, b: &Polynomial, all: &[usize], degrees: &[u16], budget: &Budget) -> Option<Polynomial> {
+fn by_remainders(
+    a: &Polynomial,
+    b: &Polynomial,
+    all: &[usize],
+    degrees: &[u16],
+    budget: &Budget,
+) -> Option<Polynomial> {
     let effort = |at: usize| {
         let k = all[at];
         let low = a.degree(k).min(b.degree(k));

@@ -13,6 +13,7 @@ mod cost;
 mod field;
 mod fraction;
 mod gcd;
+mod laurent;
 mod polynomial;
 mod waves;
 mod write;

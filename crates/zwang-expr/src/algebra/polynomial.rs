@@ -110,7 +110,13 @@ impl Polynomial {
     }
 
     /// Adds factor · monomial · other.
-    pub fn add_product(&mut self, other: &Polynomial, factor: &Number, monomial: &[u16], budget: &Budget) -> Option<()> {
+    pub fn add_product(
+        &mut self,
+        other: &Polynomial,
+        factor: &Number,
+        monomial: &[u16],
+        budget: &Budget,
+    ) -> Option<()> {
         budget.spend(other.len())?;
         for (m, c) in &other.terms {
             let value = c.mul(factor)?;

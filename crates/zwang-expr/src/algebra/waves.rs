@@ -3,6 +3,7 @@
 //! cos a cos b + sin a sin b = cos(a − b): as a sum over frequencies every trigonometric polynomial has one form only, and
 //! the frequencies show which combinations of angles it depends on.
 
+use super::angles::sum_of_angles;
 use super::budget::Budget;
 use super::field::Field;
 use super::polynomial::{Monomial, Polynomial, exponent, over, parted};
@@ -63,9 +64,8 @@ pub(crate) fn coordinates(basis: &[Frequency], f: &Frequency) -> Option<Vec<i64>
 fn rational_coordinates(basis: &[Frequency], f: &Frequency) -> Option<Vec<Number>> {
     let (r, n) = (basis.len(), f.len());
     // columns are the basis, the last one f
-    let mut a: Vec<Vec<Number>> = (0..n)
-        .map(|i| (0..=r).map(|j| Number::integer(if j < r { basis[j][i] } else { f[i] })).collect())
-        .collect();
+    let mut a: Vec<Vec<Number>> =
+        (0..n).map(|i| (0..=r).map(|j| Number::integer(if j < r { basis[j][i] } else { f[i] })).collect()).collect();
     for k in 0..r {
         let pivot = (k..n).find(|i| !a[*i][k].is_zero())?;
         a.swap(k, pivot);
@@ -130,14 +130,9 @@ impl Field {
 
     /// The sum of the angles of a spectrum, each times an integer.
     fn combined(&self, graph: &mut Graph, cosines: &[usize], f: &Frequency) -> Expr {
-        let mut sum = Expr::ZERO;
-        for (&k, &n) in cosines.iter().zip(f).filter(|(_, n)| **n != 0) {
-            let angle = self.argument(graph, k);
-            let factor = graph.integer(n);
-            let part = graph.mul(factor, angle);
-            sum = graph.add(sum, part);
-        }
-        sum
+        let angles: Vec<(Expr, i64)> =
+            cosines.iter().zip(f).filter(|(_, n)| **n != 0).map(|(k, n)| (self.argument(graph, *k), *n)).collect();
+        sum_of_angles(graph, &angles)
     }
 
     /// The spectrum as a polynomial in sines and cosines of sums, each its own indeterminate.
@@ -175,12 +170,13 @@ impl Field {
     fn with_sum_of(&mut self, graph: &mut Graph, p: &Polynomial, cu: usize, cv: usize) -> Vec<Polynomial> {
         let (Some(su), Some(sv)) = (self.atoms[cu].partner, self.atoms[cv].partner) else { return Vec::new() };
         let (u, v) = (self.argument(graph, cu), self.argument(graph, cv));
-        let angles = [graph.add(u, v), graph.sub(u, v)];
+        let angles = [1, -1].map(|n| sum_of_angles(graph, &[(u, 1), (v, n)]));
         let mut forms = Vec::new();
         for (angle, sign) in angles.into_iter().zip([1, -1]) {
             let waves = [Function::Sin, Function::Cos].map(|f| self.wave(graph, f, angle));
             // the wave is the first product plus sign times the second
-            for (wave, first, second, sign) in [(&waves[0], (su, cv), (cu, sv), sign), (&waves[1], (cu, cv), (su, sv), -sign)]
+            for (wave, first, second, sign) in
+                [(&waves[0], (su, cv), (cu, sv), sign), (&waves[1], (cu, cv), (su, sv), -sign)]
             {
                 forms.extend(replaced(p, first, wave, 1, second, -sign, &self.writing));
                 forms.extend(replaced(p, second, wave, sign, first, -sign, &self.writing));
@@ -198,6 +194,7 @@ impl Field {
         if simple != bases[0] {
             bases.push(simple);
         }
+        bases.extend(halves(&spectrum.frequencies()));
         bases.retain(|basis| basis.iter().any(|f| f.iter().map(|n| n.abs()).sum::<i64>() != 1));
         bases.iter().filter_map(|basis| self.in_angles(graph, spectrum, basis)).collect()
     }
@@ -234,6 +231,16 @@ impl Field {
         }
         Some((sine, cosine))
     }
+}
+
+/// Half the sum and half the difference of two frequencies: sin a + sin b = 2 sin((a + b)/2) cos((a − b)/2).
+fn halves(frequencies: &[Frequency]) -> Option<Vec<Frequency>> {
+    let [f, g] = frequencies else { return None };
+    let half = |sign: i64| {
+        let doubled = f.iter().zip(g).map(|(a, b)| a + sign * b);
+        doubled.map(|n| (n % 2 == 0).then_some(n / 2)).collect::<Option<Frequency>>()
+    };
+    Some(vec![half(1)?, half(-1)?])
 }
 
 /// The polynomial with from = a · wave + b · to, where `from` and `to` are products of two indeterminates.

@@ -35,7 +35,8 @@ impl Field {
         }
         let joint = self.joint(graph, &f)?;
         let others = [self.apart(graph, &f), self.with_whole_part(graph, &f)];
-        let shortest = others.into_iter().flatten().fold(joint, |best, other| if other.0 < best.0 { other } else { best });
+        let shortest =
+            others.into_iter().flatten().fold(joint, |best, other| if other.0 < best.0 { other } else { best });
         Some(shortest.1)
     }
 
@@ -81,9 +82,9 @@ impl Field {
         if single.is_empty() || f.above.len() < 2 || f.above.len() > LONGEST_TRIED {
             return None;
         }
-        let below = single.iter().try_fold(Polynomial::one(), |product, (p, n)| {
-            product.mul(&p.pow(*n, &self.writing)?, &self.writing)
-        })?;
+        let below = single
+            .iter()
+            .try_fold(Polynomial::one(), |product, (p, n)| product.mul(&p.pow(*n, &self.writing)?, &self.writing))?;
         let (below, _) = below.terms.first_key_value()?;
         // terms over the same indeterminates stay together
         let mut groups: Vec<(Monomial, Polynomial)> = Vec::new();
@@ -586,10 +587,31 @@ fn negated_sum(graph: &mut Graph, e: Expr) -> Expr {
             Node::Add(a, b) => stack.extend([b, a]),
             Node::Mul(Expr::MINUS_ONE, y) if matches!(graph.node(y), Node::Add(..)) => sum = graph.add(sum, y),
             _ => {
-                let term = graph.neg(x);
+                let term = negated_product(graph, x);
                 sum = graph.add(sum, term);
             }
         }
     }
     sum
+}
+
+/// The product with the other sign, given to a sum among its factors that has a minus: −x (a − b) = x (b − a).
+fn negated_product(graph: &mut Graph, e: Expr) -> Expr {
+    let (mut others, mut stack) = (Expr::ONE, vec![e]);
+    let (c, _) = graph.split_coefficient(e);
+    if graph.number(c).is_some_and(Number::is_negative) {
+        return graph.neg(e);
+    }
+    while let Some(x) = stack.pop() {
+        match graph.node(x) {
+            Node::Mul(a, b) => stack.extend([b, a]),
+            _ if has_minus(graph, x) => {
+                let flipped = negated_sum(graph, x);
+                let product = graph.mul(others, flipped);
+                return stack.iter().fold(product, |product, y| graph.mul(product, *y));
+            }
+            _ => others = graph.mul(others, x),
+        }
+    }
+    graph.neg(e)
 }
