@@ -28,6 +28,11 @@ impl Budget {
         self.granted - self.left.get()
     }
 
+    /// Whether nothing is left.
+    pub fn is_spent(&self) -> bool {
+        self.left.get() == 0
+    }
+
     /// None if a polynomial of `terms` terms is too long.
     pub fn allow(&self, terms: usize) -> Option<()> {
         (terms <= self.max_terms).then_some(())

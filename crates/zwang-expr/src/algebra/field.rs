@@ -73,14 +73,14 @@ impl Field {
     pub fn sine_and_cosine(&mut self, graph: &mut Graph, angle: Expr) -> (Polynomial, Polynomial) {
         let cosine = self.wave(graph, Function::Cos, angle);
         let sine = self.wave(graph, Function::Sin, angle);
-        if let (Some(c), Some(s)) = (lone(&cosine), lone(&sine)) {
-            if self.atoms[s].partner.is_none() {
-                let mut square = Polynomial::one();
-                square.terms.extend(Polynomial::power(c, 2).neg().terms);
-                self.atoms[s].square = Some(square);
-                self.atoms[s].partner = Some(c);
-                self.atoms[c].partner = Some(s);
-            }
+        if let (Some(c), Some(s)) = (lone(&cosine), lone(&sine))
+            && self.atoms[s].partner.is_none()
+        {
+            let mut square = Polynomial::one();
+            square.terms.extend(Polynomial::power(c, 2).neg().terms);
+            self.atoms[s].square = Some(square);
+            self.atoms[s].partner = Some(c);
+            self.atoms[c].partner = Some(s);
         }
         (sine, cosine)
     }

@@ -76,7 +76,7 @@ impl Field {
                 return None;
             }
             let value = value.mul(&inverse)?;
-            budget.spend(2 * d.len())?;
+            budget.spend(4 * d.len())?;
             let minus = value.neg();
             for (m, c) in &d {
                 add_term(&mut rest, m.iter().zip(&powers).map(|(a, b)| a + b).collect(), &c.mul(&minus)?)?;
@@ -84,7 +84,7 @@ impl Field {
             quotient.insert(powers, value);
             budget.allow(quotient.len())?;
         }
-        self.from_laurent(&quotient, budget)
+        self.in_sines_and_cosines(&quotient, budget)
     }
 
     fn laurent(&self, p: &Polynomial, budget: &Budget) -> Option<Laurent> {
@@ -114,7 +114,7 @@ impl Field {
                             add_term(&mut product, powers, &value.mul(factor)?)?;
                         }
                     }
-                    budget.spend(2 * terms.len())?;
+                    budget.spend(4 * terms.len())?;
                     terms = product.into_iter().collect();
                 }
             }
@@ -126,7 +126,7 @@ impl Field {
     }
 
     /// zⁿ = (cos u + i sin u)ⁿ; none unless the imaginary parts vanish.
-    fn from_laurent(&self, p: &Laurent, budget: &Budget) -> Option<Polynomial> {
+    fn in_sines_and_cosines(&self, p: &Laurent, budget: &Budget) -> Option<Polynomial> {
         let (mut real, mut imaginary) = (Polynomial::default(), Polynomial::default());
         for (powers, Complex(a, b)) in p {
             let mut rest: Monomial = vec![0; powers.len()];

@@ -134,12 +134,12 @@ impl Algebra {
         }
         let inverse = self.field.inverse(&Fraction::polynomial(whole))?;
         let mut solution = Vec::with_capacity(n);
-        for k in 0..n {
+        for (k, scale) in scales.iter().enumerate() {
             // the right side in the place of column k, which costs a sign for each column it passes
             let columns: Vec<usize> = (0..n).map(|j| if j == k { n } else { j }).collect();
             let part = self.field.determinant(&rows, &columns, &mut minors)?;
             let quotient = self.field.multiply(&Fraction::polynomial(part), &inverse)?;
-            let quotient = self.field.multiply(&quotient, &scales[k])?;
+            let quotient = self.field.multiply(&quotient, scale)?;
             self.field.writing = writing(self.limits);
             solution.push(self.field.write_fraction(graph, &quotient)?);
         }

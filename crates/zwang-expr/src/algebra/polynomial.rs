@@ -5,7 +5,7 @@ use crate::number::Number;
 use std::collections::BTreeMap;
 
 /// How much longer arithmetic takes with numbers beyond machine integers.
-const WORK_OF_LONG_NUMBERS: usize = 10;
+const WORK_OF_LONG_NUMBERS: usize = 40;
 
 /// Exponents of the indeterminates 0, 1, ..., without zeros at the end.
 pub(crate) type Monomial = Vec<u16>;

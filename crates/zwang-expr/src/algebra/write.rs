@@ -68,10 +68,11 @@ impl Field {
     /// One product over another.
     fn joint(&mut self, graph: &mut Graph, f: &Fraction) -> Option<(u64, Expr)> {
         let mut factors = Factors::default();
-        self.factors_of(graph, &f.above, 1, &mut factors, 0)?;
+        // what stands below is shared and comes first
         for (factor, n) in &f.below {
             self.factors_of(graph, factor, -i64::from(*n), &mut factors, 0)?;
         }
+        self.factors_of(graph, &f.above, 1, &mut factors, 0)?;
         let e = factors.product(graph);
         Some((self.cost(graph, e), e))
     }
@@ -169,6 +170,8 @@ impl Field {
                 }
             }
         }
+        // what was not searched to the end is worth another look when there is work left again
+        let level = if self.writing.is_spent() { GROUPINGS.len() } else { level };
         self.written.insert(p.clone(), Written { level, cost: best.0, expr: best.1 });
         Some(best)
     }
