@@ -76,6 +76,24 @@ impl<'g> Assembler<'g> {
         assembler
     }
 
+    /// Begins a program of so many inputs that stand for no symbol; their registers are the first.
+    pub fn of_inputs(graph: &'g Graph, n_inputs: usize) -> (Assembler<'g>, Vec<Register>) {
+        let assembler = Assembler { n_inputs, ..Assembler::new(graph, &[]) };
+        (assembler, (0..n_inputs as u32).map(Register).collect())
+    }
+
+    /// The outputs of another program of the same graph for these inputs; what was computed already is not computed again.
+    pub fn inline(&mut self, program: &Program, inputs: &[Register]) -> Vec<Register> {
+        assert_eq!(inputs.len(), program.n_inputs, "number of inputs");
+        let mut place: Vec<Register> = program.constants.iter().map(|&value| self.constant(value)).collect();
+        place.extend(inputs);
+        for (&Instruction { operation, a, b, c }, &origin) in program.instructions.iter().zip(&program.origins) {
+            let [a, b, c] = [a, b, c].map(|r| place[r as usize]);
+            place.push(self.emit_known(origin, operation, a, b, c));
+        }
+        program.outputs.iter().map(|&r| place[r as usize]).collect()
+    }
+
     /// From now on the register stands for the symbol.
     pub fn bind(&mut self, symbol: Expr, register: Register) {
         assert!(self.graph.is_symbol(symbol), "only a symbol can be bound");
@@ -252,11 +270,15 @@ impl<'g> Assembler<'g> {
 
     /// The register of an instruction that may have been emitted for another expression.
     fn emit_once(&mut self, origin: Expr, operation: Operation, a: Register, b: Register) -> Register {
-        let instruction = Instruction { operation, a: a.0, b: b.0, c: b.0 };
+        self.emit_known(origin, operation, a, b, b)
+    }
+
+    fn emit_known(&mut self, origin: Expr, operation: Operation, a: Register, b: Register, c: Register) -> Register {
+        let instruction = Instruction { operation, a: a.0, b: b.0, c: c.0 };
         if let Some(&register) = self.known.get(&instruction) {
             return register;
         }
-        let register = self.emit(origin, operation, a, b, b);
+        let register = self.emit(origin, operation, a, b, c);
         self.known.insert(instruction, register);
         register
     }

@@ -160,7 +160,7 @@ impl<'g> Shortener<'g> {
         }
         let parts: Vec<Expr> = terms.iter().map(|term| self.product(term)).collect();
         let inner = self.graph.sum(&parts);
-        match common.factors.is_empty() {
+        match common.factors.is_empty() && common.coefficient == Number::ONE {
             true => inner,
             false => {
                 let mut whole = common;
@@ -277,7 +277,7 @@ fn common(terms: &[Term]) -> Term {
         }
     }
     let same = terms.iter().all(|term| term.coefficient.abs() == first.coefficient.abs());
-    let coefficient = if same && !factors.is_empty() { first.coefficient.abs() } else { Number::ONE };
+    let coefficient = if same { first.coefficient.abs() } else { Number::ONE };
     Term { coefficient, factors, place: first.place }
 }
 

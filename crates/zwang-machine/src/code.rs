@@ -24,7 +24,7 @@ pub enum Effort {
 /// A program as machine code.
 pub struct MachineCode {
     /// Always there; taken out to be freed.
-    module: Option<JITModule>,
+    module: Option<Box<JITModule>>,
     functions: Vec<Function>,
     constants: Vec<f64>,
     /// The code holds their addresses.
@@ -79,7 +79,7 @@ impl MachineCode {
         module.finalize_definitions().ok()?;
         let functions = ids.into_iter().map(|id| function(module.get_finalized_function(id))).collect();
         Some(MachineCode {
-            module: Some(module),
+            module: Some(Box::new(module)),
             functions,
             constants: program.constants().to_vec(),
             _tables: program.tables().to_vec(),

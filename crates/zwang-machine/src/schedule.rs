@@ -1,6 +1,7 @@
 //! The order in which a program is computed, and where its values are kept.
 
 use crate::code::Layout;
+use std::collections::VecDeque;
 use zwang_expr::{Function, Instruction, Operation, Program};
 
 /// Instructions per function: the time to compile one grows faster than its length.
@@ -12,6 +13,16 @@ const WHOLE: usize = 20_000;
 /// A value used so many items after it was last at hand is read from the workspace, as an operand of the instruction that
 /// uses it. The code generator would put it aside whole and fetch it with an instruction of its own.
 const FAR: u32 = 30;
+
+/// How many instructions further an operand may be looked for that is finished: beyond, more values are alive than there are
+/// registers.
+const AHEAD: usize = 16;
+
+/// Instructions begun in one cycle, and the cycles until a result can be used, of a quotient and of everything else; about so on
+/// every processor of these years.
+const AT_ONCE: usize = 2;
+const LATENCY_OF_QUOTIENT: u32 = 13;
+const LATENCY: u32 = 4;
 
 /// One thing to be done.
 #[derive(Copy, Clone, Debug, PartialEq)]
@@ -132,10 +143,10 @@ impl Schedule {
         }
         let mut items = Vec::with_capacity(instructions.len() + self.groups.len());
         for (group, part) in early.into_iter().enumerate() {
-            items.extend(part.into_iter().map(Item::Instruction));
+            items.extend(overlapped(program, first, part.into()));
             items.push(Item::Trig(group));
         }
-        items.extend(on_demand(program, first, &late));
+        items.extend(overlapped(program, first, on_demand(program, first, &late)));
         items
     }
 
@@ -227,12 +238,36 @@ impl Touches {
     }
 }
 
+/// The same instructions, where an operand is not finished yet the next whose are: a processor looks ahead as well, but its queue
+/// fills with those that wait.
+fn overlapped(program: &Program, first: usize, mut waiting: VecDeque<usize>) -> Vec<Item> {
+    let instructions = program.instructions();
+    let mut ready = vec![0u32; first + program.len()];
+    waiting.iter().for_each(|&k| ready[first + k] = u32::MAX);
+    let mut items = Vec::with_capacity(waiting.len());
+    let (mut now, mut n_begun) = (0, 0);
+    while !waiting.is_empty() {
+        let is_ready = |k: &usize| instructions[*k].operands().all(|r| ready[r as usize] <= now);
+        let found = waiting.iter().take(AHEAD).position(is_ready);
+        if let Some(k) = found.and_then(|at| waiting.remove(at)) {
+            let is_quotient = instructions[k].operation == Operation::Div;
+            ready[first + k] = now + if is_quotient { LATENCY_OF_QUOTIENT } else { LATENCY };
+            items.push(Item::Instruction(k));
+            n_begun += 1;
+        }
+        if found.is_none() || n_begun == AT_ONCE {
+            (now, n_begun) = (now + 1, 0);
+        }
+    }
+    items
+}
+
 /// The instructions `late`, each not before it is needed: sums are then finished one after the other, in one register each.
-fn on_demand(program: &Program, first: usize, late: &[usize]) -> Vec<Item> {
+fn on_demand(program: &Program, first: usize, late: &[usize]) -> VecDeque<usize> {
     let instructions = program.instructions();
     let mut is_due = vec![false; instructions.len()];
     late.iter().for_each(|&k| is_due[k] = true);
-    let mut items = Vec::with_capacity(late.len());
+    let mut items = VecDeque::with_capacity(late.len());
     let mut stack = Vec::new();
     let number = |r: u32| (r as usize).checked_sub(first);
     for k in program.outputs().iter().filter_map(|&r| number(r)) {
@@ -243,7 +278,7 @@ fn on_demand(program: &Program, first: usize, late: &[usize]) -> Vec<Item> {
             }
             if is_ready {
                 is_due[k] = false;
-                items.push(Item::Instruction(k));
+                items.push_back(k);
                 continue;
             }
             stack.push((k, true));

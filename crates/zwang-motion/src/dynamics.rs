@@ -1,6 +1,6 @@
 //! The one seam: whoever can fill M, Q, A, b at (t, q, q̇), then C once λ is known, can be moved.
 
-use crate::{Contact, Friction, Matrix, MotionError, Roughness, Settings};
+use crate::{Contact, Friction, Matrix, MotionError, Roughness, Settings, Tableau};
 
 /// Where the system is: time, coordinates, velocities.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -205,6 +205,13 @@ pub trait Dynamics {
     #[allow(unused_variables)]
     fn accelerate(&mut self, t: f64, y: &[f64], rate: &mut [f64]) -> Option<f64> {
         None
+    }
+
+    /// A whole step of an explicit method from t and y = (q, q̇, w), of length h, where that is one computation; false where it is
+    /// not, or a pivot is in doubt at a stage. `k` holds one rate after the other: the first is known, the others are found;
+    /// y at the end and y at the last stage follow them. To the bit the same as stage by stage.
+    fn step(&mut self, _tableau: &'static Tableau, _t: f64, _h: f64, _y: &[f64], _k: &mut [f64]) -> bool {
+        false
     }
 
     /// The smallest change of q, or of q̇, that takes φ, or φ̇ and ψ, away to first order, explicitly; false where that is

@@ -2,8 +2,8 @@
 
 use crate::{
     Asked, Drift, Dynamics, Given, Instant, Jacobian, Legendre, Matrix, MotionError, Route, RouteName, Settings,
-    Solution, State, acceleration::decomposition::Decomposition, dependence::contradiction, route, steering::Control,
-    unilateral::modes::Modes,
+    Solution, State, Tableau, acceleration::decomposition::Decomposition, dependence::contradiction, route,
+    steering::Control, unilateral::modes::Modes,
 };
 
 /// y = (q, q̇, w) ↦ ẏ = (q̇, q̈, ẇ), where w are the integrals the system asks for.
@@ -358,6 +358,16 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
             }
         }
         self.rate_in_doubt(t, y, rate)
+    }
+
+    /// All stages and the end of an explicit step, where the system computes them together.
+    pub(crate) fn step_quickly(&mut self, tableau: &'static Tableau, t: f64, h: f64, y: &[f64], k: &mut [f64]) -> bool {
+        let is_done = self.is_explicit && self.dynamics.step(tableau, t, h, y, k);
+        if is_done {
+            self.n_asked += tableau.n_stages - 1;
+            self.n_evaluations += tableau.n_stages - 1;
+        }
+        is_done
     }
 
     #[cold]

@@ -42,7 +42,9 @@ pub use consistency::{Projection, Residual, project, project_only};
 pub use dependence::{Dependence, dependence};
 pub use dynamics::{Asked, Dynamics, Given, Instant, Jacobian, Legendre, Reaction, State};
 pub use error::MotionError;
-pub use integrate::{Counts, Event, ForceParts, Motion, Outcome, Passage, Plan, Solver, Step, Stiffness};
+pub use integrate::{
+    Counts, Event, ForceParts, Motion, ORDER_5, ORDER_8, Outcome, Passage, Plan, Solver, Step, Stiffness, Tableau,
+};
 pub use matrix::Matrix;
 pub use method::{Drift, Method};
 pub use scaled::{Scaled, scaled};

@@ -183,8 +183,11 @@ pub fn check(model: Model, wishes: &Wishes, diagnostics: &mut Diagnostics) -> Op
     diagnostics.extend(integrability::integral_notes(&equations, &integrability));
     // rows that agree here and disagree elsewhere repeat each other only in this moment, and none can be spared
     match hidden::further_condition(&mut equations, &mut system, &state, &rows.here, settings) {
-        Some(warning) => {
-            diagnostics.push(warning);
+        Some(further) => {
+            let mut apart = rows.clone();
+            apart.redundant.retain(|r| further.leaves(r));
+            diagnostics.push(further.warning);
+            diagnostics.extend(dependence::redundancy_notes(&equations, &apart, rank));
             constraints.iter_mut().for_each(|c| c.essential = None);
             necessity.removable.clear();
         }

@@ -215,6 +215,11 @@ impl Compiled {
         &self.values
     }
 
+    /// The whole program.
+    pub(crate) fn whole(&self) -> &Program {
+        &self.program
+    }
+
     /// How many inputs it takes.
     pub(crate) fn n_inputs(&self) -> usize {
         self.program.n_inputs()

@@ -40,6 +40,7 @@ pub mod scene;
 pub mod sheet;
 pub mod simulate;
 pub mod start;
+mod step;
 mod switches;
 pub mod syntax;
 pub mod system;

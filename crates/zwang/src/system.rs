@@ -5,7 +5,7 @@ use std::sync::Arc;
 use zwang_expr::{Expr, Graph};
 use zwang_motion::{
     Asked, Contact, Dynamics, Found, Friction, Given, Instant, Jacobian, Legendre, Matrix, MotionError, Reaction,
-    Roughness, State,
+    Roughness, State, Tableau,
 };
 
 use crate::compiled::{Coding, Compiled};
@@ -15,6 +15,7 @@ use crate::explicit::{LONGEST, N_PIVOTS, acceleration, correction, least_pivot};
 use crate::model::{Derived, Model};
 use crate::moving::{Derivatives, Moving, Source};
 use crate::one_sided::OneSided;
+use crate::step::Step;
 
 /// The compiled equations of one model with its parameter values.
 pub struct System {
@@ -40,17 +41,17 @@ pub struct System {
     place: FxHashMap<Expr, usize>,
     graph: Arc<Graph>,
     /// What only a moving system needs.
-    moving: Option<Moving>,
+    moving: Option<Box<Moving>>,
     /// The rows that hold only at times.
-    one_sided: Option<OneSided>,
+    one_sided: Option<Box<OneSided>>,
     /// What each event and impact changed.
     jumps: Vec<Jump>,
     /// Energies before the event under way, and whether that is an impact.
     before: Option<(Energies, bool)>,
     source: Option<Source>,
-    derivatives: Option<Derivatives>,
+    derivatives: Option<Box<Derivatives>>,
     coding: Coding,
-    explicit: Option<Explicit>,
+    explicit: Option<Box<Explicit>>,
 }
 
 /// What is computed explicitly, for rows known to be independent.
@@ -60,6 +61,7 @@ struct Explicit {
     acceleration: Option<Compiled>,
     positions: Option<Compiled>,
     velocities: Option<Compiled>,
+    step: Step,
 }
 
 /// A sudden change of the energy.
@@ -196,8 +198,8 @@ impl System {
 
     /// Compiles what a motion needs; false if something contains a symbol without a value.
     pub fn prepare_motion(&mut self, equations: &mut Equations) -> bool {
-        self.moving = Moving::compile(equations, self.coding);
-        self.one_sided = OneSided::compile(equations, self.coding);
+        self.moving = Moving::compile(equations, self.coding).map(Box::new);
+        self.one_sided = OneSided::compile(equations, self.coding).map(Box::new);
         self.set_source(equations);
         self.moving.is_some() && (equations.n_always.is_none() || self.one_sided.is_some())
     }
@@ -220,7 +222,9 @@ impl System {
 
     /// The explicit programs for independent rows, as far as the system allows for them.
     fn make_explicit(&self, rows: &[usize], scales: &[f64]) -> Explicit {
-        let mut explicit = Explicit { rows: rows.to_vec(), acceleration: None, positions: None, velocities: None };
+        let step = Step::new(self.coding);
+        let mut explicit =
+            Explicit { rows: rows.to_vec(), acceleration: None, positions: None, velocities: None, step };
         let Some(source) = self.source.as_ref().filter(|_| self.n_instructions() <= LONGEST) else { return explicit };
         let source = source.shortened();
         let held = source.held();
@@ -263,7 +267,10 @@ impl System {
 
     /// Lets the explicit programs know the parameters.
     fn hold_parameters(&mut self) {
-        let Some(Explicit { acceleration, positions, velocities, .. }) = &mut self.explicit else { return };
+        let Some(Explicit { acceleration, positions, velocities, step, .. }) = self.explicit.as_deref_mut() else {
+            return;
+        };
+        step.hold(&self.parameters);
         [acceleration, positions, velocities].into_iter().flatten().for_each(|program| program.hold(&self.parameters));
     }
 
@@ -472,7 +479,7 @@ impl Dynamics for System {
     /// The scales of the first time stay while the rows are the same: they only say how long a row once was.
     fn specialize(&mut self, rows: &[usize], scales: &[f64]) -> bool {
         if self.explicit.as_ref().is_none_or(|explicit| explicit.rows != rows) {
-            self.explicit = Some(self.make_explicit(rows, scales));
+            self.explicit = Some(Box::new(self.make_explicit(rows, scales)));
         }
         self.explicit.as_ref().is_some_and(|explicit| explicit.acceleration.is_some())
     }
@@ -482,6 +489,16 @@ impl Dynamics for System {
         let program = self.explicit.as_mut()?.acceleration.as_mut()?;
         let pivots = program.run_at(t, &y[..2 * self.n], rate);
         least_pivot(pivots)
+    }
+
+    fn step(&mut self, tableau: &'static Tableau, t: f64, h: f64, y: &[f64], k: &mut [f64]) -> bool {
+        let Some(Explicit { acceleration: Some(acceleration), step, .. }) = self.explicit.as_deref_mut() else {
+            return false;
+        };
+        if step.is_due() {
+            step.make((&self.graph, acceleration.whole()), self.n, tableau, &self.parameters);
+        }
+        step.take(tableau, t, h, y, k)
     }
 
     fn correct(&mut self, state: &State, on_positions: bool, delta: &mut [f64]) -> bool {
@@ -537,7 +554,7 @@ impl Dynamics for System {
     }
 
     fn n_integrals(&self) -> usize {
-        self.moving.as_ref().map_or(0, Moving::n_integrals)
+        self.moving.as_ref().map_or(0, |moving| moving.n_integrals())
     }
 
     fn fill_integrands(&mut self, instant: &Instant, rates: &mut [f64]) -> Result<(), MotionError> {
@@ -628,14 +645,14 @@ impl Dynamics for System {
 
     fn allocate_jacobian(&mut self) -> Option<Jacobian> {
         if self.derivatives.is_none() {
-            self.derivatives = Derivatives::compile(self.source.as_ref()?, self.coding);
+            self.derivatives = Derivatives::compile(self.source.as_ref()?, self.coding).map(Box::new);
         }
         self.derivatives.as_ref().map(|derivatives| derivatives.empty.clone())
     }
 
     fn fill_jacobian(&mut self, instant: &Instant, jacobian: &mut Jacobian) -> Result<(), MotionError> {
         self.set(&instant.state);
-        let Some(Derivatives { program, inputs, .. }) = &mut self.derivatives else { return Ok(()) };
+        let Some(Derivatives { program, inputs, .. }) = self.derivatives.as_deref_mut() else { return Ok(()) };
         inputs.clear();
         inputs.extend(self.inputs.iter().chain(&instant.lambda).chain(&instant.qddot));
         let values = program.run(inputs);

@@ -846,6 +846,43 @@ start x = 0, y = 0, x' = 1\nrun 1";
         assert!(run.state.t < 0.01, "{}", run.state.t);
     }
 
+    /// Position constraints whose first derivatives agree at the start part by t³ or t⁴ later.
+    #[test]
+    fn positions_that_agree_at_the_start_only_are_told() {
+        let pairs = [("1 - cos(t)", "t^2/2"), ("sin(t)", "t"), ("t^2", "t^2 + t^3"), ("sin(t)", "tanh(t)")];
+        for (one, two) in pairs {
+            let text = format!(
+                "coordinates x, y\nmass x, y: 1\nconstraint one: x = {one}\nconstraint two: 3*x = 3*({two})
+start x ~ 0, y = 0, x' ~ 0, y' = 0\nrun 1"
+            );
+            let (_, diagnostics) = checked(&text, &Overrides::default());
+            let warning = diagnostics.iter().find(|d| d.code == "Z308").unwrap_or_else(|| panic!("{diagnostics:#?}"));
+            assert!(warning.message.contains("agree at t = 0 but not"), "{warning:#?}");
+            let (run, diagnostics) = moved(&text);
+            assert_eq!(run.ended.as_str(), "contradiction", "{text}\n{diagnostics:#?}");
+        }
+    }
+
+    /// y = t goes where one of two constraints that agreed so far leaves the other with the second or third power.
+    #[test]
+    fn constraints_that_let_nothing_pass() {
+        for (power, scale) in [(2, 1.0), (3, 1.0), (2, 1e6)] {
+            let (run, diagnostics) = moved(&format!(
+                "coordinates x, y\nmass x, y: 1\nconstraint rail: x = 0\nconstraint innocent: 2*x = 0
+constraint bend: {scale}*x = {scale}*max(0, y - 0.52)^{power}\nstart x = 0, y = 0, y' = 1\nrun 1"
+            ));
+            let error = errors(&diagnostics)[0];
+            let found = error.contradiction.as_ref().unwrap_or_else(|| panic!("{error:#?}"));
+            assert!(names(found).len() == 2 && names(found).contains(&"bend"), "{error:#?}");
+            assert!((run.state.t - 0.52).abs() < 1e-6 && (found.t - 0.52).abs() < 1e-6, "{error:#?}");
+            // further on x = 0 and y = t: the bend is off by (y − 0.52)^power
+            let (later, misses) = found.later.as_ref().unwrap();
+            let bend = found.clashes.iter().position(|c| c.name == "bend").unwrap();
+            let gap = scale * (later - 0.52).powi(power);
+            assert!((misses[bend] + gap).abs() < 1e-6 * gap, "{gap} {misses:?}");
+        }
+    }
+
     #[test]
     fn a_hidden_condition_between_an_acceleration_and_a_position_is_told() {
         let text = "coordinates x, y\nmass x, y: 1\nconstraint wall: x = 0\nconstraint drive: x'' = 2*y

@@ -3,6 +3,7 @@
 mod common;
 
 use common::{Random, checked, model_text};
+use zwang::diagnostic::Severity;
 use zwang::verdict::{Evidence, Mobility};
 use zwang::{Check, Overrides};
 
@@ -629,4 +630,45 @@ start x = 0, y = 0, x' = 1"
         let here = |name: &str| check.determinacy.quantities.iter().find(|q| q.name == name).map(|q| q.here);
         assert_eq!((here("ratio"), here("top"), here("whole")), (Some(false), Some(false), Some(true)), "{force}");
     }
+}
+
+/// Numbers as typed are exact: rows that differ by less than numbers can tell are said to differ.
+#[test]
+fn rows_that_differ_by_less_than_rounding_are_said_to() {
+    let cases = [("y = 0", "y = 1e-12", "1e-12"), ("x + y = 0", "x + (1 + 1e-12)*y = 0", "1e-12*y")];
+    for (one, two, rest) in cases {
+        let text =
+            format!("coordinates x, y\nmass x, y: 1\nconstraint a: {one}\nconstraint b: {two}\nstart x ~ 0, y ~ 0");
+        let (check, diagnostics) = checked(&text, &Overrides::default());
+        let found = check.unwrap().redundant[0].rest.clone().unwrap();
+        assert_eq!(found.trim_start_matches('-'), rest);
+        let warning = diagnostics.iter().find(|d| d.code == "Z310").unwrap();
+        assert!(warning.severity == Severity::Warning && warning.notes.iter().any(|n| n.contains(rest)), "{warning:?}");
+    }
+    let same =
+        check("coordinates x, y\nmass x, y: 1\nconstraint a: y = 0.1\nconstraint b: 3*y = 0.3\nstart x = 0, y = 0.1");
+    assert!(same.redundant[0].rest.is_none());
+}
+
+/// b = 3 a, so λ(a) + 3 λ(b) is the whole load, which no split changes; λ(a) alone is a share.
+#[test]
+fn a_law_of_the_whole_load_is_no_law_of_a_share() {
+    let law = |load: &str| {
+        check(&format!(
+            "coordinates x, y\nmass x, y: 1\nforce y: -1\nconstraint a: y = 0\nconstraint b: 3*y = 0
+nonideal x: -0.3*abs({load})*sign(x')\nstart x = 0, y = 0"
+        ))
+    };
+    assert_eq!(law("lambda(a) + 3*lambda(b)").redundant[0].asked_share, None);
+    assert_eq!(law("lambda(a)").redundant[0].asked_share.as_deref(), Some("a"));
+}
+
+/// The condition hidden in one pair does not silence the copy of another.
+#[test]
+fn a_hidden_condition_leaves_the_other_copies_told() {
+    let text = "coordinates x, y, z\nmass x, y, z: 1\nconstraint wall: x = 0\nconstraint drive: x' = y
+constraint floor: z = 0\nconstraint again: 2*z = 0\nstart x = 0, y = 0, z = 0";
+    let (_, diagnostics) = checked(text, &Overrides::default());
+    assert!(diagnostics.iter().any(|d| d.code == "Z308"), "{diagnostics:#?}");
+    assert!(diagnostics.iter().any(|d| d.code == "Z310" && d.message.contains("`again`")), "{diagnostics:#?}");
 }

@@ -448,3 +448,17 @@ fn no_momentum_is_made_up_where_rows_vanish() {
         assert!(momenta(&text).is_empty(), "{row}: {:?}", momenta(&text));
     }
 }
+
+/// k changes, but on the constraint the term with k is zero, and its force is taken up by the constraint.
+#[test]
+fn an_event_that_changes_a_vanishing_term_is_not_said_to_change_the_energy() {
+    let model = |term: &str| {
+        format!(
+            "coordinates x, y\nparameter k = 1\nmass x, y: 1\npotential k*{term}\nconstraint c: x = 1 - y
+when t >= 0.5: k = 2\nstart x = 0, y = 1, x' = 1\nrun 1"
+        )
+    };
+    let vanishing = side(&model("(x + y - 1)^2")).energy;
+    assert_ne!(vanishing.conserved, Some(false), "{vanishing:?}");
+    energy(&model("x^2"), Some(false), &["k"]);
+}

@@ -8,7 +8,7 @@ use common::read;
 use common::gallery;
 use zwang::simulate::{move_bare, plan};
 use zwang::{Check, Coding, Overrides, RunWishes, Wishes, check};
-use zwang_motion::{Dynamics, Motion, Settings, Snapshot, State, route};
+use zwang_motion::{Dynamics, Motion, ORDER_5, ORDER_8, Settings, Snapshot, State, Tableau, route};
 
 /// A model ready to move; none if it is not simulated in this version.
 fn prepared(name: &str, text: &str, coding: Coding) -> Option<Check> {
@@ -48,6 +48,52 @@ fn machine_code_moves_the_gallery_to_the_same_bits() {
         n_compared += 1;
     }
     assert!(n_compared > 40, "{n_compared} models");
+}
+
+/// y + h Σ wᵢ kᵢ.
+fn combined(weights: &[(usize, f64)], y: &[f64], h: f64, k: &[Vec<f64>]) -> Vec<f64> {
+    let mut sum = y.to_vec();
+    for &(i, w) in weights {
+        let hw = h * w;
+        sum.iter_mut().zip(&k[i]).for_each(|(x, k)| *x += hw * k);
+    }
+    sum
+}
+
+/// A step of a small system is one program, and gives the bits of the stages one by one.
+#[test]
+fn a_step_in_one_is_its_stages_one_after_the_other() {
+    let step_of = |name: &str, tableau: &'static Tableau| {
+        let text = common::model_text(name);
+        let mut check = prepared(name, &text, Coding::Best).expect("it moves");
+        let plan = plan(&check, &RunWishes::default());
+        let mut motion = Motion::new(&mut check.system, &check.state, &plan, &Settings::default()).expect("it moves");
+        let state = motion.state();
+        let y = [&state.q[..], &state.qdot, motion.integrals()].concat();
+        let (t, h, system) = (0.3, 0.01, motion.dynamics());
+        let mut k = vec![vec![0.0; y.len()]];
+        system.accelerate(t, &y, &mut k[0]).expect("no pivot is in doubt");
+        let mut stage = Vec::new();
+        for i in 1..tableau.n_stages {
+            stage = combined(tableau.a[i], &y, h, &k);
+            let mut rate = vec![0.0; y.len()];
+            system.accelerate(t + tableau.c[i] * h, &stage, &mut rate).expect("no pivot is in doubt");
+            k.push(rate);
+        }
+        let end = combined(tableau.b, &y, h, &k);
+        let expected = [k.concat(), end, stage].concat();
+        let mut found = vec![0.0; expected.len()];
+        found[..y.len()].copy_from_slice(&k[0]);
+        let is_one = system.step(tableau, t, h, &y, &mut found);
+        assert!(!is_one || found == expected, "{name}");
+        is_one
+    };
+    for name in
+        ["pendulum", "double_pendulum_angles", "knife_edge", "rotating_hoop", "newton_ellipse", "ring_with_drag"]
+    {
+        assert!(step_of(name, &ORDER_8) && step_of(name, &ORDER_5), "{name}");
+    }
+    assert!(!step_of("squeezer", &ORDER_8), "too long to pay");
 }
 
 /// Along the motion the explicit acceleration is that of the decomposition which looks for its pivots.

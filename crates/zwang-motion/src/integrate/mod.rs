@@ -34,7 +34,7 @@ use rattle::Rattle;
 use runge_kutta::RungeKutta;
 pub use step::Step;
 use stiff::Collocation;
-use tableau::{ORDER_5, ORDER_8};
+pub use tableau::{ORDER_5, ORDER_8, Tableau};
 
 /// What is wished of a run.
 #[derive(Clone, Debug, PartialEq)]

@@ -33,7 +33,7 @@ impl RungeKutta {
     pub(crate) fn new(tableau: &'static Tableau, n_values: usize) -> RungeKutta {
         RungeKutta {
             tableau,
-            k: vec![0.0; tableau.a.len() * n_values],
+            k: vec![0.0; tableau.a.len().max(tableau.n_stages + 2) * n_values],
             size: n_values,
             stage: vec![0.0; n_values],
             end: vec![0.0; n_values],
@@ -77,6 +77,13 @@ impl RungeKutta {
     ) -> Result<(), MotionError> {
         self.smallest = 1.0;
         self.has_dense = false;
+        if !self.guarded && flow.step_quickly(self.tableau, t, h, y, &mut self.k) {
+            let from = self.tableau.n_stages * self.size;
+            let (end, stage) = self.k[from..from + 2 * self.size].split_at(self.size);
+            self.end.copy_from_slice(end);
+            self.stage.copy_from_slice(stage);
+            return Ok(());
+        }
         for i in 1..self.tableau.n_stages {
             self.evaluate(flow, t, y, h, i)?;
         }
@@ -129,22 +136,41 @@ impl RungeKutta {
     fn combine_some<const N: usize>(&self, weights: &[(usize, f64)], y: &[f64], h: f64, first: usize, out: &mut [f64]) {
         let mut sum = [0.0; N];
         sum.copy_from_slice(&y[first..first + N]);
+        self.add_some(weights, h, first, &mut sum);
+        out[first..first + N].copy_from_slice(&sum);
+    }
+
+    /// sum + h Σ wᵢ kᵢ for N components from the first on.
+    #[inline(always)]
+    fn add_some<const N: usize>(&self, weights: &[(usize, f64)], h: f64, first: usize, sum: &mut [f64; N]) {
         for &(i, w) in weights {
             let (hw, at) = (h * w, i * self.size + first);
             sum.iter_mut().zip(&self.k[at..at + N]).for_each(|(x, k)| *x += hw * k);
         }
-        out[first..first + N].copy_from_slice(&sum);
+    }
+
+    /// The largest of both estimates beside what is allowed, of N components from the first on.
+    #[inline(always)]
+    fn estimates<const N: usize>(&self, first: usize, allowed: &[f64], (fine, coarse): (f64, f64)) -> (f64, f64) {
+        let (mut f, mut c) = ([0.0; N], [0.0; N]);
+        self.add_some(self.tableau.error, 1.0, first, &mut f);
+        self.add_some(self.tableau.coarse, 1.0, first, &mut c);
+        let most = |top: f64, parts: &[f64; N]| {
+            parts.iter().zip(&allowed[first..]).fold(top, |top, (x, a)| top.max((x / a).abs()))
+        };
+        (most(fine, &f), most(coarse, &c))
     }
 
     /// The estimated error of the step as a multiple of what is allowed: `allowed(i)` for component i.
     ///
     /// Where there are two estimates they are combined as in DOP853, h e₅²/√(e₅² + e₃²/100). The rate at the end must be known.
     pub(crate) fn error(&self, h: f64, allowed: &[f64]) -> f64 {
-        let (mut fine, mut coarse) = (0f64, 0f64);
-        for (i, allowed) in allowed.iter().enumerate() {
-            fine = fine.max((self.sum(self.tableau.error, i) / allowed).abs());
-            coarse = coarse.max((self.sum(self.tableau.coarse, i) / allowed).abs());
+        let (mut first, mut most) = (0, (0.0, 0.0));
+        while first + 4 <= allowed.len() {
+            most = self.estimates::<4>(first, allowed, most);
+            first += 4;
         }
+        let (fine, coarse) = (first..allowed.len()).fold(most, |most, i| self.estimates::<1>(i, allowed, most));
         // of what rests the squares are no numbers any more
         if self.tableau.coarse.is_empty() || fine * fine < f64::MIN_POSITIVE {
             return h * fine;

@@ -13,17 +13,17 @@ type Sparse = &'static [(usize, f64)];
 ///
 /// where F₀ = Δ, F₁ = h f₀ − Δ, F₂ = 2Δ − h(f₀ + f₁) and the others are h Σ dᵢ kᵢ.
 #[derive(Debug)]
-pub(crate) struct Tableau {
+pub struct Tableau {
     /// Order of the step.
     pub(crate) order: i32,
     /// Stages of the step.
-    pub(crate) n_stages: usize,
+    pub n_stages: usize,
     /// Nodes, also those of the dense output.
-    pub(crate) c: &'static [f64],
+    pub c: &'static [f64],
     /// One row per stage, the dense ones after the rate at the end, whose row is `b`.
-    pub(crate) a: &'static [Sparse],
+    pub a: &'static [Sparse],
     /// Weights.
-    pub(crate) b: Sparse,
+    pub b: Sparse,
     /// Weights of the error estimate.
     pub(crate) error: Sparse,
     /// Weights of a second, coarser estimate; empty if there is none.
@@ -43,7 +43,7 @@ pub(crate) struct Gap {
 }
 
 /// Dormand and Prince of order 8 with estimates of order 5 and 3, Hairer's DOP853.
-pub(crate) static ORDER_8: Tableau = Tableau {
+pub static ORDER_8: Tableau = Tableau {
     order: 8,
     n_stages: 12,
     c: &[
@@ -250,7 +250,7 @@ pub(crate) static ORDER_8: Tableau = Tableau {
 };
 
 /// Dormand and Prince of order 5 with an estimate of order 4, Hairer's DOPRI5.
-pub(crate) static ORDER_5: Tableau = Tableau {
+pub static ORDER_5: Tableau = Tableau {
     order: 5,
     n_stages: 6,
     c: &[0.0, 0.2, 0.3, 0.8, 0.8888888888888888, 1.0, 1.0],

@@ -7,7 +7,7 @@ use super::Run;
 use crate::diagnostic::Diagnostic;
 use crate::equations::Equations;
 use crate::quantity::{number, rounded};
-use crate::start::joined;
+use crate::start::{joined, no_way_on};
 use crate::system::System;
 use crate::verdict::{Contradiction, contradiction, control, failure};
 
@@ -47,7 +47,13 @@ pub(super) fn ending(
         }
         Outcome::Ambiguous { t, rows, n_modes } => ambiguous(equations, *t, rows, *n_modes),
         Outcome::TooManyModes { t, rows } => too_many(equations, *t, rows),
-        Outcome::Undetermined { t, rows } => undetermined(equations, *t, rows),
+        Outcome::Undetermined { t, rows } => {
+            let parameters = system.parameters().to_vec();
+            match no_way_on(equations, &parameters, state, settings) {
+                Some(found) => Contradiction { t: *t, ..found }.diagnostic(equations),
+                None => undetermined(equations, *t, rows),
+            }
+        }
         Outcome::StepTooSmall { h, coordinate, rows, cause } => {
             match control::losing(equations, system, state, start, settings) {
                 Some(lost) => lost,
@@ -275,6 +281,9 @@ impl Diagnostic {
         }
         match names_of(equations, rows) {
             names if names.is_empty() => d,
+            names if names.len() == 1 => {
+                d.with_note(format!("{} is about to lose its grip: its motion ends here", names[0]))
+            }
             names => d.with_note(format!("{} are about to become dependent: their motion ends here", joined(&names))),
         }
     }

@@ -78,6 +78,13 @@ pub(crate) fn at_state(
     })
 }
 
+/// The contradiction between positions at the time of a state, near its positions; none unless it is certain.
+pub(crate) fn positions_clash(equations: &Equations, state: &State, settings: &Settings) -> Option<Contradiction> {
+    let mut level = LevelEquations::new(equations, &[], state, false);
+    let found = contradiction(equations, &mut level, &state.q, settings).ok()?;
+    (found.surety == Surety::Certain).then_some(found)
+}
+
 /// Whether no velocities were found that satisfy some rows at the positions of a state.
 pub(crate) fn velocities_clash(equations: &Equations, state: &State, rows: &[usize], settings: &Settings) -> bool {
     let mut level = LevelEquations::new(equations, &[], state, true);

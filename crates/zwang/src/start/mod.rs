@@ -3,6 +3,7 @@
 //! Exact values stay, values after `~` may move, missing positions follow from the constraints and missing
 //! velocities are zero where the constraints allow. Every change is the smallest in the mass metric.
 
+mod beyond;
 mod conflict;
 mod level;
 mod outside;
@@ -17,7 +18,10 @@ use crate::model::Model;
 use crate::random::scattered;
 use crate::system::System;
 use crate::verdict::contradiction;
-pub(crate) use conflict::{at_state, nearby_positions, velocities_at, velocities_clash, velocities_meet_elsewhere};
+pub(crate) use beyond::no_way_on;
+pub(crate) use conflict::{
+    at_state, nearby_positions, positions_clash, velocities_at, velocities_clash, velocities_meet_elsewhere,
+};
 use level::{Equation, LevelEquations, point_rows};
 pub(crate) use outside::nearest_outside;
 pub(crate) use report::{joined, start_line};

@@ -10,6 +10,7 @@ use crate::quantity::{rounded, with_unit};
 use crate::start::{at_state, joined, nearby_positions, nearby_state, velocities_clash, velocities_meet_elsewhere};
 use crate::system::System;
 use crate::units::Dimension;
+use crate::verdict::MOST_COORDINATES;
 use crate::verdict::failure::explain;
 
 /// One row among those that contradict each other.
@@ -19,6 +20,8 @@ pub struct Clash {
     pub row: usize,
     /// Its name.
     pub name: String,
+    /// What it is stated for.
+    pub level: Level,
     /// lhs − rhs, or its rate at this level, where the other rows hold; in SI units. None where it
     /// has no value there, or was not looked at.
     pub miss: Option<f64>,
@@ -66,7 +69,8 @@ impl Contradiction {
         let clash = |(&row, &miss): (&usize, &f64)| {
             let name = equations.rows[row].name.clone();
             let dimension = stated.iter().find(|r| r.name == name).and_then(|r| dimension(r, level));
-            Clash { row, name, miss: Some(miss).filter(|miss| miss.is_finite()), dimension }
+            let level = equations.rows[row].level;
+            Clash { row, name, level, miss: Some(miss).filter(|miss| miss.is_finite()), dimension }
         };
         Contradiction {
             level,
@@ -150,9 +154,6 @@ pub(crate) fn has_time(equations: &Equations, e: Expr) -> bool {
     equations.model.graph.symbols(e).contains(&equations.model.time)
 }
 
-/// Coordinates beyond which other states are not tried, to keep `check` a blink.
-const MOST_COORDINATES_TRIED: usize = 400;
-
 /// Other states that are tried.
 const OTHERS: usize = 3;
 
@@ -164,7 +165,7 @@ pub(crate) fn look_elsewhere(
     state: &State,
     settings: &Settings,
 ) {
-    if state.q.len() > MOST_COORDINATES_TRIED || contradiction.level == Level::Position {
+    if state.q.len() > MOST_COORDINATES || contradiction.level == Level::Position {
         return;
     }
     let rows = contradiction.rows();
@@ -272,9 +273,14 @@ impl Contradiction {
             Level::Position if self.everywhere == Some(true) => String::new(),
             // a motion that has not begun has no time to tell
             Level::Velocity if self.t == 0.0 => String::new(),
+            _ if self.later.is_some() => format!(" from t = {} on", rounded(self.t, DIGITS)),
             _ => format!(" at t = {}", rounded(self.t, DIGITS)),
         };
         let place = if self.level == Level::Velocity { "at these positions " } else { "" };
+        let what = match self.level {
+            Level::Position if self.later.is_some() => "positions further along the motion",
+            _ => what,
+        };
         match &names[..] {
             [only] if self.surety != Surety::Certain => {
                 format!("constraint {only} was not met{when}: {place}no {what} were found that satisfy it")
@@ -289,10 +295,11 @@ impl Contradiction {
 
     fn label(&self, k: usize) -> String {
         let clash = &self.clashes[k];
-        let what = match self.level {
-            Level::Position => "left side minus right side is",
-            Level::Velocity => "its rate is off by",
-            Level::Acceleration => "its acceleration is off by",
+        let what = match (self.level, clash.level) {
+            (Level::Velocity, Level::Position) => "its rate is off by",
+            (Level::Acceleration, Level::Position) => "its acceleration is off by",
+            (Level::Acceleration, Level::Velocity) => "its rate is off by",
+            _ => "left side minus right side is",
         };
         let others = match self.clashes.len() {
             1 => "at the closest",
@@ -300,7 +307,7 @@ impl Contradiction {
             _ => "where the others hold",
         };
         let (miss, when) = match &self.later {
-            Some((t, misses)) => (Some(misses[k]), format!(" at t = {}", rounded(*t, 4))),
+            Some((t, misses)) => (Some(misses[k]).filter(|m| m.is_finite()), format!(" at t = {}", rounded(*t, 4))),
             None => (clash.miss, String::new()),
         };
         match miss {

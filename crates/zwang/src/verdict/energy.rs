@@ -8,8 +8,9 @@ use rustc_hash::FxHashSet;
 use zwang_expr::{Expr, Function, Graph, Node, Program};
 use zwang_motion::{Settings, Snapshot, State, route};
 
+use super::MOST_COORDINATES;
 use super::classification::{Classification, Time, Velocity};
-use super::lagrangian::{MOST_COORDINATES, is_zero};
+use super::lagrangian::is_zero;
 use crate::check::Check;
 use crate::equations::{Equations, Symbols, applied_force};
 use crate::model::{Change, Level, Load, Model, Shape};
@@ -100,7 +101,7 @@ pub(super) fn energy(check: &mut Check, settings: &Settings) -> EnergyVerdict {
     if !check.equations.asked.is_empty() {
         return with_controls(check, settings);
     }
-    let jumps = jumps(&mut check.equations);
+    let jumps = jumps(check, settings);
     let doubt = regime(&check.equations).or_else(|| steps(&mut check.equations));
     if sources.is_empty() {
         return match (jumps.is_empty(), doubt) {
@@ -276,10 +277,11 @@ fn constraint_sentence(kind: &Classification) -> String {
 }
 
 /// Events that change the energy at once.
-fn jumps(equations: &mut Equations) -> Vec<String> {
-    let (energy, model) = (equations.energy, &mut equations.model);
+fn jumps(check: &mut Check, settings: &Settings) -> Vec<String> {
+    let whens = check.equations.model.whens.clone();
     let mut found = Vec::new();
-    for when in model.whens.clone() {
+    for when in whens {
+        let (energy, model) = (check.equations.energy, &mut check.equations.model);
         let (symbol, name) = match when.change {
             Change::Parameter(k) => (model.parameters[k].symbol, model.parameters[k].name.clone()),
             Change::Velocity(k) => (model.coordinates[k].qdot, format!("{}'", model.coordinates[k].name)),
@@ -287,11 +289,25 @@ fn jumps(equations: &mut Equations) -> Vec<String> {
         // a velocity that is only turned around leaves the energy as it is
         let after = model.graph.substitute(&[energy], &[(symbol, when.value)].into_iter().collect())[0];
         let change = model.graph.sub(after, energy);
-        if !is_zero(&mut model.graph, change) {
+        if !is_zero(&mut model.graph, change) && !vanishes_on_constraints(check, change, [energy, after], settings) {
             found.push(format!("`when {}` changes `{name}`", when.name));
         }
     }
     found
+}
+
+/// Whether a change of the energy is none at the start and at every other state on the constraints that was found.
+fn vanishes_on_constraints(check: &mut Check, change: Expr, of: [Expr; 2], settings: &Settings) -> bool {
+    if check.state.q.len() > MOST_COORDINATES {
+        return false;
+    }
+    let states: Vec<State> = std::iter::once(check.state.clone()).chain(states(check, settings)).collect();
+    let Check { system, equations, .. } = check;
+    let vanishes = |state: &State| {
+        let values = system.evaluate(&equations.model, state, &[change, of[0], of[1]]);
+        values.is_some_and(|v| v[0].abs() <= NOTHING * (v[1].abs() + v[2].abs()))
+    };
+    states.len() > 1 && states.iter().all(vanishes)
 }
 
 /// An event after which forces or constraints may do work that do none before.

@@ -127,8 +127,11 @@ fn undetermined(equations: &Equations, direction: &[f64]) -> Diagnostic {
         .filter(|k| equations.momentum[*k] == zwang_expr::Expr::ZERO && direction[*k].abs() > 1e-6)
         .map(|k| format!("`{}'`", model.coordinates[k].name))
         .collect();
-    let verb = if names.len() == 1 { "is" } else { "are together" };
-    let d = Diagnostic::error("Z401", format!("the acceleration of {} {verb} not determined", joined(&names)));
+    let message = match names.len() {
+        1 => format!("the acceleration of {} is not determined", names[0]),
+        _ => format!("the accelerations of {} are not determined one by one", joined(&names)),
+    };
+    let d = Diagnostic::error("Z401", message);
     let label = match massless.len() {
         0 => "no mass in this direction".to_string(),
         _ => format!("{} does not occur, so there is no mass", joined(&massless)),

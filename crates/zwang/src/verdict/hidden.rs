@@ -12,19 +12,35 @@ use crate::diagnostic::Diagnostic;
 use crate::equations::Equations;
 use crate::model::Level;
 use crate::quantity::{rounded, with_unit};
-use crate::start::{joined, nearby_positions, velocities_at};
+use crate::start::{joined, nearby_positions, positions_clash, velocities_at};
 use crate::system::System;
-use crate::verdict::Contradiction;
 use crate::verdict::contradiction::{has_time, of_accelerations};
-
-/// Coordinates beyond which other states are not tried, to keep `check` a blink.
-const MOST_COORDINATES_TRIED: usize = 400;
+use crate::verdict::{Contradiction, Evidence, MOST_COORDINATES, Redundant};
 
 /// Other states that are tried.
 const OTHERS: usize = 2;
 
 /// A disagreement smaller than this, relative to what enters it, may come from how well the other state was found.
 const CLEAR: f64 = 1e-7;
+
+/// Rows that imply more together than they state.
+pub(crate) struct Further {
+    /// Z308.
+    pub(crate) warning: Diagnostic,
+    /// The names of the rows.
+    names: Vec<String>,
+}
+
+impl Further {
+    fn new(warning: Diagnostic, found: &Contradiction) -> Further {
+        Further { warning, names: found.clashes.iter().map(|c| c.name.clone()).collect() }
+    }
+
+    /// Whether a dependence has nothing to do with it.
+    pub(crate) fn leaves(&self, r: &Redundant) -> bool {
+        r.evidence == Evidence::Proved && !self.names.contains(&r.row)
+    }
+}
 
 /// Z308: rows that depend on each other at the start and disagree at other states on the constraints.
 pub(crate) fn further_condition(
@@ -33,21 +49,22 @@ pub(crate) fn further_condition(
     state: &State,
     here: &Dependence,
     settings: &Settings,
-) -> Option<Diagnostic> {
+) -> Option<Further> {
     let involved = involved(here);
-    if state.q.len() > MOST_COORDINATES_TRIED || !may_hide(equations, &involved) {
+    if state.q.len() > MOST_COORDINATES || !may_hide(equations, &involved) {
         return None;
     }
     let is_part = |found: &Contradiction| found.clashes.iter().all(|clash| involved.contains(&clash.row));
     let found = (0..OTHERS).find_map(|attempt| disagreement(equations, system, state, settings, (attempt, 0.0)));
     if let Some(found) = found {
-        return is_part(&found).then(|| warning(equations, system, state, &found, settings));
+        return is_part(&found).then(|| Further::new(warning(equations, system, state, &found, settings), &found));
     }
     // rows that only the time takes apart imply nothing about the state: they agree now and not later
     let is_timed = involved.iter().any(|&i| has_time(equations, equations.rows[i].residual));
     let after = LATER * equations.model.horizon();
     let later = if is_timed { disagreement(equations, system, state, settings, (0, after)) } else { None };
-    later.filter(is_part).map(|found| parting(equations, (state.t, state.t + after), &found))
+    let found = later.filter(is_part)?;
+    Some(Further::new(parting(equations, (state.t, state.t + after), &found), &found))
 }
 
 /// How much later constraints with the time in them are looked at once more, as a part of the run.
@@ -89,7 +106,10 @@ fn disagreement(
     (attempt, later): (usize, f64),
 ) -> Option<Contradiction> {
     let loose = Settings { contradiction_tolerance: CLEAR, projection_tolerance: CLEAR, ..settings.clone() };
-    let positions = nearby_positions(equations, state, settings, attempt, later)?;
+    let Some(positions) = nearby_positions(equations, state, settings, attempt, later) else {
+        let then = State { t: state.t + later, ..state.clone() };
+        return if later > 0.0 { positions_clash(equations, &then, settings) } else { None };
+    };
     let other = match velocities_at(equations, &positions, &loose, settings) {
         Ok(other) => other,
         Err(found) => return Some(*found),

@@ -3,6 +3,7 @@
 
 use zwang_motion::{Matrix, Settings};
 
+use super::MOST_COORDINATES;
 use super::energy::{EnergyVerdict, energy};
 use super::momentum::{Conserved, Cyclic, momenta};
 use crate::check::Check;
@@ -10,9 +11,6 @@ use crate::equations::Equations;
 use crate::quantity::rounded;
 use crate::random::scattered;
 use zwang_expr::{Expr, Graph};
-
-/// Above this many coordinates only what needs no other states is said.
-pub const MOST_COORDINATES: usize = 400;
 
 /// What the Lagrangian tells before anything moves.
 #[derive(Clone, Debug, Default)]

@@ -25,3 +25,11 @@ pub use freedom::{Freedom, Mobility};
 pub use integrability::{Integrability, Integral};
 pub use lagrangian::{Degenerate, LagrangianSide, lagrangian_side};
 pub use momentum::{Conserved, Cyclic};
+
+/// Coordinates beyond which other states are not tried, to keep `check` a blink.
+pub(crate) const MOST_COORDINATES: usize = 400;
+
+/// The scalar product.
+pub(crate) fn dot(x: &[f64], y: &[f64]) -> f64 {
+    x.iter().zip(y).map(|(x, y)| x * y).sum()
+}

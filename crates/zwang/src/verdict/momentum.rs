@@ -6,7 +6,8 @@ use std::collections::HashMap;
 use rustc_hash::FxHashSet;
 use zwang_expr::{Expr, Graph};
 
-use super::lagrangian::{Arbitrary, MOST_COORDINATES, NullSpace, combination, is_zero, tidied};
+use super::MOST_COORDINATES;
+use super::lagrangian::{Arbitrary, NullSpace, combination, is_zero, tidied};
 use crate::check::Check;
 use crate::equations::Equations;
 use crate::model::Change;

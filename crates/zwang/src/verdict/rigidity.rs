@@ -7,6 +7,7 @@ use zwang_motion::{Dependence, Dynamics, Given, State};
 use crate::equations::Equations;
 use crate::model::Level;
 use crate::system::System;
+use crate::verdict::dot;
 
 /// Directions beyond which nothing is proved: forms grow with their square.
 const MOST_DIRECTIONS: usize = 24;
@@ -162,10 +163,6 @@ fn is_positive(form: &[f64], k: usize) -> bool {
         }
     }
     top > 0.0
-}
-
-fn dot(x: &[f64], y: &[f64]) -> f64 {
-    x.iter().zip(y).map(|(x, y)| x * y).sum()
 }
 
 #[cfg(test)]

@@ -4,7 +4,8 @@ use zwang_expr::{Expr, Function, Node, Program};
 
 use super::antiderivative::{operands, power_of};
 use super::integrals::{Search, unique};
-use super::relations::{ROUNDING, dot, fraction, null_vectors};
+use super::relations::{ROUNDING, fraction, null_vectors};
+use crate::verdict::dot;
 
 impl Search<'_> {
     /// Single rows with an integrating factor μ = Π atomʷ: dα + d ln μ ∧ α = 0 is linear in the exponents w.

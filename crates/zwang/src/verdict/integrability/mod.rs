@@ -19,7 +19,7 @@ use super::dependence::Dependencies;
 use crate::diagnostic::Diagnostic;
 use crate::equations::{ConstraintRow, Equations};
 use crate::model::{Change, Level, Model};
-use crate::quantity::number;
+use crate::quantity::rounded;
 use crate::start::joined;
 use flag::{Flag, MOST_COORDINATES, Undecided, flag};
 use integrals::{Found, Search};
@@ -437,6 +437,9 @@ fn why_not_pasted(integral: &Integral) -> Option<&'static str> {
     text.contains("atan2(").then_some("as a position constraint it would end where `atan2` jumps by a turn")
 }
 
+/// Characters of a number that somebody may have meant, `-1` or `0.8125`.
+const SHORT: usize = 8;
+
 /// A number that is read again as the same: a simple part of pi, or as many digits as it takes.
 fn exact(model: &Model, value: f64) -> String {
     let is_pi = |p: i32, q: i32| f64::from(p) * std::f64::consts::PI / f64::from(q) == value.abs();
@@ -447,8 +450,14 @@ fn exact(model: &Model, value: f64) -> String {
         let above = if p == 1 { "pi".to_string() } else { format!("{p}*pi") };
         return if q == 1 { format!("{sign}{above}") } else { format!("{sign}{above}/{q}") };
     }
-    let short = number(value);
-    if short.parse() == Ok(value) { short } else { format!("{value:e}").replace("e0", "") }
+    // the last digit is rounding, and the start is met to it
+    let short = rounded(value, 15);
+    let close = |x: f64| (x - value).abs() <= 4.0 * f64::EPSILON * value.abs();
+    if short.len() <= SHORT && short.parse().is_ok_and(close) || short.parse() == Ok(value) {
+        short
+    } else {
+        format!("{value:e}").replace("e0", "")
+    }
 }
 
 /// `left - right`, `x·roll.x + y·roll.y`; the names alone where the multipliers are not known.

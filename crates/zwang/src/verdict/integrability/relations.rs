@@ -1,14 +1,12 @@
 //! Linear relations between columns of numbers, and numbers as people write them.
 
+use crate::verdict::dot;
+
 /// A remainder below this, beside what it is left of, is rounding: the sums have a few hundred terms.
 pub(super) const ROUNDING: f64 = 1e-9;
 
 /// A relation Σ c column = 0: index and c.
 pub(super) type Relation = Vec<(usize, f64)>;
-
-pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(x, y)| x * y).sum()
-}
 
 /// For each column that earlier ones give, the relation Σ c column = 0: index and c, the column itself last with c = 1.
 pub(super) fn null_vectors(columns: &[Vec<f64>]) -> Vec<Relation> {

@@ -1,0 +1,375 @@
+//! One dependent row: with which factors others give it, as a formula if there is one, and whether that is proved.
+
+use zwang_expr::{Expr, Node, Program};
+use zwang_motion::{Dependence, Matrix, Settings, State, dependence};
+
+use super::{Dependencies, Evidence, Likeness, Redundant};
+use crate::equations::Equations;
+use crate::random::scattered;
+use crate::system::System;
+use crate::verdict::polynomial::Atoms;
+
+/// A look at one dependent row.
+pub(super) struct Look<'a> {
+    pub(super) equations: &'a mut Equations,
+    pub(super) system: &'a System,
+    pub(super) state: &'a State,
+    pub(super) found: &'a Dependencies,
+    pub(super) settings: &'a Settings,
+}
+
+/// Formulas for the factors, and whether the identity behind them is proved.
+struct Formula {
+    factors: Vec<Expr>,
+    proved: bool,
+}
+
+impl Look<'_> {
+    /// All there is to say about one row.
+    pub(super) fn at(&mut self, row: usize, terms: &[(usize, f64)], wants_formula: bool) -> Redundant {
+        let elsewhere = self.factors_elsewhere(row, terms);
+        let formula = match wants_formula {
+            true => self.formula(row, terms, elsewhere.as_deref()),
+            false => None,
+        };
+        let is_proved = match &formula {
+            Some(formula) => formula.proved,
+            None => !wants_formula && self.is_multiple(row, terms),
+        };
+        let n = self.found.there.len();
+        let changes = |k: &usize| self.found.changing.binary_search(k).is_ok();
+        let may_change = changes(&row) || terms.iter().any(|(k, _)| changes(k));
+        let evidence = match n {
+            _ if is_proved => Evidence::Proved,
+            1.. if may_change && self.is_given_elsewhere(row) => Evidence::NotTried,
+            1.. if self.is_given_elsewhere(row) => Evidence::Held(n),
+            1.. => Evidence::Failed(n),
+            0 if self.found.is_only_position() => Evidence::NoOtherPosition,
+            0 => Evidence::NotTried,
+        };
+        let everywhere = match evidence {
+            Evidence::Proved | Evidence::Held(_) => Some(true),
+            Evidence::Failed(_) => Some(false),
+            Evidence::NoOtherPosition | Evidence::NotTried => None,
+        };
+        let near = |numbers: &Vec<f64>| numbers.iter().zip(terms).all(|(x, (_, c))| (x - c).abs() <= AGREES * c.abs());
+        let likeness = match &elsewhere {
+            Some(numbers) if numbers.iter().all(near) => Likeness::Same,
+            Some(_) => Likeness::Factors,
+            None => Likeness::Rows,
+        };
+        let names = &self.equations.rows;
+        let depends_on = terms.iter().map(|(k, c)| (names[*k].name.clone(), *c)).collect();
+        let row_name = names[row].name.clone();
+        let rest = formula.as_ref().filter(|_| !is_proved).and_then(|f| self.rest(row, terms, &f.factors));
+        let formula = formula.filter(|_| everywhere == Some(true)).and_then(|f| self.text(terms, &f.factors));
+        let asked_share = self.asked_share(row, terms);
+        Redundant { row: row_name, depends_on, formula, everywhere, evidence, likeness, rest, asked_share }
+    }
+
+    /// Whether other rows give this one at every other state.
+    ///
+    /// Where the rank is the same there, it is enough that the row takes part in a dependence: which of its rows comes
+    /// out as the dependent one is a matter of their order.
+    fn is_given_elsewhere(&self, row: usize) -> bool {
+        let is_dependent = |d: &Dependence| d.vanished.contains(&row) || d.dependent.iter().any(|(r, _)| *r == row);
+        let takes_part = |d: &Dependence| d.dependent.iter().any(|(_, terms)| terms.iter().any(|(k, _)| *k == row));
+        let is_singular = self.found.is_singular();
+        self.found.there.iter().all(|d| is_dependent(d) || (!is_singular && takes_part(d)))
+    }
+
+    /// Whether a row is a multiple of another one, by division.
+    fn is_multiple(&mut self, row: usize, terms: &[(usize, f64)]) -> bool {
+        let [(k, _)] = terms else { return false };
+        let (whole, part) = (&self.equations.rows[row], &self.equations.rows[*k]);
+        let pair = match whole.level == part.level {
+            true => Some((whole.residual, part.residual)),
+            false => whole.rate.zip(part.rate),
+        };
+        pair.is_some_and(|(whole, part)| !self.quotients(whole, part).is_empty())
+    }
+
+    /// The factors of the same rows at each of the other states; none where these rows do not give it there.
+    fn factors_elsewhere(&self, row: usize, terms: &[(usize, f64)]) -> Option<Vec<Vec<f64>>> {
+        let each = self.found.elsewhere.states.iter();
+        each.map(|(_, given)| factors(&self.found.rows(given), row, terms, self.settings)).collect()
+    }
+
+    /// Formulas for the factors that agree with the numbers at every state that was looked at.
+    fn formula(&mut self, row: usize, terms: &[(usize, f64)], elsewhere: Option<&[Vec<f64>]>) -> Option<Formula> {
+        let here: Vec<f64> = terms.iter().map(|(_, c)| *c).collect();
+        let elsewhere = elsewhere?;
+        let level = |k: usize| self.equations.rows[k].level;
+        // rows of one level are compared as written, others as rates
+        let as_written = terms.iter().all(|(k, _)| level(*k) == level(row));
+        let of = |k: usize| {
+            let row = &self.equations.rows[k];
+            if as_written { Some(row.residual) } else { row.rate }
+        };
+        let whole = of(row)?;
+        let parts: Vec<Expr> = terms.iter().map(|(k, _)| of(*k)).collect::<Option<_>>()?;
+        let mut candidates = Vec::new();
+        match parts[..] {
+            [part] => candidates.extend(self.quotients(whole, part)),
+            _ => candidates.extend(self.cofactors(whole, &parts)),
+        }
+        candidates.extend(self.constants(&here, elsewhere, whole, &parts));
+        candidates.extend(self.by_columns(row, terms, whole, &parts));
+        // a proof first, then the shortest
+        let graph = &self.equations.model.graph;
+        candidates.sort_by_key(|c| (!c.proved, c.factors.iter().map(|e| graph.size(*e)).sum::<usize>()));
+        candidates.into_iter().find(|c| self.agrees(c, &here, elsewhere))
+    }
+
+    /// whole = factor · part by division of one by the other, which is a proof.
+    fn quotients(&mut self, whole: Expr, part: Expr) -> Vec<Formula> {
+        let graph = &mut self.equations.model.graph;
+        let mut atoms = Atoms::default();
+        let Some(p) = atoms.expand(graph, whole) else { return Vec::new() };
+        let Some(d) = atoms.expand(graph, part) else { return Vec::new() };
+        let (quotient, is_divisor) = match atoms.divide(graph, &p, &d) {
+            Some(quotient) => (quotient, false),
+            None => match atoms.divide(graph, &d, &p) {
+                Some(quotient) => (quotient, true),
+                None => return Vec::new(),
+            },
+        };
+        // the rows agree where the constraint holds, and there the factor may be simpler
+        let mut forms = atoms.on_zero_of(&quotient, &d);
+        forms.push(quotient);
+        let mut found = Vec::new();
+        for form in forms {
+            let factor = atoms.expr(graph, &form);
+            let factor = if is_divisor { graph.div(Expr::ONE, factor) } else { factor };
+            found.push(Formula { factors: vec![factor], proved: true });
+        }
+        found
+    }
+
+    /// whole = Σ factor · part by division, with the parts in their order and in the opposite one.
+    fn cofactors(&mut self, whole: Expr, parts: &[Expr]) -> Vec<Formula> {
+        let graph = &mut self.equations.model.graph;
+        let mut atoms = Atoms::default();
+        let Some(p) = atoms.expand(graph, whole) else { return Vec::new() };
+        let Some(mut parts) = parts.iter().map(|e| atoms.expand(graph, *e)).collect::<Option<Vec<_>>>() else {
+            return Vec::new();
+        };
+        let forward = atoms.divide_by_all(graph, &p, &parts);
+        parts.reverse();
+        let mut backward = atoms.divide_by_all(graph, &p, &parts);
+        backward.iter_mut().for_each(|quotients| quotients.reverse());
+        let mut found = Vec::new();
+        for quotients in [forward, backward].into_iter().flatten() {
+            let factors = quotients.iter().map(|q| atoms.expr(graph, q)).collect();
+            found.push(Formula { factors, proved: true });
+        }
+        found
+    }
+
+    /// Factors that are the same simple fractions at every state.
+    fn constants(&mut self, here: &[f64], elsewhere: &[Vec<f64>], whole: Expr, parts: &[Expr]) -> Option<Formula> {
+        let same = |k: usize| elsewhere.iter().all(|there| (there[k] - here[k]).abs() <= AGREES * here[k].abs());
+        let fractions: Vec<(i64, i64)> =
+            (0..here.len()).map(|k| fraction(here[k]).filter(|_| same(k))).collect::<Option<_>>()?;
+        let graph = &mut self.equations.model.graph;
+        let factors: Vec<Expr> = fractions.iter().map(|(p, q)| graph.rational(*p, *q)).collect();
+        let proved = self.is_identity(whole, parts, &factors);
+        // numbers at one state alone are no constants
+        (proved || !elsewhere.is_empty()).then_some(Formula { factors, proved })
+    }
+
+    /// Factors by quotients of entries: a column that only one of the rows shares with the dependent one gives its factor.
+    fn by_columns(&mut self, row: usize, terms: &[(usize, f64)], whole: Expr, parts: &[Expr]) -> Vec<Formula> {
+        let entry = |equations: &Equations, k: usize, j: usize| {
+            let coefficients = &equations.rows[k].coefficients;
+            coefficients.iter().find(|(c, _)| *c == j).map(|(_, e)| *e)
+        };
+        let mut choices: Vec<Vec<Expr>> = Vec::new();
+        for (k, _) in terms {
+            let mut quotients = Vec::new();
+            for (j, own) in self.equations.rows[*k].coefficients.clone().into_iter().take(MOST_COLUMNS) {
+                let alone = terms.iter().all(|(other, _)| other == k || entry(self.equations, *other, j).is_none());
+                let Some(of_row) = entry(self.equations, row, j).filter(|_| alone) else { continue };
+                quotients.push(self.equations.model.graph.div(of_row, own));
+            }
+            let graph = &self.equations.model.graph;
+            quotients.sort_by_key(|e| graph.size(*e));
+            choices.push(quotients);
+        }
+        // the n-th shortest of each
+        let n = choices.iter().map(Vec::len).min().unwrap_or(0);
+        let mut found = Vec::new();
+        for pick in 0..n {
+            let factors: Vec<Expr> = choices.iter().map(|c| c[pick]).collect();
+            let proved = self.is_identity(whole, parts, &factors);
+            found.push(Formula { factors, proved });
+        }
+        found
+    }
+
+    /// row − Σ factor · part of rows with constant coefficients, where it is not zero: these differ everywhere, if only a little.
+    fn rest(&mut self, row: usize, terms: &[(usize, f64)], factors: &[Expr]) -> Option<String> {
+        let Equations { rows, model, .. } = &mut *self.equations;
+        let graph = &mut model.graph;
+        let is_constant = |e: &Expr| graph.constant_value(*e).is_some();
+        let is_affine = |k: usize| rows[k].coefficients.iter().all(|(_, e)| is_constant(e));
+        let all_affine = terms.iter().all(|(k, _)| is_affine(*k)) && is_affine(row);
+        if !all_affine || !factors.iter().all(is_constant) {
+            return None;
+        }
+        let of = |k: usize| rows.get(k).filter(|r| r.level == rows[row].level).map(|r| r.residual);
+        let mut sum = of(row)?;
+        for ((k, _), factor) in terms.iter().zip(factors) {
+            let product = graph.mul(*factor, of(*k)?);
+            sum = graph.sub(sum, product);
+        }
+        let mut atoms = Atoms::default();
+        let rest = atoms.expand(graph, sum)?;
+        let rest = atoms.expr(graph, &rest);
+        let unknown = |s: &Expr| model.parameters.iter().any(|p| p.symbol == *s);
+        match rest == Expr::ZERO || graph.symbols(rest).iter().any(unknown) {
+            true => None,
+            false => graph.text_limited(rest, LONGEST_FORMULA),
+        }
+    }
+
+    /// A row among those that repeat each other whose multiplier a nonideal law contains, unless the law sees their sum only:
+    /// another split of the same force, λ with Aᵀλ unchanged, leaves C as it is.
+    fn asked_share(&self, row: usize, terms: &[(usize, f64)]) -> Option<String> {
+        let Equations { model, rows, nonideal_force, .. } = &*self.equations;
+        let used = model.graph.symbols_of(nonideal_force);
+        let mut family = terms.iter().map(|(k, _)| *k).chain([row]);
+        let asked = family.find(|k| used.contains(&rows[*k].lambda))?;
+        let symbols: Vec<Expr> = model.state_symbols().into_iter().chain(rows.iter().map(|r| r.lambda)).collect();
+        let first = symbols.len() - rows.len();
+        let split = |s: f64| {
+            let program = Program::new(&model.graph, &symbols, nonideal_force).ok()?;
+            let mut inputs = model.state_values(self.state);
+            // at rest a law of friction is silent
+            let n = self.state.q.len();
+            (0..n).for_each(|k| inputs[1 + n + k] += scattered(k, 1));
+            inputs.extend((0..rows.len()).map(|k| scattered(k, 0)));
+            inputs[first + row] += s;
+            terms.iter().for_each(|(k, c)| inputs[first + k] -= c * s);
+            let mut force = vec![0.0; nonideal_force.len()];
+            program.run(&inputs, &mut program.workspace(), &mut force);
+            Some(force)
+        };
+        let same = |(x, y): (&f64, &f64)| (x - y).abs() <= AGREES * x.abs().max(y.abs());
+        let sees_sum_only = split(0.0).zip(split(1.0)).is_some_and(|(x, y)| x.iter().zip(&y).all(same));
+        (!sees_sum_only).then(|| rows[asked].name.clone())
+    }
+
+    /// Whether whole = Σ factor · part by multiplying out.
+    fn is_identity(&mut self, whole: Expr, parts: &[Expr], factors: &[Expr]) -> bool {
+        let graph = &mut self.equations.model.graph;
+        let products: Vec<Expr> = parts.iter().zip(factors).map(|(part, factor)| graph.mul(*part, *factor)).collect();
+        let sum = graph.sum(&products);
+        let mut atoms = Atoms::default();
+        let (Some(whole), Some(sum)) = (atoms.expand(graph, whole), atoms.expand(graph, sum)) else { return false };
+        whole.minus(&sum).is_some_and(|rest| atoms.is_zero(graph, &rest))
+    }
+
+    /// Whether formulas give the numbers found at every state; where there are none, only a proof will do.
+    fn agrees(&self, formula: &Formula, here: &[f64], elsewhere: &[Vec<f64>]) -> bool {
+        let close = |state: &State, numbers: &[f64]| {
+            let values = self.system.evaluate(&self.equations.model, state, &formula.factors);
+            values.is_some_and(|values| {
+                values.iter().zip(numbers).all(|(v, c)| (v - c).abs() <= AGREES * c.abs().max(v.abs()))
+            })
+        };
+        let states = self.found.elsewhere.states.iter().map(|(state, _)| state);
+        close(self.state, here)
+            && states.zip(elsewhere).all(|(state, numbers)| close(state, numbers))
+            && (formula.proved || !elsewhere.is_empty())
+    }
+
+    /// `2*l*rod[2]`, if it is short.
+    fn text(&mut self, terms: &[(usize, f64)], factors: &[Expr]) -> Option<String> {
+        let graph = &mut self.equations.model.graph;
+        let mut text = String::new();
+        for ((k, _), factor) in terms.iter().zip(factors) {
+            let name = &self.equations.rows[*k].name;
+            let term = match graph.node(*factor) {
+                // a sum stands before the name, in brackets
+                Node::Add(..) => format!("({})*{name}", graph.text_limited(*factor, LONGEST_FORMULA)?),
+                Node::Apply(..) | Node::Symbol(_) => {
+                    format!("{}*{name}", graph.text_limited(*factor, LONGEST_FORMULA)?)
+                }
+                _ => {
+                    let symbol = graph.symbol(name, name);
+                    let product = graph.mul(*factor, symbol);
+                    graph.text_limited(product, LONGEST_FORMULA)?
+                }
+            };
+            match term.strip_prefix('-') {
+                _ if text.is_empty() => text = term,
+                Some(term) => text.push_str(&format!(" - {term}")),
+                None => text.push_str(&format!(" + {term}")),
+            }
+        }
+        (text.chars().count() <= LONGEST_FORMULA).then_some(text)
+    }
+}
+
+/// Factors at two states, or of a formula and a solve, agree up to this: the rank tolerance lets so much through.
+const AGREES: f64 = 1e-8;
+/// Columns whose quotients are tried.
+const MOST_COLUMNS: usize = 12;
+/// Characters of a formula that still explains more than numbers do.
+const LONGEST_FORMULA: usize = 90;
+
+/// The factors with which some rows give another one; none where they do not.
+#[allow(non_snake_case)]
+fn factors(A: &Matrix, row: usize, terms: &[(usize, f64)], settings: &Settings) -> Option<Vec<f64>> {
+    let rows: Vec<usize> = terms.iter().map(|(k, _)| *k).chain([row]).collect();
+    let found = dependence(&A.rows(&rows), settings).ok()?;
+    let (_, combination) = found.dependent.iter().find(|(i, _)| *i == terms.len())?;
+    let mut factors = vec![0.0; terms.len()];
+    combination.iter().for_each(|(k, c)| factors[*k] = *c);
+    Some(factors)
+}
+
+/// A number as a fraction with a small denominator, but for a power of ten: rows may be written in any unit.
+fn fraction(x: f64) -> Option<(i64, i64)> {
+    /// A larger power leaves no room for the fraction.
+    const MOST_DIGITS: f64 = 14.0;
+    if let Some(found) = plain_fraction(x) {
+        return Some(found);
+    }
+    let digits = x.abs().log10().floor();
+    if !digits.is_finite() || digits.abs() > MOST_DIGITS {
+        return None;
+    }
+    let ten = 10_i64.checked_pow(digits.abs() as u32)?;
+    if digits < 0.0 {
+        let (p, q) = plain_fraction(x * ten as f64)?;
+        return Some((p, q.checked_mul(ten)?));
+    }
+    let (p, q) = plain_fraction(x / ten as f64)?;
+    Some((p.checked_mul(ten)?, q))
+}
+
+/// A number as a fraction with a small denominator, by continued fractions.
+fn plain_fraction(x: f64) -> Option<(i64, i64)> {
+    /// Larger ones would fit any number to the digits at hand.
+    const LARGEST: i64 = 1000;
+    let (mut before, mut now) = ((0i64, 1i64), (1i64, 0i64));
+    let mut rest = x;
+    for _ in 0..20 {
+        let whole = rest.floor();
+        if !whole.is_finite() || whole.abs() > 1e9 {
+            return None;
+        }
+        let next = ((whole as i64).checked_mul(now.0)?.checked_add(before.0)?, (whole as i64) * now.1 + before.1);
+        (before, now) = (now, next);
+        if now.1 > LARGEST {
+            return None;
+        }
+        if (now.0 as f64 / now.1 as f64 - x).abs() <= 1e-12 * x.abs() {
+            return Some(now);
+        }
+        rest = 1.0 / (rest - whole);
+    }
+    None
+}
