@@ -132,7 +132,7 @@ fn a_guided_particle_is_printed_as_in_the_paper() {
     let printed = |exprs: &[zwang_expr::Expr]| exprs.iter().map(|e| equations.model.graph.text(*e)).collect::<Vec<_>>();
     let motion = ["(m*(a + y') + t*(X*t + Y))/(m*(t^2 + 1))", "(Y + t*(X - m*(a + y')))/(m*(t^2 + 1))"];
     assert_eq!(printed(&closed.accelerations), motion);
-    let force = ["(m*(a + y') - X + Y*t)/(t^2 + 1)", "t*(X - m*(a + y') - Y*t)/(t^2 + 1)"];
+    let force = ["(Y*t - X + m*(a + y'))/(t^2 + 1)", "t*(X - Y*t - m*(a + y'))/(t^2 + 1)"];
     assert_eq!(printed(&closed.control), force);
 }
 

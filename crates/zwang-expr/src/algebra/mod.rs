@@ -115,8 +115,8 @@ impl Algebra {
             entries.push(row.collect::<Option<Vec<Fraction>>>()?);
         }
         // columns and rows without denominators and common factors; those of columns come back with the unknowns
-        let mut scales = Vec::with_capacity(n);
-        for k in 0..n {
+        let mut scales = Vec::with_capacity(n + 1);
+        for k in 0..=n {
             let column: Vec<Fraction> = entries.iter().map(|row| row[k].clone()).collect();
             let (column, scale) = self.field.without_denominators(&column)?;
             entries.iter_mut().zip(column).for_each(|(row, p)| row[k] = Fraction::polynomial(p));
@@ -132,14 +132,17 @@ impl Algebra {
         if whole.is_zero() {
             return None;
         }
-        let inverse = self.field.inverse(&Fraction::polynomial(whole))?;
+        let right_scale = scales.pop()?;
+        let inverse = self.field.multiply(&Fraction::polynomial(whole), &right_scale)?;
+        let inverse = self.field.inverse(&inverse)?;
         let mut solution = Vec::with_capacity(n);
         for (k, scale) in scales.iter().enumerate() {
-            // the right side in the place of column k, which costs a sign for each column it passes
+            // the right side in the place of column k
             let columns: Vec<usize> = (0..n).map(|j| if j == k { n } else { j }).collect();
             let part = self.field.determinant(&rows, &columns, &mut minors)?;
             let quotient = self.field.multiply(&Fraction::polynomial(part), &inverse)?;
             let quotient = self.field.multiply(&quotient, scale)?;
+            self.limits.total = self.limits.total.saturating_sub(self.field.writing.spent());
             self.field.writing = writing(self.limits);
             solution.push(self.field.write_fraction(graph, &quotient)?);
         }
