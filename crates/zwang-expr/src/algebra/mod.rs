@@ -10,7 +10,9 @@
 mod angles;
 mod budget;
 mod cost;
+mod factors;
 mod field;
+mod forms;
 mod fraction;
 mod gcd;
 mod laurent;

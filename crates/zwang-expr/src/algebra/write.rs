@@ -1,18 +1,17 @@
 //! From fractions back to expressions, in the shortest of many forms.
 
+use super::factors::Factors;
 use super::field::Field;
 use super::fraction::Fraction;
-use super::polynomial::{Monomial, Polynomial, meet, over, parted, times};
+use super::polynomial::{Monomial, Polynomial, meet, over, parted};
 use crate::graph::Graph;
-use crate::node::{Expr, Function, Node};
+use crate::node::{Expr, Node};
 use crate::number::Number;
 use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 
 /// How many ways to collect terms are worked out in full, for the whole, its parts, the parts of these, ...
 const GROUPINGS: [usize; 5] = [4, 3, 2, 1, 1];
-
-/// Parts of parts below this level are not looked at in other sines and cosines.
-const REFORMED_LEVELS: usize = 2;
 
 /// Work of looking at a polynomial, for each term.
 const WORK_OF_A_LOOK: usize = 10;
@@ -24,7 +23,7 @@ const LONGEST_PARTED: usize = 24;
 const WORTH_OF_ONE_BAR: u64 = 3;
 
 /// Longest polynomial that is looked at in several forms.
-const LONGEST_TRIED: usize = 400;
+pub(crate) const LONGEST_TRIED: usize = 400;
 
 impl Field {
     /// The fraction as an expression; none only if a number grows too large.
@@ -177,7 +176,7 @@ impl Field {
     }
 
     /// The polynomial as it is: a sum of products.
-    fn flat(&self, graph: &mut Graph, p: &Polynomial) -> Expr {
+    pub fn flat(&self, graph: &mut Graph, p: &Polynomial) -> Expr {
         let mut sum = Expr::ZERO;
         for (m, c) in p.terms.iter().rev() {
             let number = graph.exact(c.clone());
@@ -186,117 +185,6 @@ impl Field {
             sum = graph.add(sum, term);
         }
         sum
-    }
-
-    /// Equal polynomials in other sines and cosines.
-    fn forms(&mut self, graph: &mut Graph, p: &Polynomial, level: usize) -> Vec<Polynomial> {
-        let mut forms = vec![p.clone()];
-        if level >= REFORMED_LEVELS {
-            forms.extend(self.with_squares(graph, p));
-            return forms;
-        }
-        forms.extend(self.wave_forms(graph, p));
-        forms.extend(self.mixed(graph, p));
-        let with_squares: Vec<Polynomial> = forms.iter().filter_map(|form| self.with_squares(graph, form)).collect();
-        forms.extend(with_squares);
-        let mut distinct: Vec<Polynomial> = Vec::new();
-        for form in forms {
-            if !distinct.contains(&form) {
-                distinct.push(form);
-            }
-        }
-        distinct
-    }
-
-    fn wave_forms(&mut self, graph: &mut Graph, p: &Polynomial) -> Vec<Polynomial> {
-        let mut forms = Vec::new();
-        if !p.indeterminates().into_iter().any(|k| self.is_wave(k)) {
-            return forms;
-        }
-        forms.extend(self.normal_within(p, &self.writing));
-        forms.extend(self.flipped(p, &self.writing));
-        forms.extend(self.with_sums_for_products(graph, p));
-        if let Some(spectrum) = self.spectrum(graph, p, &self.writing) {
-            forms.extend(self.as_sum_of_waves(graph, &spectrum));
-            for better in self.in_better_angles(graph, &spectrum) {
-                forms.extend(self.flipped(&better, &self.writing));
-                forms.push(better);
-            }
-        }
-        forms
-    }
-
-    /// a² + 2 a b + b² as (a + b)² wherever it occurs, a and b products; none if it does not.
-    fn with_squares(&mut self, graph: &mut Graph, p: &Polynomial) -> Option<Polynomial> {
-        if p.len() < 4 || p.len() > LONGEST_TRIED / 4 {
-            return None;
-        }
-        self.writing.spend(p.len() * p.len() / 4)?;
-        let (mut rest, mut found) = (p.clone(), Polynomial::default());
-        let terms: Vec<&Monomial> = p.terms.keys().collect();
-        for (at, a) in terms.iter().enumerate() {
-            for b in &terms[..at] {
-                let Some(square) = square_of(&rest, a, b) else { continue };
-                let sum = self.flat(graph, &square.root);
-                let k = self.atom(sum);
-                found.add_product(&Polynomial::power(k, 2), &square.number, &square.common, &self.writing)?;
-                for m in [*a, *b, &square.mixed] {
-                    rest.terms.remove(m);
-                }
-            }
-        }
-        if found.is_zero() {
-            return None;
-        }
-        found.add(&rest, &self.writing)
-    }
-
-    /// Each coefficient of what is no wave in the form that is shortest for it.
-    fn mixed(&mut self, graph: &mut Graph, p: &Polynomial) -> Option<Polynomial> {
-        let mut groups: Vec<(Polynomial, Vec<(Monomial, Number)>)> = Vec::new();
-        let mut by_rest: std::collections::BTreeMap<Monomial, Polynomial> = Default::default();
-        for (m, c) in &p.terms {
-            let (rest, waves) = parted(m, |k| self.is_wave(k));
-            by_rest.entry(rest).or_default().terms.insert(waves, c.clone());
-        }
-        if by_rest.len() < 2 {
-            return None;
-        }
-        for (rest, waves) in by_rest {
-            let split = waves.split();
-            let whole = split.rest.times_monomial(&split.monomial)?;
-            match groups.iter_mut().find(|(known, _)| *known == whole) {
-                Some((_, members)) => members.push((rest, split.number)),
-                None => groups.push((whole, vec![(rest, split.number)])),
-            }
-        }
-        let mut mixed = Polynomial::default();
-        for (waves, members) in groups {
-            let mut forms = self.wave_forms(graph, &waves);
-            forms.push(waves);
-            let shortest = forms.into_iter().min_by_key(|form| self.flat_cost(graph, form))?;
-            for (rest, number) in members {
-                mixed.add_product(&shortest, &number, &rest, &self.writing)?;
-            }
-        }
-        Some(mixed)
-    }
-
-    /// The cost of the sum of products.
-    fn flat_cost(&self, graph: &Graph, p: &Polynomial) -> u64 {
-        let mut known = FxHashMap::default();
-        let mut total = 0;
-        for (m, c) in &p.terms {
-            let has_number = m.is_empty() || !c.abs().is_one();
-            let mut factors = u64::from(has_number);
-            let mut cost = factors;
-            for (k, &n) in m.iter().enumerate().filter(|(_, n)| **n > 0) {
-                cost += graph.tree_cost(self.atoms[k].expr, &mut known) + if n > 1 { 2 } else { 0 };
-                factors += 1;
-            }
-            total += cost + factors;
-        }
-        total.saturating_sub(1)
     }
 
     /// The polynomial as a product, or with terms collected, whichever there is.
@@ -395,44 +283,12 @@ pub(crate) struct Written {
     expr: Expr,
 }
 
-/// number · common · root², of which one term is the mixed one.
-struct Square {
-    number: Number,
-    common: Monomial,
-    root: Polynomial,
-    mixed: Monomial,
-}
-
-/// The square that two terms of a polynomial are part of.
-fn square_of(p: &Polynomial, a: &Monomial, b: &Monomial) -> Option<Square> {
-    let (x, y) = (p.terms.get(a)?, p.terms.get(b)?);
-    let common = meet(a, b);
-    let half = |m: &Monomial| {
-        let root: Option<Monomial> = m.iter().map(|n| (n % 2 == 0).then_some(n / 2)).collect();
-        root.filter(|root| !root.is_empty())
-    };
-    let (u, v) = (half(&over(a, &common)?)?, half(&over(b, &common)?)?);
-    let mixed = times(&times(&u, &v)?, &common)?;
-    // x u² + z u v + y v² = x (u + z/(2 x) v)², if z² = 4 x y
-    let z = p.terms.get(&mixed)?;
-    if z.mul(z)? != x.mul(y)?.mul(&Number::integer(4))? {
-        return None;
-    }
-    let ratio = z.mul(&x.recip()?)?.mul(&Number::ratio(1, 2))?;
-    // integer coefficients inside: (2 u + 3 v)²
-    let below = ratio.denominator();
-    let number = x.mul(&below.recip()?)?.mul(&below.recip()?)?;
-    let mut root = Polynomial::term(u, below.clone());
-    root.terms.extend(Polynomial::term(v, ratio.mul(&below)?).terms);
-    Some(Square { number, common, root, mixed })
-}
-
 /// Σ a b.
 type Grouping = Vec<(Polynomial, Polynomial)>;
 
 /// The terms collected by their part in the indeterminates `inside`, equal coefficients joined.
 fn grouped(p: &Polynomial, inside: &[usize]) -> Option<Grouping> {
-    let mut coefficients: std::collections::BTreeMap<Monomial, Polynomial> = Default::default();
+    let mut coefficients: BTreeMap<Monomial, Polynomial> = BTreeMap::new();
     for (m, c) in &p.terms {
         let (rest, own) = parted(m, |k| inside.contains(&k));
         coefficients.entry(own).or_default().terms.insert(rest, c.clone());
@@ -449,172 +305,4 @@ fn grouped(p: &Polynomial, inside: &[usize]) -> Option<Grouping> {
         }
     }
     Some(grouping)
-}
-
-/// A number times powers.
-struct Factors {
-    number: Number,
-    powers: Vec<(Expr, i64)>,
-}
-
-impl Default for Factors {
-    fn default() -> Factors {
-        Factors { number: Number::ONE, powers: Vec::new() }
-    }
-}
-
-impl Factors {
-    /// Adds eⁿ; a sum that starts with a minus, or could, gives it away.
-    fn push(&mut self, graph: &mut Graph, e: Expr, n: i64) -> Option<()> {
-        let (c, rest) = graph.split_coefficient(e);
-        let number = graph.number(c)?.pow(&Number::integer(n))?;
-        self.number = self.number.mul(&number)?;
-        let mut e = rest;
-        if n % 2 != 0 && prefers_negation(graph, e) {
-            e = negated_sum(graph, e);
-            self.number = self.number.neg();
-        }
-        if e != Expr::ONE {
-            self.powers.push((e, n));
-        }
-        Some(())
-    }
-
-    fn product(mut self, graph: &mut Graph) -> Expr {
-        self.give_sign_to_a_sum(graph);
-        self.join_tangents(graph);
-        self.double_angles(graph);
-        let mut product = graph.exact(self.number);
-        let (above, below): (Vec<_>, Vec<_>) = self.powers.into_iter().partition(|(_, n)| *n > 0);
-        for (e, n) in above.into_iter().chain(below) {
-            let power = graph.powi(e, n as i32);
-            product = graph.mul(product, power);
-        }
-        product
-    }
-
-    /// −x (a − b) = x (b − a).
-    fn give_sign_to_a_sum(&mut self, graph: &mut Graph) {
-        if !self.number.is_negative() {
-            return;
-        }
-        let place = self.powers.iter().position(|(e, n)| n % 2 != 0 && *n > 0 && has_minus(graph, *e));
-        if let Some(at) = place {
-            self.powers[at].0 = negated_sum(graph, self.powers[at].0);
-            self.number = self.number.neg();
-        }
-    }
-
-    /// sin/cos = tan.
-    fn join_tangents(&mut self, graph: &mut Graph) {
-        for at in 0..self.powers.len() {
-            let (e, n) = self.powers[at];
-            let Node::Apply(Function::Sin, u) = graph.node(e) else { continue };
-            let cosine = graph.apply(Function::Cos, u);
-            let Some(other) = self.powers.iter().position(|(e, _)| *e == cosine) else { continue };
-            let m = self.powers[other].1;
-            if (n > 0) != (m < 0) {
-                continue;
-            }
-            let turns = n.abs().min(m.abs()) * n.signum();
-            let tangent = graph.apply(Function::Tan, u);
-            self.powers[at].1 -= turns;
-            self.powers[other].1 += turns;
-            self.powers.push((tangent, turns));
-        }
-        self.powers.retain(|(_, n)| *n != 0);
-    }
-}
-
-impl Factors {
-    /// 2 sin u cos u = sin 2u.
-    fn double_angles(&mut self, graph: &mut Graph) {
-        for at in 0..self.powers.len() {
-            let (e, n) = self.powers[at];
-            let Node::Apply(Function::Sin, u) = graph.node(e) else { continue };
-            let cosine = graph.apply(Function::Cos, u);
-            let Some(other) = self.powers.iter().position(|(e, m)| *e == cosine && *m == n) else { continue };
-            let Some(number) = self.halved(n) else { continue };
-            self.number = number;
-            let twice = graph.add(u, u);
-            self.powers[at] = (graph.apply(Function::Sin, twice), n);
-            self.powers[other].1 = 0;
-        }
-        self.powers.retain(|(_, n)| *n != 0);
-    }
-
-    /// The number over 2ⁿ, if that makes no new fraction.
-    fn halved(&self, n: i64) -> Option<Number> {
-        let number = self.number.mul(&Number::ratio(1, 2).pow(&Number::integer(n))?)?;
-        (number.denominator() <= self.number.denominator() && number.numerator().abs() < self.number.numerator().abs())
-            .then_some(number)
-    }
-}
-
-/// The terms of a sum and whether each has a minus.
-fn signs(graph: &Graph, e: Expr) -> Vec<(Expr, bool)> {
-    let (mut found, mut stack) = (Vec::new(), vec![(e, false)]);
-    while let Some((x, negative)) = stack.pop() {
-        match graph.node(x) {
-            Node::Add(a, b) => stack.extend([(b, negative), (a, negative)]),
-            Node::Mul(Expr::MINUS_ONE, y) => stack.push((y, !negative)),
-            _ => {
-                let (c, _) = graph.split_coefficient(x);
-                let minus = graph.number(c).is_some_and(Number::is_negative);
-                found.push((x, negative ^ minus));
-            }
-        }
-    }
-    found
-}
-
-fn has_minus(graph: &Graph, e: Expr) -> bool {
-    matches!(graph.node(e), Node::Add(..)) && signs(graph, e).iter().any(|(_, minus)| *minus)
-}
-
-/// Whether a sum reads better with the other sign: no minus at all, or a positive number in it.
-fn prefers_negation(graph: &Graph, e: Expr) -> bool {
-    if !matches!(graph.node(e), Node::Add(..)) {
-        return false;
-    }
-    let signs = signs(graph, e);
-    let number = signs.iter().find(|(x, _)| graph.is_number(*x));
-    signs.iter().all(|(_, minus)| *minus) || number.is_some_and(|(_, minus)| *minus)
-}
-
-/// The sum with the signs of all terms changed.
-fn negated_sum(graph: &mut Graph, e: Expr) -> Expr {
-    let (mut sum, mut stack) = (Expr::ZERO, vec![e]);
-    while let Some(x) = stack.pop() {
-        match graph.node(x) {
-            Node::Add(a, b) => stack.extend([b, a]),
-            Node::Mul(Expr::MINUS_ONE, y) if matches!(graph.node(y), Node::Add(..)) => sum = graph.add(sum, y),
-            _ => {
-                let term = negated_product(graph, x);
-                sum = graph.add(sum, term);
-            }
-        }
-    }
-    sum
-}
-
-/// The product with the other sign, given to a sum among its factors that has a minus: −x (a − b) = x (b − a).
-fn negated_product(graph: &mut Graph, e: Expr) -> Expr {
-    let (mut others, mut stack) = (Expr::ONE, vec![e]);
-    let (c, _) = graph.split_coefficient(e);
-    if graph.number(c).is_some_and(Number::is_negative) {
-        return graph.neg(e);
-    }
-    while let Some(x) = stack.pop() {
-        match graph.node(x) {
-            Node::Mul(a, b) => stack.extend([b, a]),
-            _ if has_minus(graph, x) => {
-                let flipped = negated_sum(graph, x);
-                let product = graph.mul(others, flipped);
-                return stack.iter().fold(product, |product, y| graph.mul(product, *y));
-            }
-            _ => others = graph.mul(others, x),
-        }
-    }
-    graph.neg(e)
 }
