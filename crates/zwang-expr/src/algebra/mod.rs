@@ -195,7 +195,7 @@ const MOST_UNKNOWNS: usize = 8;
 
 /// Searching for the shortest form takes longer for the same number of terms.
 fn writing(limits: Limits) -> Budget {
-    Budget::new(limits.work / 4, limits.terms)
+    Budget::new(limits.work / 2, limits.terms)
 }
 
 fn budget(limits: Limits) -> Budget {
