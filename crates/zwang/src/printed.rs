@@ -6,7 +6,7 @@ use crate::closed_form::ClosedForm;
 use crate::equations::{ConstraintRow, Equations, SparseRow};
 
 /// Work on the closed form of one quantity, in operations on terms of polynomials: what takes longer is too long to be read.
-const LIMITS: Limits = Limits { terms: 2000, work: 400_000, total: 1_600_000 };
+const LIMITS: Limits = Limits { terms: 2000, work: 400_000, total: 1_200_000 };
 
 /// Largest system of equations that is solved for accelerations and multipliers together.
 const MOST_UNKNOWNS: usize = 8;
