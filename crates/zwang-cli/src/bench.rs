@@ -173,7 +173,7 @@ fn compilation(check: &mut Check, plan: &Plan, settings: &Settings) -> Result<f6
                 return system.fill(&check.state, &mut given).is_ok();
             }
             system.prepare_motion(&mut check.equations);
-            system.specialize(&rows, &vec![1.0; rows.len()])
+            system.specialize(&rows, &vec![1.0; rows.len()], &vec![1.0; check.equations.asked.len()])
                 && system.accelerate(check.state.t, &y, &mut rate).is_some()
         })
     })))

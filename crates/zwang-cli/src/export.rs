@@ -51,16 +51,24 @@ pub fn export(model: &ModelSource, to: CodeLanguage, output: Option<&Path>) -> E
     }
 }
 
-/// The rows that repeat others, as far as a start tells; without one all rows are taken. What the start tells to be out of
-/// reach has no force that could be written.
+/// The rows that repeat others, as far as the start tells, or where there is none a state somewhere; all rows are taken if no
+/// state is found. What is out of reach has no force that could be written.
 fn rows_left_out(source: &Source) -> Result<Vec<String>, Vec<Diagnostic>> {
-    let Some(stated) = source.again().reading.model.take() else { return Ok(Vec::new()) };
+    match rows_of(source.again())? {
+        Some(rows) => Ok(rows),
+        None => Ok(source.somewhere().map(rows_of).transpose()?.flatten().unwrap_or_default()),
+    }
+}
+
+/// The same at the start of a model; none if it has no start.
+fn rows_of(mut source: Source) -> Result<Option<Vec<String>>, Vec<Diagnostic>> {
+    let Some(stated) = source.reading.model.take() else { return Ok(None) };
     let mut diagnostics = Diagnostics::default();
     let checked = zwang::check(stated, &Wishes::default(), &mut diagnostics);
     let is_about_control = |d: &&Diagnostic| d.is_error() && d.code.starts_with("Z70");
     let refused: Vec<Diagnostic> = diagnostics.iter().filter(is_about_control).cloned().collect();
     match refused.is_empty() {
-        true => Ok(checked.as_ref().map_or(Vec::new(), repeating)),
+        true => Ok(checked.as_ref().map(repeating)),
         false => Err(refused),
     }
 }

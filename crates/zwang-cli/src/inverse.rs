@@ -7,7 +7,7 @@ use zwang_view::{inverse_json, inverse_table};
 
 use crate::arguments::InverseModel;
 use crate::files::{Destination, Kind};
-use crate::shell::{Exit, SUCCESS, USAGE, complain, print, print_json, usage_as};
+use crate::shell::{Exit, MODEL_ERRORS, SUCCESS, USAGE, complain, print, print_json, usage_as};
 use crate::source::{Source, read_text};
 
 /// Finds the forces and writes them.
@@ -23,7 +23,11 @@ pub fn run(arguments: &InverseModel) -> Exit {
     if let Some(first) = stated.only_at_times().first() {
         let message = format!("not yet: `inverse` does not know {first}");
         let help = "state a held contact as a `constraint`, and leave friction out";
-        source.diagnostics.push(zwang::diagnostic::Diagnostic::error("Z901", message).help(help));
+        let d = zwang::diagnostic::Diagnostic::error("Z901", message).help(help);
+        source.diagnostics.push(match stated.first_at_times() {
+            Some(span) => d.at(span, "holds only at times"),
+            None => d,
+        });
         return source.fail(as_json);
     }
     let driven = driven(arguments, &stated)?;
@@ -47,7 +51,8 @@ pub fn run(arguments: &InverseModel) -> Exit {
         source.say();
         print(&inverse_table(&source.file, &arguments.path, &found))?;
     }
-    write(arguments, &found.samples)
+    let written = write(arguments, &found.samples)?;
+    Ok(if written == SUCCESS && !found.is_possible() { MODEL_ERRORS } else { written })
 }
 
 /// The coordinates that are driven: those of the command line, else those of the model's controls, else all.
@@ -61,12 +66,14 @@ fn driven(arguments: &InverseModel, model: &zwang::model::Model) -> Result<Vec<u
         let wanted = zwang::syntax::name::canonical(name.trim());
         let is_it = |c: &zwang::model::Coordinate| zwang::syntax::name::canonical(&c.name) == wanted;
         match model.coordinates.iter().position(is_it) {
+            Some(k) if driven.contains(&k) => {
+                return usage_as(arguments.json, &format!("--using: `{name}` is named twice"));
+            }
             Some(k) => driven.push(k),
             None => return usage_as(arguments.json, &format!("--using: `{name}` is not a coordinate of the model")),
         }
     }
     driven.sort_unstable();
-    driven.dedup();
     Ok(driven)
 }
 

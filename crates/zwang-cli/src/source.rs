@@ -100,6 +100,19 @@ impl Source {
         Source { file: self.file.clone(), reading, diagnostics, overrides: self.overrides.clone() }
     }
 
+    /// The same model from a start near no special position, for what does not depend on it.
+    pub fn somewhere(&self) -> Option<Source> {
+        let again = self.again();
+        let coordinates = &again.reading.model.as_ref()?.coordinates;
+        // steps of about the golden ratio, so that no two values are in a simple proportion
+        let guess = |(k, c): (usize, &zwang::model::Coordinate)| format!("{} ~ {}", c.name, 0.3 + 0.618 * k as f64);
+        let start: Vec<String> = coordinates.iter().enumerate().map(guess).collect();
+        let overrides = Overrides { set: self.overrides.set.clone(), start: vec![start.join(", ")] };
+        let mut reading = read_model(&self.file, self.text(), &overrides);
+        let diagnostics = std::mem::take(&mut reading.diagnostics);
+        Some(Source { file: self.file.clone(), reading, diagnostics, overrides })
+    }
+
     /// Checks the model; ends the command if it has errors.
     pub fn check(&mut self, model: &OneModel, with_legendre: bool) -> Result<Check, u8> {
         self.checked(model, with_legendre, false)

@@ -62,9 +62,45 @@ fn inverse_gives_back_the_forces_of_a_run() {
     // one motor is not enough, and what is missing is said; what is wrong with the command too
     let fewer = zwang(&["inverse", arm, &path, "--using", "a1", "--json"]);
     let said = text(&fewer.stdout);
-    assert!(fewer.status.success() && said.contains("\"possible\": false") && said.contains("Z706"), "{said}");
+    assert!(fewer.status.code() == Some(1) && said.contains("\"possible\": false") && said.contains("Z706"), "{said}");
     assert_eq!(zwang(&["inverse", arm, &path, "--using", "nothing"]).status.code(), Some(2));
     assert_eq!(zwang(&["inverse", arm, &file("missing.csv")]).status.code(), Some(2));
     assert_eq!(zwang(&["inverse", arm, arm]).status.code(), Some(2));
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// The rows of driven coordinates contain their control force, the others do not.
+#[test]
+fn equations_show_the_control_force_where_it_acts() {
+    let said = text(&zwang(&["equations", "models/cart_pendulum.zw"]).stdout);
+    let rows: Vec<&str> = said.lines().skip_while(|line| !line.contains("equations of motion M q''")).skip(1).collect();
+    assert_eq!(rows.len(), 2, "{said}");
+    assert!(rows[0].contains(" + control(x)") && !rows[1].contains("control"), "{said}");
+}
+
+/// A coordinate that is named twice behind `--using` is a mistake, and so is a force beyond its limit.
+#[test]
+fn inverse_minds_names_and_limits() {
+    let folder = std::env::temp_dir().join(format!("zwang-limits-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = |name: &str, text: &str| {
+        let path = folder.join(name);
+        std::fs::write(&path, text).unwrap();
+        path.to_string_lossy().into_owned()
+    };
+    let model = |limit: f64| {
+        format!("coordinates x\nmass x: 1\ncontrol a: x = 0 with settling 1 and limit {limit}\nstart x = 0\n")
+    };
+    // x = t² needs a force of 2
+    let rows: String =
+        (0..=20).map(|k| format!("{}, {}\n", 0.1 * f64::from(k), (0.1 * f64::from(k)).powi(2))).collect();
+    let path = file("path.csv", &format!("t, x\n{rows}"));
+    let (small, enough) = (file("small.zw", &model(1.5)), file("enough.zw", &model(2.5)));
+    let found = zwang(&["inverse", &small, &path]);
+    assert_eq!(found.status.code(), Some(1));
+    assert!(text(&found.stderr).contains("Z706") && text(&found.stderr).contains("its limit is 1.5"));
+    assert_eq!(zwang(&["inverse", &enough, &path]).status.code(), Some(0));
+    let twice = zwang(&["inverse", &enough, &path, "--using", "x,x"]);
+    assert!(twice.status.code() == Some(2) && text(&twice.stderr).contains("named twice"));
     std::fs::remove_dir_all(folder).unwrap();
 }

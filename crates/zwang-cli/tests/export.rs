@@ -109,7 +109,7 @@ impl Case {
         text += "return 0; }\n";
         let (file, program) = (self.folder.join("a.c"), self.folder.join("a.out"));
         std::fs::write(&file, &text).unwrap();
-        let warnings = ["-std=c99", "-O2", "-Wall", "-Wextra", "-Werror"];
+        let warnings = ["-std=c99", "-O2", "-Wall", "-Wextra", "-Wpedantic", "-Werror"];
         let built =
             Command::new(compiler).args(warnings).arg(&file).arg("-o").arg(&program).arg("-lm").output().unwrap();
         assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
@@ -122,7 +122,7 @@ impl Case {
         let Ok(compiler) = there("rustc") else { return };
         let k = self.states[0].1.len();
         let extra = if self.is_control || self.n_rows == 0 { "" } else { ", &mut f" };
-        let mut text = self.source("rust") + "\nfn main() {\n";
+        let mut text = self.source("rust") + "\n#[allow(unused_mut)]\nfn main() {\n";
         let _ = writeln!(text, "let (mut u, mut f) = ([0.0; {k}], [0.0; {}]);", self.n_rows);
         for (state, _) in &self.states {
             let (q, v) = (list(&state.q), list(&state.qdot));
@@ -134,7 +134,7 @@ impl Case {
         let (file, program) = (self.folder.join("a.rs"), self.folder.join("b.out"));
         std::fs::write(&file, &text).unwrap();
         let built = Command::new(compiler)
-            .args(["-O", "--edition", "2021"])
+            .args(["-O", "-D", "warnings", "--edition", "2021"])
             .arg(&file)
             .arg("-o")
             .arg(&program)
@@ -207,6 +207,16 @@ fn what_cannot_be_exported_is_refused() {
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.stdout.is_empty() && output.status.code() == Some(1) && said.contains(code), "{model}: {said}");
     }
+    // nor without a start
+    let crane = std::fs::read_to_string(format!("{ROOT}/models/refused/crane.zw")).unwrap();
+    let nowhere: String =
+        crane.lines().filter(|line| !line.starts_with("start")).map(|line| format!("{line}\n")).collect();
+    let file = std::env::temp_dir().join(format!("zwang-crane-{}.zw", std::process::id()));
+    std::fs::write(&file, nowhere).unwrap();
+    let output = zwang(&["export", &file.to_string_lossy(), "--to", "c"]);
+    std::fs::remove_file(file).unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.stdout.is_empty() && said.contains("Z702") && said.contains("relative degree 4"), "{said}");
     let limits =
         "coordinates x, y\nmass x, y: 1\ncontrol c: (x, y) = (1, 2) with settling 1 and limit 5\nstart x = 0, y = 0\n";
     let file = std::env::temp_dir().join(format!("zwang-limits-{}.zw", std::process::id()));

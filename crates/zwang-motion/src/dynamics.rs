@@ -194,9 +194,10 @@ pub trait Dynamics {
     }
 
     /// Makes the explicit acceleration ready for these rows of A, known to be independent and to imply the others; false if
-    /// the system has none. `scales` bring the rows of A M^(-1/2) to a length of about one.
+    /// the system has none. `scales` bring the rows of A M^(-1/2) to a length of about one, `asked_scales`
+    /// those of what controls ask, as their forces reach it.
     #[allow(unused_variables)]
-    fn specialize(&mut self, rows: &[usize], scales: &[f64]) -> bool {
+    fn specialize(&mut self, rows: &[usize], scales: &[f64], asked_scales: &[f64]) -> bool {
         false
     }
 

@@ -51,13 +51,29 @@ pub enum MotionError {
     },
     /// One-sided rows exclude each other.
     Excluded {
+        /// The other one-sided rows that touch; none where it is a constraint that excludes it.
+        others: Vec<usize>,
         /// One of them.
         row: usize,
+    },
+    /// A table is asked for a value beyond its rows.
+    OutsideTable {
+        /// Which one, where.
+        what: String,
     },
     /// The weight of the control forces is no metric: wᵀW w is not positive for every w.
     WeightNotPositive,
     /// The limit of a control force is not positive.
     LimitNotPositive,
+    /// A number that a control is made with, such as a settling time, is not positive here.
+    NotPositive {
+        /// What it is, as the user calls it.
+        what: &'static str,
+        /// Which control.
+        control: usize,
+        /// Its value.
+        value: f64,
+    },
     /// The method knows no control forces.
     Controlled,
     /// The driven coordinates cannot do what a control asks.
@@ -101,8 +117,12 @@ impl fmt::Display for MotionError {
             MotionError::Jammed { row } => {
                 write!(f, "the friction of row {row} and its normal force hold each other up")
             }
-            MotionError::Excluded { row } => write!(f, "row {row} and other one-sided rows exclude each other"),
+            MotionError::Excluded { row, .. } => write!(f, "row {row} and other one-sided rows exclude each other"),
+            MotionError::OutsideTable { what } => write!(f, "there is no value of {what}"),
             MotionError::LimitNotPositive => write!(f, "the limit of a control force is not positive"),
+            MotionError::NotPositive { what, control, value } => {
+                write!(f, "`{what}` of control {control} is {value}, which is not positive")
+            }
             MotionError::WeightNotPositive => write!(f, "the weight of a control force is not positive definite"),
             MotionError::Controlled => write!(f, "the method knows no control forces"),
             MotionError::Unreachable { row, reached, needed } => {

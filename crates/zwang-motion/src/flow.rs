@@ -241,8 +241,13 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
     /// Lets the system prepare what it can compute explicitly, for rows that are independent here and imply the others.
     pub(crate) fn specialize(&mut self) {
         let (m, rank) = (self.given.constraint_rhs.len(), self.all.rank());
+        let asked_scales = match &self.control {
+            None => Some(Vec::new()),
+            // rows that are held, bounds and rows that repeat others take a decomposition
+            Some(control) => Some(control).filter(|_| self.held.1 == 0).and_then(|control| control.plain_scales()),
+        };
         let usable = self.way.is_none()
-            && self.control.is_none()
+            && asked_scales.is_some()
             && !self.modes.slides()
             && !matches!(self.drift, Drift::Baumgarte { .. });
         let rows = match rank == m {
@@ -259,12 +264,12 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
             }),
         };
         (self.n_asked, self.n_doubts) = (0, 0);
-        self.is_whole = rank == m && self.control.is_none();
+        self.is_whole = rank == m;
         self.is_explicit = usable
             && rows.is_some_and(|rows: Vec<usize>| {
                 let scales = self.all.row_scales();
                 let scales: Vec<f64> = rows.iter().map(|&i| scales[i]).collect();
-                self.dynamics.specialize(&rows, &scales)
+                self.dynamics.specialize(&rows, &scales, &asked_scales.unwrap_or_default())
             });
     }
 
@@ -491,19 +496,22 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
         Some(MotionError::Unreachable { row, reached: steering.rank(), needed: steering.whole_rank() })
     }
 
-    /// How many quantities are watched for a change of sign: those of the system, and how far bounded forces are from their bounds.
-    pub(crate) fn n_watched(&self) -> usize {
-        self.dynamics.n_events() + self.control.as_ref().map_or(0, |control| control.asked.limit.len())
+    /// How many forces are bounded.
+    pub(crate) fn n_bounded(&self) -> usize {
+        self.control.as_ref().map_or(0, |control| control.asked.limit.len())
     }
 
-    /// These quantities here.
+    /// The quantities watched for a change of sign: those of the system, and how far each bounded force is from its upper and
+    /// from its lower bound.
     pub(crate) fn fill_watched(&mut self, values: &mut [f64]) -> Result<(), MotionError> {
         let n_events = self.dynamics.n_events();
         self.dynamics.fill_events(&self.instant.state, &mut values[..n_events])?;
         if values.len() > n_events {
             self.evaluate()?;
-            let margins = self.control.as_ref().map_or(&[][..], |control| &control.steering.margins);
-            values[n_events..].copy_from_slice(margins);
+            let Some(control) = &self.control else { return Ok(()) };
+            for (place, pair) in values[n_events..].chunks_exact_mut(2).enumerate() {
+                pair.copy_from_slice(&control.distances(place));
+            }
         }
         Ok(())
     }

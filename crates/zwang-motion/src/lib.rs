@@ -32,6 +32,7 @@ pub mod method;
 pub mod scaled;
 pub mod settings;
 pub mod snapshot;
+pub mod spectrum;
 mod steering;
 pub mod trajectory;
 pub mod unilateral;
@@ -43,13 +44,15 @@ pub use dependence::{Dependence, dependence};
 pub use dynamics::{Asked, Dynamics, Given, Instant, Jacobian, Legendre, Reaction, State};
 pub use error::MotionError;
 pub use integrate::{
-    Counts, Event, ForceParts, Motion, ORDER_5, ORDER_8, Outcome, Passage, Plan, Solver, Step, Stiffness, Tableau,
+    Counts, Event, ForceParts, Inequality, Motion, ORDER_5, ORDER_8, Outcome, Passage, Plan, Saturation, Solver, Step,
+    Stiffness, Tableau, TriedMode,
 };
 pub use matrix::Matrix;
 pub use method::{Drift, Method};
 pub use scaled::{Scaled, scaled};
 pub use settings::Settings;
 pub use snapshot::{Found, Geometry, Snapshot, geometry};
+pub use spectrum::{Eigen, eigen};
 pub use trajectory::Trajectory;
 pub use unilateral::{
     Contact, Friction, MOST_NORMALS, ModeChange, NoPushes, Pushes, Roughness, Side, Tamed, Turn, complementarity,

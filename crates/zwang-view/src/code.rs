@@ -4,8 +4,8 @@ mod dialect;
 
 use std::fmt::Write;
 
-use dialect::Dialect;
 pub use dialect::Language;
+use dialect::{Dialect, bare};
 use zwang::{Exported, ExportedRow, ascii_name};
 use zwang_expr::{Instruction, Operation, Program};
 
@@ -162,7 +162,7 @@ impl Writer<'_> {
     }
 
     fn set(&mut self, array: &str, at: usize, value: &str) {
-        self.line(&format!("{array}[{at}] = {value}"));
+        self.line(&format!("{array}[{at}] = {}", bare(value)));
     }
 
     /// Entries of a matrix into a dense one with `width` columns, from a place on; `sign` is empty or a minus.

@@ -128,9 +128,10 @@ fn implicit_text(equations: &Equations) -> String {
     );
     if !equations.asked.is_empty() {
         out = String::from(
-            "\n# equations of motion M q'' = Q + u + A^T lambda with the least u on the driven coordinates\n",
+            "\n# equations of motion M q'' = Q + u + A^T lambda with the least u = control(...) on the driven coordinates\n",
         );
     }
+    let driven = if equations.asked.is_empty() { Vec::new() } else { model.driven() };
     for (i, row) in equations.mass_matrix.iter().enumerate().take(200) {
         let left: Vec<String> =
             row.iter().map(|(j, m)| format!("({})*{}''", text(*m), model.coordinates[*j].name)).collect();
@@ -143,7 +144,10 @@ fn implicit_text(equations: &Equations) -> String {
                 Some(format!(" + ({})*lambda({})", text(*a), r.name))
             })
             .collect();
-        out.push_str(&format!("{left} = {}{}\n", text(equations.given_force[i]), force.concat()));
+        let name = &model.coordinates[i].name;
+        let control = if driven.contains(&i) { format!(" + control({name})") } else { String::new() };
+        let nonideal = if equations.nonideal_force.is_empty() { String::new() } else { format!(" + C[{name}]") };
+        out.push_str(&format!("{left} = {}{control}{nonideal}{}\n", text(equations.given_force[i]), force.concat()));
     }
     out
 }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 use zwang::Reading;
 use zwang::diagnostic::Diagnostics;
-use zwang::inverse::{Inverse, Peak};
+use zwang::inverse::{Excess, Inverse, Peak};
 use zwang::quantity::rounded;
 
 use crate::json::diagnostics_json;
@@ -27,10 +27,11 @@ pub fn inverse_table(file: &str, path: &str, inverse: &Inverse) -> String {
         let (value, t) = (rounded(*value, 6), rounded(*t, 6));
         out.push_str(&format!("  force on {name}{padding}  up to {value}{unit} at t = {t}\n"));
     }
-    out.push_str(match (inverse.left.is_empty(), inverse.missed.is_empty()) {
-        (true, true) => "  these forces produce the path, and the constraints allow it\n",
-        (false, _) => "  the path leaves the constraints\n",
-        (true, false) => "  these forces do not produce the path\n",
+    out.push_str(match (inverse.left.is_empty(), inverse.missed.is_empty(), inverse.exceeded.is_empty()) {
+        (true, true, true) => "  these forces produce the path, and the constraints allow it\n",
+        (false, _, _) => "  the path leaves the constraints\n",
+        (true, false, _) => "  these forces do not produce the path\n",
+        (true, true, false) => "  these forces produce the path, but some exceed their limits\n",
     });
     out
 }
@@ -42,12 +43,17 @@ pub fn inverse_json(reading: &Reading, diagnostics: &Diagnostics, inverse: &Inve
             |p: &Peak| (p.name.clone(), json!({ "largest": p.value, "t": p.t, "unit": p.unit, "level": p.level }));
         Value::Object(peaks.iter().map(one).collect::<Map<_, _>>())
     };
+    let excess = |e: &Excess| {
+        let Peak { name, unit, value, t, .. } = &e.peak;
+        (name.clone(), json!({ "largest": value, "t": t, "unit": unit, "limit": e.limit, "spans": e.spans }))
+    };
     let (samples, units) = crate::samples_json(&inverse.samples);
     json!({
         "possible": inverse.is_possible(),
         "forces": peaks(&inverse.forces),
         "left": peaks(&inverse.left),
         "missed": peaks(&inverse.missed),
+        "exceeded": inverse.exceeded.iter().map(excess).collect::<Map<_, _>>(),
         "rank": { "reached": inverse.rank.0, "needed": inverse.rank.1 },
         "samples": samples,
         "units": units,

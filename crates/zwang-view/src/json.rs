@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 use zwang::diagnostic::Diagnostics;
 use zwang::model::Model;
-use zwang::simulate::Extent;
+use zwang::simulate::{BoundedForce, Extent, Happening};
 use zwang::syntax::line_and_column;
 use zwang::verdict::{Contradiction, Surety};
 use zwang::{Check, Inspection, Reading, Run, Samples};
@@ -305,7 +305,7 @@ pub fn run_json(reading: &Reading, diagnostics: &Diagnostics, run: &Run, seconds
         },
         "work": energy.parts.map(|p| json!({ "Qc_ideal": p.ideal, "Qc_nonideal": p.nonideal, "C": p.law })),
         "momentum": run.audit.momenta.iter().map(momentum).collect::<Map<_, _>>(),
-        "events": run.events.iter().map(|e| json!({ "t": e.t, "name": e.name, "kind": e.kind })).collect::<Vec<_>>(),
+        "events": run.events.iter().map(event_json).collect::<Vec<_>>(),
         "passages": run.passages.iter().map(passage).collect::<Vec<_>>(),
         "notes": diagnostics.iter().map(|d| json!({ "code": d.code, "message": d.message })).collect::<Vec<_>>(),
         "diagnostics": diagnostics_json(reading, diagnostics),
@@ -314,6 +314,16 @@ pub fn run_json(reading: &Reading, diagnostics: &Diagnostics, run: &Run, seconds
         Value::Object(object) => object,
         _ => Map::new(),
     }
+}
+
+/// An event; of a bounded force also which one it is, and its bound from then on.
+fn event_json(event: &Happening) -> Value {
+    let mut value = json!({ "t": event.t, "name": event.name, "kind": event.kind });
+    if let Some(BoundedForce { coordinate, bound }) = &event.bounded {
+        value["coordinate"] = json!(coordinate);
+        value["bound"] = json!(bound);
+    }
+    value
 }
 
 /// The samples for a `.json` file: `{name: [values]}` and `{name: unit}`.

@@ -103,7 +103,7 @@ fn kept(run: &Run) -> String {
     let energy = &run.audit.energy;
     let mut parts = vec![format!("energy error {}", joules(run, small(energy.drift)))];
     if has_work(run) {
-        parts[0].push_str(&format!(" (work done {})", joules(run, rounded(energy.work, 4))));
+        parts[0].push_str(&format!(" ({})", works(run)));
     }
     if let Some((name, value)) = largest_residual(run) {
         let unit = residual_unit(run, name);
@@ -113,6 +113,21 @@ fn kept(run: &Run) -> String {
         parts.push(format!("corrected by at most {}", small(run.counts.largest_correction)));
     }
     parts.join(", ")
+}
+
+/// `work done -4.096 J`, and apart from it what impacts took: `work done 2 J, impacts -3 J`.
+fn works(run: &Run) -> String {
+    let energy = &run.audit.energy;
+    /// Beside what impacts took, work below this part is rounding.
+    const ROUNDING: f64 = 1e-12;
+    let rest = energy.work - energy.impacts;
+    let noise = energy.drift + ROUNDING * energy.impacts.abs();
+    let tell = |word: &str, work: f64| format!("{word} {}", joules(run, rounded(work, 4)));
+    match (energy.impacts.abs() > energy.drift, rest.abs() > noise) {
+        (true, true) => format!("{}, {}", tell("work done", rest), tell("impacts", energy.impacts)),
+        (true, false) => tell("impacts", energy.impacts),
+        _ => tell("work done", energy.work),
+    }
 }
 
 /// Whether work was done that can be told from errors.
@@ -191,8 +206,11 @@ fn events(run: &Run) -> String {
             "switch" => event.name.clone(),
             kind => format!("{kind} {}", event.name),
         };
+        // rows that lose rank together come in any order
         let mut words: Vec<&str> = what.split([' ', ',']).collect();
-        words.sort_unstable();
+        if event.kind == "rank-drop" {
+            words.sort_unstable();
+        }
         let sorted = words.concat();
         let t = seconds(run, event.t, 7);
         shown.push(if sorted == before { t } else { format!("{t} {what}") });

@@ -17,9 +17,18 @@ pub fn summary(file: &str, check: &Check) -> String {
     let title = if model.title.is_empty() { String::new() } else { format!("  \"{}\"", model.title) };
     let mut out = format!("{file}{title}\n");
     let freedom = count(check.degrees_of_freedom(), "degree", "degrees");
+    let contacts = match check.equations.model.contacts.iter().map(|c| c.rows.len()).sum() {
+        0 => String::new(),
+        n => count(n, "contact", "contacts"),
+    };
     let constraints = match m {
+        0 if !contacts.is_empty() => contacts.clone(),
         0 => "no constraints".to_string(),
-        _ => format!("{}, {} independent", count(m, "constraint equation", "constraint equations"), check.rank),
+        _ => {
+            let beside = if contacts.is_empty() { String::new() } else { format!(", {contacts}") };
+            let equations = count(m, "constraint equation", "constraint equations");
+            format!("{equations}, {} independent{beside}", check.rank)
+        }
     };
     let known = freedoms(check);
     out.push_str(&format!(

@@ -121,12 +121,18 @@ impl Check {
     /// The same, with the bare error.
     pub(crate) fn look_at(&mut self, state: &State, settings: &Settings) -> Result<(), MotionError> {
         let is_one_sided = self.equations.is_one_sided();
-        let state = self.enter_mode(state, settings)?;
+        let (state, lambda) = self.enter_mode(state, settings)?;
         if is_one_sided {
             self.snapshot = Snapshot::new(&self.system);
         }
         let mut way = route(self.route, settings);
         self.snapshot.take(&mut self.system, &state, &mut *way, settings)?;
+        if let Some(lambda) = lambda.filter(|_| self.equations.nonideal_force.is_empty()) {
+            // where forces are shared, those that act keep contacts pushing and friction in its cone
+            let found = &mut self.snapshot.found;
+            found.lambda.copy_from_slice(&lambda);
+            found.lambda_acting.copy_from_slice(&lambda);
+        }
         let Check { equations, system, snapshot, .. } = self;
         // an event may have changed them, and everything from here on is about this state
         equations.model.parameter_values.copy_from_slice(system.parameters());
@@ -256,6 +262,9 @@ fn contacts_outside(
     diagnostics: &mut Diagnostics,
 ) {
     let mut nearest = None;
+    let rows: Vec<_> = equations.model.contacts.iter().flat_map(|c| &c.rows).map(|r| r.expr).collect();
+    let gaps = system.evaluate(&equations.model, state, &rows).unwrap_or_default();
+    let n_inside = gaps.iter().filter(|gap| **gap < -TOUCHING).count();
     for contact in &equations.model.contacts {
         let exprs: Vec<_> = contact.rows.iter().map(|r| r.expr).collect();
         let Some(gaps) = system.evaluate(&equations.model, state, &exprs) else { continue };
@@ -272,9 +281,10 @@ fn contacts_outside(
             let moved = nearest.get_or_insert_with(|| nearest_outside(equations, system, state, TOUCHING, settings));
             diagnostics.push(match moved {
                 Some(q) => d.help(format!(
-                    "nearest allowed start (smallest change, weighted by mass):\n    {}",
+                    "nearest allowed start (smallest change, weighted by mass, of what is not given exactly if that will do):\n    {}",
                     start_line(&equations.model, q, &state.qdot)
                 )),
+                None if n_inside > 1 => d.help("no start outside of all contacts was found; they may exclude each other"),
                 None => d.help(format!("move the start by at least {depth} to the allowed side; touching is allowed")),
             });
         }
@@ -306,6 +316,15 @@ fn coefficients_in_range(equations: &Equations, system: &System, state: &State, 
             }
         }
     }
+    for law in &model.frictions {
+        let of = if law.constraint { &model.constraints[law.of] } else { &model.contacts[law.of] };
+        let values = system.evaluate(model, state, &[law.holding, law.sliding]);
+        let Some((holding, sliding)) = values.map(|v| (v[0], v[1])).filter(|(h, s)| s > h) else { continue };
+        let message = format!("the friction of `{}` is larger sliding than at rest", of.name);
+        let label = format!("{} while it slides, {} while it sticks", number(sliding), number(holding));
+        let help = "write the larger one first:   with friction 0.6 and sliding 0.4";
+        diagnostics.push(Diagnostic::error("Z320", message).at(law.span, label).help(help));
+    }
 }
 
 /// Z901: what was understood but is not computed by this version.
@@ -322,10 +341,12 @@ pub fn later_notes(model: &Model, severity: Severity, diagnostics: &mut Diagnost
         };
         let mut d = Diagnostic::note("Z901", message).at(later.span, consequence);
         d.severity = severity;
-        diagnostics.push(if severity == Severity::Note {
-            d
-        } else {
-            d.help("`zwang check` works without most of these")
+        diagnostics.push(match severity {
+            Severity::Note => d,
+            _ if later.what.ends_with("beside a control") => {
+                d.help("state a held contact as a `constraint`, or leave the friction or the control out")
+            }
+            _ => d.help("`zwang check` works without most of these"),
         });
     }
 }

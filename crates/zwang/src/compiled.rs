@@ -254,7 +254,7 @@ impl Compiled {
             let (first, last) = graph.table(table).range();
             let (first, last) = (number(first), number(last));
             let place = place.join(", ");
-            return MotionError::NotFinite {
+            return MotionError::OutsideTable {
                 what: format!("{text}, whose rows go from {first} to {last}, at {place}"),
             };
         }

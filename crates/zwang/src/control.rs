@@ -1,7 +1,7 @@
 //! What controls ask of a motion, compiled: A_c, b_c, weights and bounds at a state.
 
 use zwang_expr::Expr;
-use zwang_motion::{Asked, Matrix};
+use zwang_motion::{Asked, Matrix, MotionError};
 
 use crate::compiled::{Coding, Compiled};
 use crate::equations::{Equations, SparseRow};
@@ -19,6 +19,8 @@ pub(crate) struct Controls {
     pub(crate) empty: Asked,
     /// Which of the driven coordinates are bounded: the first bound that is stated counts with all others.
     bounded: Vec<usize>,
+    /// The last outputs of the program, which an event may have changed and which must be positive: whose they are, and what.
+    positive: Vec<(usize, &'static str)>,
     /// The control each asked row belongs to.
     pub(crate) owner: Vec<usize>,
     pub(crate) n_controls: usize,
@@ -42,6 +44,8 @@ impl Controls {
         outputs.extend(rows.iter().map(|r| r.row.rhs));
         outputs.extend(&weight);
         outputs.extend(limits);
+        let (positive, values) = positive_values(model);
+        outputs.extend(values);
         let compile = |exprs: &[Expr]| {
             Compiled::moving(&model.graph, &model.state_symbols(), model.held_symbols(), exprs, coding)
         };
@@ -63,7 +67,7 @@ impl Controls {
         let errors = compile(&known);
         let owner = rows.iter().map(|r| r.row.constraint).collect();
         let n_controls = model.controls.len();
-        Some(Some(Controls { program, positions, velocities, errors, empty, bounded, owner, n_controls }))
+        Some(Some(Controls { program, positions, velocities, errors, empty, bounded, positive, owner, n_controls }))
     }
 
     /// Takes what the program gave apart; whether all of it is finite.
@@ -71,7 +75,8 @@ impl Controls {
         let values = self.program.values();
         let (entries, rest) = values.split_at(asked.rows.value.len());
         let (rhs, rest) = rest.split_at(asked.rhs.len());
-        let (weight, limits) = rest.split_at(asked.weight.len());
+        let (weight, rest) = rest.split_at(asked.weight.len());
+        let limits = &rest[..self.bounded.len()];
         asked.rows.value.copy_from_slice(entries);
         asked.rhs.copy_from_slice(rhs);
         asked.weight.copy_from_slice(weight);
@@ -80,6 +85,17 @@ impl Controls {
             asked.limit[place] = asked.limit[place].min(*limit);
         }
         values.iter().all(|x| x.is_finite())
+    }
+
+    /// A settling time, a damping or a limit that is not positive here.
+    pub(crate) fn trouble(&self) -> Option<MotionError> {
+        let values = self.program.values();
+        let last = &values[values.len() - self.positive.len()..];
+        // a value may be NaN
+        let is_positive = |value: &f64| *value > 0.0;
+        let at = last.iter().position(|value| !is_positive(value))?;
+        let (control, what) = self.positive[at];
+        Some(MotionError::NotPositive { what, control, value: last[at] })
     }
 
     /// The power of each control: the shares of its rows. What bounds hold back is shared by all, evenly.
@@ -106,6 +122,18 @@ pub(crate) fn weight(equations: &Equations, driven: &[usize]) -> Vec<Expr> {
         }
     }
     weight
+}
+
+/// Everything that must stay positive although an event may change it: whose it is and what, and its formula.
+fn positive_values(model: &Model) -> (Vec<(usize, &'static str)>, Vec<Expr>) {
+    let mut found = Vec::new();
+    for (k, control) in model.controls.iter().enumerate() {
+        found.extend(control.limit.iter().map(|&limit| ((k, "limit"), limit)));
+        if let Some(settling) = control.settling {
+            found.extend([((k, "settling"), settling), ((k, "damping"), control.damping)]);
+        }
+    }
+    found.into_iter().unzip()
 }
 
 /// Which driven coordinates have a bound, and the bounds.

@@ -10,7 +10,7 @@ macro_rules! page {
 }
 
 /// All pages, in the order of their codes.
-pub const PAGES: [Page; 65] = [
+pub const PAGES: [Page; 67] = [
     page!("Z001"),
     page!("Z002"),
     page!("Z003"),
@@ -68,12 +68,14 @@ pub const PAGES: [Page; 65] = [
     page!("Z612"),
     page!("Z613"),
     page!("Z614"),
+    page!("Z615"),
     page!("Z701"),
     page!("Z702"),
     page!("Z703"),
     page!("Z704"),
     page!("Z705"),
     page!("Z706"),
+    page!("Z707"),
     page!("Z801"),
     page!("Z901"),
 ];

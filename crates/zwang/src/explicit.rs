@@ -24,6 +24,10 @@ fn least_row(n_rows: usize) -> f64 {
     2.5e-3 * f64::min(1.0, 40.0 / n_rows.max(1) as f64)
 }
 
+/// A pivot of J P Jᵀ below this part of what it was is in doubt: the hold of forces is then a fifth of what it was, and
+/// whoever looks for pivots decides whether it is being lost; what rounding leaves grows on the way there.
+const LEAST_HOLD: f64 = 4e-2;
+
 /// Up to so many rows the pivots themselves are told; a system with more is not watched for singular positions, since one of
 /// its pivots is always small.
 const MOST_WATCHED: usize = 1000;
@@ -37,17 +41,21 @@ pub(crate) const LONGEST: usize = 60_000;
 ///
 /// The first output is positive if no pivot of M is in doubt, the second if none of the rows is; the third is the least
 /// pivot of the rows, each times the square of its scale.
-pub(crate) fn acceleration(source: &Source, kept: &[usize], scales: &[f64]) -> Option<Program> {
+///
+/// What controls ask for is done as well, as far as nothing bounds their forces: `asked_scales` are the reciprocal lengths of
+/// their rows where the motion began.
+pub(crate) fn acceleration(source: &Source, kept: &[usize], scales: &[f64], asked_scales: &[f64]) -> Option<Program> {
     let is_whole = kept.len() == source.rows.len();
     let has_nonideal = !source.nonideal.is_empty();
-    if !is_whole && (has_nonideal || source.needs_lambda) {
+    let has_controls = !source.asked.is_empty();
+    if (!is_whole && (has_nonideal || source.needs_lambda)) || (has_nonideal && has_controls) {
         return None;
     }
     let mut program = Elimination::new(source);
     let factored = program.factored(source, kept, scales)?;
     let mut force = program.values(&source.force)?;
     let rhs = program.values(&kept.iter().map(|&r| source.rhs[r]).collect::<Vec<_>>())?;
-    let mut solution = program.solve(&factored, &force, &rhs);
+    let mut solution = program.solve(&factored, numbered(&force), &rhs);
     // C follows from the multipliers of the ideal part, and acts like a force
     let (mut power, mut works) = (None, vec![None; source.integrands.len()]);
     if has_nonideal {
@@ -62,7 +70,16 @@ pub(crate) fn acceleration(source: &Source, kept: &[usize], scales: &[f64]) -> O
             works[offset + k] = Some(value);
         }
         force = force.iter().zip(&C).map(|(&f, &c)| program.assembler.add(f, c)).collect();
-        solution = program.solve(&factored, &force, &rhs);
+        solution = program.solve(&factored, numbered(&force), &rhs);
+    }
+    let mut of_controls = Vec::new();
+    if has_controls {
+        let powers = program.steer(source, &factored, kept, asked_scales, &mut solution)?;
+        for k in 0..source.n_controls {
+            let own: Vec<Register> = (0..powers.len()).filter(|&i| source.owner[i] == k).map(|i| powers[i]).collect();
+            of_controls.push(program.sum(&own)?);
+        }
+        power = program.sum(&powers);
     }
     if is_whole {
         program.bind(&source.lambda, &solution.lambda);
@@ -75,7 +92,7 @@ pub(crate) fn acceleration(source: &Source, kept: &[usize], scales: &[f64]) -> O
         *rate = work.map_or(*rate, |work| program.assembler.add(*rate, work));
     }
     let qdot = program.values(&source.qdot)?;
-    program.finish(&qdot, &[solution.x, rates].concat())
+    program.finish(&qdot, &[solution.x, rates, of_controls].concat())
 }
 
 /// The program from t, q, q̇ and parameters to the least pivots and to the smallest change, in the mass metric, that
@@ -85,7 +102,7 @@ pub(crate) fn correction(source: &Source, rows: &[usize], residuals: &[Expr]) ->
     let factored = program.factored(source, rows, &[])?;
     let residuals = program.values(&rows.iter().map(|&r| residuals[r]).collect::<Vec<_>>())?;
     let rhs: Vec<Register> = residuals.into_iter().map(|r| program.assembler.neg(r)).collect();
-    let x = program.solve(&factored, &[], &rhs).x;
+    let x = program.solve(&factored, Vec::new(), &rhs).x;
     program.finish(&[], &x)
 }
 
@@ -113,6 +130,22 @@ struct Factored {
 struct Solution {
     x: Vec<Register>,
     lambda: Vec<Register>,
+}
+
+/// What forces of controls reach.
+struct Reach {
+    /// J P Jᵀ.
+    gram: Vec<Vec<Register>>,
+    /// P Jᵢᵀ for each asked row, over the driven coordinates.
+    PJ: Vec<Vec<Register>>,
+    /// The motions they are made of: K A_cᵢᵀ of each row, or K eⱼ of each driven coordinate.
+    ways: Vec<Solution>,
+    is_by_rows: bool,
+}
+
+/// Entries with their places.
+fn numbered(entries: &[Register]) -> Vec<(usize, Register)> {
+    entries.iter().copied().enumerate().collect()
 }
 
 /// A symmetric matrix: for each row its entries, both triangles.
@@ -228,10 +261,10 @@ impl<'s> Elimination<'s> {
         if pivot == diagonal { pivot } else { self.minus_product(pivot, least, diagonal) }
     }
 
-    /// The x with (x − M⁻¹f)ᵀ M (x − M⁻¹f) least and A x = g, and its multipliers; an empty f is zero.
-    fn solve(&mut self, factored: &Factored, f: &[Register], g: &[Register]) -> Solution {
+    /// The x with (x − M⁻¹f)ᵀ M (x − M⁻¹f) least and A x = g, and its multipliers; f is given by its entries.
+    fn solve(&mut self, factored: &Factored, f: Vec<(usize, Register)>, g: &[Register]) -> Solution {
         let Factored { n, M, place, Z, S } = factored;
-        let loads = f.iter().enumerate().map(|(i, &f)| (place[i], f)).collect();
+        let loads = f.into_iter().map(|(i, f)| (place[i], f)).collect();
         let u = self.forward(M, place, loads);
         let mut x: Vec<Option<Register>> =
             (0..*n).map(|p| u.get(&p).map(|&u| self.assembler.mul(u, M.inverse[p]))).collect();
@@ -249,6 +282,175 @@ impl<'s> Elimination<'s> {
             }
         }
         Solution { x: self.backward(M, place, x), lambda }
+    }
+
+    /// Adds what the forces of controls do to a motion that the constraints alone would make; the power of each asked row.
+    ///
+    /// With K f what the constraints leave of a force, J = A_c K S and P = W⁻¹,
+    ///
+    /// $$ (J P J^T)\mu = b_c - A_c\ddot q, \qquad w = P J^T\mu, \qquad \ddot q \leftarrow \ddot q + K S w $$
+    ///
+    /// and row i has the power μᵢ (P Jᵢᵀ)·q̇. Doubts about pivots of J P Jᵀ are those about rows.
+    fn steer(
+        &mut self,
+        source: &Source,
+        factored: &Factored,
+        kept: &[usize],
+        scales: &[f64],
+        solution: &mut Solution,
+    ) -> Option<Vec<Register>> {
+        let mut rows = Vec::with_capacity(source.asked.len());
+        for row in &source.asked {
+            rows.push(self.entries(row)?);
+        }
+        let mut rest = self.values(&source.asked_rhs)?;
+        for (rest, row) in rest.iter_mut().zip(&rows) {
+            for &(j, a) in row {
+                *rest = self.minus_product(*rest, a, solution.x[j]);
+            }
+        }
+        let reach = match source.weight.is_empty() && source.driven.len() == factored.n {
+            true => self.reach_of_any_force(source, factored, kept, &rows)?,
+            false => self.reach_of_driven(source, factored, &rows)?,
+        };
+        let mu = self.share(&reach, rest, scales)?;
+        let w: Vec<Register> = (0..source.driven.len()).map(|j| self.combined(&mu, &reach.PJ, j)).collect();
+        // K S w, and for forces on some coordinates what it changes of λ
+        let (factors, ways) = if reach.is_by_rows { (&mu, &reach.ways) } else { (&w, &reach.ways) };
+        for (&factor, way) in factors.iter().zip(ways) {
+            for (x, &d) in solution.x.iter_mut().zip(&way.x) {
+                *x = self.plus_product(Some(*x), factor, d);
+            }
+            for (lambda, &d) in solution.lambda.iter_mut().zip(&way.lambda).filter(|_| !reach.is_by_rows) {
+                *lambda = self.plus_product(Some(*lambda), factor, d);
+            }
+        }
+        let velocities = self.values(&source.driven.iter().map(|&j| source.qdot[j]).collect::<Vec<_>>())?;
+        let mut powers = Vec::with_capacity(mu.len());
+        for (&mu, PJ) in mu.iter().zip(&reach.PJ) {
+            let push = self.dot(PJ, &velocities)?;
+            powers.push(self.assembler.mul(mu, push));
+        }
+        Some(powers)
+    }
+
+    /// All coordinates are driven and W = M⁻¹: J P Jᵀ = A_c K A_cᵀ, and P Jᵢᵀ = M K A_cᵢᵀ = A_cᵢᵀ + Aᵀνᵢ.
+    fn reach_of_any_force(
+        &mut self,
+        source: &Source,
+        factored: &Factored,
+        kept: &[usize],
+        rows: &[Vec<(usize, Register)>],
+    ) -> Option<Reach> {
+        let zero = self.assembler.constant(0.0);
+        let ways: Vec<Solution> =
+            rows.iter().map(|row| self.solve(factored, row.clone(), &vec![zero; kept.len()])).collect();
+        let mut PJ = Vec::with_capacity(rows.len());
+        for (row, way) in rows.iter().zip(&ways) {
+            let mut pushed = vec![zero; factored.n];
+            row.iter().for_each(|&(j, a)| pushed[j] = a);
+            for (&r, &nu) in kept.iter().zip(&way.lambda) {
+                for (j, a) in self.entries(&source.rows[r])? {
+                    pushed[j] = self.plus_product(Some(pushed[j]), a, nu);
+                }
+            }
+            PJ.push(pushed);
+        }
+        let mut gram = Vec::with_capacity(rows.len());
+        for row in rows {
+            let entry = |way: &Solution| row.iter().map(|&(j, a)| (a, way.x[j])).collect::<Vec<_>>();
+            gram.push(ways.iter().map(|way| self.sum_of_products(&entry(way))).collect::<Option<_>>()?);
+        }
+        Some(Reach { gram, PJ, ways, is_by_rows: true })
+    }
+
+    /// Forces on some coordinates: J by what a unit of each does, W as given or SᵀM⁻¹S.
+    fn reach_of_driven(
+        &mut self,
+        source: &Source,
+        factored: &Factored,
+        rows: &[Vec<(usize, Register)>],
+    ) -> Option<Reach> {
+        let (zero, one) = (self.assembler.constant(0.0), self.assembler.constant(1.0));
+        let rest = vec![zero; factored.Z.len()];
+        let ways: Vec<Solution> = source.driven.iter().map(|&j| self.solve(factored, vec![(j, one)], &rest)).collect();
+        let mut J: Vec<Vec<Register>> = Vec::with_capacity(rows.len());
+        for row in rows {
+            let entry = |way: &Solution| row.iter().map(|&(j, a)| (a, way.x[j])).collect::<Vec<_>>();
+            J.push(ways.iter().map(|way| self.sum_of_products(&entry(way))).collect::<Option<_>>()?);
+        }
+        let weight = self.weight(source, factored)?;
+        let least = self.assembler.constant(LEAST_MASS);
+        let W = self.factor(weight, |program, _, pivot, diagonal| {
+            let above = program.above(pivot, diagonal, least);
+            program.mass_pivot = program.assembler.min(program.mass_pivot, above);
+        })?;
+        let PJ: Vec<Vec<Register>> = J.iter().map(|row| self.eliminate(&W, row.clone())).collect();
+        let mut gram = Vec::with_capacity(rows.len());
+        for row in &J {
+            gram.push(PJ.iter().map(|PJ| self.dot(row, PJ)).collect::<Option<_>>()?);
+        }
+        Some(Reach { gram, PJ, ways, is_by_rows: false })
+    }
+
+    /// W of the driven coordinates.
+    fn weight(&mut self, source: &Source, factored: &Factored) -> Option<Symmetric> {
+        let k = source.driven.len();
+        if !source.weight.is_empty() {
+            let entries = self.values(&source.weight)?;
+            return Some(entries.chunks(k).map(|row| row.iter().copied().enumerate().collect()).collect());
+        }
+        let one = self.assembler.constant(1.0);
+        let Factored { n, M, place, .. } = factored;
+        let mut weight = Vec::with_capacity(k);
+        for &j in &source.driven {
+            // M⁻¹eⱼ
+            let u = self.forward(M, place, BTreeMap::from([(place[j], one)]));
+            let x = (0..*n).map(|p| u.get(&p).map(|&u| self.assembler.mul(u, M.inverse[p]))).collect();
+            let x = self.backward(M, place, x);
+            weight.push(source.driven.iter().map(|&i| x[i]).enumerate().collect());
+        }
+        Some(weight)
+    }
+
+    /// μ with J P Jᵀμ = rest.
+    fn share(&mut self, reach: &Reach, rest: Vec<Register>, scales: &[f64]) -> Option<Vec<Register>> {
+        let least = self.assembler.constant(least_row(rest.len()));
+        let hold = self.assembler.constant(LEAST_HOLD);
+        let gram = reach.gram.iter().map(|row| row.iter().copied().enumerate().collect()).collect();
+        let G = self.factor(gram, |program, row, pivot, diagonal| {
+            let above = program.above(pivot, diagonal, least);
+            program.row_pivot = program.assembler.min(program.row_pivot, above);
+            // beside what it was where the motion began
+            let scale = scales.get(row).copied().unwrap_or(0.0);
+            let square = program.assembler.constant(scale * scale);
+            let told = program.assembler.mul(square, pivot);
+            let above = program.assembler.sub(told, hold);
+            program.row_pivot = program.assembler.min(program.row_pivot, above);
+        })?;
+        Some(self.eliminate(&G, rest))
+    }
+
+    /// Σ factorᵢ rowᵢ[j].
+    fn combined(&mut self, factors: &[Register], rows: &[Vec<Register>], j: usize) -> Register {
+        let mut sum = None;
+        for (&factor, row) in factors.iter().zip(rows) {
+            sum = Some(self.plus_product(sum, factor, row[j]));
+        }
+        sum.unwrap_or_else(|| self.assembler.constant(0.0))
+    }
+
+    fn dot(&mut self, x: &[Register], y: &[Register]) -> Option<Register> {
+        let pairs: Vec<(Register, Register)> = x.iter().copied().zip(y.iter().copied()).collect();
+        self.sum_of_products(&pairs)
+    }
+
+    fn sum_of_products(&mut self, pairs: &[(Register, Register)]) -> Option<Register> {
+        let mut sum = None;
+        for &(a, b) in pairs {
+            sum = Some(self.plus_product(sum, a, b));
+        }
+        sum
     }
 
     /// x − a b.

@@ -120,7 +120,12 @@ fn refuse(equations: &Equations) -> Result<(), Box<Diagnostic>> {
     if let Some(first) = model.only_at_times().first() {
         let message =
             format!("a model with {first} is not exported: which rows hold is no function of the state alone");
-        return refused(&message, "leave contacts and friction out, or state a held contact as a `constraint`");
+        let help = "leave contacts and friction out, or state a held contact as a `constraint`";
+        let d = Diagnostic::error("Z705", message).help(help);
+        return Err(Box::new(match model.first_at_times() {
+            Some(span) => d.at(span, "holds only at times"),
+            None => d,
+        }));
     }
     let driven = model.driven();
     let is_bounded = model.controls.iter().any(|c| !c.limit.is_empty());

@@ -9,11 +9,12 @@ use crate::diagnostic::Diagnostic;
 use crate::equations::Equations;
 use crate::quantity::{number, rounded};
 use crate::samples::{Column, Samples};
-use crate::sheet::Sheet;
+use crate::sheet::{Sheet, SheetColumn};
 use crate::simulate::columns;
 use crate::start::joined;
 use crate::syntax::name::canonical;
 use crate::system::System;
+use crate::units::Dimension;
 use crate::verdict::failure;
 
 /// A path: every coordinate as a smooth function of time.
@@ -31,12 +32,7 @@ impl Path {
         let coordinates = &equations.model.coordinates;
         let Some(time) = sheet.columns.first() else { return Err("it has no columns".into()) };
         let find = |name: &str| sheet.columns[1..].iter().find(|column| canonical(&column.name) == canonical(name));
-        let missing: Vec<String> =
-            coordinates.iter().filter(|c| find(&c.name).is_none()).map(|c| format!("`{}`", c.name)).collect();
-        if !missing.is_empty() {
-            let there: Vec<String> = sheet.names();
-            return Err(format!("it has no column for {}; its columns are {}", joined(&missing), joined(&there)));
-        }
+        check_columns(equations, sheet)?;
         let mut curves = Vec::new();
         for column in coordinates.iter().filter_map(|c| find(&c.name)) {
             let line = |row: usize| sheet.lines.get(row).copied().unwrap_or(0);
@@ -57,6 +53,50 @@ impl Path {
     fn at(&self, t: f64) -> (State, Vec<f64>) {
         let values = |order: usize| self.curves.iter().map(|c| c[order].value(t)).collect::<Vec<f64>>();
         (State { t, q: values(0), qdot: values(1) }, values(2))
+    }
+}
+
+/// Tells what is wrong with the columns of a sheet: one for each coordinate, none twice, each in a unit that fits.
+fn check_columns(equations: &Equations, sheet: &Sheet) -> Result<(), String> {
+    let coordinates = &equations.model.coordinates;
+    let names: Vec<&str> = coordinates.iter().map(|c| c.name.as_str()).collect();
+    let form = format!("name them in its first row, as in `t, {}`", names.join(", "));
+    if sheet.columns.iter().all(|column| column.name.is_empty()) {
+        return Err(format!("its columns have no names; {form}"));
+    }
+    let (time, columns) = (&sheet.columns[0], &sheet.columns[1..]);
+    let is_called = |name: &str, other: &str| canonical(name) == canonical(other);
+    let mut missing = Vec::new();
+    for coordinate in coordinates {
+        let name = &coordinate.name;
+        let found: Vec<&SheetColumn> = columns.iter().filter(|c| is_called(&c.name, name)).collect();
+        match (found.as_slice(), coordinate.dimension) {
+            ([], _) => missing.push(format!("`{name}`")),
+            ([column], Some(dimension)) => check_unit(column, dimension)?,
+            ([_], None) => {}
+            _ => return Err(format!("it has {} columns for `{name}`; leave one", found.len())),
+        }
+    }
+    if names.iter().any(|name| is_called(&time.name, name)) {
+        return Err(format!("its first column is `{}`, where the time belongs; {form}", time.name));
+    }
+    check_unit(time, Dimension::SECOND).map_err(|why| format!("{why}; its first column is the time"))?;
+    match missing.is_empty() {
+        true => Ok(()),
+        false => Err(format!("it has no column for {}, only {}; {form}", joined(&missing), joined(&sheet.names()))),
+    }
+}
+
+/// Whether the unit of a column, if it has one, is that of a dimension.
+fn check_unit(column: &SheetColumn, dimension: Dimension) -> Result<(), String> {
+    let Some(unit) = &column.unit else { return Ok(()) };
+    match unit.dimension.same(dimension) {
+        true => Ok(()),
+        false => {
+            let word = |d: Dimension| d.word().map_or_else(|| format!("in {}", d.unit()), |word| format!("a {word}"));
+            let (given, wanted) = (word(unit.dimension), word(dimension));
+            Err(format!("column `{}` is {given} and should be {wanted}", column.name))
+        }
     }
 }
 
@@ -87,6 +127,17 @@ impl Peak {
     }
 }
 
+/// A force that is larger than the model allows.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Excess {
+    /// The largest force, and when.
+    pub peak: Peak,
+    /// The limit.
+    pub limit: f64,
+    /// From when to when it is exceeded, between the rows by straight lines.
+    pub spans: Vec<(f64, f64)>,
+}
+
 /// What a path needs and whether it is possible.
 #[derive(Clone, Debug, Default)]
 pub struct Inverse {
@@ -99,6 +150,8 @@ pub struct Inverse {
     pub left: Vec<Peak>,
     /// The coordinates whose acceleration no force on the driven ones makes, with the largest miss.
     pub missed: Vec<Peak>,
+    /// The forces that exceed the limits of the model.
+    pub exceeded: Vec<Excess>,
     /// How many directions of the path the driven coordinates reach at least, and how many the constraints leave.
     pub rank: (usize, usize),
 }
@@ -106,7 +159,7 @@ pub struct Inverse {
 impl Inverse {
     /// Whether the path can be taken.
     pub fn is_possible(&self) -> bool {
-        self.left.is_empty() && self.missed.is_empty()
+        self.left.is_empty() && self.missed.is_empty() && self.exceeded.is_empty()
     }
 }
 
@@ -122,6 +175,7 @@ const MET: f64 = 1e-4;
 ///
 /// is solved for w and λ; what of the path constraints or missing forces make impossible is told.
 pub fn inverse(mut equations: Equations, path: &Path, driven: &[usize]) -> Result<Inverse, Box<Diagnostic>> {
+    let limits = limits(&equations, driven);
     // the path takes the place of what the model asks for
     equations.model.controls.clear();
     equations.asked.clear();
@@ -143,7 +197,65 @@ pub fn inverse(mut equations: Equations, path: &Path, driven: &[usize]) -> Resul
         let seen = taken.and_then(|()| record.look(&snapshot, &mut following));
         seen.map_err(|error| Box::new(failure::explain(&equations, &state, &error)))?;
     }
-    Ok(record.finish())
+    let mut found = record.finish();
+    found.exceeded = exceeded(&found, driven, &limits);
+    Ok(found)
+}
+
+/// The limit on each driven coordinate that the controls of the model state, infinite where there is none.
+fn limits(equations: &Equations, driven: &[usize]) -> Vec<f64> {
+    let model = &equations.model;
+    let mut limits = vec![f64::INFINITY; driven.len()];
+    for control in &model.controls {
+        let values = model.constants(&control.limit);
+        for (k, value) in control.driven(model.n_coordinates()).into_iter().zip(values) {
+            if let Some(place) = driven.iter().position(|&j| j == k) {
+                limits[place] = limits[place].min(value);
+            }
+        }
+    }
+    limits
+}
+
+/// Where the forces found are larger than their limits.
+fn exceeded(inverse: &Inverse, driven: &[usize], limits: &[f64]) -> Vec<Excess> {
+    let column = |label: &str| inverse.samples.columns.iter().find(|c| c.label == label).map(|c| c.values.as_slice());
+    let Some(times) = inverse.samples.columns.first().map(|c| c.values.as_slice()) else { return Vec::new() };
+    let mut found = Vec::new();
+    for (place, peak) in inverse.forces.iter().enumerate().take(driven.len()) {
+        let limit = limits[place];
+        let Some(forces) = column(&format!("control({})", peak.name)) else { continue };
+        let spans = spans_above(times, forces, limit);
+        if !spans.is_empty() {
+            found.push(Excess { peak: peak.clone(), limit, spans });
+        }
+    }
+    found
+}
+
+/// From when to when |force| is above a limit.
+fn spans_above(times: &[f64], forces: &[f64], limit: f64) -> Vec<(f64, f64)> {
+    /// Above by less than this part is rounding, or what a spline leaves.
+    const ROUNDING: f64 = 1e-9;
+    let over = |k: usize| forces[k].abs() - limit * (1.0 + ROUNDING);
+    let mut spans: Vec<(f64, f64)> = Vec::new();
+    for k in 0..times.len() {
+        let crossing = |a: usize, b: usize| times[a] + (times[b] - times[a]) * over(a) / (over(a) - over(b));
+        if over(k) <= 0.0 {
+            continue;
+        }
+        match spans.last_mut().filter(|_| k > 0 && over(k - 1) > 0.0) {
+            Some(last) => last.1 = times[k],
+            None => spans.push((if k > 0 { crossing(k - 1, k) } else { times[k] }, times[k])),
+        }
+        if k + 1 < times.len()
+            && over(k + 1) <= 0.0
+            && let Some(last) = spans.last_mut()
+        {
+            last.1 = crossing(k, k + 1);
+        }
+    }
+    spans
 }
 
 /// The largest value of a quantity along the path, beside the largest size of the terms it is made of.
@@ -277,6 +389,7 @@ impl Record {
             missed: missed.map(|(peak, miss)| told(peak, miss, "")).collect(),
             samples: Samples { columns: self.columns },
             forces: self.forces,
+            exceeded: Vec::new(),
             left,
             rank,
         }
@@ -294,7 +407,7 @@ pub fn obstacles(inverse: &Inverse, driven: &[String]) -> Vec<Diagnostic> {
         };
         let what = if peak.level == "positions" { "path leaves" } else { &format!("{} of the path leave", peak.level) };
         let message = format!("the {what} constraint `{}` by up to {value}{unit} at t = {t}", peak.name);
-        let d = Diagnostic::warning("Z706", message);
+        let d = Diagnostic::error("Z706", message);
         let d = match peak.level {
             "accelerations" => d.help("rows that lie closer together give better accelerations"),
             _ => d,
@@ -310,7 +423,7 @@ pub fn obstacles(inverse: &Inverse, driven: &[String]) -> Vec<Diagnostic> {
             number(reached as f64)
         );
         let worst = inverse.missed.iter().max_by(|a, b| a.value.total_cmp(&b.value));
-        let d = Diagnostic::warning("Z706", message).with_note(format!("missing: {}", joined(&names)));
+        let d = Diagnostic::error("Z706", message).with_note(format!("missing: {}", joined(&names)));
         let d = match worst {
             Some(peak) => d.with_note(format!(
                 "the acceleration of `{}` is off by up to {} at t = {}",
@@ -322,7 +435,29 @@ pub fn obstacles(inverse: &Inverse, driven: &[String]) -> Vec<Diagnostic> {
         };
         found.push(d.help("drive more coordinates, or choose a path that the others take by themselves"));
     }
+    found.extend(inverse.exceeded.iter().map(too_large));
     found
+}
+
+/// Z706: a force beyond its limit.
+fn too_large(Excess { peak, limit, spans }: &Excess) -> Diagnostic {
+    const MOST: usize = 4;
+    let unit = if peak.unit.is_empty() { String::new() } else { format!(" {}", peak.unit) };
+    let message = format!(
+        "the path needs a force of {}{unit} on `{}` at t = {}, and its limit is {}{unit}",
+        rounded(peak.value, 4),
+        peak.name,
+        rounded(peak.t, 6),
+        rounded(*limit, 4),
+    );
+    let span = |(from, to): &(f64, f64)| format!("t = {} to {}", rounded(*from, 6), rounded(*to, 6));
+    let mut shown: Vec<String> = spans.iter().take(MOST).map(span).collect();
+    if spans.len() > MOST {
+        shown.push(format!("{} times more", spans.len() - MOST));
+    }
+    Diagnostic::error("Z706", message)
+        .with_note(format!("above the limit: {}", joined(&shown)))
+        .help("take the path more slowly, or raise `limit`; `zwang run` shows how close a bounded force comes")
 }
 
 /// A system of which the accelerations of a path are asked.

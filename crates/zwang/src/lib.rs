@@ -27,6 +27,7 @@ mod exported;
 mod inspect;
 pub mod inverse;
 mod legendre;
+pub mod linearize;
 pub mod lower;
 mod mode;
 pub mod model;

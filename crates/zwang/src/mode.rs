@@ -24,10 +24,15 @@ struct Mode {
 
 impl Check {
     /// Leaves of contacts and friction what they are at a state: closed contacts and what sticks as constraints, sliding friction
-    /// as C. Returns the state, with the velocities after what is struck there. Nothing changes where all rows always hold.
-    pub(crate) fn enter_mode(&mut self, state: &State, settings: &Settings) -> Result<State, MotionError> {
+    /// as C. Returns the state, with the velocities after what is struck there, and the multipliers of the rows that are left.
+    /// Nothing changes where all rows always hold.
+    pub(crate) fn enter_mode(
+        &mut self,
+        state: &State,
+        settings: &Settings,
+    ) -> Result<(State, Option<Vec<f64>>), MotionError> {
         if !self.equations.is_one_sided() {
-            return Ok(state.clone());
+            return Ok((state.clone(), None));
         }
         let not_known = || MotionError::NotFinite { what: "a contact or its friction".into() };
         let parameters = self.system.parameters().to_vec();
@@ -39,12 +44,14 @@ impl Check {
         let Equations { rows, model, .. } = &self.equations;
         let name = |row: usize| model.constraints[rows[row].constraint].name.clone();
         self.modes = mode.words.iter().map(|&(row, word)| (name(row), word)).collect();
+        let acting: HashMap<Expr, f64> = rows.iter().map(|row| row.lambda).zip(mode.lambda.iter().copied()).collect();
         self.equations.keep(&mode).ok_or_else(not_known)?;
+        let kept = self.equations.rows.iter().map(|row| acting.get(&row.lambda).copied()).collect();
         self.constraints = verdict::classify(&mut self.equations);
         let coding = self.system.coding();
         self.system = System::compile(&mut self.equations, true, coding).ok_or_else(not_known)?;
         self.system.set_parameters(&parameters);
-        Ok(mode.state)
+        Ok((mode.state, kept))
     }
 }
 

@@ -408,6 +408,11 @@ impl Model {
         contacts.chain(self.frictions.iter().map(rough)).collect()
     }
 
+    /// Where the first of what holds only at times is stated.
+    pub fn first_at_times(&self) -> Option<Span> {
+        self.contacts.iter().map(|c| c.span).chain(self.frictions.iter().map(|law| law.span)).next()
+    }
+
     /// The coordinates that controls drive.
     pub fn driven(&self) -> Vec<usize> {
         let mut driven: Vec<usize> = self.controls.iter().flat_map(|c| c.driven(self.n_coordinates())).collect();

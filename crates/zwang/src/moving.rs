@@ -7,6 +7,7 @@ use zwang_expr::{Expr, Graph};
 use zwang_motion::{Instant, Jacobian, Matrix, MotionError, Reaction, State};
 
 use crate::compiled::{Coding, Compiled};
+use crate::control::weight;
 use crate::equations::{Equations, SparseRow};
 use crate::model::{Change, Derived, Level, Model};
 use crate::switches::switches;
@@ -332,6 +333,13 @@ pub(crate) struct Source {
     pub(crate) needs_lambda: bool,
     /// What the nonideal laws add to the last of them, with λ of the ideal part.
     pub(crate) nonideal_works: Vec<Expr>,
+    /// A_c and b_c of controls, the coordinates they drive, W where it is given, and the control of each row.
+    pub(crate) asked: Vec<SparseRow>,
+    pub(crate) asked_rhs: Vec<Expr>,
+    pub(crate) driven: Vec<usize>,
+    pub(crate) weight: Vec<Expr>,
+    pub(crate) owner: Vec<usize>,
+    pub(crate) n_controls: usize,
 }
 
 impl Source {
@@ -344,23 +352,35 @@ impl Source {
     pub(crate) fn shortened(&self) -> Source {
         let mut graph = Graph::clone(&self.graph);
         let held: FxHashSet<Expr> = self.inputs[self.held()].iter().copied().collect();
-        let matrices = self.mass.iter().chain(&self.rows).flatten().map(|(_, e)| *e);
-        let vectors = [&self.force, &self.rhs, &self.nonideal, &self.positions, &self.velocities, &self.integrands];
+        let matrices = self.mass.iter().chain(&self.rows).chain(&self.asked).flatten().map(|(_, e)| *e);
+        let vectors = [
+            &self.force,
+            &self.rhs,
+            &self.nonideal,
+            &self.positions,
+            &self.velocities,
+            &self.integrands,
+            &self.asked_rhs,
+            &self.weight,
+        ];
         let all: Vec<Expr> = matrices.chain(vectors.into_iter().flatten().copied()).collect();
         let mut short = graph.shortened(&all, |s| held.contains(&s)).into_iter();
         let mut next = || short.next().expect("as many as were given");
         let mut matrix = |rows: &[SparseRow]| -> Vec<SparseRow> {
             rows.iter().map(|row| row.iter().map(|(j, _)| (*j, next())).collect()).collect()
         };
-        let (mass, rows) = (matrix(&self.mass), matrix(&self.rows));
+        let (mass, rows, asked) = (matrix(&self.mass), matrix(&self.rows), matrix(&self.asked));
         let mut vector = |exprs: &[Expr]| -> Vec<Expr> { exprs.iter().map(|_| next()).collect() };
-        let [force, rhs, nonideal, positions, velocities, integrands] = vectors.map(|exprs| vector(exprs));
+        let [force, rhs, nonideal, positions, velocities, integrands, asked_rhs, weight] =
+            vectors.map(|exprs| vector(exprs));
         let graph = Arc::new(graph);
-        Source { graph, mass, force, nonideal, rows, rhs, positions, velocities, integrands, ..self.clone() }
+        let moved = Source { graph, mass, force, nonideal, rows, rhs, ..self.clone() };
+        Source { positions, velocities, integrands, asked, asked_rhs, weight, ..moved }
     }
 
     pub(crate) fn new(equations: &Equations) -> Source {
         let model = &equations.model;
+        let driven = if equations.asked.is_empty() { Vec::new() } else { model.driven() };
         Source {
             graph: Arc::new(model.graph.clone()),
             inputs: model.state_symbols(),
@@ -379,6 +399,12 @@ impl Source {
             has_power: false,
             needs_lambda: false,
             nonideal_works: Vec::new(),
+            asked: equations.asked.iter().map(|r| r.row.coefficients.clone()).collect(),
+            asked_rhs: equations.asked.iter().map(|r| r.row.rhs).collect(),
+            weight: weight(equations, &driven),
+            owner: equations.asked.iter().map(|r| r.row.constraint).collect(),
+            n_controls: model.controls.len(),
+            driven,
         }
     }
 }

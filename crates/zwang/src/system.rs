@@ -126,11 +126,18 @@ impl System {
         let energies = moving(&inputs, &energies)?;
 
         let lambdas: Vec<Expr> = equations.rows.iter().map(|r| r.lambda).collect();
-        let with_lambda: Vec<Expr> = inputs.iter().copied().chain(lambdas).collect();
+        let mut with_lambda: Vec<Expr> = inputs.iter().copied().chain(lambdas).collect();
+        let n_known = with_lambda.len();
+        // a contact that is no row yet does not push
+        if equations.n_always.is_none() {
+            let slips = model.frictions.iter().flat_map(|law| &law.slip);
+            with_lambda.extend(model.contacts.iter().flat_map(|c| &c.rows).chain(slips).map(|row| row.lambda));
+        }
         let nonideal = match equations.nonideal_force.is_empty() {
             true => None,
             false => Some(moving(&with_lambda, &equations.nonideal_force)?),
         };
+        with_lambda.truncate(n_known);
 
         let controls = match Controls::compile(equations, coding) {
             None => None,
@@ -221,7 +228,7 @@ impl System {
     }
 
     /// The explicit programs for independent rows, as far as the system allows for them.
-    fn make_explicit(&self, rows: &[usize], scales: &[f64]) -> Explicit {
+    fn make_explicit(&self, rows: &[usize], scales: &[f64], asked_scales: &[f64]) -> Explicit {
         let step = Step::new(self.coding);
         let mut explicit =
             Explicit { rows: rows.to_vec(), acceleration: None, positions: None, velocities: None, step };
@@ -233,7 +240,7 @@ impl System {
             compiled.hold(&self.parameters);
             compiled
         };
-        explicit.acceleration = acceleration(&source, rows, scales).map(compile);
+        explicit.acceleration = acceleration(&source, rows, scales, asked_scales).map(compile);
         if explicit.acceleration.is_some() {
             let first = |n_rows: usize| &rows[..rows.partition_point(|&r| r < n_rows)];
             let (positions, velocities) = (&source.positions, &source.velocities);
@@ -443,6 +450,7 @@ impl Dynamics for System {
         };
         self.with_lambda.clear();
         self.with_lambda.extend(self.inputs.iter().chain(lambda));
+        self.with_lambda.resize(nonideal.n_inputs(), 0.0);
         C.copy_from_slice(nonideal.run(&self.with_lambda));
         if C.iter().all(|c| c.is_finite()) {
             Ok(())
@@ -459,7 +467,11 @@ impl Dynamics for System {
         self.set(state);
         let Some(controls) = &mut self.controls else { return Ok(()) };
         controls.program.run(&self.inputs);
-        match controls.distribute(asked) {
+        let is_finite = controls.distribute(asked);
+        if let Some(error) = controls.trouble() {
+            return Err(error);
+        }
+        match is_finite {
             true => Ok(()),
             false => Err(controls.program.trouble(&self.graph, &self.symbols, &self.inputs)),
         }
@@ -477,9 +489,9 @@ impl Dynamics for System {
     }
 
     /// The scales of the first time stay while the rows are the same: they only say how long a row once was.
-    fn specialize(&mut self, rows: &[usize], scales: &[f64]) -> bool {
+    fn specialize(&mut self, rows: &[usize], scales: &[f64], asked_scales: &[f64]) -> bool {
         if self.explicit.as_ref().is_none_or(|explicit| explicit.rows != rows) {
-            self.explicit = Some(Box::new(self.make_explicit(rows, scales)));
+            self.explicit = Some(Box::new(self.make_explicit(rows, scales, asked_scales)));
         }
         self.explicit.as_ref().is_some_and(|explicit| explicit.acceleration.is_some())
     }

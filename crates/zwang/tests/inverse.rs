@@ -126,5 +126,31 @@ fn what_is_wrong_with_a_path_is_said() {
     let wrong = |text: &str| Path::new(&equations, &Sheet::parse(text).unwrap()).unwrap_err();
     assert!(wrong("t, x\n0, 1\n1, 2").contains("no column for `θ`"));
     assert!(wrong("t, x, theta\n0, 1, 0\n0, 2, 0").contains("line 3 the time does not grow"));
+    assert!(wrong("t, x, theta, x\n0, 1, 0, 1\n1, 2, 0, 3").contains("2 columns for `x`"));
+    assert!(wrong("0, 1, 0\n1, 2, 0").contains("no names; name them in its first row, as in `t, x, θ`"));
+    assert!(wrong("x, t, theta\n0, 1, 0\n1, 2, 0").contains("first column is `x`, where the time belongs"));
+    assert!(wrong("t [m], x, theta\n0, 1, 0\n1, 2, 0").contains("is a length and should be a time"));
     assert!(Path::new(&equations, &Sheet::parse("t, x, theta\n0, 1, 0\n1, 2, 0").unwrap()).is_ok());
+}
+
+/// x = sin t with unit mass needs −sin t: more than 1/2 from π/6 on, more than 1/4 from asin 1/4 on. The smaller limit counts.
+#[test]
+fn forces_beyond_their_limits_are_told_with_times() {
+    let sheet = path("x", 401, |t| vec![t.sin()]);
+    for (limits, limit) in [("limit 0.5", 0.5f64), ("limit 0.25", 0.25), ("limit 2", 2.0)] {
+        let text = format!("coordinates x\nmass x: 1\ncontrol a: x = 0 with settling 1 and {limits}\nstart x = 0");
+        let inverse = found(&text, &sheet, &[0]);
+        if limit > 1.0 {
+            assert!(inverse.is_possible() && inverse.exceeded.is_empty());
+            continue;
+        }
+        assert!(!inverse.is_possible() && inverse.exceeded.len() == 1, "{:?}", inverse.exceeded);
+        let excess = &inverse.exceeded[0];
+        assert_eq!((excess.limit, excess.spans.len()), (limit, 1));
+        let (from, to) = excess.spans[0];
+        assert!((from - limit.asin()).abs() < 1e-5 && (to - 2.0).abs() < 1e-12, "{from} to {to}");
+        assert!((excess.peak.value - 1.0).abs() < 1e-4 && (excess.peak.t - std::f64::consts::FRAC_PI_2).abs() < 5e-3);
+        let said = format!("{:?}", obstacles(&inverse, &["`x`".into()]));
+        assert!(said.contains("Z706") && said.contains("its limit is"), "{said}");
+    }
 }

@@ -1,7 +1,7 @@
 //! Impact with friction: every combination of sticking, sliding and no impulse is tried, all contacts at once.
 
-use super::contact::Touching;
 use super::search::{Search, Tried, seek};
+use super::touching::Touching;
 use crate::Roughness;
 use crate::unilateral::{Friction, MOST_NORMALS, length};
 
@@ -74,32 +74,56 @@ impl Blows<'_> {
         // with two coefficients sticking and sliding may both be possible, and what can stick does
         let rough = || spots.iter().filter_map(|spot| spot.friction).map(|k| self.roughness[k]);
         let is_unique = rough().all(|r| r.holding == r.sliding);
-        let mut found: Option<After> = None;
-        let search = seek(&sizes, |at| {
-            let blows: Vec<Blow> = units.iter().zip(at).map(|(unit, &k)| unit[k]).collect();
-            let Some(after) = self.after(&spots, &blows) else { return Tried::Nothing };
-            let faults: Vec<f64> = (0..spots.len()).map(|k| self.fault(&spots[k], blows[k], &after)).collect();
-            if faults.iter().any(|fault| fault.is_nan()) {
-                return Tried::Nothing;
-            }
-            if faults.iter().any(|fault| *fault > EDGE) {
-                return Tried::Faulty(faults);
-            }
-            match &found {
-                Some(first) if is_unique && self.differ(first, &after) => return Tried::Another,
-                None => found = Some(after),
-                _ => {}
-            }
-            Tried::Fits
-        });
+        let repeats = self.repeats();
+        let mut found: Option<(After, Vec<Blow>)> = None;
+        let search =
+            seek(&sizes, |at| {
+                let blows: Vec<Blow> = units.iter().zip(at).map(|(unit, &k)| unit[k]).collect();
+                let Some(after) = self.after(&spots, &blows) else { return Tried::Nothing };
+                let faults: Vec<f64> = (0..spots.len()).map(|k| self.fault(&spots[k], blows[k], &after)).collect();
+                if faults.iter().any(|fault| fault.is_nan()) {
+                    return Tried::Nothing;
+                }
+                if faults.iter().any(|fault| *fault > EDGE) {
+                    return Tried::Faulty(faults);
+                }
+                match &found {
+                    Some((first, was)) if is_unique && self.differ(first, &after) => {
+                        // contacts that repeat others share the impulse
+                        let is_share =
+                            was.iter().zip(&blows).enumerate().filter(|(_, (x, y))| x != y).all(|(k, (x, y))| {
+                                (*x == Blow::Spared) != (*y == Blow::Spared) && repeats.contains(&k)
+                            });
+                        return if is_share { Tried::Fits } else { Tried::Another };
+                    }
+                    None => found = Some((after, blows)),
+                    _ => {}
+                }
+                Tried::Fits
+            });
         match (search, found) {
             (Search::Several, _) => Err(NoOutcome::Several),
-            (Search::Found { is_checked, .. }, Some(after)) => {
+            (Search::Found { is_checked, .. }, Some((after, _))) => {
                 Ok(Outcomes { impulses: after.impulses, is_unchecked: !is_checked })
             }
             (Search::NotFound, _) => Err(NoOutcome::NotFound),
             _ => Err(NoOutcome::None),
         }
+    }
+
+    /// Contacts whose rows repeat those of others that are struck: without them A M⁻¹Aᵀ of the normals has the same rank.
+    fn repeats(&self) -> Vec<usize> {
+        let (n, n_contacts) = (self.before.len(), self.touching.contacts.len());
+        let rank_without = |left_out: Option<usize>| {
+            let places: Vec<usize> = (0..n_contacts).filter(|c| Some(*c) != left_out).collect();
+            let entry = |i: usize, j: usize| self.touching.S[i * n + j];
+            rank(places.iter().flat_map(|&i| places.iter().map(move |&j| entry(i, j))).collect(), places.len())
+        };
+        let whole = rank_without(None);
+        if whole == n_contacts {
+            return Vec::new();
+        }
+        (0..n_contacts).filter(|&c| rank_without(Some(c)) == whole).collect()
     }
 
     fn spots(&self) -> Vec<Spot> {
@@ -266,6 +290,26 @@ fn pressed(spot: &Spot, impulses: &[f64]) -> [f64; MOST_NORMALS] {
         *push = by.iter().zip(impulses).map(|(x, p)| x * p).sum();
     }
     pushes
+}
+
+/// The rank of a symmetric matrix without negative directions, by pivots on its diagonal.
+fn rank(mut S: Vec<f64>, n: usize) -> usize {
+    /// Beside the largest, a pivot below this is rounding.
+    const NOTHING: f64 = 1e-12;
+    let top = (0..n).fold(0.0, |top: f64, i| top.max(S[i * n + i]));
+    let mut left: Vec<usize> = (0..n).collect();
+    while let Some(place) = (0..left.len()).max_by(|&a, &b| S[left[a] * (n + 1)].total_cmp(&S[left[b] * (n + 1)])) {
+        let p = left[place];
+        if !(S[p * n + p] > NOTHING * top) {
+            break;
+        }
+        left.swap_remove(place);
+        for &i in &left {
+            let factor = S[i * n + p] / S[p * n + p];
+            left.iter().for_each(|&j| S[i * n + j] -= factor * S[p * n + j]);
+        }
+    }
+    n - left.len()
 }
 
 /// G x = g by elimination with full pivots; where rows repeat each other some x are zero. None if rows exclude each other.

@@ -24,6 +24,55 @@ struct Try {
     begins: bool,
 }
 
+/// A mode that was tried, and why it is none.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TriedMode {
+    /// What each place does, by its first row that presses: `closed`, `open`, `sticks` or `slides`.
+    pub acts: Vec<(usize, &'static str)>,
+    /// What it misses most; none where it fits.
+    pub misses: Option<Inequality>,
+}
+
+/// An inequality that a mode does not keep.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Inequality {
+    /// The λ that presses has the wrong sign.
+    Pull {
+        /// The row.
+        row: usize,
+        /// λ, with the sign that it should have taken out.
+        lambda: f64,
+    },
+    /// A contact that lets go would be entered.
+    Enters {
+        /// The row.
+        row: usize,
+        /// The second derivative of its gap.
+        opening: f64,
+    },
+    /// What sticks is pulled harder than it can hold.
+    Cone {
+        /// The first row that presses.
+        row: usize,
+        /// The force along the slip.
+        force: f64,
+        /// The most it can be, μN.
+        most: f64,
+    },
+    /// What begins to slide turns against the friction that moves it.
+    TurnsBack {
+        /// The first row that presses.
+        row: usize,
+        /// The acceleration along the sense of the slip.
+        along: f64,
+    },
+    /// The equations of the mode have no solution.
+    NoSolution,
+}
+
+/// How many modes that were tried are told.
+const MOST_TOLD: usize = 4;
+
 /// Inequalities may be missed by this part of the terms in them: modes meet where they are equalities.
 const EDGE: f64 = 1e-9;
 
@@ -43,24 +92,44 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         let fired = if before.is_shared { &[] } else { fired };
         let units = self.units(resting, fired, &before.grips).map_err(Outcome::Failed)?;
         let sizes: Vec<usize> = units.iter().map(Vec::len).collect();
-        let mut found: Option<Vec<f64>> = None;
+        let repeats = self.repeats(resting).map_err(Outcome::Failed)?;
+        let mut found: Option<(Vec<f64>, Vec<usize>)> = None;
+        let mut told: Vec<TriedMode> = Vec::new();
+        let mut fits: Vec<TriedMode> = Vec::new();
         let search = seek(&sizes, |at| {
             self.take(&units, at);
             if before.is_shared && has_fired && before.is_same(&self.flow.modes) {
                 return Tried::Nothing;
             }
             // a mode without a solution is none
-            let Ok(faults) = self.faults(&units, at) else { return Tried::Nothing };
-            if faults.iter().any(|fault| fault.is_nan()) {
+            let faults = self.faults(&units, at).unwrap_or_default();
+            if faults.iter().any(|fault| fault.is_nan()) || faults.len() < at.len() {
+                if told.len() < MOST_TOLD {
+                    told.push(self.told(&units, at, Some(Inequality::NoSolution)));
+                }
                 return Tried::Nothing;
             }
             if faults.iter().any(|fault| *fault > EDGE) {
+                if told.len() < MOST_TOLD {
+                    let misses = self.missed_most(&units, at, &faults);
+                    told.push(self.told(&units, at, misses));
+                }
                 return Tried::Faulty(faults);
             }
             let qddot = &self.flow.instant.qddot;
             match &found {
-                Some(first) if differ(first, qddot, &self.flow.modes.free) => return Tried::Another,
-                None => found = Some(qddot.clone()),
+                Some((first, _)) if differ(first, qddot, &self.flow.modes.free) => {
+                    // contacts that repeat others share a force: which of them presses is not Coulomb's question
+                    if found.as_ref().is_some_and(|(_, was)| is_share(&units, was, at, &repeats)) {
+                        return Tried::Fits;
+                    }
+                    fits.push(self.told(&units, at, None));
+                    return Tried::Another;
+                }
+                None => {
+                    fits.push(self.told(&units, at, None));
+                    found = Some((qddot.clone(), at.to_vec()));
+                }
                 _ => {}
             }
             Tried::Fits
@@ -68,8 +137,8 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         let (t, rows) = (self.t, self.pressing(&units));
         let (at, is_checked) = match search {
             Search::Found { at, is_checked } => (at, is_checked),
-            Search::Several => return Err(Outcome::Ambiguous { t, rows, n_modes: 2 }),
-            Search::None => return Err(Outcome::Ambiguous { t, rows, n_modes: 0 }),
+            Search::Several => return Err(Outcome::Ambiguous { t, rows, n_modes: 2, tried: fits }),
+            Search::None => return Err(Outcome::Ambiguous { t, rows, n_modes: 0, tried: told }),
             Search::NotFound => return Err(Outcome::TooManyModes { t, rows }),
         };
         self.n_unchecked += usize::from(!is_checked);
@@ -78,6 +147,79 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         self.faults(&units, &at).map_err(Outcome::Failed)?;
         self.flow.modes.begins.fill(false);
         Ok(())
+    }
+
+    /// Of contacts that may close, those whose rows repeat what the others and the constraints say.
+    fn repeats(&mut self, resting: &[usize]) -> Result<Vec<usize>, MotionError> {
+        let flow = &mut self.flow;
+        let rank_of = |flow: &mut Flow<D>, without: Option<usize>| -> Result<usize, MotionError> {
+            flow.modes.open_all();
+            resting.iter().for_each(|&c| flow.modes.closed[c] = Some(c) != without);
+            flow.modes.switch();
+            flow.release();
+            flow.factor()?;
+            Ok(flow.all.rank())
+        };
+        let rank = rank_of(flow, None)?;
+        let mut repeats = Vec::new();
+        if rank < flow.modes.off.iter().filter(|off| !**off).count() {
+            for &c in resting {
+                if rank_of(flow, Some(c))? == rank {
+                    repeats.push(c);
+                }
+            }
+        }
+        flow.modes.open_all();
+        flow.release();
+        Ok(repeats)
+    }
+
+    /// A mode in words.
+    fn told(&self, units: &[Vec<Choice>], at: &[usize], misses: Option<Inequality>) -> TriedMode {
+        let act = |choice: &Choice| {
+            let row = |t: &Try| self.flow.modes.frictions[t.friction].normals[0];
+            match (&choice.friction, choice.contact) {
+                (Some(t), _) if t.grip == Grip::Sticks => Some((row(t), "sticks")),
+                (Some(t), _) if t.grip != Grip::Idle => Some((row(t), "slides")),
+                (_, Some((c, closed))) => {
+                    Some((self.flow.modes.contacts[c].row, if closed { "closed" } else { "open" }))
+                }
+                _ => None,
+            }
+        };
+        let acts = units.iter().zip(at).filter_map(|(unit, &k)| act(&unit[k])).collect();
+        TriedMode { acts, misses }
+    }
+
+    /// The inequality that the mode at hand misses most.
+    fn missed_most(&self, units: &[Vec<Choice>], at: &[usize], faults: &[f64]) -> Option<Inequality> {
+        let worst = (0..faults.len()).max_by(|&a, &b| faults[a].total_cmp(&faults[b]))?;
+        let choice = &units[worst][at[worst]];
+        let (flow, lambda) = (&self.flow, &self.flow.instant.lambda);
+        if let Some((c, closed)) = choice.contact {
+            let row = flow.modes.contacts[c].row;
+            let (opening, _) = excess(flow, row);
+            if closed && lambda[row] < 0.0 {
+                return Some(Inequality::Pull { row, lambda: lambda[row] });
+            } else if !closed {
+                return Some(Inequality::Enters { row, opening });
+            }
+        }
+        let t = choice.friction.as_ref()?;
+        let friction = &flow.modes.frictions[t.friction];
+        let (row, pushes) = (friction.normals[0], friction.pushes(lambda));
+        let rough = flow.modes.roughness[t.friction];
+        match t.grip {
+            Grip::Idle => None,
+            Grip::Sticks => {
+                let force = friction.slip.iter().map(|&row| lambda[row] * lambda[row]).sum::<f64>().sqrt();
+                Some(Inequality::Cone { row, force, most: rough.holding * rough.normal(&pushes) })
+            }
+            Grip::Slides(_) if friction.single().is_some() && t.press * pushes[0] < 0.0 => {
+                Some(Inequality::Pull { row, lambda: t.press * pushes[0] })
+            }
+            Grip::Slides(sense) => Some(Inequality::TurnsBack { row, along: sense * excess(flow, friction.slip[0]).0 }),
+        }
     }
 
     /// How often there were too many modes to look for another one that fits.
@@ -107,6 +249,22 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
                 self.shared.push(normals[0]);
             }
             flow.modes.switch();
+        }
+        // what sticks at several places shares the force along the slip
+        for k in 0..flow.modes.frictions.len() {
+            let (row, slip) = (flow.modes.frictions[k].normals[0], flow.modes.frictions[k].slip.clone());
+            if flow.modes.grips[k] != Grip::Sticks || self.undetermined.contains(&row) {
+                continue;
+            }
+            for slip_row in slip {
+                flow.modes.off[slip_row] = true;
+                flow.release();
+                flow.factor()?;
+                if flow.all.rank() == rank && !self.undetermined.contains(&row) {
+                    self.undetermined.push(row);
+                }
+                flow.modes.switch();
+            }
         }
         for c in 0..flow.modes.contacts.len() {
             let row = flow.modes.contacts[c].row;
@@ -289,6 +447,13 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         }
         Err(MotionError::NotConverged { residual: 0.0 })
     }
+}
+
+/// Whether two modes differ only in which of the contacts that repeat others press, and how the rest of them act.
+fn is_share(units: &[Vec<Choice>], was: &[usize], now: &[usize], repeats: &[usize]) -> bool {
+    let differs = units.iter().zip(was.iter().zip(now)).filter(|(_, (x, y))| x != y);
+    let mut closes = differs.map(|(unit, (&x, &y))| unit[x].contact.zip(unit[y].contact));
+    closes.all(|pair| pair.is_some_and(|((c, was), (_, now))| was != now && repeats.contains(&c)))
 }
 
 /// A q̈ − b of a row, whether it holds or not, and the size of its terms.

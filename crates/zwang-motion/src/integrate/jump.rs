@@ -77,6 +77,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
             return Err(Outcome::JumpedOff { event: own[0].0, row, is_velocity });
         }
         self.watch.passed(&found.which);
+        self.note_bounds();
         self.restart().map_err(Outcome::Failed)
     }
 
@@ -91,6 +92,10 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         // forces of a control are finite: velocities that it holds do not jump either
         if let Some(row) = flow.held_off(false, OFF).map_err(Outcome::Failed)? {
             return Err(Outcome::JumpedOff { event, row, is_velocity: true });
+        }
+        let is_off = flow.row_off(false, OFF).map_err(Outcome::Failed)?.is_some();
+        if is_off {
+            self.undone.push((self.t, event));
         }
         flow.project(true).map_err(Outcome::Failed)?;
         let mut y = std::mem::take(&mut self.y);

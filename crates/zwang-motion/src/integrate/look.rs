@@ -220,6 +220,11 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         &self.events
     }
 
+    /// Events that set velocities which the constraints do not allow, and when; what they allow of them was taken.
+    pub fn undone(&self) -> &[(f64, usize)] {
+        &self.undone
+    }
+
     /// Whether and where the motion is stiff for an explicit method.
     pub fn stiffness(&self) -> Option<&Stiffness> {
         self.stiffness.as_ref()

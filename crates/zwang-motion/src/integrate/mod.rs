@@ -5,17 +5,22 @@ mod contact;
 mod crossing;
 mod event;
 mod friction;
+mod impact;
 mod jump;
 mod look;
 mod onset;
 mod rattle;
+mod rest;
 mod runge_kutta;
+mod saturation;
 mod search;
 mod singular;
 mod step;
 mod step_size;
 mod stiff;
 mod tableau;
+mod touching;
+mod turns;
 mod watch;
 
 use crate::{
@@ -28,13 +33,16 @@ pub use crossing::Passage;
 use crossing::{Choice, Crossing, generic_rank};
 pub use event::Event;
 use event::{Found, Watch};
+pub use friction::{Inequality, TriedMode};
 pub use look::ForceParts;
 use onset::{Ahead, Verdict};
 use rattle::Rattle;
 use runge_kutta::RungeKutta;
+pub use saturation::Saturation;
 pub use step::Step;
 use stiff::Collocation;
 pub use tableau::{ORDER_5, ORDER_8, Tableau};
+use watch::Progress;
 
 /// What is wished of a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -100,6 +108,11 @@ pub enum Outcome {
         /// What went wrong at the last attempt, if something did.
         cause: Option<MotionError>,
     },
+    /// Driven coordinates lose their hold on what is asked: the forces grow without bound.
+    HoldLost {
+        /// The asked row they hold least.
+        row: usize,
+    },
     /// The implicit equations of a fixed-step method have no solution near: its step is too long.
     StepTooLong {
         /// The step.
@@ -118,6 +131,8 @@ pub enum Outcome {
         rows: Vec<usize>,
         /// How many different motions were found.
         n_modes: usize,
+        /// Those that were tried first: two that fit, or some of which none does.
+        tried: Vec<TriedMode>,
     },
     /// There are too many modes to try them all, and none was met that satisfies Coulomb's law.
     TooManyModes {
@@ -125,6 +140,11 @@ pub enum Outcome {
         t: f64,
         /// The rows that press.
         rows: Vec<usize>,
+    },
+    /// Very many steps have hardly moved the time on, and velocities go back and forth: a law without end, as that of a sign.
+    Stalled {
+        /// The coordinate whose velocity does.
+        coordinate: usize,
     },
     /// Contacts open and close without end.
     Restless {
@@ -212,6 +232,17 @@ enum Stepper {
     Fixed(Box<Rattle>),
 }
 
+impl Stepper {
+    /// The end of the step that was tried last.
+    fn end(&self) -> &[f64] {
+        match self {
+            Stepper::Explicit(rk) => &rk.end,
+            Stepper::Stiff(collocation) => &collocation.end,
+            Stepper::Fixed(rattle) => &rattle.end,
+        }
+    }
+}
+
 /// A motion under way.
 ///
 /// ```text
@@ -272,6 +303,12 @@ pub struct Motion<'d, D: Dynamics + ?Sized> {
     passages: Vec<Passage>,
     events: Vec<Event>,
     mode_changes: Vec<ModeChange>,
+    /// The bound at which each bounded force is, and every change of these.
+    sides: Vec<i8>,
+    saturations: Vec<Saturation>,
+    /// The longest step since the motion began or started afresh, and the accelerations at the ends of such steps.
+    longest: f64,
+    usual: Vec<f64>,
     /// Rows with friction, and contacts, whose force others share.
     shared: Vec<usize>,
     undetermined: Vec<usize>,
@@ -282,6 +319,11 @@ pub struct Motion<'d, D: Dynamics + ?Sized> {
     /// When changes of mode began to be counted, and how many there have been since.
     first_change: f64,
     n_changes: usize,
+    progress: Progress,
+    /// The largest size of the row of each contact.
+    row_tops: Vec<f64>,
+    /// Events that set velocities which the constraints do not allow, and when.
+    undone: Vec<(f64, usize)>,
     stiffness: Option<Stiffness>,
     rank: usize,
     /// The rank at the start, where the motion starts in a position in which the constraints lose rank.
@@ -331,6 +373,9 @@ const MOST_MOVED: f64 = 100.0;
 /// branch.
 const MOST_NOISE: f64 = 1000.0 / SHARE;
 
+/// A gap that is entered by less than this part of the tolerance is grazed: the error of the steps is as large.
+const DEPTH: f64 = 1.0;
+
 /// How much the last error counts beside the present one.
 const DAMPING: f64 = 0.3;
 
@@ -352,7 +397,7 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         let mut motion = Motion {
             stepper: Stepper::Explicit(RungeKutta::new(&ORDER_8, size)),
             crossing: Crossing::default(),
-            watch: Watch::new(flow.n_watched(), flow.n_turns()),
+            watch: Watch::new(flow.dynamics.n_events(), 2 * flow.n_bounded(), flow.n_turns(), plan.end - start.t),
             t0: start.t,
             t: start.t,
             h: 0.0,
@@ -382,12 +427,19 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
             passages: Vec::new(),
             events: Vec::new(),
             mode_changes: Vec::new(),
+            sides: vec![0; flow.n_bounded()],
+            saturations: Vec::new(),
+            longest: 0.0,
+            usual: vec![0.0; flow.n],
             shared: Vec::new(),
             undetermined: Vec::new(),
             n_unchecked: 0,
             tamed: Vec::new(),
             first_change: start.t,
             n_changes: 0,
+            progress: Progress::new(start),
+            row_tops: vec![0.0; flow.modes.contacts.len()],
+            undone: Vec::new(),
             stiffness: None,
             rank: 0,
             singular_start: None,
@@ -405,6 +457,7 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         motion.choose_solver();
         motion.begin()?;
         motion.begin_contact()?;
+        motion.note_bounds();
         motion.use_method(method)?;
         Ok(motion)
     }
@@ -463,6 +516,9 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
             self.flow.specialize();
         }
         self.crossing.reset();
+        self.flow.modes.depth = self.plan.tolerance * DEPTH;
+        self.longest = 0.0;
+        self.usual.fill(0.0);
         self.watch.begin(&mut self.flow)
     }
 
@@ -530,7 +586,7 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         }
         let end = self.plan.end;
         if self.t >= end - SHORTEST * (end - self.t0).max(end.abs()) {
-            self.outcome = Some(Outcome::End);
+            self.outcome = Some(self.strike_at_end().err().unwrap_or(Outcome::End));
             return false;
         }
         let taken = match self.singular_start.is_some() {
@@ -715,6 +771,13 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
     /// shorter one has to be tried.
     fn accept(&mut self, choice: Choice) -> Result<bool, Outcome> {
         let (t, h) = (self.t, choice.h);
+        if let Err(error) = self.rows_at_end(t + h) {
+            // a gap may have no value there, although nothing moves by it yet
+            self.h = 0.25 * h;
+            self.cause = Some(error);
+            self.counts.rejected += 1;
+            return Ok(false);
+        }
         self.step.start = t;
         self.step.end = t + h;
         self.step.h = h;
@@ -725,8 +788,15 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         {
             return Ok(false);
         }
-        if let Some(error) = self.flow.unreachable() {
-            return Err(Outcome::Failed(error));
+        self.watch_pace(h);
+        // an explicit acceleration does all that is asked, with a hold that is not in doubt
+        if self.pivot.is_none() || !matches!(self.stepper, Stepper::Explicit(_)) {
+            if let Some(error) = self.flow.unreachable() {
+                return Err(Outcome::Failed(error));
+            }
+            if let Some(row) = self.lost_row(h) {
+                return Err(Outcome::HoldLost { row });
+            }
         }
         if matches!(self.stepper, Stepper::Explicit(_)) && !self.look_for_crossing(choice).map_err(Outcome::Failed)? {
             // the branches do not meet: once more, without crossing
@@ -746,17 +816,27 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
             self.t = (self.fixed.0 + self.fixed.1 as f64 * self.h).min(self.plan.end);
             self.step.end = self.t;
         }
-        let end = match &mut self.stepper {
-            Stepper::Explicit(rk) => &rk.end,
-            Stepper::Stiff(collocation) => &collocation.end,
-            Stepper::Fixed(rattle) => &rattle.end,
-        };
-        self.y.copy_from_slice(end);
+        self.y.copy_from_slice(self.stepper.end());
+        self.watch_progress()?;
         self.watch_stiffness().map_err(Outcome::Failed)?;
         self.watch_solver().map_err(Outcome::Failed)?;
         self.finish_step().map_err(Outcome::Failed)?;
         self.mind_contradiction();
         Ok(true)
+    }
+
+    /// Whether rows that hold only at times can be evaluated at the end of a step.
+    fn rows_at_end(&mut self, t: f64) -> Result<(), MotionError> {
+        if self.flow.modes.is_empty() {
+            return Ok(());
+        }
+        let here = self.flow.instant.state.clone();
+        self.flow.place(t, self.stepper.end());
+        let mut gaps = vec![0.0; self.flow.h];
+        let state = std::mem::replace(&mut self.flow.instant.state, here);
+        let mut given = self.flow.dynamics.allocate();
+        self.flow.dynamics.fill(&state, &mut given)?;
+        self.flow.dynamics.fill_positions(&state, &mut gaps)
     }
 
     /// Events in the step, the end of the run inside it, and the way into the next step.
@@ -778,6 +858,9 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
             return Ok(());
         }
         self.goes_on = true;
+        if !self.method.is_fixed_step() {
+            self.h = self.h.min(self.watch.longest_step());
+        }
         self.measure_here();
         self.mind_lifting()
     }

@@ -2,7 +2,48 @@
 
 use super::*;
 
+/// How far the last steps have come.
+pub(super) struct Progress {
+    t: f64,
+    n_steps: usize,
+    /// For each velocity, its sign and how often it has changed since.
+    flips: Vec<(bool, usize)>,
+}
+
+impl Progress {
+    pub(super) fn new(start: &State) -> Progress {
+        Progress { t: start.t, n_steps: 0, flips: start.qdot.iter().map(|v| (*v > 0.0, 0)).collect() }
+    }
+}
+
 impl<D: Dynamics + ?Sized> Motion<'_, D> {
+    /// Ends a motion that would take more steps than anybody waits for because a law of the velocities goes back and forth.
+    pub(super) fn watch_progress(&mut self) -> Result<(), Outcome> {
+        /// Steps that are taken together, and the part of the run they must get through: else a run takes 10¹⁰ of them.
+        const STEPS: usize = 10_000;
+        const LEAST: f64 = 1e-6;
+        /// One in so many steps must turn a velocity back.
+        const FLIPS: usize = 20;
+        let n = self.flow.n;
+        let progress = &mut self.progress;
+        for ((positive, n_flips), v) in progress.flips.iter_mut().zip(&self.y[n..2 * n]) {
+            *n_flips += usize::from(*positive != (*v > 0.0));
+            *positive = *v > 0.0;
+        }
+        progress.n_steps += 1;
+        if progress.n_steps < STEPS {
+            return Ok(());
+        }
+        let most = (0..n).max_by_key(|&i| progress.flips[i].1).filter(|&i| progress.flips[i].1 > STEPS / FLIPS);
+        let is_slow = self.t - progress.t < LEAST * (self.plan.end - self.t0);
+        (progress.t, progress.n_steps) = (self.t, 0);
+        progress.flips.iter_mut().for_each(|(_, n_flips)| *n_flips = 0);
+        match most {
+            Some(coordinate) if is_slow => Err(Outcome::Stalled { coordinate }),
+            _ => Ok(()),
+        }
+    }
+
     /// The contradiction at the end of the step, if the constraints can no longer be met there. The rank stays as it was decided
     /// where the motion began.
     pub(super) fn watch_constraints(&mut self) -> Result<Option<MotionError>, MotionError> {
@@ -43,6 +84,47 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         Ok(false)
     }
 
+    /// Takes down how long steps are, and how large accelerations are at the ends of long ones.
+    pub(super) fn watch_pace(&mut self, h: f64) {
+        /// A step of this part of the longest is long.
+        const LONG: f64 = 0.5;
+        self.longest = self.longest.max(h);
+        if self.flow.control.is_none() || h < LONG * self.longest {
+            return;
+        }
+        let Stepper::Explicit(rk) = &self.stepper else { return };
+        let n = self.flow.n;
+        let rate = &rk.rate(rk.tableau.n_stages)[n..2 * n];
+        // what would not change the velocities much in such a step counts as nothing
+        for ((usual, a), v) in self.usual.iter_mut().zip(rate).zip(&self.flow.v_size) {
+            *usual = usual.max(a.abs()).max(v / self.longest);
+        }
+    }
+
+    /// The asked row on which the driven coordinates lose their hold, if a step of this length shows it: what is left of a row
+    /// has become small beside what it was, and the steps with it, because forces grow as the hold falls. A motion that passes
+    /// such a position with finite forces goes on.
+    pub(super) fn lost_row(&self, h: f64) -> Option<usize> {
+        /// So little is left of the row, and of the longest step.
+        const LOST: f64 = 1e-3;
+        /// What accelerations grow by at least, as a part of what the hold has lost: long steps have seen some of both already.
+        const GROWN: f64 = 0.02;
+        if h > LOST * self.longest {
+            return None;
+        }
+        let steering = &self.flow.control.as_ref()?.steering;
+        // a force at its bound does not grow
+        if steering.margins.iter().any(|margin| *margin < 0.0) {
+            return None;
+        }
+        let (row, left) = steering.weakest().filter(|(_, left)| *left < LOST)?;
+        let Stepper::Explicit(rk) = &self.stepper else { return Some(row) };
+        let n = self.flow.n;
+        let rate = &rk.rate(rk.tableau.n_stages)[n..2 * n];
+        let grows = rate.iter().zip(&self.usual).any(|(a, usual)| a.abs() * left > GROWN * usual);
+        grows.then_some(row)
+    }
+
     /// Leaves sparse algebra where a pivot becomes very small: S = B Bᵀ squares, and what corrects it then no longer gains.
     /// Singular positions that are crossed are no reason, since steps have no stage there.
     pub(super) fn watch_solver(&mut self) -> Result<(), MotionError> {
@@ -64,6 +146,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         self.make_dense()?;
         self.flow.all = Decomposition::new(&self.flow.settings);
         self.begin()?;
+        self.note_bounds();
         self.restart()?;
         self.restarted = true;
         Ok(())

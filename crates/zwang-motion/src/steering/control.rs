@@ -56,6 +56,27 @@ impl Control {
         Ok(())
     }
 
+    /// The reciprocal lengths of the asked rows, where all of them are independent and no force is bounded.
+    pub(crate) fn plain_scales(&self) -> Option<Vec<f64>> {
+        let (rows, n_asked) = (&self.steering, self.asked.rhs.len());
+        let is_plain = self.asked.limit.is_empty() && rows.rank() == n_asked && rows.whole_rank() == n_asked;
+        is_plain.then(|| rows.scales().to_vec())
+    }
+
+    /// How far a bounded force is from its upper and from its lower bound; from the one it is at, minus what that holds back.
+    pub(crate) fn distances(&self, place: usize) -> [f64; 2] {
+        /// What rounding leaves of a force that is just as large as its bound.
+        const ROUNDING: f64 = 16.0 * f64::EPSILON;
+        let (limit, (w, margin)) = (self.asked.limit[place], self.steering.bounded_force(place));
+        if limit.is_infinite() {
+            return [1.0, 1.0];
+        }
+        let near = if margin.abs() <= ROUNDING * limit { 0.0 } else { margin };
+        // what is held back counts for the other bound, too: a demand may jump from one to the other
+        let far = 2.0 * limit - margin;
+        if w >= 0.0 { [near, far] } else { [far, near] }
+    }
+
     /// q̈, u, λ and C at the instant, the equations being decomposed.
     ///
     /// First the motion q̈ₚ under the physical constraints alone, then u, then the motion with both, UK02 (6) with Q + u.

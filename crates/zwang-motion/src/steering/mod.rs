@@ -46,6 +46,8 @@ pub(crate) struct Steering {
     w: Vec<f64>,
     /// Multipliers of the rows: w = P Jᵀμ where no bound acts.
     pub(crate) multipliers: Vec<f64>,
+    /// How large the force within its bounds is beside the one without.
+    part: f64,
     /// How far each driven force is from its bound; negative where the bound acts, by what it holds back.
     pub(crate) margins: Vec<f64>,
 }
@@ -73,8 +75,14 @@ impl Steering {
             rhs: Vec::new(),
             w: Vec::new(),
             multipliers: Vec::new(),
+            part: 1.0,
             margins: Vec::new(),
         }
+    }
+
+    /// A driven force, and how far it is from its bound.
+    pub(crate) fn bounded_force(&self, place: usize) -> (f64, f64) {
+        (self.w[place], self.margins[place])
     }
 
     /// Rank of A_c K S: how many directions of what is asked the driven coordinates reach.
@@ -85,6 +93,18 @@ impl Steering {
     /// Rank of A_c K: how many directions the physical constraints leave.
     pub(crate) fn whole_rank(&self) -> usize {
         self.whole.rank
+    }
+
+    /// What each row is multiplied by to have length one where the rank was decided.
+    pub(crate) fn scales(&self) -> &[f64] {
+        &self.rows.scale
+    }
+
+    /// The row of which least is left beside those taken before it, and how much, beside its length where the rank was decided.
+    pub(crate) fn weakest(&self) -> Option<(usize, f64)> {
+        let (rows, m) = (&self.rows, self.rows.scale.len());
+        let left = rows.order.iter().enumerate().map(|(l, &row)| (row, rows.T[row * m + l]));
+        left.min_by(|a, b| a.1.total_cmp(&b.1))
     }
 
     /// Keeps the ranks and the scales found last.
@@ -224,13 +244,16 @@ impl Steering {
             return Err(MotionError::LimitNotPositive);
         }
         self.unbounded(asked)?;
+        self.part = 1.0;
         self.margins.clear();
         if !asked.limit.is_empty() {
             let beyond = self.w.iter().zip(&asked.limit).any(|(w, limit)| w.abs() > *limit);
             self.margins.extend(self.w.iter().zip(&asked.limit).map(|(w, limit)| limit - w.abs()));
             // forces that cannot do all that is asked come as close as they can, too
             if beyond || self.rows.rank < self.whole.rank {
+                let wanted = largest(&self.w);
                 self.bounded(asked);
+                self.part = if wanted > 0.0 { (largest(&self.w) / wanted).min(1.0) } else { 1.0 };
             }
         }
         self.spread(asked, u);
@@ -274,12 +297,12 @@ impl Steering {
         asked.driven.iter().zip(&self.w).for_each(|(&j, w)| u[j] = *w);
     }
 
-    /// The share of each asked row in the power u·q̇, as far as no bound acts.
+    /// The share of each asked row in the power u·q̇; where bounds act, of a force that is smaller in all its parts alike.
     pub(crate) fn powers(&self, asked: &Asked, qdot: &[f64], powers: &mut [f64]) {
         let k = asked.driven.len();
         for (i, power) in powers.iter_mut().enumerate() {
             let push = self.PJ[i * k..(i + 1) * k].iter().zip(&asked.driven).map(|(p, &j)| p * qdot[j]);
-            *power = self.multipliers[i] * push.sum::<f64>();
+            *power = self.part * self.multipliers[i] * push.sum::<f64>();
         }
     }
 }

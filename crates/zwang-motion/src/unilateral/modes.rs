@@ -31,6 +31,8 @@ pub(crate) struct Modes {
     pub(crate) begins: Vec<bool>,
     /// Contacts that touch although they are open: rounding of their gap is no impact.
     pub(crate) lifting: Vec<bool>,
+    /// A gap must be entered by this part of the size of its row: what is less deep is the error of the steps.
+    pub(crate) depth: f64,
     /// A push below this is none.
     pub(crate) no_push: f64,
     pub(crate) roughness: Vec<Roughness>,
@@ -56,6 +58,7 @@ impl Modes {
             directions: frictions.iter().map(|f| vec![0.0; f.slip.len()]).collect(),
             begins: vec![false; frictions.len()],
             lifting: vec![false; contacts.len()],
+            depth: 0.0,
             no_push: 0.0,
             roughness: vec![Roughness::default(); frictions.len()],
             responses: Vec::new(),

@@ -131,6 +131,7 @@ impl Dialect {
     }
 
     pub(super) fn declare(&self, name: &str, value: &str) -> String {
+        let value = bare(value);
         match self.language {
             Language::C => format!("const double {name} = {value}"),
             Language::Rust => format!("let {name} = {value}"),
@@ -160,6 +161,7 @@ impl Dialect {
 
     /// x within ± limit.
     pub(super) fn clamp(&self, x: &str, limit: &str) -> String {
+        let limit = bare(limit);
         match self.language {
             Language::C => format!("fmin(fmax({x}, -{limit}), {limit})"),
             Language::Rust => format!("f64::min(f64::max({x}, -{limit}), {limit})"),
@@ -196,7 +198,7 @@ impl Dialect {
     fn choose(&self, condition: &str, then: &str, otherwise: &str) -> String {
         match self.language {
             Language::C => format!("{condition} ? {then} : {otherwise}"),
-            Language::Rust => format!("if {condition} {{ {then} }} else {{ {otherwise} }}"),
+            Language::Rust => format!("if {condition} {{ {} }} else {{ {} }}", bare(then), bare(otherwise)),
             Language::Python => format!("{then} if {condition} else {otherwise}"),
         }
     }
@@ -207,6 +209,7 @@ impl Dialect {
             Language::Rust => rust,
             Language::Python => python,
         };
+        let arguments: Vec<&str> = arguments.iter().map(|argument| bare(argument)).collect();
         format!("{name}({})", arguments.join(", "))
     }
 
@@ -235,6 +238,7 @@ impl Dialect {
     }
 
     fn look(&self, table: usize, x: &str, n_pieces: usize) -> String {
+        let x = bare(x);
         let (knots, pieces) = (self.table_name(table, "knots"), self.table_name(table, "pieces"));
         match self.language {
             Language::C => format!("look({n_pieces}, {knots}, {pieces}, {x})"),
@@ -242,6 +246,12 @@ impl Dialect {
             Language::Python => format!("look({knots}, {pieces}, {x})"),
         }
     }
+}
+
+/// A value that stands alone needs no brackets, and compilers say so.
+pub(super) fn bare(value: &str) -> &str {
+    let inside = value.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
+    inside.filter(|inside| !inside.contains(['(', ')'])).unwrap_or(value)
 }
 
 fn symbol(comparison: Comparison) -> &'static str {

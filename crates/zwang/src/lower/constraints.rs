@@ -27,7 +27,7 @@ impl Lower<'_> {
                     let friction = properties.iter().find(|p| p.name.text == "friction").map(|p| p.name.span);
                     self.stated(label.as_ref(), span, |lower, name, key| {
                         lower.known_properties(properties, &["friction", "sliding", "at", "slip"])?;
-                        let c = lower.equality(name, left, right, friction)?;
+                        let c = lower.equality(("constraint", name), left, right, friction)?;
                         lower.check_properties(properties)?;
                         let label = Label::Constraint(lower.model.constraints.len());
                         lower.draft_friction(properties, label)?;
@@ -41,7 +41,7 @@ impl Lower<'_> {
                     let friction = properties.iter().find(|p| p.name.text == "friction").map(|p| p.name.span);
                     self.stated(label.as_ref(), span, |lower, name, key| {
                         lower.known_properties(properties, &["restitution", "friction", "sliding", "at", "slip"])?;
-                        let c = lower.equality(name, left, right, friction)?;
+                        let c = lower.equality(("contact", name), left, right, friction)?;
                         lower.check_properties(properties)?;
                         let restitution = lower.property(properties, "restitution")?.unwrap_or(Expr::ZERO);
                         if c.rows.iter().any(|row| row.level != Level::Position) {
@@ -61,7 +61,7 @@ impl Lower<'_> {
                 }
                 StatementKind::Control { label, left, right, using, properties } => {
                     self.stated(label.as_ref(), span, |lower, name, key| {
-                        let stated = lower.equality(name, left, right, None)?;
+                        let stated = lower.equality(("control", name), left, right, None)?;
                         let control = lower.control(stated, using, properties)?;
                         let label = Label::Control(lower.model.controls.len());
                         lower.labels.insert(key, label);
@@ -74,6 +74,7 @@ impl Lower<'_> {
             }
         }
         self.weights_fit();
+        self.limits_fit();
         self.rows_ready = true;
     }
 
@@ -97,8 +98,13 @@ impl Lower<'_> {
         };
         self.each_member(label, |lower, member| {
             if let Some(first) = lower.labels.get(&member.key).copied() {
+                let word = match first {
+                    Label::Constraint(_) => "a constraint",
+                    Label::Contact(_) => "a contact",
+                    Label::Control(_) => "a control",
+                };
                 let first = lower.labelled(first).span;
-                let d = Diagnostic::error("Z104", format!("two constraints are called `{}`", member.shown));
+                let d = Diagnostic::error("Z104", format!("`{}` is the name of {word} already", member.shown));
                 let d = d.at(label.span, "named again here").and_at(first, "the first one");
                 return lower.give_up(d.help("choose another label"));
             }
@@ -117,7 +123,7 @@ impl Lower<'_> {
     /// left − right, one row per component.
     fn equality(
         &mut self,
-        name: String,
+        (word, name): (&'static str, String),
         left: &Formula,
         right: &Formula,
         friction: Option<Span>,
@@ -150,7 +156,7 @@ impl Lower<'_> {
             }
             let expr = self.graph.sub(a.expr, b.expr);
             let dim = if a.expr == Expr::ZERO { b.dim } else { a.dim };
-            let level = self.level(&row_name, expr, (a.expr, b.expr), left, right)?;
+            let level = self.level((word, &row_name), expr, (a.expr, b.expr), left, right)?;
             let lambda = self.graph.symbol(&format!("lambda({row_name})"), &multiplier_latex(&row_name));
             self.row_dims.insert(lambda, dim);
             rows.push(Row { name: row_name, expr, right: b.expr, level, lambda, dimension: None });
@@ -161,7 +167,7 @@ impl Lower<'_> {
     /// What a row contains; a row without coordinates or with squared accelerations is a mistake.
     fn level(
         &mut self,
-        name: &str,
+        (word, name): (&str, &str),
         expr: Expr,
         sides: (Expr, Expr),
         left: &Formula,
@@ -176,14 +182,13 @@ impl Lower<'_> {
             let gradient = self.graph.gradient_in(expr, |s| wanted.contains(&s));
             let coefficients: Vec<Expr> = gradient.iter().map(|(_, d)| *d).collect();
             if self.graph.symbols_of(&coefficients).iter().any(|s| wanted.contains(s)) {
-                let d = Diagnostic::error("Z304", format!("constraint `{name}` is not linear in the accelerations"));
-                return self
-                    .give_up(d.at(span, "accelerations must appear linearly").help(
-                        "a constraint on positions or velocities may be nonlinear; the engine differentiates it",
-                    ));
+                let d = Diagnostic::error("Z304", format!("{word} `{name}` is not linear in the accelerations"));
+                return self.give_up(d.at(span, "accelerations must appear linearly").help(format!(
+                    "a {word} on positions or velocities may be nonlinear; the engine differentiates it"
+                )));
             }
             self.diagnostics.push(
-                Diagnostic::warning("Z303", format!("constraint `{name}` fixes an acceleration only"))
+                Diagnostic::warning("Z303", format!("{word} `{name}` fixes an acceleration only"))
                     .at(span, "nothing corrects positions and velocities if they drift")
                     .help("for a prescribed motion write the position as a function of t"),
             );
@@ -195,18 +200,24 @@ impl Lower<'_> {
         if has(|m| matches!(m, Meaning::Position(_))) {
             return Ok(Level::Position);
         }
-        self.no_coordinate(name, sides, left, right)
+        self.no_coordinate((word, name), sides, left, right)
     }
 
-    fn no_coordinate<T>(&mut self, name: &str, sides: (Expr, Expr), left: &Formula, right: &Formula) -> Lowered<T> {
+    fn no_coordinate<T>(
+        &mut self,
+        (word, name): (&str, &str),
+        sides: (Expr, Expr),
+        left: &Formula,
+        right: &Formula,
+    ) -> Lowered<T> {
         let span = left.span.to(right.span);
         let values = self.model.constants_in(&self.graph, &[sides.0, sides.1]);
         let (a, b) = (values[0], values[1]);
         if self.graph.symbols_of(&[sides.0, sides.1]).iter().any(|s| self.parameter_of(*s).is_none()) {
             let d = match sides.0 == sides.1 {
-                true => Diagnostic::error("Z302", format!("constraint `{name}` holds whatever the coordinates are"))
-                    .at(span, "both sides are the same, so it constrains nothing"),
-                false => Diagnostic::error("Z302", format!("constraint `{name}` contains no coordinate"))
+                true => Diagnostic::error("Z302", format!("{word} `{name}` holds whatever the coordinates are"))
+                    .at(span, "both sides are the same, so it says nothing"),
+                false => Diagnostic::error("Z302", format!("{word} `{name}` contains no coordinate"))
                     .at(span, "no motion can make it true or false"),
             };
             return self.give_up(d.help("leave it out, or correct one side"));
@@ -219,7 +230,7 @@ impl Lower<'_> {
             format!("{a} against {b} (in SI units), so it is simply false, by {}", (a - b).abs())
         };
         self.give_up(
-            Diagnostic::error("Z302", format!("constraint `{name}` contains no coordinate"))
+            Diagnostic::error("Z302", format!("{word} `{name}` contains no coordinate"))
                 .at(span, verdict)
                 .help("if one parameter should follow another, give it that value:   parameter l = 2*r")
                 .help("if it is simply true, leave it out"),

@@ -19,10 +19,13 @@ impl Lower<'_> {
         let using = self.driven(using)?;
         let n = self.model.coordinates.len();
         let driven = if using.is_empty() { (0..n).collect() } else { using.clone() };
-        let settling = property("settling").map(|p| self.settling(&stated, p)).transpose()?;
-        let damping = property("damping").map(|p| self.damping(p, settling.is_some())).transpose()?;
-        let weight = property("weight").map(|p| self.weight(p, driven.len())).transpose()?;
-        let limit = property("limit").map(|p| self.limit(p, &driven)).transpose()?;
+        // every mistake is told, not only the first
+        let settles = property("settling").is_some();
+        let settling = property("settling").map(|p| self.settling(&stated, p)).transpose();
+        let damping = property("damping").map(|p| self.damping(&stated, p, settles)).transpose();
+        let weight = property("weight").map(|p| self.weight(p, driven.len())).transpose();
+        let limit = property("limit").map(|p| self.limit(p, &driven)).transpose();
+        let (settling, damping, weight, limit) = (settling?, damping?, weight?, limit?);
         Ok(Control {
             stated,
             using,
@@ -62,13 +65,18 @@ impl Lower<'_> {
         self.positive_time(&property.value, "a settling time is", "with settling 0.2 s")
     }
 
-    /// ζ, a positive number beside a settling time.
-    fn damping(&mut self, property: &Property, settles: bool) -> Lowered<Expr> {
+    /// ζ, a positive number beside a settling time of positions.
+    fn damping(&mut self, stated: &Constraint, property: &Property, settles: bool) -> Lowered<Expr> {
         let value = self.constant(&property.value)?;
         self.pure_number(&value.dim, property.value.span, "`damping`")?;
         if !settles {
             let d = Diagnostic::error("Z704", "`damping` belongs to `settling`, which is not given");
             return self.give_up(d.at(property.name.span, "damps nothing").help("with settling 0.2 s and damping 0.7"));
+        }
+        if stated.rows.iter().all(|row| row.level != Level::Position) {
+            let message = format!("`{}` asks for a velocity, whose error settles without swinging", stated.name);
+            let d = Diagnostic::error("Z704", message).at(property.name.span, "damps nothing");
+            return self.give_up(d.help("leave `damping` out: the error falls as exp(-t/τ), with τ the settling time"));
         }
         if !self.is_positive(value.expr) {
             let d = Diagnostic::error("Z109", "a damping is a positive number").at(property.value.span, "not positive");
@@ -162,6 +170,33 @@ impl Lower<'_> {
             }
         }
         Ok(parts.iter().map(|q| q.expr).collect())
+    }
+
+    /// Z704: limits of several controls on one coordinate, of which the smaller one counts.
+    pub(super) fn limits_fit(&mut self) {
+        let n = self.model.coordinates.len();
+        let mut first: Vec<Option<(usize, Expr)>> = vec![None; n];
+        let mut told = Vec::new();
+        for (at, control) in self.model.controls.iter().enumerate() {
+            for (k, &limit) in control.driven(n).into_iter().zip(&control.limit) {
+                match first[k] {
+                    None => first[k] = Some((at, limit)),
+                    Some((other, before)) if before != limit => told.push((k, other, at)),
+                    Some(_) => {}
+                }
+            }
+        }
+        for (k, other, at) in told {
+            let controls = &self.model.controls;
+            let (a, b) = (&controls[other].stated, &controls[at].stated);
+            let name = &self.model.coordinates[k].name;
+            let message = format!("the force on `{name}` has two limits, of `{}` and of `{}`", a.name, b.name);
+            let d = Diagnostic::warning("Z704", message).at(b.span, "bounds it again").and_at(a.span, "bounds it");
+            let d = d.with_note(
+                "there is one force on a coordinate, whichever control asks for it: the smaller limit counts",
+            );
+            self.diagnostics.push(d.help("state a limit once for each coordinate"));
+        }
     }
 
     /// Z704: either every control has a weight or none, and none weighs what another does.

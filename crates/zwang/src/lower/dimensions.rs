@@ -122,11 +122,18 @@ impl Dimensions {
             if let (Some(name), Some((solution, span))) = (&unknown.name, &unknown.solution) {
                 let shown = self.show(solution);
                 if !reasons.iter().any(|(n, _, _)| n == name) {
-                    reasons.push((name.clone(), shown, *span));
+                    reasons.push((name.clone(), shown, self.origin(solution).unwrap_or(*span)));
                 }
             }
         }
         Clash { left: self.show(left), right: self.show(right), reasons }
+    }
+
+    /// Where the last unknown of a dimension was found, if it has one: that is what made it known.
+    fn origin(&self, dim: &Dim) -> Option<Span> {
+        let [(u, _)] = dim.unknowns[..] else { return None };
+        let (solution, span) = self.unknowns[u as usize].solution.as_ref()?;
+        Some(self.origin(solution).unwrap_or(*span))
     }
 
     /// The dimension for the user: base units, and `[x]` for what is not known of x.

@@ -108,9 +108,12 @@ impl Lower<'_> {
                         0 => "it acts on no particle by name".to_string(),
                         _ => format!("it acts on {}", names.join(", ")),
                     };
+                    let help = match names.is_empty() {
+                        true => "name the sliding point, as `point C = (x, y - r)`:   with friction 0.3 and at C",
+                        false => "name the sliding point:   with friction 0.3 and at P",
+                    };
                     let d = Diagnostic::error("Z319", format!("it is not clear where `{name}` slides"));
-                    return self
-                        .give_up(d.at(draft.span, label).help("name the sliding point:   with friction 0.3 and at P"));
+                    return self.give_up(d.at(draft.span, label).help(help));
                 }
             },
         };

@@ -84,7 +84,8 @@ impl Lower<'_> {
         }
         for (k, (quantity, value)) in quantities.into_iter().zip(values).enumerate() {
             let (own, given) = (initial.target.span, initial.value.span);
-            if value.expr != Expr::ZERO {
+            // a bare zero fits anything
+            if value.expr != Expr::ZERO || self.dimensions.known(&value.dim).is_some() {
                 self.same_dimension((&quantity.dim, own), (&value.dim, given), "a start value does not fit")?;
             }
             self.check_constant(value.expr, given)?;

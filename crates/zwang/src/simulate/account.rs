@@ -119,15 +119,15 @@ impl Accountant {
     /// A parameter or velocity jumped: energy and momenta are counted from here.
     pub(super) fn jump(&mut self, jump: &Jump) {
         let Jump { before, after, is_impact } = jump;
-        if let Some(first) = &mut self.first {
-            if *is_impact {
-                self.audit.energy.impacts += after.energy - before.energy;
-            }
-            first.energy += after.energy - before.energy;
-            self.jumped += after.energy - before.energy;
-            for k in 0..first.momentum.len() {
-                first.momentum[k] += after.momentum[k] - before.momentum[k];
-            }
+        // what is struck at the very start is struck after it
+        let first = self.first.get_or_insert_with(|| before.clone());
+        if *is_impact {
+            self.audit.energy.impacts += after.energy - before.energy;
+        }
+        first.energy += after.energy - before.energy;
+        self.jumped += after.energy - before.energy;
+        for k in 0..first.momentum.len() {
+            first.momentum[k] += after.momentum[k] - before.momentum[k];
         }
     }
 

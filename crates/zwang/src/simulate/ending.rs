@@ -1,11 +1,14 @@
 //! What is said about how a motion went and why it ended.
 
-use zwang_motion::{Asked, Drift, MotionError, Outcome, Passage, Settings, State, Stiffness, Tamed};
+use zwang_motion::{
+    Asked, Drift, Inequality, MotionError, Outcome, Passage, Settings, State, Stiffness, Tamed, TriedMode,
+};
 
 use super::Run;
 
 use crate::diagnostic::Diagnostic;
 use crate::equations::Equations;
+use crate::model::Change;
 use crate::quantity::{number, rounded};
 use crate::start::{joined, no_way_on};
 use crate::system::System;
@@ -29,6 +32,13 @@ pub(super) fn ending(
                 None => failure::explain(equations, state, error),
             }
         }
+        Outcome::Failed(MotionError::Unreachable { row, reached, needed }) => {
+            control::out_of_reach(equations, system, state, (*row, (*reached, *needed)), settings)
+        }
+        Outcome::HoldLost { row } => match control::losing(equations, system, state, (start, Some(*row)), settings) {
+            Some(lost) => lost,
+            None => control::unreachable(equations, state, *row, (0, 1)),
+        },
         Outcome::Failed(error) => failure::explain(equations, state, error),
         Outcome::StepTooLong { h } => Diagnostic::error(
             "Z604",
@@ -45,8 +55,14 @@ pub(super) fn ending(
                 .with_note("thousands of changes have not moved the time on")
                 .help("a little less restitution lets bounces die out; contacts that exclude each other have no motion")
         }
-        Outcome::Ambiguous { t, rows, n_modes } => ambiguous(equations, *t, rows, *n_modes),
+        Outcome::Stalled { coordinate } => stalled(equations, state, *coordinate),
+        Outcome::Ambiguous { t, rows, n_modes, tried } => {
+            let d = ambiguous(equations, *t, rows, *n_modes);
+            tried.iter().fold(d, |d, mode| d.with_note(tried_mode(equations, mode)))
+        }
         Outcome::TooManyModes { t, rows } => too_many(equations, *t, rows),
+        // contacts among the rows need not hold
+        Outcome::Undetermined { t, rows } if equations.n_always.is_some() => undetermined(equations, *t, rows),
         Outcome::Undetermined { t, rows } => {
             let parameters = system.parameters().to_vec();
             match no_way_on(equations, &parameters, state, settings) {
@@ -55,7 +71,7 @@ pub(super) fn ending(
             }
         }
         Outcome::StepTooSmall { h, coordinate, rows, cause } => {
-            match control::losing(equations, system, state, start, settings) {
+            match control::losing(equations, system, state, (start, None), settings) {
                 Some(lost) => lost,
                 None => too_small(equations, state, *h, *coordinate, cause.as_ref()).about(equations, rows),
             }
@@ -84,17 +100,29 @@ fn names_of(equations: &Equations, rows: &[usize]) -> Vec<String> {
     names
 }
 
+/// Whether a row is that of a contact, in a word.
+fn word(equations: &Equations, row: usize) -> &'static str {
+    match equations.n_always.is_some_and(|first| equations.rows[row].constraint >= first) {
+        true => "contact",
+        false => "constraint",
+    }
+}
+
 /// Z603: the constraints do not say how the motion goes on.
 fn undetermined(equations: &Equations, t: f64, rows: &[usize]) -> Diagnostic {
     let names = names_of(equations, rows);
     let what = match names.len() {
-        1 => format!("constraint {} loses its grip", names[0]),
+        1 => format!("{} {} loses its grip", word(equations, rows[0]), names[0]),
         _ => format!("constraints {} become dependent", joined(&names)),
     };
     let mut d =
         Diagnostic::error("Z603", format!("{what} at t = {}, and the motion beyond is not determined", number(t)));
     if let Some(&row) = rows.first() {
         d = d.at(equations.model.constraints[equations.rows[row].constraint].span, "its derivatives vanish there");
+    }
+    if rows.len() == 1 && word(equations, rows[0]) == "contact" {
+        let help = "state the gap so that it grows in proportion to the distance, as y >= 0 for y^3 >= 0";
+        return d.with_note("where the gap closes its derivatives vanish, so that nothing can push there").help(help);
     }
     d.help("start on the branch you want with some speed along it, loosen the tolerance, or state which way it goes by a constraint")
 }
@@ -110,6 +138,63 @@ fn ambiguous(equations: &Equations, t: f64, rows: &[usize], n_modes: usize) -> D
     }
     d.with_note("rigid bodies and Coulomb's law do not always agree (Painlevé); nothing is guessed here")
         .help("a smaller coefficient of friction, or a soft support instead of a rigid one, has a motion")
+}
+
+/// `with `a` sliding and `b` closed: `a` would have to pull, λ = -3.2`.
+fn tried_mode(equations: &Equations, mode: &TriedMode) -> String {
+    let name = |row: usize| format!("`{}`", equations.rows[row].name);
+    let act = |&(row, word): &(usize, &'static str)| match word {
+        "sticks" => format!("{} sticking", name(row)),
+        "slides" => format!("{} sliding", name(row)),
+        word => format!("{} {word}", name(row)),
+    };
+    let acts: Vec<String> = mode.acts.iter().map(act).collect();
+    let why = match mode.misses {
+        None => "this keeps every inequality".to_string(),
+        Some(Inequality::NoSolution) => "no acceleration satisfies the equations".to_string(),
+        Some(Inequality::Pull { row, lambda }) => {
+            format!("{} would have to pull: λ = {} instead of λ >= 0", name(row), rounded(lambda, 5))
+        }
+        Some(Inequality::Enters { row, opening }) => {
+            format!(
+                "{} would be entered: its gap has the acceleration {} instead of one >= 0",
+                name(row),
+                rounded(opening, 5)
+            )
+        }
+        Some(Inequality::Cone { row, force, most }) => {
+            format!("{} would have to hold {} with at most μ N = {}", name(row), rounded(force, 5), rounded(most, 5))
+        }
+        Some(Inequality::TurnsBack { row, along }) => {
+            format!("{} would turn back at once: its slip has the acceleration {}", name(row), rounded(along, 5))
+        }
+    };
+    format!("with {}: {why}", joined(&acts))
+}
+
+/// Z606: a law of the velocities goes back and forth.
+fn stalled(equations: &Equations, state: &State, coordinate: usize) -> Diagnostic {
+    let name = &equations.model.coordinates[coordinate].name;
+    let message = format!("a formula switches back and forth without end at t = {}", rounded(state.t, 9));
+    Diagnostic::error("Z606", message)
+        .with_note(format!("`{name}'` changes its sign in every step or so, and the steps have become too short to go on"))
+        .help("a law such as direction(P') does not say what happens at rest: dry friction that sticks is `with friction`")
+}
+
+/// Z615: an event sets velocities that the constraints do not allow.
+pub(super) fn undone(equations: &Equations, whens: &[(f64, usize)]) -> Option<Diagnostic> {
+    let is_velocity = |(_, k): &&(f64, usize)| matches!(equations.model.whens[*k].change, Change::Velocity(_));
+    let &(t, k) = whens.iter().find(is_velocity)?;
+    let when = &equations.model.whens[k];
+    let message = format!("the constraints do not allow all of the velocity that `{}` sets", when.name);
+    Some(
+        Diagnostic::warning("Z615", message)
+            .at(when.span, format!("at t = {}", rounded(t, 7)))
+            .with_note(
+                "the nearest velocities they allow, in the metric of the masses, were taken: a blow against them",
+            )
+            .help("set a velocity along the constraints, or change a parameter of the constraint instead"),
+    )
 }
 
 /// Z612: very many places with friction, and no mode was found.
@@ -132,7 +217,7 @@ pub(super) fn undetermined_contacts(equations: &Equations, rows: &[usize]) -> Op
     Some(
         Diagnostic::note("Z614", message)
             .at(span, "shares a force with others")
-            .with_note("the motion and the total force are; of the single forces the smallest that do are shown")
+            .with_note("the motion and the total force are; shown are the smallest single forces, or the next that push and stay in their cones")
             .help("`zwang inspect --at T` says which sums of them are determined at the time T"),
     )
 }
@@ -181,6 +266,11 @@ fn too_small(
     let value = state.q.get(coordinate).copied().unwrap_or(0.0);
     let rate = state.qdot.get(coordinate).copied().unwrap_or(0.0);
     let message = format!("the motion cannot be continued beyond t = {}", number(state.t));
+    if let Some(MotionError::OutsideTable { what }) = cause {
+        return Diagnostic::error("Z604", message)
+            .with_note(format!("there is no value of {what}"))
+            .help("run as long as the table lasts, or add rows to it");
+    }
     let d = Diagnostic::error("Z604", message).with_note(format!(
         "steps have shrunk to {h:.1e}; `{name}` changes fastest: {name} = {}, {name}' = {}",
         rounded(value, 6),

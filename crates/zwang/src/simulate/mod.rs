@@ -10,8 +10,8 @@ use std::time::Instant as Clock;
 
 use zwang_expr::Expr;
 use zwang_motion::{
-    Counts, Drift, Dynamics, Method, Motion, MotionError, Outcome, Passage, Plan, Reaction, RouteName, Settings,
-    Solver, State, Tamed, Turn,
+    Counts, Drift, Dynamics, Method, Motion, MotionError, Outcome, Passage, Plan, Reaction, RouteName, Saturation,
+    Settings, Solver, State, Tamed, Turn,
 };
 
 use crate::check::Check;
@@ -61,6 +61,17 @@ pub struct Happening {
     pub name: String,
     /// `impact`, `take-off`, `rest`, `stick`, `slip`, `rank-drop`, `when`, `switch` or `saturation`.
     pub kind: &'static str,
+    /// Which bounded force it is about, if it is.
+    pub bounded: Option<BoundedForce>,
+}
+
+/// A bounded force that comes to a bound or leaves one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BoundedForce {
+    /// The coordinate that is driven.
+    pub coordinate: String,
+    /// The bound from now on: `upper`, `lower` or `none`.
+    pub bound: &'static str,
 }
 
 /// How a run ended.
@@ -83,8 +94,9 @@ impl Ended {
             Ended::Stopped(Outcome::Contradiction { .. }) => "contradiction",
             Ended::Stopped(Outcome::Undetermined { .. }) => "undetermined",
             Ended::Stopped(Outcome::StepTooSmall { .. }) => "step-too-small",
+            Ended::Stopped(Outcome::HoldLost { .. }) => "out-of-reach",
             Ended::Stopped(Outcome::StepTooLong { .. }) => "step-too-long",
-            Ended::Stopped(Outcome::Sliding { .. }) => "sliding",
+            Ended::Stopped(Outcome::Sliding { .. } | Outcome::Stalled { .. }) => "sliding",
             Ended::Stopped(Outcome::JumpedOff { .. }) => "off-constraint",
             Ended::Stopped(Outcome::Restless { .. }) => "restless",
             Ended::Stopped(Outcome::TooManyModes { .. }) => "too-many-modes",
@@ -135,6 +147,8 @@ pub struct Run {
     pub n_unchecked: usize,
     /// Blows whose restitution was lowered, because energy would have come out of nothing.
     pub tamed: Vec<Tamed>,
+    /// `when` statements that set velocities which the constraints do not allow, and when.
+    pub undone: Vec<(f64, usize)>,
     /// Positions passed in which the constraints lose rank.
     pub passages: Vec<Passage>,
     /// Stiffness met by an explicit method, and whether the stiff one took over.
@@ -275,6 +289,9 @@ fn say(run: &mut Run, settings: &Settings, diagnostics: &mut Diagnostics) {
     if let Some(note) = ending::tamed(equations, &run.tamed) {
         diagnostics.push(note);
     }
+    if let Some(warning) = ending::undone(equations, &run.undone) {
+        diagnostics.push(warning);
+    }
     if let Some(warning) = ending::left(equations, run) {
         diagnostics.push(warning);
     }
@@ -301,6 +318,7 @@ struct Walk<'c> {
     events: Vec<Happening>,
     n_events: usize,
     n_changes: usize,
+    n_saturations: usize,
     start: f64,
     every: f64,
     n_rows: usize,
@@ -321,6 +339,7 @@ struct Walked {
     undetermined_contacts: Vec<usize>,
     n_unchecked: usize,
     tamed: Vec<Tamed>,
+    undone: Vec<(f64, usize)>,
     passages: Vec<Passage>,
     stiffness: Option<(zwang_motion::Stiffness, bool)>,
     samples: Samples,
@@ -330,15 +349,10 @@ struct Walked {
 
 impl<'c> Walk<'c> {
     fn new(check: &'c mut Check, wishes: &RunWishes, plan: &Plan) -> Result<Walk<'c>, MotionError> {
-        let Check { equations, system, state, snapshot, .. } = check;
+        let Check { equations, system, state, .. } = check;
         let mut events = Vec::new();
         let mut start = state.clone();
         fire_at_start(equations, system, &mut start, &mut events)?;
-        let driven = equations.model.driven();
-        for &place in &snapshot.found.saturated {
-            let name = equations.model.coordinates[driven[place]].name.clone();
-            events.push(Happening { t: state.t, name, kind: "saturation" });
-        }
         let works = system.works().to_vec();
         let accountant = Accountant::new(equations);
         let recorder = Recorder::new(equations, &works, wishes);
@@ -357,6 +371,7 @@ impl<'c> Walk<'c> {
             events,
             n_events: 0,
             n_changes: 0,
+            n_saturations: 0,
             start: start_t,
             every,
             n_rows: 0,
@@ -364,6 +379,7 @@ impl<'c> Walk<'c> {
     }
 
     fn run(mut self, goes_on: &mut dyn FnMut(f64) -> bool) -> Result<Walked, MotionError> {
+        self.note_events();
         self.look()?;
         self.extremes.begin(&mut self.motion)?;
         self.write_rows()?;
@@ -381,6 +397,11 @@ impl<'c> Walk<'c> {
                 interrupted = true;
                 break;
             }
+        }
+        // what falls on the very end is struck there
+        if self.motion.mode_changes().len() > self.n_changes {
+            self.look()?;
+            self.extremes.look(&mut self.motion)?;
         }
         self.note_events();
         self.write_last_row()?;
@@ -463,14 +484,17 @@ impl<'c> Walk<'c> {
         self.n_events += new.len();
         for event in new {
             let system = self.motion.dynamics();
-            let (when, bound) = (system.when(event.event), event.event.checked_sub(system.n_events()));
-            let (name, kind) = match (when, bound) {
-                (Some(k), _) => (self.equations.model.whens[k].name.clone(), "when"),
-                (None, Some(k)) => (self.bound_name(k, event.upwards), "saturation"),
-                (None, None) => ("a formula switches".into(), "switch"),
+            // behind those of the system stand the bounds of forces, which are told below
+            if event.event >= system.n_events() {
+                continue;
+            }
+            let (name, kind) = match system.when(event.event) {
+                Some(k) => (self.equations.model.whens[k].name.clone(), "when"),
+                None => ("a formula switches".into(), "switch"),
             };
-            self.events.push(Happening { t: event.t, name, kind });
+            self.events.push(Happening { t: event.t, name, kind, bounded: None });
         }
+        self.note_saturations();
         let changes = &self.motion.mode_changes()[self.n_changes..];
         self.n_changes += changes.len();
         for change in changes {
@@ -480,15 +504,27 @@ impl<'c> Walk<'c> {
                 Turn::Stick | Turn::Slip => self.equations.model.constraints[row.constraint].name.clone(),
                 _ => row.name.clone(),
             };
-            self.events.push(Happening { t: change.t, name, kind: change.turn.as_str() });
+            self.events.push(Happening { t: change.t, name, kind: change.turn.as_str(), bounded: None });
         }
     }
 
-    /// The driven coordinate whose force reaches its limit, or leaves it.
-    fn bound_name(&self, place: usize, leaves: bool) -> String {
+    /// Bounded forces that have come to a bound or left one, whatever made them.
+    fn note_saturations(&mut self) {
+        let new = &self.motion.saturations()[self.n_saturations..];
+        self.n_saturations += new.len();
         let model = &self.equations.model;
-        let name = model.driven().get(place).map_or("", |&k| model.coordinates[k].name.as_str());
-        if leaves { format!("{name} leaves its limit") } else { name.to_string() }
+        for &Saturation { t, place, before, side } in new {
+            let Some(&driven) = model.driven().get(place) else { continue };
+            let coordinate = model.coordinates[driven].name.clone();
+            let word = |side: i8| if side > 0 { "upper" } else { "lower" };
+            let (name, bound) = match (before, side) {
+                (_, 0) => (format!("{coordinate} leaves its {} limit", word(before)), "none"),
+                (0, _) => (format!("{coordinate} at its {} limit", word(side)), word(side)),
+                _ => (format!("{coordinate} from its {} to its {} limit", word(before), word(side)), word(side)),
+            };
+            let bounded = Some(BoundedForce { coordinate, bound });
+            self.events.push(Happening { t, name, kind: "saturation", bounded });
+        }
     }
 
     fn finish(mut self, interrupted: bool) -> Walked {
@@ -503,10 +539,12 @@ impl<'c> Walk<'c> {
             let works = record::works_of(&mut self.motion).map_or(Vec::new(), |(works, _)| works);
             self.accountant.controls(self.equations, &force, &works);
         }
+        let undone: Vec<(f64, usize)> = self.motion.undone().to_vec();
+        let undone = undone.iter().filter_map(|&(t, event)| Some((t, self.motion.dynamics().when(event)?))).collect();
         let passages = self.motion.passages().to_vec();
         for passage in &passages {
             let names: Vec<&str> = passage.rows.iter().take(6).map(|&k| self.equations.rows[k].name.as_str()).collect();
-            self.events.push(Happening { t: passage.t, name: names.join(", "), kind: "rank-drop" });
+            self.events.push(Happening { t: passage.t, name: names.join(", "), kind: "rank-drop", bounded: None });
         }
         self.events.sort_by(|a, b| a.t.total_cmp(&b.t));
         let (samples, scene, plots) = self.recorder.finish();
@@ -525,6 +563,7 @@ impl<'c> Walk<'c> {
             undetermined_contacts: self.motion.undetermined_contacts().to_vec(),
             n_unchecked: self.motion.n_unchecked(),
             tamed: self.motion.tamed().to_vec(),
+            undone,
             passages,
             stiffness: self.motion.stiffness().cloned().map(|s| (s, switched)),
             samples,
@@ -558,6 +597,7 @@ impl Walked {
             undetermined_contacts: self.undetermined_contacts,
             n_unchecked: self.n_unchecked,
             tamed: self.tamed,
+            undone: self.undone,
             passages: self.passages,
             stiffness: self.stiffness,
             samples: self.samples,
@@ -580,7 +620,12 @@ fn fire_at_start(
         let Some(k) = system.when(event).filter(|_| *value >= 0.0) else { continue };
         let reaction = system.fire(event, true, state)?;
         if reaction == Reaction::Change {
-            events.push(Happening { t: state.t, name: equations.model.whens[k].name.clone(), kind: "when" });
+            events.push(Happening {
+                t: state.t,
+                name: equations.model.whens[k].name.clone(),
+                kind: "when",
+                bounded: None,
+            });
         }
     }
     Ok(())

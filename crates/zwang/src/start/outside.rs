@@ -1,7 +1,7 @@
 //! The nearest start outside of what a contact forbids.
 
 use zwang_expr::Expr;
-use zwang_motion::{Dynamics, Matrix, MotionError, Residual, Settings, State, project_only};
+use zwang_motion::{Dynamics, Given, Matrix, MotionError, Residual, Settings, State, project_only};
 
 use crate::compiled::Compiled;
 use crate::equations::Equations;
@@ -67,14 +67,35 @@ pub(crate) fn nearest_outside(
     touching: f64,
     settings: &Settings,
 ) -> Option<Vec<f64>> {
+    let model = &equations.model;
+    let mut given = system.allocate();
+    system.fill(state, &mut given).ok()?;
+    // what is given exactly stays, if the rest can move far enough
+    let exact = |k: usize| model.start.iter().any(|i| i.exact && !i.is_velocity && i.coordinate == Some(k));
+    let loose: Vec<bool> = (0..state.q.len()).map(|k| !exact(k)).collect();
+    let moved =
+        loose.contains(&true).then(|| move_outside(equations, system, state, touching, &given, &loose, settings));
+    moved
+        .flatten()
+        .or_else(|| move_outside(equations, system, state, touching, &given, &vec![true; state.q.len()], settings))
+}
+
+/// The same for some of the coordinates.
+fn move_outside(
+    equations: &Equations,
+    system: &System,
+    state: &State,
+    touching: f64,
+    given: &Given,
+    movable: &[bool],
+    settings: &Settings,
+) -> Option<Vec<f64>> {
     /// Leaving one contact may enter another, but not without end.
     const ROUNDS: usize = 8;
     let model = &equations.model;
     let gaps: Vec<Expr> = model.contacts.iter().flat_map(|c| &c.rows).map(|row| row.expr).collect();
     let positions = equations.rows.iter().filter(|r| r.level == Level::Position).map(|r| r.residual);
     let mut rows: Vec<Expr> = positions.collect();
-    let mut given = system.allocate();
-    system.fill(state, &mut given).ok()?;
     let mut q = state.q.clone();
     for _ in 0..ROUNDS {
         let here = State { q: q.clone(), ..state.clone() };
@@ -87,8 +108,7 @@ pub(crate) fn nearest_outside(
         rows.extend(new);
         q.copy_from_slice(&state.q);
         let mut equations_of = Touching::new(equations, state, &rows)?;
-        let everything = vec![true; q.len()];
-        let found = project_only(&mut equations_of, &given.mass_matrix, &everything, &mut q, settings).ok()?;
+        let found = project_only(&mut equations_of, &given.mass_matrix, movable, &mut q, settings).ok()?;
         if !found.converged {
             return None;
         }

@@ -145,7 +145,8 @@ pub(super) fn open_velocities(model: &Model, found: &[f64]) -> Diagnostic {
     let names: Vec<String> = open.iter().map(|k| format!("`{}'`", model.coordinates[*k].name)).collect();
     let line: Vec<String> =
         open.iter().map(|k| format!("{}' ~ {}", model.coordinates[*k].name, rounded(found[*k], 4))).collect();
-    let d = Diagnostic::error("Z202", format!("the constraints forbid rest and leave {} open", joined(&names)));
+    let who = if model.constraints.is_empty() { "controls" } else { "constraints" };
+    let d = Diagnostic::error("Z202", format!("the {who} forbid rest and leave {} open", joined(&names)));
     let d = match model.start_span {
         Some(span) => d.at(span, "does not say which velocities are meant"),
         None => d,
@@ -220,5 +221,8 @@ pub(super) fn trouble(model: &Model, error: &MotionError) -> Diagnostic {
         Some(span) => d.at(span, "at these values"),
         None => d,
     };
+    if matches!(error, MotionError::OutsideTable { .. }) {
+        return d.help("start where the table has rows, or add rows to it");
+    }
     d.help("start elsewhere, or write the constraint without the division: |v|^2 = l^2 has none")
 }

@@ -47,17 +47,17 @@ pub fn explain(equations: &Equations, state: &State, error: &MotionError) -> Dia
         }
         MotionError::NotFinite { what } => Diagnostic::error("Z402", format!("{what} is not finite"))
             .with_note(format!("at t = {}", state.t))
-            .help("0/0 and 1/0 have no value: `direction(v)` is v/|v| and zero at rest; |v|^2 = l^2 has no root to differentiate"),
+            .help("0/0, 1/0 and roots of negative numbers have no value: `direction(v)` is v/|v| and zero at rest; |v|^2 = l^2 has no root to differentiate"),
+        MotionError::OutsideTable { what } => Diagnostic::error("Z402", format!("there is no value of {what}"))
+            .with_note("a table has no values beyond its rows")
+            .help("run as long as the table lasts, start inside it, or add rows to it"),
         MotionError::NotConverged { residual } => {
             Diagnostic::error("Z301", format!("the acceleration could not be found to full accuracy: {} remains", number(*residual)))
                 .help("the constraints may nearly depend on each other; `zwang check` lists them")
         }
         MotionError::Unreachable { row, reached, needed } => unreachable(equations, state, *row, (*reached, *needed)),
-        MotionError::WeightNotPositive => {
-            Diagnostic::error("Z704", "the weight of the control forces is not positive definite")
-                .with_note(format!("at t = {}", state.t))
-                .help("every combination of forces must have a positive weight")
-        }
+        MotionError::WeightNotPositive => weight_not_positive(equations, state),
+        MotionError::NotPositive { what, control, value } => not_positive(equations, state, (what, *control, *value)),
         MotionError::LimitNotPositive => Diagnostic::error("Z704", "the limit of a control force is not positive")
             .with_note(format!("at t = {}", state.t))
             .help("a limit is the largest size of a force; let what changes it stay above zero"),
@@ -82,16 +82,55 @@ pub fn explain(equations: &Equations, state: &State, error: &MotionError) -> Dia
         )
         .with_note(format!("at t = {} no normal force, or any, satisfies Coulomb's law (Painlevé)", rounded(state.t, 9)))
         .help("a smaller coefficient of friction, or a soft support instead of a rigid one, has a motion"),
-        MotionError::Excluded { row } => at_row(
-            Diagnostic::error("Z301", format!("contact `{}` and others exclude each other", name_of(equations, *row))),
-            equations,
-            *row,
-        )
-        .with_note(format!("at t = {} no motion keeps all of them", rounded(state.t, 9)))
-        .help("leave one of them out, or make room between them"),
+        MotionError::Excluded { row, others } => excluded(equations, state, *row, others),
         MotionError::NotHolonomic { row } => not_holonomic(equations, *row),
         MotionError::NoLegendre | MotionError::NoJacobian => Diagnostic::error("Z404", error.to_string()),
     }
+}
+
+/// Z301: contacts, or a contact and what always holds, leave no motion.
+fn excluded(equations: &Equations, state: &State, row: usize, others: &[usize]) -> Diagnostic {
+    /// Names that are told.
+    const MOST: usize = 4;
+    let always: Vec<usize> = (0..equations.n_always_rows()).collect();
+    let (what, others) = if others.is_empty() { ("constraint", &always[..]) } else { ("contact", others) };
+    let names: Vec<String> = others.iter().take(MOST).map(|&k| format!("{what} `{}`", name_of(equations, k))).collect();
+    let message = format!("contact `{}` and {} exclude each other", name_of(equations, row), joined(&names));
+    let mut d = at_row(Diagnostic::error("Z301", message), equations, row);
+    for row in others.iter().take(MOST).filter_map(|&k| equations.rows.get(k)) {
+        d = d.and_at(equations.model.constraints[row.constraint].span, "and this one");
+    }
+    d.with_note(format!("at t = {} no motion keeps all of them", rounded(state.t, 9)))
+        .help("leave one of them out, or make room between them")
+}
+
+/// Z704: W is no metric here.
+fn weight_not_positive(equations: &Equations, state: &State) -> Diagnostic {
+    let d = Diagnostic::error("Z704", "the weight of the control forces is not positive definite");
+    let d = match equations.model.controls.iter().find(|control| !control.weight.is_empty()) {
+        Some(control) => d.at(control.stated.span, format!("not a metric at t = {}", rounded(state.t, 9))),
+        None => d.with_note(format!("at t = {}", rounded(state.t, 9))),
+    };
+    d.with_note("a force of some direction would count as nothing, or less").help(
+        "give a weight that is positive for every combination of forces, as [2, 1; 1, 2] is and [1, 2; 2, 1] is not",
+    )
+}
+
+/// Z704: what an event has made of a property of a control.
+fn not_positive(equations: &Equations, state: &State, (what, control, value): (&str, usize, f64)) -> Diagnostic {
+    let stated = &equations.model.controls[control].stated;
+    let message = format!(
+        "`{what}` of control `{}` is {} from t = {} on, and must be positive",
+        stated.name,
+        number(value),
+        rounded(state.t, 9)
+    );
+    let label = match what {
+        "limit" => "without a force nothing follows",
+        _ => "errors would grow instead of dying out",
+    };
+    let d = Diagnostic::error("Z704", message).at(stated.span, label);
+    d.help("let the `when` that changes it leave it above zero")
 }
 
 fn name_of(equations: &Equations, row: usize) -> &str {

@@ -4,7 +4,7 @@
 pub mod reference;
 
 use zwang::diagnostic::Diagnostics;
-use zwang::{Check, Inspection, Overrides, Reading, Wishes, check, inspect, read_with};
+use zwang::{Check, Inspection, Overrides, Reading, Run, RunWishes, Wishes, check, inspect, read_with, simulate};
 
 /// The folder of the project.
 pub const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
@@ -42,6 +42,16 @@ pub fn checked(text: &str, overrides: &Overrides) -> (Option<Check>, Diagnostics
     let wishes = Wishes { with_legendre: true, ..Wishes::default() };
     let check = reading.model.and_then(|model| check(model, &wishes, &mut diagnostics));
     (check, diagnostics)
+}
+
+/// Runs a model text as it says, at 1e-9; the messages come along.
+pub fn attempt(text: &str, set: &[&str]) -> (Option<Run>, Diagnostics) {
+    let overrides = Overrides { set: set.iter().map(|s| s.to_string()).collect(), ..Overrides::default() };
+    let reading = read(text, &overrides);
+    let mut diagnostics = reading.diagnostics;
+    let check = reading.model.and_then(|model| check(model, &Wishes::default(), &mut diagnostics));
+    let run = check.and_then(|check| simulate(check, &RunWishes::default(), &mut diagnostics, &mut |_| true));
+    (run, diagnostics)
 }
 
 /// Inspects a model text that has no mistakes.

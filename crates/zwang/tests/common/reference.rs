@@ -87,7 +87,7 @@ fn add_line(reference: &mut Reference, line: &str) -> Result<(), String> {
         "event" => {
             let (t, kind) = rest.split_once(' ').ok_or("an event has a time and a kind")?;
             let t = number(t)?;
-            if run.events.last().is_some_and(|last| last.0 >= t) {
+            if run.events.last().is_some_and(|last| last.0 > t) {
                 return Err("events stand in order of time".into());
             }
             run.events.push((t, kind.trim().to_string()));

@@ -1,0 +1,192 @@
+//! Coming to rest: which contacts close, and where bounces that become ever shorter end.
+
+use super::contact::{Before, NO_PUSH, TOUCHING};
+use super::impact::{Bounce, excluded};
+use super::touching::Touching;
+use super::*;
+use crate::unilateral::{Side, Turn, complementarity};
+
+/// Bounces lower than this part of the size of the row are lost in rounding.
+const LOWEST: f64 = 1e-13;
+
+/// Intervals that shrink by less than this do not tell where they end.
+const SHRINKS: f64 = 0.95;
+
+/// Impacts that follow each other: what was struck, how long the last of them took, and that beside those before.
+struct Series {
+    rows: Vec<usize>,
+    last: f64,
+    ratio: f64,
+}
+
+/// Contacts that close for good after impacts in turn.
+pub(super) struct Rocked {
+    pub(super) touching: Touching,
+    pub(super) closed: Vec<bool>,
+    /// The time the impacts would still take.
+    pub(super) left: f64,
+}
+
+impl<D: Dynamics + ?Sized> Motion<'_, D> {
+    /// Which of the touching contacts close: the least constraint among accelerations, for those that do not open already.
+    pub(super) fn rest(&mut self, touching: &Touching) -> Result<Vec<bool>, MotionError> {
+        let flow = &mut self.flow;
+        flow.modes.open_all();
+        flow.place(self.t, &self.y);
+        flow.evaluate()?;
+        let rates = flow.rates()?;
+        let resting = |k: &usize| rates[touching.rows[*k]] <= flow.rate_noise(&[touching.rows[*k]]);
+        let places: Vec<usize> = (0..touching.contacts.len()).filter(resting).collect();
+        let (A, b) = (&flow.modes.whole.constraint_matrix, &flow.modes.whole.constraint_rhs);
+        let qddot = &flow.instant.qddot;
+        let terms = |row: usize| {
+            let (col, value) = A.row(row);
+            b[row].abs() + col.iter().zip(value).map(|(&j, a)| (a * qddot[j]).abs()).sum::<f64>()
+        };
+        let w0: Vec<f64> = places.iter().map(|&k| A.row_times(touching.rows[k], qddot) - b[touching.rows[k]]).collect();
+        let noise: Vec<f64> = places.iter().map(|&k| 1e-14 * terms(touching.rows[k])).collect();
+        let S = touching.part(&places);
+        let rows: Vec<usize> = places.iter().map(|&k| touching.rows[k]).collect();
+        let found = complementarity(&S, &w0, &vec![Side::OneSided; w0.len()], &noise)
+            .map_err(|error| excluded(error, &rows))?;
+        let mut closed = vec![false; flow.modes.contacts.len()];
+        for (at, &k) in places.iter().enumerate() {
+            let size = found.slack[at].abs() <= 10.0 * noise[at] + 1e-13 * w0[at].abs();
+            closed[touching.contacts[k]] =
+                found.active.contains(&at) || (size && found.lambda.iter().any(|l| *l > 0.0));
+        }
+        // rows that repeat others hold too, unless the shortest λ would pull in one of them
+        if self.pulls(&closed)? {
+            closed.fill(false);
+            found.active.iter().for_each(|&at| closed[touching.contacts[places[at]]] = true);
+        }
+        Ok(closed)
+    }
+
+    /// Whether a contact would pull if these were closed.
+    fn pulls(&mut self, closed: &[bool]) -> Result<bool, MotionError> {
+        let flow = &mut self.flow;
+        flow.modes.closed.copy_from_slice(closed);
+        flow.modes.switch();
+        flow.release();
+        let done = flow.evaluate();
+        let top = flow.instant.lambda.iter().fold(0.0, |top: f64, l| top.max(l.abs()));
+        let rows = flow.modes.contacts.iter().zip(closed).filter(|(_, closed)| **closed).map(|(c, _)| c.row);
+        let pulls = rows.map(|row| flow.instant.lambda[row]).any(|push| push < -NO_PUSH * top);
+        flow.modes.open_all();
+        flow.release();
+        done?;
+        Ok(pulls)
+    }
+
+    /// A contact whose bounces die out within the tolerance, and the time they would still take: 2v/|a| (1 + e + e² + …). One that
+    /// has been stopped opens again only because another throws it off.
+    pub(super) fn dying(
+        &mut self,
+        bounces: &[Bounce],
+        stopped: &[bool],
+        closed: &[bool],
+    ) -> Result<Option<(usize, f64)>, MotionError> {
+        if bounces.iter().all(|bounce| stopped[bounce.contact]) {
+            return Ok(None);
+        }
+        let flow = &mut self.flow;
+        let mut restitutions = vec![0.0; flow.modes.contacts.len()];
+        flow.place(self.t, &self.y);
+        flow.dynamics.fill_restitutions(&flow.instant.state, &mut restitutions)?;
+        flow.modes.closed.copy_from_slice(closed);
+        flow.modes.switch();
+        flow.release();
+        flow.evaluate()?;
+        let longest = self.plan.tolerance * (self.plan.end - self.t0);
+        let mut found: Option<(usize, f64)> = None;
+        for bounce in bounces.iter().filter(|bounce| !stopped[bounce.contact]) {
+            let row = flow.modes.contacts[bounce.contact].row;
+            let whole = &flow.modes.whole;
+            let a = whole.constraint_matrix.row_times(row, &flow.instant.qddot) - whole.constraint_rhs[row];
+            let (e, v) = (restitutions[bounce.contact], bounce.rate);
+            let time = 2.0 * v / (-a * (1.0 - e));
+            let height = v * v / (-2.0 * a);
+            let is_low = height <= LOWEST * flow.row_size(row, &flow.q_size);
+            if a < 0.0 && e < 1.0 && (time <= longest || is_low) && found.is_none_or(|(_, t)| time > t) {
+                found = Some((bounce.contact, time));
+            }
+        }
+        flow.modes.open_all();
+        flow.release();
+        Ok(found)
+    }
+
+    /// Impacts that follow each other ever faster, on one contact or on several in turn, as those of a box that rocks: all of
+    /// them close once the rest would last less than the tolerance of the run, if they then stay closed.
+    pub(super) fn end_rocking(&mut self, before: &Before, y: &[f64]) -> Result<Option<Rocked>, MotionError> {
+        let Some((contacts, left)) = self.rocking(y)? else { return Ok(None) };
+        let moved = self.y.clone();
+        let touching = self.touching(before, &contacts)?;
+        self.flow.place(self.t, &self.y);
+        let rates = self.flow.rates()?;
+        let places: Vec<usize> =
+            (0..touching.contacts.len()).filter(|&k| contacts.contains(&touching.contacts[k])).collect();
+        let w0: Vec<f64> = places.iter().map(|&k| rates[touching.rows[k]]).collect();
+        let sides = vec![Side::Held; w0.len()];
+        if let Ok(found) = complementarity(&touching.part(&places), &w0, &sides, &vec![0.0; w0.len()]) {
+            let n = self.flow.n;
+            for (&k, p) in places.iter().zip(&found.lambda) {
+                self.y[n..2 * n].iter_mut().zip(&touching.responses[k]).for_each(|(v, x)| *v += p * x);
+            }
+            let closed = self.rest(&touching)?;
+            if contacts.iter().all(|&c| closed[c]) {
+                return Ok(Some(Rocked { touching, closed, left }));
+            }
+        }
+        self.y = moved;
+        Ok(None)
+    }
+
+    /// The contacts that have been struck of late, and the time their impacts would still take by the geometric series.
+    fn rocking(&mut self, y: &[f64]) -> Result<Option<(Vec<usize>, f64)>, MotionError> {
+        /// Impacts of which the intervals are added up and compared: two where feet are struck in turn, more where the order
+        /// is not so regular, as in a groove.
+        const IMPACTS: [usize; 4] = [2, 4, 8, 16];
+        if self.y == y {
+            return Ok(None);
+        }
+        self.flow.place(self.t, &self.y);
+        let rates = self.flow.rates()?;
+        let mut gaps = vec![0.0; self.flow.h];
+        self.flow.dynamics.fill_positions(&self.flow.instant.state, &mut gaps)?;
+        for n_impacts in IMPACTS {
+            let Some(Series { rows, last, ratio }) = self.series(n_impacts) else { return Ok(None) };
+            let flow = &self.flow;
+            let touches = |&row: &usize| gaps[row] <= TOUCHING * flow.row_size(row, &flow.q_size);
+            // a flight of duration τ that sets out with v rises by v τ/4
+            let height = |row: usize| 0.25 * rates[row] * ratio * last;
+            let is_low = |&row: &usize| height(row) <= LOWEST * flow.row_size(row, &flow.q_size);
+            let left = last * ratio / (1.0 - ratio);
+            let is_over = rows.iter().all(is_low) || left <= self.plan.tolerance * (self.plan.end - self.t0);
+            if ratio < SHRINKS && is_over && rows.iter().all(touches) {
+                let contacts = flow.modes.contacts.iter().enumerate();
+                let struck = contacts.filter(|(_, contact)| rows.contains(&contact.row)).map(|(c, _)| c);
+                return Ok(Some((struck.collect(), left)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The last impacts, this one included, taken together `n_impacts` by `n_impacts`; none if there were not so many.
+    fn series(&self, n_impacts: usize) -> Option<Series> {
+        let mut times = vec![self.t];
+        let mut rows = Vec::new();
+        for change in self.mode_changes.iter().rev().filter(|change| change.turn == Turn::Impact) {
+            if change.t < times[times.len() - 1] {
+                times.push(change.t);
+            }
+            rows.push(change.row);
+            if times.len() > 2 * n_impacts {
+                break;
+            }
+        }
+        let (now, middle, first) = (times[0], times.get(n_impacts)?, times.get(2 * n_impacts)?);
+        Some(Series { rows, last: now - middle, ratio: (now - middle) / (middle - first) })
+    }
+}

@@ -1,0 +1,432 @@
+//! The motion near a state to first order, on what the constraints leave free.
+//!
+//! $$ M\,\ddot x + C\,\dot x + K\,x = 0, \qquad
+//!    M\,\delta\ddot q - A^T\delta\lambda = \delta(Q + C + A^T\lambda - M\ddot q), \qquad A\,\delta\ddot q = \delta(b - A\ddot q) $$
+//!
+//! for variations that keep the constraints: φ_q δq = 0 and the same for the rates φ̇ and ψ. As many positions x, and as many
+//! velocities u, as are free stand for all; where constraints are nonholonomic there are fewer velocities than positions.
+
+#![allow(non_snake_case, reason = "matrices have the names of the papers")]
+
+use zwang_expr::Expr;
+use zwang_motion::{
+    Dynamics, Eigen, Given, Instant, Jacobian, MotionError, Settings, Snapshot, Solution, State, eigen, route,
+};
+
+use crate::check::Check;
+use crate::model::Level;
+use crate::random::Random;
+use crate::start::{moved_state, units};
+
+/// The linear equations at one state.
+#[derive(Clone, Debug)]
+pub struct Linearized {
+    /// Where.
+    pub state: State,
+    /// What the motion does there.
+    pub place: Place,
+    /// The coordinates whose velocities stand for all.
+    pub velocities: Vec<usize>,
+    /// The coordinates whose positions stand for all.
+    pub positions: Vec<usize>,
+    /// M, by rows, one for each of `velocities`.
+    pub mass: Vec<f64>,
+    /// C, the same.
+    pub damping: Vec<f64>,
+    /// K, one column for each of `positions`.
+    pub stiffness: Vec<f64>,
+    /// λ with the shape of each mode over all coordinates, the fastest growing first.
+    pub modes: Vec<Eigen>,
+    /// The potential energy.
+    pub potential: f64,
+}
+
+/// What the motion does at a state.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// It rests: q̇ = 0 and q̈ = 0.
+    Equilibrium,
+    /// It goes on as it is: q̈ = 0.
+    Steady,
+    /// Neither: the equations hold for an instant.
+    Passing,
+}
+
+/// What the linear equations say of the future.
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub enum Stability {
+    /// Something grows, at most by e in this time.
+    Unstable {
+        /// 1/Re λ.
+        time: f64,
+    },
+    /// Everything dies out, by e in this time at the slowest.
+    Stable {
+        /// −1/Re λ.
+        time: f64,
+    },
+    /// Nothing grows, but something neither grows nor dies out: what was left out decides.
+    Neutral,
+}
+
+/// A real part below this, beside the fastest rate, is rounding: double eigenvalues are known to the root of ε.
+const NO_GROWTH: f64 = 1e-7;
+
+impl Linearized {
+    /// What the eigenvalues say.
+    pub fn stability(&self) -> Stability {
+        let fastest = self.modes.iter().fold(0.0_f64, |top, m| top.max(m.value.0.hypot(m.value.1)));
+        let most = self.modes.iter().fold(f64::NEG_INFINITY, |top, m| top.max(m.value.0));
+        match most {
+            x if x > NO_GROWTH * fastest => Stability::Unstable { time: 1.0 / x },
+            x if x < -NO_GROWTH * fastest => Stability::Stable { time: -1.0 / x },
+            _ => Stability::Neutral,
+        }
+    }
+
+    /// How many eigenvalues are zero: directions in which nothing pulls back.
+    pub fn n_zero(&self) -> usize {
+        let size = |m: &Eigen| m.value.0.hypot(m.value.1);
+        let fastest = self.modes.iter().fold(0.0_f64, |top, m| top.max(size(m)));
+        self.modes.iter().filter(|m| size(m) <= NO_GROWTH * fastest).count()
+    }
+}
+
+/// The linear equations at a state on the constraints.
+pub fn linearize(check: &mut Check, state: &State, settings: &Settings) -> Result<Linearized, MotionError> {
+    let mut way = Way::new(check, settings);
+    way.look(check, state)?;
+    let space = way.space(check, state);
+    let (p, k, n) = (space.positions.len(), space.velocities.len(), state.q.len());
+    // F of (ẋ, u̇) = F (x, u), column by column
+    let size = p + k;
+    let mut F = vec![0.0; size * size];
+    for (column, (dq, dv)) in space.basis.iter().enumerate() {
+        let acceleration = way.derivative(dq, dv)?;
+        for (row, &j) in space.positions.iter().enumerate() {
+            F[row * size + column] = dv[j];
+        }
+        for (row, &j) in space.velocities.iter().enumerate() {
+            F[(p + row) * size + column] = acceleration[j];
+        }
+    }
+    let M = &way.snapshot.given.mass_matrix;
+    let mut mass = vec![0.0; k * k];
+    for i in 0..k {
+        let pushed: Vec<f64> = (0..n).map(|row| M.row_times(row, &space.basis[p + i].1)).collect();
+        for j in 0..k {
+            mass[i * k + j] = crate::verdict::dot(&pushed, &space.basis[p + j].1);
+        }
+    }
+    let times_mass =
+        |i: usize, column: usize| -> f64 { -(0..k).map(|j| mass[i * k + j] * F[(p + j) * size + column]).sum::<f64>() };
+    let damping = (0..k * k).map(|at| times_mass(at / k, p + at % k)).collect();
+    let stiffness = (0..k * p).map(|at| times_mass(at / p.max(1), at % p.max(1))).collect();
+    let found = eigen(&F, size).ok_or(MotionError::NotFinite { what: "a derivative of the motion".into() })?;
+    let shape = |mode: Eigen| {
+        let part = |of: fn(&(f64, f64)) -> f64| -> Vec<f64> {
+            let mut sum = vec![0.0; n];
+            for (x, (dq, _)) in mode.vector.iter().zip(&space.basis) {
+                sum.iter_mut().zip(dq).for_each(|(s, d)| *s += of(x) * d);
+            }
+            sum
+        };
+        let vector = part(|x| x.0).into_iter().zip(part(|x| x.1)).collect();
+        Eigen { value: mode.value, vector }
+    };
+    let place = way.place(state);
+    Ok(Linearized {
+        state: state.clone(),
+        place,
+        mass,
+        damping,
+        stiffness,
+        modes: found.into_iter().map(shape).collect(),
+        potential: check.system.energies(state)?.potential,
+        velocities: space.velocities,
+        positions: space.positions,
+    })
+}
+
+/// Starts beyond the given one from which equilibria are looked for.
+const MORE_STARTS: u64 = 24;
+
+/// The equilibria found from the start and from random positions around it, the lowest first; none where the constraints move or
+/// forbid rest.
+pub fn equilibria(check: &mut Check, settings: &Settings) -> Vec<Linearized> {
+    let mut found: Vec<Linearized> = Vec::new();
+    let start = check.state.clone();
+    let mass: Vec<f64> = (0..start.q.len()).map(|k| check.snapshot.given.mass_matrix.get(k, k)).collect();
+    let unit = units(&mass, &start.q);
+    for seed in 0..=MORE_STARTS {
+        let mut state = State { qdot: vec![0.0; start.q.len()], ..start.clone() };
+        if seed > 0 {
+            let mut random = Random::new(seed);
+            // pure numbers may be angles: all of a turn is tried
+            let reach = |k: usize| if check.system.unit(k).is_none() { 3.2 } else { 2.0 * unit[k] };
+            state.q.iter_mut().enumerate().for_each(|(k, q)| *q += reach(k) * random.next());
+        }
+        let Some(rest) = rest_near(check, state, settings) else { continue };
+        let Ok(linear) = linearize(check, &rest, settings) else { continue };
+        if linear.place == Place::Equilibrium && !found.iter().any(|known| is_same(known, &linear)) {
+            found.push(linear);
+        }
+    }
+    found.sort_by(|x, y| x.potential.total_cmp(&y.potential));
+    found
+}
+
+/// Whether two equilibria are one, or differ by whole turns.
+fn is_same(x: &Linearized, y: &Linearized) -> bool {
+    const CLOSE: f64 = 1e-6;
+    let turn = std::f64::consts::TAU;
+    let near = |(x, y): (&f64, &f64)| {
+        let apart = (x - y).abs();
+        apart <= CLOSE * (1.0 + x.abs()) || (apart / turn - (apart / turn).round()).abs() <= CLOSE
+    };
+    let alike = |(x, y): (&Eigen, &Eigen)| {
+        (x.value.0 - y.value.0).hypot(x.value.1 - y.value.1) <= 1e-4 * (1.0 + x.value.0.hypot(x.value.1))
+    };
+    // along a direction in which nothing pulls back every place is one
+    let is_neutral = x.n_zero() > 0 && x.n_zero() == y.n_zero() && (x.potential - y.potential).abs() <= CLOSE;
+    (is_neutral || x.state.q.iter().zip(&y.state.q).all(near)) && x.modes.iter().zip(&y.modes).all(alike)
+}
+
+/// A state of rest near a guess, by Newton's method along the constraints; none if that leads nowhere.
+fn rest_near(check: &mut Check, guess: State, settings: &Settings) -> Option<State> {
+    const MOST_STEPS: usize = 60;
+    let mut way = Way::new(check, settings);
+    let mut state = at_rest(check, guess, settings)?;
+    way.look(check, &state).ok()?;
+    let mut size = way.push();
+    for _ in 0..MOST_STEPS {
+        if way.place(&state) == Place::Equilibrium {
+            return Some(state);
+        }
+        let step = way.newton_step(check, &state)?;
+        // shorter and shorter, until it pushes less there
+        let mut part = 1.0;
+        loop {
+            let mut next = state.clone();
+            next.q.iter_mut().zip(&step).for_each(|(q, d)| *q += part * d);
+            let next = at_rest(check, next, settings);
+            if let Some(next) = next.filter(|next| way.look(check, next).is_ok() && way.push() < size) {
+                (state, size) = (next, way.push());
+                break;
+            }
+            part *= 0.5;
+            if part < 1e-3 {
+                return None;
+            }
+        }
+    }
+    None
+}
+
+/// The state put onto the constraints and brought to rest; none if they forbid that.
+fn at_rest(check: &Check, state: State, settings: &Settings) -> Option<State> {
+    let there = moved_state(&check.equations, State { qdot: vec![0.0; state.q.len()], ..state }, settings, true)?;
+    there.qdot.iter().all(|v| v.abs() <= 1e-12).then(|| State { qdot: vec![0.0; there.q.len()], ..there })
+}
+
+/// Variations that keep the constraints: (δq, δq̇) for each free position, then for each free velocity.
+struct Space {
+    positions: Vec<usize>,
+    velocities: Vec<usize>,
+    basis: Vec<(Vec<f64>, Vec<f64>)>,
+}
+
+/// The equations and their derivatives at a state.
+struct Way<'s> {
+    settings: &'s Settings,
+    snapshot: Snapshot,
+    jacobian: Jacobian,
+    route: Box<dyn zwang_motion::Route>,
+    /// ∂φ/∂q; then ∂/∂q̇ and ∂/∂q of φ̇ and ψ, row by row.
+    gradients: [Vec<Vec<Expr>>; 3],
+}
+
+impl<'s> Way<'s> {
+    fn new(check: &mut Check, settings: &'s Settings) -> Way<'s> {
+        let equations = &mut check.equations;
+        let model = &mut equations.model;
+        let positions: Vec<Expr> = model.coordinates.iter().map(|c| c.q).collect();
+        let velocities: Vec<Expr> = model.coordinates.iter().map(|c| c.qdot).collect();
+        let mut gradient = |exprs: &[Expr], by: &[Expr]| -> Vec<Vec<Expr>> {
+            exprs.iter().map(|&e| by.iter().map(|&s| model.graph.derivative(e, s)).collect()).collect()
+        };
+        let rows = &equations.rows;
+        let stated: Vec<Expr> = rows.iter().filter(|r| r.level == Level::Position).map(|r| r.residual).collect();
+        let rates: Vec<Expr> = rows.iter().filter_map(|r| r.rate).collect();
+        let gradients = [gradient(&stated, &positions), gradient(&rates, &velocities), gradient(&rates, &positions)];
+        check.system.set_source(&check.equations);
+        let jacobian = check.system.allocate_jacobian().unwrap_or_default();
+        let route = route(check.route, settings);
+        Way { settings, snapshot: Snapshot::new(&check.system), jacobian, route, gradients }
+    }
+
+    /// Fills everything at a state.
+    fn look(&mut self, check: &mut Check, state: &State) -> Result<(), MotionError> {
+        self.snapshot.take(&mut check.system, state, &mut *self.route, self.settings)?;
+        let found = &self.snapshot.found;
+        let instant = Instant {
+            state: state.clone(),
+            qddot: found.qddot.clone(),
+            lambda_ideal: found.lambda.clone(),
+            lambda: found.lambda_acting.clone(),
+            nonideal_force: found.nonideal_force.clone(),
+            control_force: found.control_force.clone(),
+            control_powers: found.control_powers.clone(),
+            integrals: Vec::new(),
+        };
+        check.system.fill_jacobian(&instant, &mut self.jacobian)
+    }
+
+    /// How hard the forces push the state away.
+    fn push(&self) -> f64 {
+        self.snapshot.found.qddot.iter().fold(0.0, |top, x| top.max(x.abs()))
+    }
+
+    fn place(&self, state: &State) -> Place {
+        /// Accelerations below this part of those that forces could make are rounding.
+        const NOTHING: f64 = 1e-10;
+        let free = self.snapshot.found.unconstrained_acceleration.iter().fold(0.0_f64, |top, a| top.max(a.abs()));
+        let speed = state.qdot.iter().fold(0.0_f64, |top, v| top.max(v.abs()));
+        match self.push() <= NOTHING * (free + speed).max(1.0) {
+            true if speed == 0.0 => Place::Equilibrium,
+            true => Place::Steady,
+            false => Place::Passing,
+        }
+    }
+
+    /// δq̈ for a variation that keeps the constraints.
+    fn derivative(&mut self, dq: &[f64], dv: &[f64]) -> Result<Vec<f64>, MotionError> {
+        let Jacobian { force_by_q, force_by_qdot, rows_by_q, rows_by_qdot } = &self.jacobian;
+        let given = &self.snapshot.given;
+        let (n, m) = (dq.len(), given.constraint_rhs.len());
+        let problem = Given {
+            mass_matrix: given.mass_matrix.clone(),
+            constraint_matrix: given.constraint_matrix.clone(),
+            given_force: (0..n).map(|i| force_by_q.row_times(i, dq) + force_by_qdot.row_times(i, dv)).collect(),
+            constraint_rhs: (0..m).map(|i| rows_by_q.row_times(i, dq) + rows_by_qdot.row_times(i, dv)).collect(),
+        };
+        let mut solution = Solution::default();
+        self.route.solve(&problem, None, &[], &mut solution)?;
+        Ok(solution.qddot)
+    }
+
+    /// The change of the positions after which nothing should push any more, as far as the free positions allow.
+    fn newton_step(&mut self, check: &Check, state: &State) -> Option<Vec<f64>> {
+        let space = self.space(check, state);
+        let (p, k, n) = (space.positions.len(), space.velocities.len(), state.q.len());
+        let mut slope = vec![0.0; k * p];
+        for column in 0..p {
+            let (dq, dv) = &space.basis[column];
+            let change = self.derivative(dq, dv).ok()?;
+            (0..k).for_each(|row| slope[row * p + column] = change[space.velocities[row]]);
+        }
+        let push: Vec<f64> = space.velocities.iter().map(|&j| -self.snapshot.found.qddot[j]).collect();
+        let x = shortest(&slope, k, p, &push)?;
+        let mut step = vec![0.0; n];
+        for (x, (dq, _)) in x.iter().zip(&space.basis) {
+            step.iter_mut().zip(dq).for_each(|(s, d)| *s += x * d);
+        }
+        step.iter().all(|x| x.is_finite()).then_some(step)
+    }
+
+    fn space(&self, check: &Check, state: &State) -> Space {
+        let n = state.q.len();
+        let values = |rows: &[Vec<Expr>]| -> Vec<Vec<f64>> {
+            let value = |row: &Vec<Expr>| check.system.evaluate(&check.equations.model, state, row);
+            rows.iter().map(|row| value(row).unwrap_or_else(|| vec![0.0; n])).collect()
+        };
+        let [of_positions, by_velocities, by_positions] = [0, 1, 2].map(|k| values(&self.gradients[k]));
+        let mut positions = Echelon::new(of_positions);
+        positions.reduce(n);
+        let joined = by_velocities.into_iter().zip(by_positions).map(|(v, q)| [v, q].concat()).collect();
+        let mut rates = Echelon::new(joined);
+        rates.reduce(n);
+        let free = |echelon: &Echelon| (0..n).filter(|j| !echelon.pivots.contains(j)).collect::<Vec<_>>();
+        let (free_positions, free_velocities) = (free(&positions), free(&rates));
+        let mut basis = Vec::with_capacity(free_positions.len() + free_velocities.len());
+        for &j in &free_positions {
+            let dq = positions.dependent(n, |row| -row[j], j);
+            let dv = rates.dependent(n, |row| -crate::verdict::dot(&row[n..], &dq), usize::MAX);
+            basis.push((dq, dv));
+        }
+        for &j in &free_velocities {
+            basis.push((vec![0.0; n], rates.dependent(n, |row| -row[j], j)));
+        }
+        Space { positions: free_positions, velocities: free_velocities, basis }
+    }
+}
+
+/// Rows reduced until each has a column of its own.
+struct Echelon {
+    rows: Vec<Vec<f64>>,
+    pivots: Vec<usize>,
+}
+
+impl Echelon {
+    fn new(mut rows: Vec<Vec<f64>>) -> Echelon {
+        for row in &mut rows {
+            let size = row.iter().fold(0.0_f64, |top, x| top.max(x.abs()));
+            if size > 0.0 {
+                row.iter_mut().for_each(|x| *x /= size);
+            }
+        }
+        Echelon { rows, pivots: Vec::new() }
+    }
+
+    /// Looks for pivots in the first n columns, the largest entry first; rows without one are dropped.
+    fn reduce(&mut self, n: usize) {
+        /// What is left of a row that others give.
+        const NOTHING: f64 = 1e-10;
+        for done in 0..self.rows.len() {
+            let entries = (done..self.rows.len()).flat_map(|i| (0..n).map(move |j| (i, j)));
+            let best = entries.max_by(|&(i, j), &(k, l)| self.rows[i][j].abs().total_cmp(&self.rows[k][l].abs()));
+            let Some((i, j)) = best.filter(|&(i, j)| self.rows[i][j].abs() > NOTHING) else { break };
+            self.rows.swap(done, i);
+            let pivot = self.rows[done][j];
+            self.rows[done].iter_mut().for_each(|x| *x /= pivot);
+            let own = self.rows[done].clone();
+            for (k, row) in self.rows.iter_mut().enumerate().filter(|(k, _)| *k != done) {
+                let factor = row[j];
+                row.iter_mut().zip(&own).for_each(|(x, y)| *x -= factor * y);
+                debug_assert!(k != done);
+            }
+            self.pivots.push(j);
+        }
+        self.rows.truncate(self.pivots.len());
+    }
+
+    /// The vector with 1 in the free column and what each row asks of its own column.
+    fn dependent(&self, n: usize, asked: impl Fn(&[f64]) -> f64, free: usize) -> Vec<f64> {
+        let mut vector = vec![0.0; n];
+        if free < n {
+            vector[free] = 1.0;
+        }
+        for (row, &j) in self.rows.iter().zip(&self.pivots) {
+            vector[j] = asked(row);
+        }
+        vector
+    }
+}
+
+/// The shortest x with A x = b, A of k rows and p columns, by complete pivoting on A Aᵀ; none if A has no rank at all.
+fn shortest(A: &[f64], k: usize, p: usize, b: &[f64]) -> Option<Vec<f64>> {
+    let row = |i: usize| &A[i * p..(i + 1) * p];
+    let mut joined: Vec<Vec<f64>> = Vec::with_capacity(k);
+    for i in 0..k {
+        let mut line: Vec<f64> = (0..k).map(|j| crate::verdict::dot(row(i), row(j))).collect();
+        line.push(b[i]);
+        joined.push(line);
+    }
+    let mut echelon = Echelon { rows: joined, pivots: Vec::new() };
+    echelon.reduce(k);
+    if echelon.pivots.is_empty() {
+        return None;
+    }
+    let y = echelon.dependent(k, |line| line[k], usize::MAX);
+    Some((0..p).map(|j| (0..k).map(|i| A[i * p + j] * y[i]).sum()).collect())
+}

@@ -1,0 +1,190 @@
+//! What a run with contacts and friction tells: its events, and what is not determined or does not fit.
+
+mod common;
+
+use common::{attempt, inspected};
+use zwang::diagnostic::Diagnostics;
+use zwang::{Overrides, Run};
+
+fn run(text: &str) -> (Run, Diagnostics) {
+    let (run, diagnostics) = attempt(text, &[]);
+    (run.unwrap_or_else(|| panic!("{diagnostics:#?}")), diagnostics)
+}
+
+/// Time, kind and name of every event.
+fn events(run: &Run) -> Vec<(f64, &str, &str)> {
+    run.events.iter().map(|e| (e.t, e.kind, e.name.as_str())).collect()
+}
+
+fn codes(diagnostics: &Diagnostics) -> Vec<&str> {
+    diagnostics.iter().map(|d| d.code).collect()
+}
+
+#[track_caller]
+fn close(found: f64, wanted: f64, tolerance: f64) {
+    assert!((found - wanted).abs() <= tolerance, "{found} instead of {wanted}, off by {:e}", found - wanted);
+}
+
+const BALL: &str = "model \"ball\"\ncoordinates y\nmass y: 1\nforce y: -10\n";
+
+/// A ball that lies is driven into the floor with 4: it is struck, and does not take off by itself; 2 comes back for 0.4 s.
+#[test]
+fn a_blow_by_an_event_is_an_impact() {
+    let text =
+        format!("{BALL}contact floor: y >= 0 with restitution 0.5\nwhen t >= 1: y' = -4\nstart y = 0\nrun 1.5\n");
+    let (found, _) = run(&text);
+    let told = events(&found);
+    assert_eq!((told[1].1, told[2].1), ("impact", "impact"), "{told:?}");
+    close(told[1].0, 1.0, 1e-12);
+    close(told[2].0, 1.4, 1e-9);
+    assert!(!told.iter().any(|e| e.1 == "take-off"), "{told:?}");
+}
+
+/// A coin pushed over a hill of curvature 1 with 4 m/s needs 16 m/s² to stay on it and has 10: it leaves at once.
+#[test]
+fn leaving_at_the_start_is_told() {
+    let text = "model \"hill\"\ncoordinates x, y\nparticle P at (x, y) with mass 1\ngravity (0, -10)\n\
+                contact hill: y >= -x^2/2\nparameter v = 4\nstart x = 0, y = 0, x' = v\nrun 0.2\n";
+    assert_eq!(events(&run(text).0), [(0.0, "take-off", "hill")]);
+    let (slow, _) = attempt(text, &["v=2"]);
+    assert!(slow.unwrap().events.is_empty());
+}
+
+/// Three balls of which two touch: one blow, and both contacts take an impulse.
+#[test]
+fn every_contact_that_takes_an_impulse_is_told() {
+    let text = "model \"cradle\"\ncoordinates x[1..3]\nmass x[1]: 1\nmass x[2]: 1\nmass x[3]: 1\n\
+                contact c1: x[2] - x[1] >= 1 with restitution 1\ncontact c2: x[3] - x[2] >= 1 with restitution 1\n\
+                start x[1] = -1, x[2] = 1, x[3] = 2, x[1]' = 1\nrun 3\n";
+    let (found, _) = run(text);
+    let told = events(&found);
+    assert_eq!(told.iter().map(|e| (e.1, e.2)).collect::<Vec<_>>(), [("impact", "c1"), ("impact", "c2")]);
+    told.iter().for_each(|e| close(e.0, 1.0, 1e-12));
+    // Moreau's law: (−1/3, 2/3, 2/3), and the balls that stay together cost no steps
+    close(found.state.q[0], -2.0 / 3.0, 1e-9);
+    assert!(found.counts.steps < 100 && found.counts.evaluations < 10_000, "{:?}", found.counts);
+}
+
+/// 5 m fall takes 1 s, the whole run: it is struck there, and 5 m/s come back.
+#[test]
+fn an_impact_at_the_very_end_is_met() {
+    let (found, _) = run(&format!("{BALL}contact c: y >= 0 with restitution 0.5\nstart y = 5\nrun 1\noutput v = y'\n"));
+    assert_eq!(found.events.len(), 1);
+    close(found.events[0].t, 1.0, 1e-12);
+    close(found.state.qdot[0], 5.0, 1e-9);
+    close(found.outputs[0].values.unwrap().last, 5.0, 1e-9);
+    close(found.audit.energy.impacts, -37.5, 1e-8);
+}
+
+/// Down with 4 against 6 + 4 it stops after 0.4 s and slides back with 6 − 4.
+#[test]
+fn turning_back_is_told() {
+    let text = "model \"slope\"\ncoordinates x, y\nparticle P at (x, y) with mass 1\ngravity (6, -8)\n\
+                constraint floor: y = 0 with friction 0.5\nstart x = 0, x' = -4\nrun 3\n";
+    let (found, _) = run(text);
+    assert_eq!((found.events.len(), found.events[0].kind), (1, "slip"));
+    close(found.events[0].t, 0.4, 1e-9);
+    close(found.state.q[0], -0.8 + 2.6 * 2.6, 1e-8);
+}
+
+/// A box that sticks with two feet: how they share the force along the floor is not determined, and said; what is shown lies in the
+/// cones, in the run and in the inspection alike.
+#[test]
+fn shares_of_what_sticks_are_told_and_agree() {
+    let text = "model \"box\"\ncoordinates x, y, θ\nparameter m = 1, a = 0.5, b = 1, g = 10, F = 4\n\
+                body B at (x, y) turned by θ with mass m and inertia m*(a^2 + b^2)/3\ngravity (0, -g)\n\
+                point L = B.point(-a, -b)\npoint R = B.point(a, -b)\nforce x: F\n\
+                contact l: L.y >= 0 with friction 0.45 and at L\ncontact r: R.y >= 0 with friction 0.45 and at R\n\
+                start x = 0, y = b, θ = 0\nrun 1\noutput fl = reaction(l, L).x\noutput fr = reaction(r, R).x\n\
+                output nl = reaction(l, L).y\noutput nr = reaction(r, R).y\n";
+    let (found, diagnostics) = run(text);
+    assert!(codes(&diagnostics).contains(&"Z614"), "{diagnostics:#?}");
+    let last: Vec<f64> = found.outputs.iter().map(|o| o.values.unwrap().last).collect();
+    // the moment of F about the feet: 4·1 = 10·0.5·… leaves 1 on the left and 9 on the right
+    close(last[0] + last[1], -4.0, 1e-9);
+    close(last[2], 1.0, 1e-9);
+    close(last[3], 9.0, 1e-9);
+    let in_cones = |f: &[f64]| f[0].abs() <= 0.45 * f[2] + 1e-9 && f[1].abs() <= 0.45 * f[3] + 1e-9;
+    assert!(in_cones(&last), "{last:?}");
+    let inspection = inspected(text, &Overrides::default());
+    let shown: Vec<f64> = inspection.outputs.iter().map(|(_, value)| value.unwrap()).collect();
+    shown.iter().zip(&last).for_each(|(x, y)| close(*x, *y, 1e-9));
+}
+
+/// Two rough contacts that say the same share the weight, and with it the friction: said (Z611, Z614), and no paradox (Z610).
+#[test]
+fn rough_contacts_that_repeat_each_other_are_no_paradox() {
+    let same = "contact f: y >= 0 with friction 0.2\ncontact c: y >= 0 with friction 0.4\n";
+    let beside = "constraint a: y = 0\ncontact floor: y >= 0 with friction 0.3\n";
+    for (stated, y) in [(same, "y = 0"), (beside, ""), (same, "y = 1")] {
+        let start = if y.is_empty() { String::new() } else { format!("{y}, ") };
+        let text = format!(
+            "model \"twice\"\ncoordinates x, y\nparticle P at (x, y) with mass 1\ngravity (0, -10)\n{stated}\
+             start {start}x = 0, x' = 3\nrun 3\n"
+        );
+        let (found, diagnostics) = run(&text);
+        assert_eq!(found.ended.as_str(), "finished", "{diagnostics:#?}");
+        assert!(codes(&diagnostics).contains(&"Z611") && !codes(&diagnostics).contains(&"Z610"), "{diagnostics:#?}");
+        // by whatever shares, friction takes between 0.2 and 0.4, or nothing and 0.3, of the weight
+        assert!(found.state.q[0] > 0.0 && found.state.q[0] < 9.0, "{:?}", found.state);
+    }
+}
+
+/// Z610 names the inequality that each way to go on breaks, with its numbers.
+#[test]
+fn a_paradox_is_told_with_its_inequalities() {
+    let (_, diagnostics) = attempt(&common::model_text("painleve_rod"), &["u=-3"]);
+    let told = diagnostics.iter().find(|d| d.code == "Z610").expect("a rod that digs in");
+    let inequalities = told.notes.iter().filter(|n| n.contains("instead of") || n.contains("μ N =")).count();
+    assert!(inequalities >= 2, "{told:#?}");
+}
+
+/// What a model says wrongly is told, with the place.
+#[test]
+fn mistakes_are_told() {
+    let particle = "coordinates x, y\nparticle P at (x, y) with mass 1\ngravity (0, -10)\n";
+    let floor = "constraint floor: y = 0";
+    for (text, code, part) in [
+        (
+            format!("{particle}{floor} with friction 0.2 and sliding 0.5\nstart x = 0, x' = 1\nrun 1\n"),
+            "Z320",
+            "sliding",
+        ),
+        (format!("{particle}{floor}\nwhen t >= 0.5: y' = 2\nstart x = 1\nrun 1\n"), "Z615", "t >= 0.5"),
+        (format!("{particle}contact f: y^3 >= 0\nstart x = 0, y = 1\nrun 3\n"), "Z603", "contact `f`"),
+        (
+            format!("{particle}contact f: y >= t\ncontact c: 1 >= y\nstart x = 0, y = 0.5\nrun 3\n"),
+            "Z301",
+            "contact `c`",
+        ),
+        (
+            format!("{particle}constraint a: y = 1 - t\ncontact f: y >= 0\nstart x = 0\nrun 3\n"),
+            "Z301",
+            "constraint `a`",
+        ),
+    ] {
+        let (_, diagnostics) = attempt(&format!("model \"m\"\n{text}"), &[]);
+        let told = diagnostics.iter().find(|d| d.code == code).unwrap_or_else(|| panic!("{text}\n{diagnostics:#?}"));
+        assert!(told.message.contains(part), "{told:#?}");
+        assert!(told.span.is_some(), "{told:#?}");
+    }
+}
+
+/// Of a start inside, what is given roughly moves, and what is given exactly stays: y ~ 0 goes to x² = 1.
+#[test]
+fn the_way_out_of_a_start_inside_keeps_what_is_exact() {
+    let text = "model \"start\"\ncoordinates x, y\nparticle P at (x, y) with mass 1\ncontact f: y >= x^2\n\
+                start x = 1, y ~ 0\nrun 3\n";
+    let (_, diagnostics) = attempt(text, &[]);
+    let told = diagnostics.iter().find(|d| d.code == "Z203").unwrap();
+    assert!(told.help.iter().any(|h| h.contains("x = 1, y = 1")), "{told:#?}");
+}
+
+/// Where a gap has no value the run ends there, x = 0 at t = ½, and not a step before.
+#[test]
+fn a_gap_without_a_value_ends_the_run_where_it_begins() {
+    let text = "model \"gap\"\ncoordinates x, y\nparticle P at (x, y) with mass 1\ngravity (0, -10)\n\
+                contact floor: y >= sqrt(x)\nstart x = 1, y = 3, x' = -2\nrun 5\n";
+    let (found, _) = run(text);
+    close(found.state.t, 0.5, 1e-9);
+}
