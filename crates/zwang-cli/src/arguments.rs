@@ -71,6 +71,17 @@ pub enum Command {
         #[arg(short, long = "output", value_name = "FILE", help_heading = OUTPUT)]
         output: Vec<Destination>,
     },
+    /// Find equilibria, and the linear equations, eigenvalues and modes there
+    #[command(
+        before_help = "Examples:\n  zwang linearize pendulum.zw                      every equilibrium, and whether it is stable\n  zwang linearize bicycle.zw --set w=0 --set v=5   a steady motion, where the start is one\n  zwang linearize pendulum.zw --at 2.5             near the motion at a time\n  zwang linearize pendulum.zw --json | jq .states[0].K"
+    )]
+    Linearize {
+        #[command(flatten)]
+        model: OneModel,
+        /// Time at which to linearize, such as 0, 2.5 or "50 ms"; the model is simulated up to there
+        #[arg(long, value_name = "TIME", value_parser = time_or_zero, allow_negative_numbers = true)]
+        at: Option<f64>,
+    },
     /// Find the forces that produce a given path, a table of times and coordinates
     #[command(
         before_help = "Examples:\n  zwang inverse arm.zw path.csv                    the forces, and whether they can\n  zwang inverse arm.zw path.csv --using q1,q2 -o forces.csv\n  zwang run arm.zw -o path.csv                     a path to start from: columns t, q1, q2, …"

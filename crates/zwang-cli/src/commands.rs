@@ -14,6 +14,7 @@ use crate::drawing;
 use crate::export;
 use crate::files::Destination;
 use crate::inverse;
+use crate::linearize;
 use crate::run;
 use crate::shell::{Exit, print, print_json, quoted, usage};
 use crate::source::{Source, settings};
@@ -26,6 +27,7 @@ pub fn execute(arguments: Arguments) -> u8 {
         Command::Check(model) => check(&model),
         Command::Equations { model, format, lagrangian } => equations(&model, format, lagrangian),
         Command::Inspect { model, at, tolerance, output } => inspect(&model, at, tolerance, &output),
+        Command::Linearize { model, at } => linearize::run(&model, at),
         Command::Export { model, to, output } => export::export(&model, to, output.as_deref()),
         Command::Inverse(model) => inverse::run(&model),
         Command::Bench(model) => bench::bench(&model),

@@ -7,6 +7,7 @@ mod drawing;
 mod export;
 mod files;
 mod inverse;
+mod linearize;
 mod run;
 mod shell;
 mod source;

@@ -39,6 +39,8 @@ pub struct Linearized {
     pub modes: Vec<Eigen>,
     /// The potential energy.
     pub potential: f64,
+    /// Whether the energy is known to be conserved.
+    pub is_conservative: bool,
 }
 
 /// What the motion does at a state.
@@ -65,6 +67,8 @@ pub enum Stability {
         /// −1/Re λ.
         time: f64,
     },
+    /// The energy is conserved and has a minimum here: the motion stays near.
+    Minimum,
     /// Nothing grows, but something neither grows nor dies out: what was left out decides.
     Neutral,
 }
@@ -80,8 +84,19 @@ impl Linearized {
         match most {
             x if x > NO_GROWTH * fastest => Stability::Unstable { time: 1.0 / x },
             x if x < -NO_GROWTH * fastest => Stability::Stable { time: -1.0 / x },
+            _ if self.is_minimum() => Stability::Minimum,
             _ => Stability::Neutral,
         }
+    }
+
+    /// Lagrange's and Dirichlet's condition: at rest, energy conserved, K positive definite.
+    fn is_minimum(&self) -> bool {
+        let k = self.velocities.len();
+        let K = |i: usize, j: usize| 0.5 * (self.stiffness[i * k + j] + self.stiffness[j * k + i]);
+        self.place == Place::Equilibrium
+            && self.is_conservative
+            && self.positions == self.velocities
+            && is_positive((0..k).map(|i| (0..k).map(|j| K(i, j)).collect()).collect())
     }
 
     /// How many eigenvalues are zero: directions in which nothing pulls back.
@@ -90,6 +105,25 @@ impl Linearized {
         let fastest = self.modes.iter().fold(0.0_f64, |top, m| top.max(size(m)));
         self.modes.iter().filter(|m| size(m) <= NO_GROWTH * fastest).count()
     }
+}
+
+/// Whether a symmetric matrix is positive definite, clearly: every pivot is a part of its diagonal entry.
+fn is_positive(mut K: Vec<Vec<f64>>) -> bool {
+    const CLEARLY: f64 = 1e-9;
+    for p in 0..K.len() {
+        let whole = K[p][p];
+        for i in 0..p {
+            let factor = K[p][i] / K[i][i];
+            for j in i..K.len() {
+                K[p][j] -= factor * K[i][j];
+            }
+        }
+        // a NaN is not positive
+        if whole.is_nan() || K[p][p].is_nan() || whole <= 0.0 || K[p][p] <= CLEARLY * whole {
+            return false;
+        }
+    }
+    true
 }
 
 /// The linear equations at a state on the constraints.
@@ -143,6 +177,7 @@ pub fn linearize(check: &mut Check, state: &State, settings: &Settings) -> Resul
         stiffness,
         modes: found.into_iter().map(shape).collect(),
         potential: check.system.energies(state)?.potential,
+        is_conservative: check.lagrangian.as_ref().is_some_and(|side| side.energy.conserved == Some(true)),
         velocities: space.velocities,
         positions: space.positions,
     })
@@ -200,10 +235,10 @@ fn rest_near(check: &mut Check, guess: State, settings: &Settings) -> Option<Sta
     way.look(check, &state).ok()?;
     let mut size = way.push();
     for _ in 0..MOST_STEPS {
-        if way.place(&state) == Place::Equilibrium {
-            return Some(state);
-        }
-        let step = way.newton_step(check, &state)?;
+        let is_rest = way.place(&state) == Place::Equilibrium;
+        let Some(step) = way.newton_step(check, &state) else {
+            return is_rest.then(|| upright(check, state, settings));
+        };
         // shorter and shorter, until it pushes less there
         let mut part = 1.0;
         loop {
@@ -215,12 +250,36 @@ fn rest_near(check: &mut Check, guess: State, settings: &Settings) -> Option<Sta
                 break;
             }
             part *= 0.5;
-            if part < 1e-3 {
-                return None;
+            // at rest to the last digit no step helps
+            if is_rest || part < 1e-3 {
+                return is_rest.then(|| upright(check, state, settings));
             }
         }
     }
     None
+}
+
+/// The same place without whole turns, where pure numbers are angles.
+fn upright(check: &mut Check, state: State, settings: &Settings) -> State {
+    let turn = std::f64::consts::TAU;
+    let mut best = state;
+    let pure: Vec<usize> = (0..best.q.len()).filter(|&k| check.system.unit(k).is_none()).collect();
+    for k in pure {
+        let turns = (best.q[k] / turn).round();
+        if turns == 0.0 {
+            continue;
+        }
+        let mut other = best.clone();
+        other.q[k] -= turns * turn;
+        let wanted = other.q.clone();
+        let mut way = Way::new(check, settings);
+        let there = at_rest(check, other, settings).filter(|there| {
+            let stayed = there.q.iter().zip(&wanted).all(|(x, y)| (x - y).abs() <= 1e-9);
+            stayed && way.look(check, there).is_ok() && way.place(there) == Place::Equilibrium
+        });
+        best = there.unwrap_or(best);
+    }
+    best
 }
 
 /// The state put onto the constraints and brought to rest; none if they forbid that.

@@ -71,6 +71,12 @@ start x = 0, y = -1";
     let found = at_start(text, &Overrides::default());
     assert_eq!((found.place, found.stability()), (Place::Equilibrium, Stability::Neutral));
     has_eigenvalues(&found, &[(0.0, 3.0), (0.0, -3.0)], 1e-12);
+    // that the force has no potential stated is all that is missing
+    let mut check = prepared(&text.replace("force y: -9", "potential 9*y"), &Overrides::default());
+    check.look_at_lagrangian(&Settings::default());
+    let state = check.state.clone();
+    let found = linearize(&mut check, &state, &Settings::default()).unwrap();
+    assert_eq!(found.stability(), Stability::Minimum);
 }
 
 /// Two equal masses between three equal springs: ω² = k/m and 3 k/m, in phase and against each other.

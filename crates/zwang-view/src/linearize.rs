@@ -1,0 +1,212 @@
+//! The motion near states, to first order: in words and numbers, and for programs.
+
+use serde_json::{Value, json};
+use zwang::Reading;
+use zwang::diagnostic::Diagnostics;
+use zwang::linearize::{Linearized, Place, Stability};
+use zwang::model::Model;
+use zwang::quantity::rounded;
+use zwang_motion::Eigen;
+
+use crate::json::diagnostics_json;
+
+/// Digits of what is shown.
+const DIGITS: usize = 6;
+
+/// Each state with what is stable there, its eigenvalues, and M, C, K.
+pub fn linearize_table(file: &str, model: &Model, found: &[Linearized]) -> String {
+    let mut out = format!("{file}\n");
+    for linear in found {
+        out.push_str(&format!("\n{}\n  {}\n", place(model, linear), stability(linear)));
+        out.push_str(&eigenvalues(model, linear));
+        out.push_str(&matrices(model, linear));
+    }
+    out
+}
+
+/// `equilibrium at x = 0, y = -2`.
+fn place(model: &Model, linear: &Linearized) -> String {
+    let names = model.coordinates.iter();
+    let values = names.clone().zip(&linear.state.q).map(|(c, q)| format!("{} = {}", c.name, shown(*q)));
+    let moving = names.zip(&linear.state.qdot).filter(|(_, v)| **v != 0.0);
+    let rates = moving.map(|(c, v)| format!("{}' = {}", c.name, shown(*v)));
+    let state = values.chain(rates).collect::<Vec<_>>().join(", ");
+    match linear.place {
+        Place::Equilibrium => format!("equilibrium at {state}"),
+        Place::Steady => format!("steady motion at {state}"),
+        Place::Passing => {
+            format!("at t = {}: {state}; no equilibrium, so for an instant", rounded(linear.state.t, DIGITS))
+        }
+    }
+}
+
+/// A number; what is nothing beside one is nothing.
+fn shown(x: f64) -> String {
+    if x.abs() < 1e-12 { "0".into() } else { rounded(x, DIGITS) }
+}
+
+fn stability(linear: &Linearized) -> String {
+    let zeros = match linear.n_zero() {
+        0 => String::new(),
+        1 => "; one eigenvalue is zero: in its direction nothing pulls back".into(),
+        n => format!("; {n} eigenvalues are zero: in their directions nothing pulls back"),
+    };
+    match linear.stability() {
+        _ if linear.modes.is_empty() => "nothing is free to move".into(),
+        Stability::Unstable { time } => format!("unstable: something grows by e in {}{zeros}", shown(time)),
+        Stability::Stable { time } => format!("stable: everything dies out, by e in {} at the slowest", shown(time)),
+        Stability::Minimum => "stable: the energy is conserved and the potential has a minimum here".into(),
+        Stability::Neutral => format!("nothing grows and not everything dies out: what was left out decides{zeros}"),
+    }
+}
+
+/// One line for each real eigenvalue and each pair.
+fn eigenvalues(model: &Model, linear: &Linearized) -> String {
+    let zeros = linear.n_zero();
+    let fastest = linear.modes.iter().fold(0.0_f64, |top, m| top.max(m.value.0.hypot(m.value.1)));
+    let clean = |x: f64| if x.abs() <= 1e-12 * fastest { 0.0 } else { x };
+    let mut lines = vec![["eigenvalue", "grows or dies out by e in", "period", "what moves"].map(str::to_string)];
+    let is_zero = |m: &Eigen| m.value.0.hypot(m.value.1) <= 1e-7 * fastest;
+    for mode in linear.modes.iter().filter(|m| m.value.1 >= 0.0 && !(is_zero(m) && zeros > 0)) {
+        let (re, im) = (clean(mode.value.0), clean(mode.value.1));
+        let value = match im == 0.0 {
+            true => shown(re),
+            false if re == 0.0 => format!("± {} i", shown(im)),
+            false => format!("{} ± {} i", shown(re), shown(im)),
+        };
+        let time = if re == 0.0 {
+            "never".into()
+        } else {
+            format!("{} {}", if re > 0.0 { "grows" } else { "dies" }, shown(1.0 / re.abs()))
+        };
+        let period = if im == 0.0 { "-".into() } else { shown(std::f64::consts::TAU / im) };
+        lines.push([value, time, period, shape(model, mode)]);
+    }
+    if lines.len() == 1 {
+        return String::new();
+    }
+    let width = |k: usize| lines.iter().map(|line| line[k].chars().count()).max().unwrap_or(0);
+    let widths = [width(0), width(1), width(2)];
+    let mut out = String::new();
+    for [value, time, period, shape] in &lines {
+        let pad = |text: &str, width: usize| format!("{text}{}", " ".repeat(width - text.chars().count()));
+        let cells = [pad(value, widths[0]), pad(time, widths[1]), pad(period, widths[2])];
+        out.push_str(&format!("  {}  {shape}\n", cells.join("  ")));
+    }
+    out
+}
+
+/// The coordinates that take part, the largest as 1: `θ 1, x -0.2`; of those out of step the size and the angle.
+fn shape(model: &Model, mode: &Eigen) -> String {
+    /// Less than this beside the largest is not told.
+    const SMALL: f64 = 1e-3;
+    const MOST: usize = 5;
+    let size = |x: &(f64, f64)| x.0.hypot(x.1);
+    let largest = mode.vector.iter().fold((0.0, 0.0), |top, x| if size(x) > size(&top) { *x } else { top });
+    let norm = size(&largest).powi(2);
+    if norm == 0.0 {
+        return "velocities only".into();
+    }
+    // divided by the largest, so that this is 1
+    let part =
+        |x: &(f64, f64)| ((x.0 * largest.0 + x.1 * largest.1) / norm, (x.1 * largest.0 - x.0 * largest.1) / norm);
+    let mut parts: Vec<(f64, String)> = Vec::new();
+    for (c, x) in model.coordinates.iter().zip(&mode.vector) {
+        let (re, im) = part(x);
+        let text = match im.abs() <= 1e-6 {
+            true => format!("{} {}", c.name, rounded(re, 3)),
+            false => format!("{} {} at {}°", c.name, rounded(re.hypot(im), 3), rounded(im.atan2(re).to_degrees(), 3)),
+        };
+        parts.push((re.hypot(im), text));
+    }
+    parts.retain(|(size, _)| *size >= SMALL);
+    parts.sort_by(|x, y| y.0.total_cmp(&x.0));
+    let more = if parts.len() > MOST { ", …" } else { "" };
+    let texts: Vec<String> = parts.into_iter().take(MOST).map(|(_, text)| text).collect();
+    format!("{}{more}", texts.join(", "))
+}
+
+/// M, C and K by rows; columns of K that are zero are left out.
+fn matrices(model: &Model, linear: &Linearized) -> String {
+    /// Beyond this many rows nobody reads them; `--json` has them.
+    const MOST: usize = 12;
+    let name = |&k: &usize| model.coordinates[k].name.clone();
+    let (k, p) = (linear.velocities.len(), linear.positions.len());
+    if k == 0 || k > MOST || p > MOST {
+        return String::new();
+    }
+    let largest = |entries: &[f64]| entries.iter().fold(0.0_f64, |top, x| top.max(x.abs()));
+    let size = largest(&linear.stiffness);
+    let kept: Vec<usize> =
+        (0..p).filter(|j| (0..k).any(|i| linear.stiffness[i * p + j].abs() > 1e-12 * size)).collect();
+    let rows: Vec<String> = linear.velocities.iter().map(name).collect();
+    let columns: Vec<String> = kept.iter().map(|&j| name(&linear.positions[j])).collect();
+    let table = |title: &str, width: usize, columns: &[usize], entries: &[f64]| {
+        let size = largest(entries);
+        let mut out = format!("  {title}\n");
+        for i in 0..k {
+            let clean = |x: f64| if x.abs() <= 1e-12 * size { 0.0 } else { x };
+            let cells: Vec<String> =
+                columns.iter().map(|j| format!("{:>12}", shown(clean(entries[i * width + j])))).collect();
+            out.push_str(&format!("    {}\n", cells.join(" ")));
+        }
+        out
+    };
+    let all: Vec<usize> = (0..k).collect();
+    let mut out = format!("  M x'' + C x' + K x = 0 for {}\n", rows.join(", "));
+    if columns != rows && !columns.is_empty() {
+        out = format!("  M u' + C u + K x = 0 with u the rates of {}, x = {}\n", rows.join(", "), columns.join(", "));
+    }
+    out.push_str(&table("M", k, &all, &linear.mass));
+    if largest(&linear.damping) > 0.0 {
+        out.push_str(&table("C", k, &all, &linear.damping));
+    }
+    if !kept.is_empty() {
+        out.push_str(&table("K", p, &kept, &linear.stiffness));
+    }
+    out
+}
+
+/// The same as JSON.
+pub fn linearize_json(reading: &Reading, diagnostics: &Diagnostics, model: &Model, found: &[Linearized]) -> Value {
+    let name = |k: &usize| model.coordinates[*k].name.clone();
+    let names: Vec<&str> = model.coordinates.iter().map(|c| c.name.as_str()).collect();
+    let by_rows = |entries: &[f64], width: usize| -> Value {
+        if width == 0 { json!([]) } else { json!(entries.chunks(width).collect::<Vec<_>>()) }
+    };
+    let one = |linear: &Linearized| {
+        let (stability, time) = match linear.stability() {
+            Stability::Unstable { time } => ("unstable", Some(time)),
+            Stability::Stable { time } => ("stable", Some(time)),
+            Stability::Minimum => ("minimum", None),
+            Stability::Neutral => ("neutral", None),
+        };
+        let place = match linear.place {
+            Place::Equilibrium => "equilibrium",
+            Place::Steady => "steady",
+            Place::Passing => "passing",
+        };
+        let mode = |m: &Eigen| json!({ "re": m.value.0, "im": m.value.1, "shape": m.vector });
+        json!({
+            "place": place,
+            "t": linear.state.t,
+            "q": linear.state.q,
+            "qdot": linear.state.qdot,
+            "potential": linear.potential,
+            "velocities": linear.velocities.iter().map(name).collect::<Vec<_>>(),
+            "positions": linear.positions.iter().map(name).collect::<Vec<_>>(),
+            "M": by_rows(&linear.mass, linear.velocities.len()),
+            "C": by_rows(&linear.damping, linear.velocities.len()),
+            "K": by_rows(&linear.stiffness, linear.positions.len()),
+            "modes": linear.modes.iter().map(mode).collect::<Vec<_>>(),
+            "stability": stability,
+            "time": time,
+        })
+    };
+    json!({
+        "model": model.title,
+        "coordinates": names,
+        "states": found.iter().map(one).collect::<Vec<_>>(),
+        "diagnostics": diagnostics_json(reading, diagnostics),
+    })
+}
