@@ -32,6 +32,7 @@
 //! Nothing here recurses over the depth of an expression: operands are older than what is built from them,
 //! so the order of the handles is an order of evaluation.
 
+mod algebra;
 mod angles;
 mod assemble;
 mod batch;
@@ -53,6 +54,7 @@ mod terms;
 pub mod trig;
 mod wide;
 
+pub use algebra::{Algebra, Limits};
 pub use assemble::{Assembler, Register};
 pub use batch::Batch;
 pub use differentiate::NoRate;

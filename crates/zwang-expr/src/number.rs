@@ -275,6 +275,29 @@ impl Number {
         (&root * &root == square).then(|| Number::from_big(root))
     }
 
+    /// The largest number ≥ 0 of which both are integer multiples; 0 only for two zeros.
+    pub(crate) fn gcd(&self, other: &Number) -> Number {
+        if let (Small(a, c), Small(b, d)) = (&self.0, &other.0) {
+            let (a, b, c, d) = (*a as i128, *b as i128, *c as i128, *d as i128);
+            return Number::ratio_i128(a.gcd(&b), c.lcm(&d));
+        }
+        let (a, b) = (self.to_big(), other.to_big());
+        Number::from_big(BigRational::new(a.numer().gcd(b.numer()), a.denom().lcm(b.denom())))
+    }
+
+    /// The value modulo a prime; a denominator that the prime divides counts as 0.
+    pub(crate) fn residue(&self, prime: u64) -> u64 {
+        let of = |n: &BigInt| n.mod_floor(&BigInt::from(prime)).to_u64().unwrap_or(0);
+        match &self.0 {
+            Small(n, 1) => (*n as i128).rem_euclid(i128::from(prime)) as u64,
+            _ => {
+                let value = self.to_big();
+                let inverse = value.denom().modpow(&BigInt::from(prime - 2), &BigInt::from(prime));
+                of(&(value.numer() * inverse))
+            }
+        }
+    }
+
     /// Bits of the longer of numerator and denominator.
     fn bits(&self) -> u64 {
         match &self.0 {

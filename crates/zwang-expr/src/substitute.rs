@@ -64,7 +64,7 @@ impl Graph {
     }
 
     /// The node over new operands.
-    fn rebuild(&mut self, node: Node, new: impl Fn(Expr) -> Expr) -> Expr {
+    pub(crate) fn rebuild(&mut self, node: Node, new: impl Fn(Expr) -> Expr) -> Expr {
         match node {
             Node::Number(_) | Node::Pi | Node::Symbol(_) => unreachable!("leaves have no operands"),
             Node::Add(a, b) => self.add(new(a), new(b)),

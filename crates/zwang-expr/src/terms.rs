@@ -311,7 +311,14 @@ impl Term {
             below.extend(denominator.map(Item::Number));
             return Quotient { negative, above, below };
         }
-        let (numerator, denominator) = coefficient_parts(&size);
+        // (x + y)/(5 r) rather than 0.2 (x + y)/r
+        let has_below = self.factors.iter().any(|(_, n)| n.is_negative());
+        let (numerator, denominator) = match size.to_small() {
+            Some((n, d)) if has_below && d > 1 && n.max(d) <= MAX_BINARY_DENOMINATOR => {
+                (n.to_string(), Some(d.to_string()))
+            }
+            _ => coefficient_parts(&size),
+        };
         let has_above = self.factors.iter().any(|(_, n)| !n.is_negative());
         if numerator != "1" || !has_above {
             above.push(Item::Number(numerator));

@@ -9,8 +9,12 @@ use zwang_expr::Expr;
 /// Longest formula printed on one line before its parts get names.
 const LONGEST: usize = 4000;
 
+/// Longest closed form that is written without naming its parts, in nodes: about twelve lines.
+const LONGEST_WHOLE: usize = 1000;
+
 /// L, M, Q, A, b and the explicit equations, one line `x'' = …` per coordinate, in model syntax.
 pub fn equations_text(equations: &mut Equations) -> String {
+    let equations = &mut equations.printed();
     let closed = closed_form(equations);
     let model = &equations.model;
     let text = |e: Expr| model.graph.text_limited(e, LONGEST).unwrap_or_else(|| "… (too long to print)".into());
@@ -84,7 +88,7 @@ fn explicit_text(equations: &Equations, closed: &ClosedForm) -> String {
     let mut out = String::new();
     let parts = named_parts(equations, &exprs);
     if !parts.order.is_empty() {
-        out.push_str("\n# parts\n");
+        out.push_str("\n# parts: without them the formulas below would be too long\n");
         for (part, name) in &parts.order {
             let inner: HashMap<Expr, String> =
                 parts.names.iter().filter(|(e, _)| **e != *part).map(|(e, n)| (*e, n.clone())).collect();
@@ -156,7 +160,7 @@ struct NamedParts {
 /// Names for the parts of formulas that would be too long otherwise: what is used more than once and is not small.
 fn named_parts(equations: &Equations, exprs: &[Expr]) -> NamedParts {
     let graph = &equations.model.graph;
-    let fits = exprs.iter().all(|e| graph.text_limited(*e, 400).is_some());
+    let fits = exprs.iter().all(|e| graph.text_limited(*e, LONGEST_WHOLE).is_some());
     let mut parts = NamedParts { names: HashMap::new(), order: Vec::new() };
     if fits {
         return parts;
@@ -197,7 +201,7 @@ pub fn equations_latex(equations: &mut Equations) -> String {
 pub fn equations_sections(equations: &mut Equations) -> Vec<(String, Vec<String>)> {
     // contacts and sticking friction hold only at times
     let mut always = equations.always();
-    let equations = always.as_mut().unwrap_or(equations);
+    let equations = &mut always.as_mut().unwrap_or(equations).printed();
     let closed = closed_form(equations);
     let model = &equations.model;
     let tex = |e: Expr| model.graph.latex(e);

@@ -7,7 +7,7 @@
 //! ```
 //! let reading = zwang::read("coordinates x\nmass x: 2\nforce x: 6 - x\nstart x = 0", &Default::default());
 //! let mut equations = zwang::equations::Equations::derive(reading.model.unwrap());
-//! assert!(zwang_view::equations_text(&mut equations).ends_with("x'' = (6 - x)/2\n"));
+//! assert!(zwang_view::equations_text(&mut equations).ends_with("x'' = 3 - x/2\n"));
 //! ```
 
 mod code;

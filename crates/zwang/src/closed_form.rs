@@ -5,6 +5,7 @@ use zwang_motion::{Matrix, Settings, dependence};
 
 use crate::equations::{Equations, SparseRow};
 use crate::model::Control;
+use crate::printed::{Joint, shortened};
 use crate::random::scattered;
 
 /// Above this many coordinates or independent rows formulas are of no use to a reader.
@@ -23,7 +24,15 @@ pub struct ClosedForm {
 /// The closed form; none if M is singular even with the constraints' help, or if the system is too large to be read.
 ///
 /// Nonideal forces enter through Q + C, UK02 (6), with the multipliers of the ideal part.
+///
+/// Each formula is in the shortest form found, see [`Algebra`](zwang_expr::Algebra); what takes too long to shorten stays long.
 pub fn closed_form(equations: &mut Equations) -> Option<ClosedForm> {
+    let (closed, joint) = solved(equations)?;
+    Some(shortened(&mut equations.model.graph, closed, joint))
+}
+
+/// The closed form as elimination gives it, and what it solves, if it is nothing but a system of linear equations.
+fn solved(equations: &mut Equations) -> Option<(ClosedForm, Option<Joint>)> {
     let n = equations.model.n_coordinates();
     if n > MOST || equations.rows.len() > 2 * MOST {
         return None;
@@ -40,10 +49,14 @@ pub fn closed_form(equations: &mut Equations) -> Option<ClosedForm> {
     }
     let ideal = solve(equations, &problem)?;
     if !equations.asked.is_empty() {
-        return controlled(equations, problem, ideal);
+        return Some((controlled(equations, problem, ideal)?, None));
     }
     if equations.nonideal_force.is_empty() {
-        return Some(ideal);
+        let picked: Vec<(SparseRow, Expr)> =
+            problem.rows.iter().map(|&k| (equations.rows[k].coefficients.clone(), equations.rows[k].rhs)).collect();
+        let (masses, force) = (equations.mass_matrix.clone(), equations.given_force.clone());
+        let joint = Joint::new(&mut equations.model.graph, &masses, &force, &picked);
+        return Some((ideal, Some(joint)));
     }
     // λ of the ideal part goes into C, then Q + C drives the system
     let known = ideal.multipliers.iter().map(|(k, e)| (equations.rows[*k].lambda, *e));
@@ -53,7 +66,7 @@ pub fn closed_form(equations: &mut Equations) -> Option<ClosedForm> {
     let nonideal = graph.substitute(&equations.nonideal_force, &known);
     problem.force.iter_mut().zip(&nonideal).for_each(|(q, &c)| *q = graph.add(*q, c));
     let moved = solve(equations, &problem)?;
-    Some(ClosedForm { multipliers: ideal.multipliers, ..moved })
+    Some((ClosedForm { multipliers: ideal.multipliers, ..moved }, None))
 }
 
 /// The motion with controls by any force: that of all rows together, whose force beyond the constraints' is u = M (q̈ − q̈ₚ). It does

@@ -33,6 +33,7 @@ mod mode;
 pub mod model;
 mod moving;
 mod one_sided;
+mod printed;
 pub mod quantity;
 mod random;
 pub mod samples;

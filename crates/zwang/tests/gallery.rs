@@ -168,3 +168,31 @@ fn closed_forms_have_the_value_of_the_routes() {
     }
     assert!(n_compared > 40, "only {n_compared} closed forms were compared");
 }
+
+/// What is printed is what was derived: M, Q, A and b in their shortest form have the same values at the start.
+#[test]
+fn printed_equations_have_the_values_of_the_derived_ones() {
+    let mut n_compared = 0;
+    for (name, text) in gallery() {
+        let check = checked(&text, &Overrides::default()).0.unwrap();
+        let printed = check.equations.printed();
+        let n = check.equations.model.n_coordinates();
+        let all = |equations: &zwang::equations::Equations| {
+            let rows = equations.mass_matrix.iter().chain(equations.rows.iter().map(|row| &row.coefficients));
+            let entry = |row: &zwang::equations::SparseRow, k: usize| {
+                row.iter().find(|(j, _)| *j == k).map_or(zwang_expr::Expr::ZERO, |(_, e)| *e)
+            };
+            let entries = rows.flat_map(|row| (0..n).map(|k| entry(row, k)).collect::<Vec<_>>());
+            let others = equations.given_force.iter().copied().chain(equations.rows.iter().map(|row| row.rhs));
+            entries.chain(others).collect::<Vec<_>>()
+        };
+        let derived = check.system.evaluate(&check.equations.model, &check.state, &all(&check.equations));
+        let found = check.system.evaluate(&printed.model, &check.state, &all(&printed));
+        let (Some(derived), Some(found)) = (derived, found) else { continue };
+        let scale = derived.iter().fold(1e-300_f64, |m, x| m.max(x.abs()));
+        let off = derived.iter().zip(&found).fold(0.0_f64, |m, (a, b)| m.max((a - b).abs())) / scale;
+        assert!(off < 1e-12, "{name}: off by {off:e}");
+        n_compared += 1;
+    }
+    assert!(n_compared > 60, "only {n_compared} models were compared");
+}

@@ -120,6 +120,22 @@ fn closed_forms_are_printed_as_in_the_papers() {
     assert_eq!(explicit("pendulum"), pendulum);
 }
 
+/// KU94 (41): (1 + t²) m (ẍ, ÿ) = (t² X + t Y, t X + Y) + m (ẏ + α̇) (1, −t), here with constant X, Y and α̇; (42) the
+/// force that guides, −(X − t Y, −t X + t² Y)/(1 + t²) + m (ẏ + α̇)/(1 + t²) (1, −t).
+#[test]
+fn a_guided_particle_is_printed_as_in_the_paper() {
+    let text = "coordinates x, y\nparameter m = 1, X = 1, Y = 2, a = 0.5\nmass x, y: m\nforce x: X\nforce y: Y\n\
+                control guide: x' - t*y' = a*t\nstart x = 0, y = 0, x' = 0, y' = 0\nrun 1\n";
+    let reading = common::read(text, &Overrides::default());
+    let mut equations = zwang::equations::Equations::derive(reading.model.unwrap());
+    let closed = zwang::closed_form(&mut equations).unwrap();
+    let printed = |exprs: &[zwang_expr::Expr]| exprs.iter().map(|e| equations.model.graph.text(*e)).collect::<Vec<_>>();
+    let motion = ["(m*(a + y') + t*(X*t + Y))/(m*(t^2 + 1))", "(Y + t*(X - m*(a + y')))/(m*(t^2 + 1))"];
+    assert_eq!(printed(&closed.accelerations), motion);
+    let force = ["(Y*t - X + m*(a + y'))/(t^2 + 1)", "t*(X - Y*t - m*(a + y'))/(t^2 + 1)"];
+    assert_eq!(printed(&closed.control), force);
+}
+
 /// Virtual work at a point: the rod of a Cartesian pendulum pulls its mass with the tension, along the rod.
 #[test]
 fn the_reaction_at_a_point_is_the_force_that_does_the_virtual_work() {

@@ -1,0 +1,317 @@
+//! Products of sines and cosines as sums of sines and cosines, and the base angles that suit them best.
+//!
+//! cos a cos b + sin a sin b = cos(a − b): as a sum over frequencies every trigonometric polynomial has one form only, and
+//! the frequencies show which combinations of angles it depends on.
+
+use super::angles::sum_of_angles;
+use super::budget::Budget;
+use super::field::Field;
+use super::polynomial::{Monomial, Polynomial, exponent, over, parted};
+use crate::graph::Graph;
+use crate::node::{Expr, Function, Node};
+use crate::number::Number;
+use std::collections::BTreeMap;
+
+/// Most angles whose pairs are looked at one by one.
+const MOST_PAIRED: usize = 4;
+
+/// Integer multiples of angles.
+pub(crate) type Frequency = Vec<i64>;
+
+/// A polynomial as a sum of numbers · monomials without waves · sines or cosines of sums of angles.
+pub(crate) struct Spectrum {
+    /// the cosines of the angles that occur
+    pub cosines: Vec<usize>,
+    pub terms: BTreeMap<(Monomial, Frequency, bool), Number>,
+}
+
+impl Spectrum {
+    /// The frequencies other than zero.
+    pub fn frequencies(&self) -> Vec<Frequency> {
+        let mut all: Vec<Frequency> = self.terms.keys().map(|(_, f, _)| f.clone()).collect();
+        all.retain(|f| f.iter().any(|n| *n != 0));
+        all.sort();
+        all.dedup();
+        all
+    }
+}
+
+/// Frequencies of which all are integer combinations, short ones; none if there are no such.
+pub(crate) fn lattice_basis(frequencies: &[Frequency]) -> Option<Vec<Frequency>> {
+    let size = |f: &Frequency| f.iter().map(|n| n.abs()).sum::<i64>();
+    let mut sorted = frequencies.to_vec();
+    sorted.sort_by_key(|f| (size(f), f.iter().map(|n| -n).collect::<Vec<_>>()));
+    let mut basis: Vec<Frequency> = Vec::new();
+    for f in &sorted {
+        if rational_coordinates(&basis, f).is_none() {
+            basis.push(f.clone());
+        }
+    }
+    sorted.iter().all(|f| coordinates(&basis, f).is_some()).then_some(basis)
+}
+
+/// The shortest integer vector of the same direction.
+fn without_content(f: &Frequency) -> Frequency {
+    let content = f.iter().fold(0i64, |g, n| num_integer::gcd(g, *n)).max(1);
+    f.iter().map(|n| n / content).collect()
+}
+
+/// The integers with which the rows of the basis give f.
+pub(crate) fn coordinates(basis: &[Frequency], f: &Frequency) -> Option<Vec<i64>> {
+    rational_coordinates(basis, f)?.iter().map(Number::to_i64).collect()
+}
+
+fn rational_coordinates(basis: &[Frequency], f: &Frequency) -> Option<Vec<Number>> {
+    let (r, n) = (basis.len(), f.len());
+    // columns are the basis, the last one f
+    let mut a: Vec<Vec<Number>> =
+        (0..n).map(|i| (0..=r).map(|j| Number::integer(if j < r { basis[j][i] } else { f[i] })).collect()).collect();
+    for k in 0..r {
+        let pivot = (k..n).find(|i| !a[*i][k].is_zero())?;
+        a.swap(k, pivot);
+        let inverse = a[k][k].recip()?;
+        a[k] = a[k].iter().map(|x| x.mul(&inverse)).collect::<Option<_>>()?;
+        for i in (0..n).filter(|i| *i != k) {
+            let factor = a[i][k].neg();
+            let row = a[k].iter().zip(&a[i]).map(|(x, y)| x.mul(&factor)?.add(y));
+            a[i] = row.collect::<Option<_>>()?;
+        }
+    }
+    let is_solved = a[r.min(n)..].iter().all(|row| row[r].is_zero());
+    is_solved.then(|| a[..r].iter().map(|row| row[r].clone()).collect())
+}
+
+impl Field {
+    /// The waves of a polynomial; none if it has no sines and cosines, or too many.
+    pub fn spectrum(&self, graph: &Graph, p: &Polynomial, budget: &Budget) -> Option<Spectrum> {
+        let is_cosine = |k: usize| self.is_wave(k) && self.atoms[k].square.is_none();
+        let mut cosines: Vec<usize> = p
+            .indeterminates()
+            .into_iter()
+            .filter(|k| self.is_wave(*k))
+            .map(|k| if is_cosine(k) { k } else { self.atoms[k].partner.unwrap_or(k) })
+            .collect();
+        // the angle that was there first has the plus
+        cosines.sort_by_key(|k| (self.argument(graph, *k), *k));
+        cosines.dedup();
+        if cosines.is_empty() {
+            return None;
+        }
+        let mut terms = BTreeMap::new();
+        for (m, c) in &p.terms {
+            let (rest, _) = parted(m, |k| self.is_wave(k));
+            // cos 0 = 1
+            let mut waves = vec![(vec![0i64; cosines.len()], false, c.clone())];
+            for (at, &k) in cosines.iter().enumerate() {
+                let sine = self.atoms[k].partner?;
+                for _ in 0..exponent(m, k) {
+                    waves = multiplied(&waves, at, false)?;
+                }
+                for _ in 0..exponent(m, sine) {
+                    waves = multiplied(&waves, at, true)?;
+                }
+                budget.spend(waves.len())?;
+            }
+            for (f, is_sine, value) in waves {
+                add_wave(&mut terms, &rest, f, is_sine, &value)?;
+            }
+        }
+        terms.retain(|_, c| !c.is_zero());
+        Some(Spectrum { cosines, terms })
+    }
+
+    /// The argument of a sine or cosine.
+    pub fn argument(&self, graph: &Graph, k: usize) -> Expr {
+        match graph.node(self.atoms[k].expr) {
+            Node::Apply(_, u) => u,
+            _ => self.atoms[k].expr,
+        }
+    }
+
+    /// The sum of the angles of a spectrum, each times an integer.
+    fn combined(&self, graph: &mut Graph, cosines: &[usize], f: &Frequency) -> Expr {
+        let angles: Vec<(Expr, i64)> =
+            cosines.iter().zip(f).filter(|(_, n)| **n != 0).map(|(k, n)| (self.argument(graph, *k), *n)).collect();
+        sum_of_angles(graph, &angles)
+    }
+
+    /// The spectrum as a polynomial in sines and cosines of sums, each its own indeterminate.
+    pub fn as_sum_of_waves(&mut self, graph: &mut Graph, spectrum: &Spectrum) -> Option<Polynomial> {
+        let mut sum = Polynomial::default();
+        for ((rest, f, is_sine), value) in &spectrum.terms {
+            let angle = self.combined(graph, &spectrum.cosines, f);
+            let wave = self.wave(graph, if *is_sine { Function::Sin } else { Function::Cos }, angle);
+            sum.add_product(&wave, value, rest, &self.writing)?;
+        }
+        Some(sum)
+    }
+
+    /// The polynomial with one kind of product of two waves written by the wave of the sum or difference of their angles and
+    /// the other product, wherever that makes it no longer: sin u cos v = sin(u + v) − cos u sin v.
+    pub fn with_sums_for_products(&mut self, graph: &mut Graph, p: &Polynomial) -> Vec<Polynomial> {
+        let own = p.indeterminates();
+        let is_cosine = |k: &usize| self.is_wave(*k) && self.atoms[*k].square.is_none();
+        let mut cosines: Vec<usize> = (0..self.atoms.len()).filter(is_cosine).collect();
+        cosines.retain(|k| own.contains(k) || self.atoms[*k].partner.is_some_and(|s| own.contains(&s)));
+        cosines.sort_by_key(|k| self.argument(graph, *k));
+        let mut forms = Vec::new();
+        if cosines.len() > MOST_PAIRED || self.writing.spend(8 * p.len()).is_none() {
+            return forms;
+        }
+        for (at, &cv) in cosines.iter().enumerate() {
+            for &cu in &cosines[..at] {
+                forms.extend(self.with_sum_of(graph, p, cu, cv));
+            }
+        }
+        forms.retain(|form| form.len() <= p.len());
+        forms
+    }
+
+    fn with_sum_of(&mut self, graph: &mut Graph, p: &Polynomial, cu: usize, cv: usize) -> Vec<Polynomial> {
+        let (Some(su), Some(sv)) = (self.atoms[cu].partner, self.atoms[cv].partner) else { return Vec::new() };
+        let (u, v) = (self.argument(graph, cu), self.argument(graph, cv));
+        let angles = [1, -1].map(|n| sum_of_angles(graph, &[(u, 1), (v, n)]));
+        let mut forms = Vec::new();
+        for (angle, sign) in angles.into_iter().zip([1, -1]) {
+            let waves = [Function::Sin, Function::Cos].map(|f| self.wave(graph, f, angle));
+            // the wave is the first product plus sign times the second
+            for (wave, first, second, sign) in
+                [(&waves[0], (su, cv), (cu, sv), sign), (&waves[1], (cu, cv), (su, sv), -sign)]
+            {
+                forms.extend(replaced(p, first, wave, 1, second, -sign, &self.writing));
+                forms.extend(replaced(p, second, wave, sign, first, -sign, &self.writing));
+            }
+        }
+        forms
+    }
+
+    /// The spectrum as polynomials in the sines and cosines of fewer or shorter angles, where there are such.
+    pub fn in_better_angles(&mut self, graph: &mut Graph, spectrum: &Spectrum) -> Vec<Polynomial> {
+        let Some(basis) = lattice_basis(&spectrum.frequencies()) else { return Vec::new() };
+        // cos(2 a − 2 b) also by cos(a − b)
+        let simple: Vec<Frequency> = basis.iter().map(without_content).collect();
+        let mut bases = vec![basis];
+        if simple != bases[0] {
+            bases.push(simple);
+        }
+        bases.extend(halves(&spectrum.frequencies()));
+        bases.retain(|basis| basis.iter().any(|f| f.iter().map(|n| n.abs()).sum::<i64>() != 1));
+        bases.iter().filter_map(|basis| self.in_angles(graph, spectrum, basis)).collect()
+    }
+
+    fn in_angles(&mut self, graph: &mut Graph, spectrum: &Spectrum, basis: &[Frequency]) -> Option<Polynomial> {
+        let waves: Vec<(Polynomial, Polynomial)> = basis
+            .iter()
+            .map(|f| {
+                let angle = self.combined(graph, &spectrum.cosines, f);
+                self.sine_and_cosine(graph, angle)
+            })
+            .collect();
+        let mut sum = Polynomial::default();
+        for ((rest, f, is_sine), value) in &spectrum.terms {
+            let multiples = coordinates(basis, f)?;
+            let (sine, cosine) = self.turned(&waves, &multiples)?;
+            sum.add_product(if *is_sine { &sine } else { &cosine }, value, rest, &self.writing)?;
+        }
+        Some(sum)
+    }
+
+    /// sin and cos of Σ nᵢ uᵢ.
+    fn turned(&self, waves: &[(Polynomial, Polynomial)], multiples: &[i64]) -> Option<(Polynomial, Polynomial)> {
+        let budget = &self.writing;
+        let (mut sine, mut cosine) = (Polynomial::default(), Polynomial::one());
+        for ((s, c), n) in waves.iter().zip(multiples) {
+            let s = if *n < 0 { s.neg() } else { s.clone() };
+            for _ in 0..n.abs() {
+                let new_sine = sine.mul(c, budget)?.add(&cosine.mul(&s, budget)?, budget)?;
+                let new_cosine = cosine.mul(c, budget)?.sub(&sine.mul(&s, budget)?, budget)?;
+                sine = self.normal_within(&new_sine, budget)?;
+                cosine = self.normal_within(&new_cosine, budget)?;
+            }
+        }
+        Some((sine, cosine))
+    }
+}
+
+/// Half the sum and half the difference of two frequencies: sin a + sin b = 2 sin((a + b)/2) cos((a − b)/2).
+fn halves(frequencies: &[Frequency]) -> Option<Vec<Frequency>> {
+    let [f, g] = frequencies else { return None };
+    let half = |sign: i64| {
+        let doubled = f.iter().zip(g).map(|(a, b)| a + sign * b);
+        doubled.map(|n| (n % 2 == 0).then_some(n / 2)).collect::<Option<Frequency>>()
+    };
+    Some(vec![half(1)?, half(-1)?])
+}
+
+/// The polynomial with from = a · wave + b · to, where `from` and `to` are products of two indeterminates.
+fn replaced(
+    p: &Polynomial,
+    from: (usize, usize),
+    wave: &Polynomial,
+    a: i64,
+    to: (usize, usize),
+    b: i64,
+    budget: &Budget,
+) -> Option<Polynomial> {
+    let product = |(i, j): (usize, usize)| Polynomial::power(i, 1).mul(&Polynomial::power(j, 1), budget);
+    let (from, to) = (product(from)?, product(to)?);
+    let (from, _) = from.terms.first_key_value()?;
+    let mut new = wave.scale(&Number::integer(a))?;
+    new.add_product(&to, &Number::integer(b), &[], budget)?;
+    let mut result = Polynomial::default();
+    for (m, c) in &p.terms {
+        match over(m, from) {
+            Some(rest) => result.add_product(&new, c, &rest, budget)?,
+            None => result.add_product(&Polynomial::one(), c, m, budget)?,
+        }
+    }
+    Some(result)
+}
+
+/// Waves times the sine or cosine of one angle: 2 cos a cos b = cos(a + b) + cos(a − b), and the like.
+fn multiplied(waves: &[(Frequency, bool, Number)], at: usize, by_sine: bool) -> Option<Vec<(Frequency, bool, Number)>> {
+    let half = Number::ratio(1, 2);
+    let mut product = Vec::with_capacity(2 * waves.len());
+    for (f, is_sine, value) in waves {
+        let value = value.mul(&half)?;
+        let (mut up, mut down) = (f.clone(), f.clone());
+        up[at] += 1;
+        down[at] -= 1;
+        // sin s: cos(f) s = (sin(f+) − sin(f−))/2, sin(f) s = (cos(f−) − cos(f+))/2
+        let (up_value, down_value) = match (by_sine, is_sine) {
+            (false, _) => (value.clone(), value),
+            (true, false) => (value.clone(), value.neg()),
+            (true, true) => (value.neg(), value),
+        };
+        product.push((up, *is_sine ^ by_sine, up_value));
+        product.push((down, *is_sine ^ by_sine, down_value));
+    }
+    Some(product)
+}
+
+/// Adds a wave with its first multiple positive.
+fn add_wave(
+    terms: &mut BTreeMap<(Monomial, Frequency, bool), Number>,
+    rest: &Monomial,
+    mut f: Frequency,
+    is_sine: bool,
+    value: &Number,
+) -> Option<()> {
+    let first = f.iter().copied().find(|n| *n != 0);
+    let mut value = value.clone();
+    if first.is_some_and(|n| n < 0) {
+        f.iter_mut().for_each(|n| *n = -*n);
+        value = if is_sine { value.neg() } else { value };
+    }
+    if first.is_none() && is_sine {
+        return Some(());
+    }
+    let sum = terms.entry((rest.clone(), f, is_sine)).or_insert(Number::ZERO);
+    *sum = sum.add(&value)?;
+    Some(())
+}
+
+/// Whether a vector is no combination of the others.
+pub(crate) fn are_independent(basis: &[Frequency], f: &Frequency) -> bool {
+    rational_coordinates(basis, f).is_none()
+}

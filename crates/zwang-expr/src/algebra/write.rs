@@ -1,0 +1,308 @@
+//! From fractions back to expressions, in the shortest of many forms.
+
+use super::factors::Factors;
+use super::field::Field;
+use super::fraction::Fraction;
+use super::polynomial::{Monomial, Polynomial, meet, over, parted};
+use crate::graph::Graph;
+use crate::node::{Expr, Node};
+use crate::number::Number;
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+
+/// How many ways to collect terms are worked out in full, for the whole, its parts, the parts of these, ...
+const GROUPINGS: [usize; 5] = [4, 3, 2, 1, 1];
+
+/// Work of looking at a polynomial, for each term.
+const WORK_OF_A_LOOK: usize = 10;
+
+/// Longest numerator and denominator that are parted into whole part and fraction.
+const LONGEST_PARTED: usize = 24;
+
+/// How much shorter a sum of fractions over a denominator must be: fractions within fractions are hard to read.
+const WORTH_OF_ONE_BAR: u64 = 3;
+
+/// Longest polynomial that is looked at in several forms.
+pub(crate) const LONGEST_TRIED: usize = 400;
+
+impl Field {
+    /// The fraction as an expression; none only if a number grows too large.
+    pub fn write_fraction(&mut self, graph: &mut Graph, f: &Fraction) -> Option<Expr> {
+        let f = self.lowest(f)?;
+        if f.above.is_zero() {
+            return Some(Expr::ZERO);
+        }
+        let joint = self.joint(graph, &f)?;
+        let others = [self.apart(graph, &f), self.with_whole_part(graph, &f)];
+        let shortest =
+            others.into_iter().flatten().fold(joint, |best, other| if other.0 < best.0 { other } else { best });
+        Some(shortest.1)
+    }
+
+    /// Whole part and proper fraction, the shortest of the ways to part; none if there is no whole part.
+    fn with_whole_part(&mut self, graph: &mut Graph, f: &Fraction) -> Option<(u64, Expr)> {
+        let long = f.below.iter().find(|(p, n)| p.len() > 1 && *n == 1)?;
+        if f.above.len() > LONGEST_PARTED || long.0.len() > LONGEST_PARTED {
+            return None;
+        }
+        let others: Vec<_> = f.below.iter().filter(|factor| *factor != long).cloned().collect();
+        let mut best: Option<(u64, Expr)> = None;
+        for lead in long.0.terms.keys() {
+            let (whole, rest) = f.above.divide_with_rest(&long.0, lead, &self.writing)?;
+            if whole.is_zero() || rest.is_zero() || rest.len() > f.above.len() {
+                continue;
+            }
+            let whole = self.lowest(&Fraction { above: whole, below: others.clone() })?;
+            let rest = self.lowest(&Fraction { above: rest, below: f.below.clone() })?;
+            let ((_, whole), (_, rest)) = (self.joint(graph, &whole)?, self.joint(graph, &rest)?);
+            let sum = graph.add(whole, rest);
+            let cost = self.cost(graph, sum);
+            if best.is_none_or(|best| cost < best.0) {
+                best = Some((cost, sum));
+            }
+        }
+        best
+    }
+
+    /// One product over another.
+    fn joint(&mut self, graph: &mut Graph, f: &Fraction) -> Option<(u64, Expr)> {
+        let mut factors = Factors::default();
+        // what stands below is shared and comes first
+        for (factor, n) in &f.below {
+            self.factors_of(graph, factor, -i64::from(*n), &mut factors, 0)?;
+        }
+        self.factors_of(graph, &f.above, 1, &mut factors, 0)?;
+        let e = factors.product(graph);
+        Some((self.cost(graph, e), e))
+    }
+
+    /// A sum of terms, each over what is left of single indeterminates below; none if there are none.
+    fn apart(&mut self, graph: &mut Graph, f: &Fraction) -> Option<(u64, Expr)> {
+        let (single, long): (Vec<_>, Vec<_>) = f.below.iter().cloned().partition(|(p, _)| p.len() == 1);
+        if single.is_empty() || f.above.len() < 2 || f.above.len() > LONGEST_TRIED {
+            return None;
+        }
+        let below = single
+            .iter()
+            .try_fold(Polynomial::one(), |product, (p, n)| product.mul(&p.pow(*n, &self.writing)?, &self.writing))?;
+        let (below, _) = below.terms.first_key_value()?;
+        // terms over the same indeterminates stay together
+        let mut groups: Vec<(Monomial, Polynomial)> = Vec::new();
+        for (m, c) in &f.above.terms {
+            let common = meet(m, below);
+            let (left, m) = (over(below, &common)?, over(m, &common)?);
+            match groups.iter_mut().find(|(known, _)| *known == left) {
+                Some((_, group)) => {
+                    group.terms.insert(m, c.clone());
+                }
+                None => groups.push((left, Polynomial::term(m, c.clone()))),
+            }
+        }
+        let mut sum = Expr::ZERO;
+        for (left, group) in &groups {
+            let (_, above) = self.shortest(graph, group, 0)?;
+            let left = self.monomial(graph, left);
+            let term = graph.div(above, left);
+            sum = graph.add(sum, term);
+        }
+        if long.is_empty() {
+            return Some((self.cost(graph, sum), sum));
+        }
+        let mut product = Factors::default();
+        product.push(graph, sum, 1)?;
+        for (factor, n) in &long {
+            self.factors_of(graph, factor, -i64::from(*n), &mut product, 0)?;
+        }
+        let quotient = product.product(graph);
+        Some((self.cost(graph, quotient) + WORTH_OF_ONE_BAR, quotient))
+    }
+
+    /// Adds a polynomial to a power to a product, by its factors.
+    fn factors_of(
+        &mut self,
+        graph: &mut Graph,
+        p: &Polynomial,
+        n: i64,
+        product: &mut Factors,
+        level: usize,
+    ) -> Option<()> {
+        let split = p.split();
+        let mut rest = split.rest;
+        // decimals may be shorter where they stand than their common divisor in front
+        if n == 1 && rest.len() > 1 && !split.number.is_integer() {
+            rest = rest.scale(&split.number)?;
+        } else {
+            product.number = product.number.mul(&split.number.pow(&Number::integer(n))?)?;
+        }
+        for (k, &m) in split.monomial.iter().enumerate().filter(|(_, m)| **m > 0) {
+            product.powers.push((self.atoms[k].expr, i64::from(m) * n));
+        }
+        if !rest.is_one() {
+            let (_, e) = self.shortest(graph, &rest, level)?;
+            product.push(graph, e, n)?;
+        }
+        Some(())
+    }
+
+    /// The cost of an expression that stands alone, where a minus in front counts.
+    fn cost(&self, graph: &Graph, e: Expr) -> u64 {
+        let (c, rest) = graph.split_coefficient(e);
+        let has_minus = graph.number(c).is_some_and(Number::is_negative) && !matches!(graph.node(rest), Node::Add(..));
+        graph.tree_cost(e, &mut FxHashMap::default()) + u64::from(has_minus)
+    }
+
+    /// A polynomial in its shortest form, with its cost; the level says how far down it is a part of the whole.
+    pub fn shortest(&mut self, graph: &mut Graph, p: &Polynomial, level: usize) -> Option<(u64, Expr)> {
+        if let Some(known) = self.written.get(p).filter(|known| known.level <= level) {
+            return Some((known.cost, known.expr));
+        }
+        let expr = self.flat(graph, p);
+        let cost = self.cost(graph, expr);
+        // also what a search that comes back here will find
+        self.written.insert(p.clone(), Written { level, cost, expr });
+        let mut best = (cost, expr);
+        let is_tried = p.len() > 1 && p.len() <= LONGEST_TRIED && level < GROUPINGS.len();
+        if is_tried && self.writing.spend(WORK_OF_A_LOOK * p.len()).is_some() {
+            for form in self.forms(graph, p, level) {
+                if let Some(found) = self.arranged(graph, &form, level).filter(|found| found.0 < best.0) {
+                    best = found;
+                }
+            }
+        }
+        // what was not searched to the end is worth another look when there is work left again
+        let level = if self.writing.is_spent() { GROUPINGS.len() } else { level };
+        self.written.insert(p.clone(), Written { level, cost: best.0, expr: best.1 });
+        Some(best)
+    }
+
+    /// The polynomial as it is: a sum of products.
+    pub fn flat(&self, graph: &mut Graph, p: &Polynomial) -> Expr {
+        let mut sum = Expr::ZERO;
+        for (m, c) in p.terms.iter().rev() {
+            let number = graph.exact(c.clone());
+            let product = self.monomial(graph, m);
+            let term = graph.mul(number, product);
+            sum = graph.add(sum, term);
+        }
+        sum
+    }
+
+    /// The polynomial as a product, or with terms collected, whichever there is.
+    fn arranged(&mut self, graph: &mut Graph, p: &Polynomial, level: usize) -> Option<(u64, Expr)> {
+        let split = p.split();
+        let factors = if split.rest.len() > 1 { self.factored(&split.rest) } else { Vec::new() };
+        let is_product = !split.monomial.is_empty() || !split.number.abs().is_one() || factors.len() > 1;
+        if !is_product && factors.first().is_none_or(|(_, n)| *n == 1) {
+            return self.collected(graph, p, level);
+        }
+        let as_sum = if split.number.is_integer() { None } else { self.collected(graph, p, level) };
+        let mut product = Factors { number: split.number, ..Factors::default() };
+        for (k, &m) in split.monomial.iter().enumerate().filter(|(_, m)| **m > 0) {
+            product.powers.push((self.atoms[k].expr, i64::from(m)));
+        }
+        // factors may have lost a sign
+        let whole = factors.iter().try_fold(Polynomial::one(), |whole, (factor, n)| {
+            whole.mul(&factor.pow(*n, &self.writing)?, &self.writing)
+        })?;
+        if whole != split.rest && split.rest.len() > 1 {
+            if whole.neg() != split.rest {
+                return None;
+            }
+            product.number = product.number.neg();
+        }
+        for (factor, n) in factors {
+            let (_, e) = self.shortest(graph, &factor, level + 1)?;
+            product.push(graph, e, i64::from(n))?;
+        }
+        let e = product.product(graph);
+        let cost = self.cost(graph, e);
+        Some(as_sum.filter(|sum| sum.0 < cost).unwrap_or((cost, e)))
+    }
+
+    /// The sum with what is common to some terms pulled out of them.
+    fn collected(&mut self, graph: &mut Graph, p: &Polynomial, level: usize) -> Option<(u64, Expr)> {
+        let flat = self.flat(graph, p);
+        let mut best = (self.cost(graph, flat), flat);
+        if p.len() < 3 {
+            return Some(best);
+        }
+        let mut groupings: Vec<(u64, Grouping)> = Vec::new();
+        let choices = self.choices(graph, p);
+        if self.writing.spend(choices.len() * p.len()).is_none() {
+            return Some(best);
+        }
+        for inside in choices {
+            if let Some(grouping) = grouped(p, &inside).filter(|grouping| grouping.len() < p.len()) {
+                let cost = |(a, b): &(Polynomial, Polynomial)| self.flat_cost(graph, a) + self.flat_cost(graph, b) + 2;
+                groupings.push((grouping.iter().map(cost).sum(), grouping));
+            }
+        }
+        groupings.sort_by_key(|(cost, _)| *cost);
+        groupings.dedup();
+        for (_, grouping) in groupings.into_iter().take(GROUPINGS[level.min(GROUPINGS.len() - 1)]) {
+            let Some(e) = self.sum_of_groups(graph, &grouping, level + 1) else { continue };
+            let cost = self.cost(graph, e);
+            if cost < best.0 {
+                best = (cost, e);
+            }
+        }
+        Some(best)
+    }
+
+    /// Sets of indeterminates by whose powers terms may be collected.
+    fn choices(&self, graph: &Graph, p: &Polynomial) -> Vec<Vec<usize>> {
+        let all = p.indeterminates();
+        let mut choices: Vec<Vec<usize>> = all.iter().map(|k| vec![*k]).collect();
+        let (held, moving): (Vec<usize>, Vec<usize>) = all.iter().partition(|k| self.is_held(graph, **k));
+        let is_function = |k: &&usize| !graph.is_symbol(self.atoms[**k].expr);
+        let functions: Vec<usize> = moving.iter().filter(is_function).copied().collect();
+        let plain: Vec<usize> = moving.iter().filter(|k| !is_function(k)).copied().collect();
+        choices.extend([held, moving, functions, plain]);
+        choices.retain(|choice| !choice.is_empty() && choice.len() < all.len().max(2));
+        choices
+    }
+
+    fn sum_of_groups(&mut self, graph: &mut Graph, grouping: &Grouping, level: usize) -> Option<Expr> {
+        let mut sum = Expr::ZERO;
+        for (a, b) in grouping {
+            let mut product = Factors::default();
+            self.factors_of(graph, a, 1, &mut product, level)?;
+            self.factors_of(graph, b, 1, &mut product, level)?;
+            let term = product.product(graph);
+            sum = graph.add(sum, term);
+        }
+        Some(sum)
+    }
+}
+
+/// How a polynomial is written, as a part at what level.
+#[derive(Copy, Clone)]
+pub(crate) struct Written {
+    level: usize,
+    cost: u64,
+    expr: Expr,
+}
+
+/// Σ a b.
+type Grouping = Vec<(Polynomial, Polynomial)>;
+
+/// The terms collected by their part in the indeterminates `inside`, equal coefficients joined.
+fn grouped(p: &Polynomial, inside: &[usize]) -> Option<Grouping> {
+    let mut coefficients: BTreeMap<Monomial, Polynomial> = BTreeMap::new();
+    for (m, c) in &p.terms {
+        let (rest, own) = parted(m, |k| inside.contains(&k));
+        coefficients.entry(own).or_default().terms.insert(rest, c.clone());
+    }
+    let mut grouping: Grouping = Vec::new();
+    for (own, coefficient) in coefficients {
+        let split = coefficient.split();
+        let whole = split.rest.times_monomial(&split.monomial)?;
+        match grouping.iter_mut().find(|(known, _)| *known == whole) {
+            Some((_, sum)) => {
+                sum.terms.insert(own, split.number);
+            }
+            None => grouping.push((whole, Polynomial::term(own, split.number))),
+        }
+    }
+    Some(grouping)
+}
