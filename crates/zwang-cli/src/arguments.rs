@@ -73,7 +73,7 @@ pub enum Command {
     },
     /// Find equilibria, and the linear equations, eigenvalues and modes there
     #[command(
-        before_help = "Examples:\n  zwang linearize pendulum.zw                      every equilibrium, and whether it is stable\n  zwang linearize bicycle.zw --set w=0 --set v=5   a steady motion, where the start is one\n  zwang linearize pendulum.zw --at 2.5             near the motion at a time\n  zwang linearize pendulum.zw --json | jq .states[0].K"
+        before_help = "Examples:\n  zwang linearize pendulum.zw                      equilibria, and whether they are stable\n  zwang linearize bicycle.zw --set w=0 --set v=5   a steady motion, where the start is one\n  zwang linearize pendulum.zw --at 2.5             near the motion at a time\n  zwang linearize pendulum.zw --json | jq .states[0].K"
     )]
     Linearize {
         #[command(flatten)]

@@ -441,7 +441,11 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
             return self.differences(by_q, by_qdot);
         }
         let Some(jacobian) = jacobian else { return Err(MotionError::NoJacobian) };
-        self.dynamics.fill_jacobian(&self.instant, jacobian)?;
+        match self.dynamics.fill_jacobian(&self.instant, jacobian) {
+            // |v| v at rest has a derivative, though its formula divides zero by zero
+            Err(MotionError::NotFinite { .. }) => return self.differences(by_q, by_qdot),
+            filled => filled?,
+        }
         let Jacobian { force_by_q, force_by_qdot, rows_by_q, rows_by_qdot } = jacobian;
         let A = &self.given.constraint_matrix;
         let m = A.n_rows;
@@ -463,7 +467,8 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
         Ok(())
     }
 
-    /// The same by differences, for a system with controls: what solves with it only needs to converge.
+    /// The same by differences, for a system with controls, or where formulas of derivatives have no value: what solves with it only
+    /// needs to converge.
     fn differences(&mut self, by_q: &mut [f64], by_qdot: &mut [f64]) -> Result<(), MotionError> {
         /// √ε: what is lost by rounding is then as much as by the bend.
         const PART: f64 = 1.5e-8;

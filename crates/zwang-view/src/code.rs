@@ -194,6 +194,11 @@ impl Writer<'_> {
         let _ = writeln!(self.out, "{text}");
     }
 
+    fn refuse_not_finite(&mut self, array: &str, n: usize) {
+        let text = self.dialect.refuse_not_finite(array, n);
+        let _ = writeln!(self.out, "{text}");
+    }
+
     /// Σ of an exported row times entries of x, each `stride` apart, from `first` on.
     fn product(&self, row: &ExportedRow, x: &str, stride: usize, first: usize) -> String {
         let terms: Vec<String> =
@@ -217,6 +222,7 @@ impl Writer<'_> {
         }
         self.solve(size, 1, "S", "x");
         (0..n).for_each(|i| self.set("a", i, &format!("x[{i}]")));
+        self.refuse_not_finite("a", n);
         (0..m).for_each(|r| self.set("f", r, &format!("x[{}]", n + r)));
     }
 
@@ -321,6 +327,7 @@ impl Writer<'_> {
 
     /// One force stops at its bound.
     fn bound(&mut self) {
+        self.refuse_not_finite("u", self.exported.driven.len());
         if let Some(limit) = self.exported.limit {
             let value = self.dialect.clamp("u[0]", self.output(limit));
             self.set("u", 0, &value);

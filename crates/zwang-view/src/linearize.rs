@@ -16,6 +16,9 @@ const DIGITS: usize = 6;
 /// Each state with what is stable there, its eigenvalues, and M, C, K.
 pub fn linearize_table(file: &str, model: &Model, found: &[Linearized]) -> String {
     let mut out = format!("{file}\n");
+    if found.iter().any(|linear| linear.place == Place::Equilibrium) {
+        out.push_str("  equilibria found from the start and around it; there may be others\n");
+    }
     for linear in found {
         out.push_str(&format!("\n{}\n  {}\n", place(model, linear), stability(linear)));
         out.push_str(&eigenvalues(model, linear));

@@ -136,7 +136,7 @@ pub fn linearize(check: &mut Check, state: &State, settings: &Settings) -> Resul
     let size = p + k;
     let mut F = vec![0.0; size * size];
     for (column, (dq, dv)) in space.basis.iter().enumerate() {
-        let acceleration = way.derivative(dq, dv)?;
+        let acceleration = way.derivative(check, dq, dv)?;
         for (row, &j) in space.positions.iter().enumerate() {
             F[row * size + column] = dv[j];
         }
@@ -168,7 +168,7 @@ pub fn linearize(check: &mut Check, state: &State, settings: &Settings) -> Resul
         let vector = part(|x| x.0).into_iter().zip(part(|x| x.1)).collect();
         Eigen { value: mode.value, vector }
     };
-    let place = way.place(state);
+    let place = if is_timed(check) { Place::Passing } else { way.place(state) };
     Ok(Linearized {
         state: state.clone(),
         place,
@@ -183,13 +183,24 @@ pub fn linearize(check: &mut Check, state: &State, settings: &Settings) -> Resul
     })
 }
 
+/// Whether the equations of motion contain the time.
+pub fn is_timed(check: &Check) -> bool {
+    let residuals = check.equations.rows.iter().map(|row| row.residual);
+    let exprs: Vec<Expr> = check.equations.formulas().into_iter().chain(residuals).collect();
+    let model = &check.equations.model;
+    model.graph.symbols_of(&exprs).binary_search(&model.time).is_ok()
+}
+
 /// Starts beyond the given one from which equilibria are looked for.
 const MORE_STARTS: u64 = 24;
 
-/// The equilibria found from the start and from random positions around it, the lowest first; none where the constraints move or
-/// forbid rest.
+/// The equilibria found from the start and from random positions around it, the lowest first; none where the equations contain the
+/// time, or constraints forbid rest.
 pub fn equilibria(check: &mut Check, settings: &Settings) -> Vec<Linearized> {
     let mut found: Vec<Linearized> = Vec::new();
+    if is_timed(check) {
+        return found;
+    }
     let start = check.state.clone();
     let mass: Vec<f64> = (0..start.q.len()).map(|k| check.snapshot.given.mass_matrix.get(k, k)).collect();
     let unit = units(&mass, &start.q);
@@ -219,12 +230,14 @@ fn is_same(x: &Linearized, y: &Linearized) -> bool {
         let apart = (x - y).abs();
         apart <= CLOSE * (1.0 + x.abs()) || (apart / turn - (apart / turn).round()).abs() <= CLOSE
     };
-    let alike = |(x, y): (&Eigen, &Eigen)| {
+    let alike = |x: &Eigen, y: &Eigen| {
         (x.value.0 - y.value.0).hypot(x.value.1 - y.value.1) <= 1e-4 * (1.0 + x.value.0.hypot(x.value.1))
     };
+    // rounding may order them otherwise
+    let has_all = |x: &Linearized, y: &Linearized| x.modes.iter().all(|m| y.modes.iter().any(|other| alike(m, other)));
     // along a direction in which nothing pulls back every place is one
     let is_neutral = x.n_zero() > 0 && x.n_zero() == y.n_zero() && (x.potential - y.potential).abs() <= CLOSE;
-    (is_neutral || x.state.q.iter().zip(&y.state.q).all(near)) && x.modes.iter().zip(&y.modes).all(alike)
+    (is_neutral || x.state.q.iter().zip(&y.state.q).all(near)) && has_all(x, y) && has_all(y, x)
 }
 
 /// A state of rest near a guess, by Newton's method along the constraints; none if that leads nowhere.
@@ -300,6 +313,8 @@ struct Way<'s> {
     settings: &'s Settings,
     snapshot: Snapshot,
     jacobian: Jacobian,
+    /// Whether that has values here.
+    is_smooth: bool,
     route: Box<dyn zwang_motion::Route>,
     /// ∂φ/∂q; then ∂/∂q̇ and ∂/∂q of φ̇ and ψ, row by row.
     gradients: [Vec<Vec<Expr>>; 3],
@@ -321,7 +336,7 @@ impl<'s> Way<'s> {
         check.system.set_source(&check.equations);
         let jacobian = check.system.allocate_jacobian().unwrap_or_default();
         let route = route(check.route, settings);
-        Way { settings, snapshot: Snapshot::new(&check.system), jacobian, route, gradients }
+        Way { settings, snapshot: Snapshot::new(&check.system), jacobian, is_smooth: true, route, gradients }
     }
 
     /// Fills everything at a state.
@@ -338,7 +353,13 @@ impl<'s> Way<'s> {
             control_powers: found.control_powers.clone(),
             integrals: Vec::new(),
         };
-        check.system.fill_jacobian(&instant, &mut self.jacobian)
+        self.is_smooth = match check.system.fill_jacobian(&instant, &mut self.jacobian) {
+            Ok(()) => true,
+            // |v| v at rest: the derivative is there, though its formula divides zero by zero
+            Err(MotionError::NotFinite { .. }) => false,
+            Err(error) => return Err(error),
+        };
+        Ok(())
     }
 
     /// How hard the forces push the state away.
@@ -358,8 +379,30 @@ impl<'s> Way<'s> {
         }
     }
 
+    /// δq̈ by central differences, in which everything even cancels, the way off the constraints too; of two lengths, so that
+    /// |v| v cancels as well.
+    fn difference(&mut self, check: &mut Check, dq: &[f64], dv: &[f64]) -> Result<Vec<f64>, MotionError> {
+        /// The third root of ε: what rounding loses is then as much as what the bend does.
+        const APART: f64 = 2e-5;
+        let here = self.snapshot.state.clone();
+        let loose = Settings { contradiction_tolerance: 1e-6, ..self.settings.clone() };
+        let mut snapshot = Snapshot::new(&check.system);
+        let mut at = |part: f64| {
+            let moved = |x: &[f64], d: &[f64]| x.iter().zip(d).map(|(x, d)| x + part * APART * d).collect();
+            let state = State { t: here.t, q: moved(&here.q, dq), qdot: moved(&here.qdot, dv) };
+            snapshot.take(&mut check.system, &state, &mut *self.route, &loose)?;
+            Ok::<Vec<f64>, MotionError>(snapshot.found.qddot.clone())
+        };
+        let [far, near] = [(at(1.0)?, at(-1.0)?), (at(0.5)?, at(-0.5)?)];
+        let slope = |(after, before): &(Vec<f64>, Vec<f64>), i: usize| (after[i] - before[i]) / (2.0 * APART);
+        Ok((0..dq.len()).map(|i| 2.0 * (2.0 * slope(&near, i)) - slope(&far, i)).collect())
+    }
+
     /// δq̈ for a variation that keeps the constraints.
-    fn derivative(&mut self, dq: &[f64], dv: &[f64]) -> Result<Vec<f64>, MotionError> {
+    fn derivative(&mut self, check: &mut Check, dq: &[f64], dv: &[f64]) -> Result<Vec<f64>, MotionError> {
+        if !self.is_smooth {
+            return self.difference(check, dq, dv);
+        }
         let Jacobian { force_by_q, force_by_qdot, rows_by_q, rows_by_qdot } = &self.jacobian;
         let given = &self.snapshot.given;
         let (n, m) = (dq.len(), given.constraint_rhs.len());
@@ -375,13 +418,13 @@ impl<'s> Way<'s> {
     }
 
     /// The change of the positions after which nothing should push any more, as far as the free positions allow.
-    fn newton_step(&mut self, check: &Check, state: &State) -> Option<Vec<f64>> {
+    fn newton_step(&mut self, check: &mut Check, state: &State) -> Option<Vec<f64>> {
         let space = self.space(check, state);
         let (p, k, n) = (space.positions.len(), space.velocities.len(), state.q.len());
         let mut slope = vec![0.0; k * p];
         for column in 0..p {
             let (dq, dv) = &space.basis[column];
-            let change = self.derivative(dq, dv).ok()?;
+            let change = self.derivative(check, dq, dv).ok()?;
             (0..k).for_each(|row| slope[row * p + column] = change[space.velocities[row]]);
         }
         let push: Vec<f64> = space.velocities.iter().map(|&j| -self.snapshot.found.qddot[j]).collect();

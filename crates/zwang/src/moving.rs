@@ -54,6 +54,8 @@ pub(crate) struct Moving {
 /// The derivatives of the equations of motion, compiled when a stiff method first asks.
 pub(crate) struct Derivatives {
     pub(crate) program: Compiled,
+    /// The graph of its expressions, for messages.
+    pub(crate) graph: Graph,
     pub(crate) empty: Jacobian,
     pub(crate) inputs: Vec<f64>,
 }
@@ -305,7 +307,7 @@ impl Derivatives {
             rows_by_q: matrix(parts[2]),
             rows_by_qdot: matrix(parts[3]),
         };
-        Some(Derivatives { program, empty, inputs: Vec::with_capacity(inputs.len()) })
+        Some(Derivatives { program, graph, empty, inputs: Vec::with_capacity(inputs.len()) })
     }
 }
 

@@ -664,7 +664,7 @@ impl Dynamics for System {
 
     fn fill_jacobian(&mut self, instant: &Instant, jacobian: &mut Jacobian) -> Result<(), MotionError> {
         self.set(&instant.state);
-        let Some(Derivatives { program, inputs, .. }) = self.derivatives.as_deref_mut() else { return Ok(()) };
+        let Some(Derivatives { program, graph, inputs, .. }) = self.derivatives.as_deref_mut() else { return Ok(()) };
         inputs.clear();
         inputs.extend(self.inputs.iter().chain(&instant.lambda).chain(&instant.qddot));
         let values = program.run(inputs);
@@ -678,7 +678,7 @@ impl Dynamics for System {
                 &mut jacobian.rows_by_qdot.value,
             ],
         );
-        if finite { Ok(()) } else { Err(program.trouble(&self.graph, &self.symbols, inputs)) }
+        if finite { Ok(()) } else { Err(program.trouble(graph, &self.symbols, inputs)) }
     }
 
     fn allocate_legendre(&self) -> Option<Legendre> {

@@ -244,13 +244,13 @@ fn what_says_nothing_is_told() {
             "control a: x = sin(t) with settling 1\ncontrol b: 2*x = 2*sin(t) with settling 1",
             "Z707",
             Severity::Note,
-            &["control `b` asks for what `a` asks already"],
+            &["control `b` asks at the start for what `a` asks already"],
         ),
         (
             "constraint r: x^2 + y^2 = 1\ncontrol a: x^2 + y^2 = 1 with settling 1",
             "Z707",
             Severity::Note,
-            &["control `a` asks for what constraint `r` holds already"],
+            &["control `a` asks at the start for what constraint `r` holds already"],
         ),
     ] {
         let all: Vec<Diagnostic> = checked(&format!("{head}{line}"), &Overrides::default()).1.iter().cloned().collect();
@@ -280,5 +280,22 @@ fn units_of_controls_are_looked_at() {
     for (start, fits) in [("x = 0 s", false), ("x = 0 m", true), ("x = 0", true)] {
         let text = format!("{head}force x: 3[N]\nstart {start}");
         assert_eq!(checked(&text, &Overrides::default()).0.is_some(), fits, "{start}");
+    }
+}
+
+/// On a ring each of two wishes is held by the ring at some places, and never both: the path is followed all the way round.
+#[test]
+fn a_wish_that_the_constraint_holds_at_the_start_is_followed_later() {
+    for gravity in ["", "potential 9.81*y\n"] {
+        for weight in ["", " using x, y with weight (1, 2)"] {
+            let text = format!(
+                "coordinates x, y\nmass x, y: 1\n{gravity}constraint rod: x^2 + y^2 = 1
+control s: (x, y) = (cos(t), sin(t)){weight}\nstart x = 1, y = 0, y' = 1\nrun 8"
+            );
+            let (run, said) = ran(&text);
+            assert_eq!(run.ended.as_str(), "finished", "{text}\n{said:#?}");
+            let off = (run.state.q[0] - 8.0_f64.cos()).hypot(run.state.q[1] - 8.0_f64.sin());
+            assert!(off < 1e-8, "{text}\n{off}");
+        }
     }
 }

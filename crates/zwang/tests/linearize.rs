@@ -187,3 +187,34 @@ fn the_benchmark_bicycle_has_its_published_matrices() {
         }
     }
 }
+
+/// 2 x'' = −8 x − 0.3 |v| v at rest: the drag has no linear part, though its formula divides zero by zero.
+#[test]
+fn drag_by_the_square_of_the_speed_is_no_damping() {
+    let text = "coordinates x, y\nmass x, y: 2\nforce x: -8*x - 0.3*sqrt(x'^2 + y'^2)*x'\nforce y: -8*y - 0.3*sqrt(x'^2 + y'^2)*y'
+start x = 0, y = 0";
+    let found = at_start(text, &Overrides::default());
+    assert_eq!(found.place, Place::Equilibrium);
+    has_eigenvalues(&found, &[(0.0, 2.0), (0.0, -2.0), (0.0, 2.0), (0.0, -2.0)], 1e-5);
+}
+
+/// Where the equations contain the time nothing rests, whatever they say at one moment.
+#[test]
+fn what_depends_on_time_has_no_equilibrium() {
+    for force in ["-4*(x - t)", "-4*x + sin(t)", "-(1 + 0.5*cos(2*t))*x"] {
+        let text = format!("coordinates x\nmass x: 1\nforce x: {force}\nstart x = 0");
+        let mut check = prepared(&text, &Overrides::default());
+        assert!(equilibria(&mut check, &Settings::default()).is_empty(), "{force}");
+        assert_eq!(at_start(&text, &Overrides::default()).place, Place::Passing, "{force}");
+    }
+}
+
+/// Two hanging links are one equilibrium, from wherever it is found.
+#[test]
+fn a_double_pendulum_has_four_equilibria() {
+    let mut check = prepared(&model_text("double_pendulum_angles"), &Overrides::default());
+    let found = equilibria(&mut check, &Settings::default());
+    assert_eq!(found.len(), 4, "{found:?}");
+    let growing = |linear: &Linearized| linear.modes.iter().filter(|m| m.value.0 > 1e-6).count();
+    assert_eq!(found.iter().map(growing).collect::<Vec<_>>(), [0, 1, 1, 2]);
+}

@@ -35,6 +35,8 @@ pub(crate) struct Steering {
     is_regular: bool,
     /// Rows of which the constraints leave nothing; then also those that no driven coordinate moves.
     dead: Vec<bool>,
+    /// The size of each without the physical constraints.
+    free: Vec<f64>,
     work: Vec<f64>,
     /// A force on few coordinates, and what becomes of it.
     unit: Vec<f64>,
@@ -67,6 +69,7 @@ impl Steering {
             mass: Blocks::new(),
             is_regular: false,
             dead: Vec::new(),
+            free: Vec::new(),
             work: Vec::new(),
             unit: Vec::new(),
             D: Vec::new(),
@@ -139,12 +142,12 @@ impl Steering {
         self.is_regular = self.mass.factor_regular(M, &self.settings);
         self.find_dead_rows(asked);
         let (tolerance, k) = (self.settings.rank_tolerance, asked.driven.len());
-        self.whole.factor(&self.responses, &self.weighted, n, &self.dead, tolerance);
+        self.whole.factor(&self.responses, &self.weighted, n, (&self.dead, &self.free), tolerance);
         self.drive(asked)?;
         for i in 0..m {
             self.dead[i] |= self.is_unmoved(i, k);
         }
-        self.rows.factor(&self.J, &self.PJ, k, &self.dead, tolerance);
+        self.rows.factor(&self.J, &self.PJ, k, (&self.dead, &self.free), tolerance);
         Ok(())
     }
 
@@ -152,16 +155,18 @@ impl Steering {
     fn find_dead_rows(&mut self, asked: &Asked) {
         let (n, tolerance) = (self.n, self.settings.rank_tolerance);
         self.dead.clear();
+        self.free.clear();
         for i in 0..asked.rhs.len() {
             let left = largest(&self.responses[i * n..(i + 1) * n]);
+            write_row(asked, i, &mut self.unit);
             let mut free = 0.0;
             if self.is_regular {
                 // M⁻¹A_cᵢᵀ: the response without constraints
-                write_row(asked, i, &mut self.unit);
                 self.mass.solve(&mut self.unit);
                 free = largest(&self.unit);
             }
             self.dead.push(!(left > tolerance * free));
+            self.free.push(largest(&self.unit));
         }
     }
 
@@ -338,19 +343,27 @@ struct Orthonormal {
 }
 
 impl Orthonormal {
-    /// Factors rows `J` (m x k) with `PJ`; rows that are dead count as zero.
-    fn factor(&mut self, J: &[f64], PJ: &[f64], k: usize, dead: &[bool], tolerance: f64) {
+    /// Factors rows `J` (m x k) with `PJ`; rows that are dead count as zero. `free` are the sizes of the rows without constraints.
+    fn factor(&mut self, J: &[f64], PJ: &[f64], k: usize, (dead, free): (&[bool], &[f64]), tolerance: f64) {
         let m = dead.len();
         self.k = k;
         if self.held.is_none() || self.scale.len() != m {
             let length = |i: usize| dot(&J[i * k..(i + 1) * k], &PJ[i * k..(i + 1) * k]).max(0.0).sqrt();
-            let scale = |i: usize| if dead[i] || !(length(i) > 0.0) { 0.0 } else { 1.0 / length(i) };
+            let is_alive = |i: usize| !dead[i] && length(i) > 0.0;
+            // a row that is dead here may live further on: then it counts as those do that live here
+            let unit = (0..m).find(|&i| is_alive(i)).map_or(1.0, |i| free[i] / length(i));
+            let scale = |i: usize| match is_alive(i) {
+                true => 1.0 / length(i),
+                false if free[i] > 0.0 => unit / free[i],
+                false => 0.0,
+            };
             self.scale.clear();
             self.scale.extend((0..m).map(scale));
         }
+        let scale = |i: usize| if dead[i] { 0.0 } else { self.scale[i] };
         for (scaled, rows) in [(&mut self.v, J), (&mut self.Pv, PJ)] {
             scaled.clear();
-            scaled.extend(rows.iter().take(m * k).enumerate().map(|(at, x)| self.scale[at / k] * x));
+            scaled.extend(rows.iter().take(m * k).enumerate().map(|(at, x)| scale(at / k) * x));
         }
         let most = self.held.unwrap_or(m.min(k));
         self.T.clear();

@@ -38,7 +38,7 @@ impl Dialect {
                 language,
                 comment: "//",
                 stop: ";",
-                outcome: "returns 1, or 0 where there is no unique answer and nothing must be used.",
+                outcome: "returns 1, or 0 where there is no unique, finite answer and nothing must be used.",
                 prelude: "\n#include <math.h>\n",
                 lookup: C_LOOKUP,
                 solver: C_SOLVER,
@@ -49,7 +49,7 @@ impl Dialect {
                 language,
                 comment: "//",
                 stop: ";",
-                outcome: "returns true, or false where there is no unique answer and nothing must be used.",
+                outcome: "returns true, or false where there is no unique, finite answer and nothing must be used.",
                 prelude: "#![allow(non_snake_case, unused_variables, dead_code, clippy::all)]\n",
                 lookup: RUST_LOOKUP,
                 solver: RUST_SOLVER,
@@ -60,7 +60,7 @@ impl Dialect {
                 language,
                 comment: "#",
                 stop: "",
-                outcome: "raises ArithmeticError where there is no unique answer.",
+                outcome: "raises ArithmeticError where there is no unique, finite answer.",
                 prelude: "\nimport math\n",
                 lookup: PYTHON_LOOKUP,
                 solver: PYTHON_SOLVER,
@@ -156,6 +156,19 @@ impl Dialect {
                 format!("    if !solve({n}, {n_rhs}, &mut {matrix}, &mut {x}) {{\n        return false;\n    }}")
             }
             Language::Python => format!("    solve({n}, {n_rhs}, {matrix}, {x})"),
+        }
+    }
+
+    /// Nothing is used where a number is not finite; a bound would hide it.
+    pub(super) fn refuse_not_finite(&self, array: &str, n: usize) -> String {
+        match self.language {
+            Language::C => format!("    for (int i = 0; i < {n}; i++) if (!isfinite({array}[i])) return 0;"),
+            Language::Rust => {
+                format!("    if !{array}.iter().all(|x| x.is_finite()) {{\n        return false;\n    }}")
+            }
+            Language::Python => format!(
+                "    if not all(math.isfinite(x) for x in {array}):\n        raise ArithmeticError(\"not finite\")"
+            ),
         }
     }
 

@@ -117,7 +117,7 @@ fn repeated(
     let span = equations.model.controls[row.constraint].stated.span;
     let message = match words.is_empty() {
         true => format!("control `{}` asks for what holds anyway", row.name),
-        false => format!("control `{}` asks for what {} already", row.name, joined(&words)),
+        false => format!("control `{}` asks at the start for what {} already", row.name, joined(&words)),
     };
     let mut d = Diagnostic::note("Z707", message).at(span, "asks for nothing new");
     let mut shown = vec![span];
@@ -594,7 +594,7 @@ pub(crate) fn out_of_reach(
     let mut snapshot = Snapshot::new(system);
     let way = &mut *zwang_motion::route(Default::default(), &lenient);
     let found = match snapshot.take(system, state, way, &lenient) {
-        Ok(()) => following(equations, system, &snapshot, way, settings).into_iter().next(),
+        Ok(()) => following(equations, system, &snapshot, way, settings).into_iter().find(Diagnostic::is_error),
         Err(_) => None,
     };
     found.unwrap_or_else(|| unreachable(equations, state, row, ranks))
