@@ -158,7 +158,8 @@ fn matrices(model: &Model, linear: &Linearized) -> String {
     let all: Vec<usize> = (0..k).collect();
     let mut out = format!("  M x'' + C x' + K x = 0 for {}\n", rows.join(", "));
     if columns != rows && !columns.is_empty() {
-        out = format!("  M u' + C u + K x = 0 with u the rates of {}, x = {}\n", rows.join(", "), columns.join(", "));
+        out =
+            format!("  M u' + C u + K s = 0 for the rates u of {}, and s = {}\n", rows.join(", "), columns.join(", "));
     }
     out.push_str(&table("M", k, &all, &linear.mass));
     if largest(&linear.damping) > 0.0 {

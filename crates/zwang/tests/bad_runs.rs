@@ -266,11 +266,16 @@ fn bends_of_constraints_are_passed() {
 /// of λ² + 1e5 λ + 1e5 = 0 is −1.00001.
 #[test]
 fn drag_at_rest_stops_no_stiff_motion() {
-    let text = "coordinates x, y, z\nmass x, y, z: 1\nforce x: -0.3*sqrt(x'^2 + y'^2)*x'\nforce y: -0.3*sqrt(x'^2 + y'^2)*y'
+    let text =
+        "coordinates x, y, z\nmass x, y, z: 1\nforce x: -0.3*sqrt(x'^2 + y'^2)*x'\nforce y: -0.3*sqrt(x'^2 + y'^2)*y'
 force z: -1e5*z' - 1e5*z\nstart x = 0.1, y = 0, z = 1\nrun 20";
     let (run, diagnostics) = moved(text);
     let run = run.unwrap_or_else(|| panic!("{diagnostics:#?}"));
     assert_eq!(run.ended.as_str(), "finished", "{diagnostics:#?}");
     let slow = 2e5 / (1e5 + (1e10_f64 - 4e5).sqrt());
-    assert!((run.state.q[0] - 0.1).abs() < 1e-12 && (run.state.q[2] - (-20.0 * slow).exp()).abs() < 1e-9, "{:?}", run.state);
+    assert!(
+        (run.state.q[0] - 0.1).abs() < 1e-12 && (run.state.q[2] - (-20.0 * slow).exp()).abs() < 1e-9,
+        "{:?}",
+        run.state
+    );
 }

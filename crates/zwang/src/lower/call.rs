@@ -423,7 +423,10 @@ impl Lower<'_> {
         self.give_up(
             Diagnostic::error("Z404", format!("`{name}` cannot stand here"))
                 .at(span, "it is known only after energies, forces and constraints are stated")
-                .help("it can stand in `output`, `plot` and `nonideal`"),
+                .help(match name {
+                    "control" => "it can stand in `output` and `plot`",
+                    _ => "it can stand in `output`, `plot` and `nonideal`",
+                }),
         )
     }
 

@@ -406,7 +406,10 @@ pub(super) fn passed(equations: &Equations, passages: &[Passage]) -> Option<Diag
     let message = format!("rank drops from {} to {} at t = {}{more}", first.of, first.rank, times.join(", "));
     Some(
         Diagnostic::note("Z602", message)
-            .with_note(format!("{} become dependent there; the motion goes on along the same branch", joined(&names)))
+            .with_note(match names.len() {
+                1 => format!("{} loses its grip there; the motion goes on along the same branch", names[0]),
+                _ => format!("{} become dependent there; the motion goes on along the same branch", joined(&names)),
+            })
             .with_note(format!(
                 "at that instant {} and the split of their forces is not determined",
                 match first.of - first.rank.min(first.of) {
