@@ -44,6 +44,15 @@ pub fn following(
         let group = Group::new(equations, controls);
         let Some((reached, needed)) = place.reached(&group, settings) else { continue };
         if reached.rank >= needed.rank {
+            // wishes that are one here and several close by
+            if needed.rank < group.rows.len()
+                && let Some(there) = usual_ranks(equations, system, snapshot, &group, route, settings)
+                && there.1 > needed.rank
+            {
+                let again = needed.vanished.iter().chain(needed.dependent.iter().map(|(i, _)| i));
+                let missing: Vec<Combination> = again.map(|&i| unreached(&needed, &group.rows, i)).collect();
+                found.push(singular(equations, &group, &snapshot.state, ((needed.rank, there.1), there), &missing));
+            }
             continue;
         }
         let missing = needed.independent.iter().filter(|i| !reached.independent.contains(i));
