@@ -66,9 +66,20 @@ fn rows_of(mut source: Source) -> Result<Option<Vec<String>>, Vec<Diagnostic>> {
     let mut diagnostics = Diagnostics::default();
     let checked = zwang::check(stated, &Wishes::default(), &mut diagnostics);
     let is_about_control = |d: &&Diagnostic| d.is_error() && d.code.starts_with("Z70");
-    let refused: Vec<Diagnostic> = diagnostics.iter().filter(is_about_control).cloned().collect();
+    let mut refused: Vec<Diagnostic> = diagnostics.iter().filter(is_about_control).cloned().collect();
+    refused.extend(diagnostics.iter().find(|d| d.code == "Z707").map(asked_twice));
     match refused.is_empty() {
         true => Ok(checked.as_ref().map(repeating)),
         false => Err(refused),
     }
+}
+
+/// Z705: of wishes that repeat each other, or what a constraint holds, a small linear system does not tell the shares.
+fn asked_twice(note: &Diagnostic) -> Diagnostic {
+    let d = Diagnostic::error("Z705", "the force of controls that ask for one thing twice cannot be written");
+    let d = match note.span {
+        Some(span) => d.at(span, "asks for nothing new"),
+        None => d,
+    };
+    d.with_note(note.message.clone()).help("leave the control, or the component, out that asks for nothing new")
 }

@@ -225,3 +225,46 @@ fn what_cannot_be_exported_is_refused() {
     std::fs::remove_file(file).unwrap();
     assert!(said.contains("Z705") && said.contains("bounded forces on several coordinates"), "{said}");
 }
+
+/// What `export` prints and says about a text.
+fn exported(name: &str, text: &str, language: &str) -> (String, String) {
+    let file = std::env::temp_dir().join(format!("zwang_{name}_{}.zw", std::process::id()));
+    std::fs::write(&file, text).unwrap();
+    let output = zwang(&["export", &file.to_string_lossy(), "--to", language]);
+    std::fs::remove_file(file).unwrap();
+    (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
+}
+
+/// On a ring two wishes for one freedom: their force is unique, their shares are not.
+#[test]
+fn wishes_for_one_thing_are_not_written() {
+    let text =
+        "coordinates x, y\nmass x, y: 1\nconstraint rod: x^2 + y^2 = 1\ncontrol s: (x, y) = (cos(t + 1), sin(t + 1))
+start x = cos(1), y = sin(1), x' = -sin(1), y' = cos(1)\n";
+    let (code, said) = exported("ring", text, "c");
+    assert!(code.is_empty() && said.contains("Z705") && said.contains("asks for nothing new"), "{said}");
+}
+
+/// log(x) has no value at x = −1, and the bound of the force must not hide that.
+#[test]
+fn a_force_that_is_no_number_is_not_given() {
+    let text =
+        "coordinates x\nmass x: 1\nforce x: log(x)\ncontrol s: x = 2 with settling 0.4 and limit 3\nstart x = 1\n";
+    let (code, said) = exported("log", text, "c");
+    let Ok(compiler) = std::env::var("CC").or_else(|_| there("cc")) else { return };
+    let function =
+        code.lines().find_map(|l| l.strip_prefix("int ")?.split_once("(double t")).expect(&said).0.to_string();
+    let folder = std::env::temp_dir().join(format!("zwang_log_{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let main = format!(
+        "{code}\n#include <stdio.h>\nint main(void) {{\n  double u[1], v[1] = {{0}}, a[1] = {{-1}}, b[1] = {{1}};
+  printf(\"%d %d\", {function}(0, a, v, 0, u), {function}(0, b, v, 0, u));\n  return 0;\n}}\n"
+    );
+    std::fs::write(folder.join("log.c"), main).unwrap();
+    let program = folder.join("log");
+    let built = Command::new(compiler).arg(folder.join("log.c")).arg("-o").arg(&program).arg("-lm").output().unwrap();
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    let printed = String::from_utf8(Command::new(&program).output().unwrap().stdout).unwrap();
+    std::fs::remove_dir_all(folder).unwrap();
+    assert_eq!(printed, "0 1");
+}

@@ -43,7 +43,7 @@ fn a_multiple_of_a_constraint_is_proved_with_its_factor() {
         ("(1 + x^2)*(x^2 + y^2 - 1) = 0", "(x^2 + 1)*circle"),
         ("x^4 + x^2*y^2 - x^2 + x^2 + y^2 = 1", "(x^2 + 1)*circle"),
         ("exp(x)*(x^2 + y^2) = exp(x)", "exp(x)*circle"),
-        ("x*x' + y*y' = 0", "circle/2"),
+        ("x*x' + y*y' = 0", "circle'/2"),
     ] {
         let check = circle_and(second);
         let (text, evidence) = formula(&check);

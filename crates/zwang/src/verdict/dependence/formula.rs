@@ -5,6 +5,7 @@ use zwang_motion::{Dependence, Matrix, Settings, State, dependence};
 
 use super::{Dependencies, Evidence, Likeness, Redundant};
 use crate::equations::Equations;
+use crate::model::Level;
 use crate::random::scattered;
 use crate::system::System;
 use crate::verdict::polynomial::Atoms;
@@ -62,7 +63,7 @@ impl Look<'_> {
         let depends_on = terms.iter().map(|(k, c)| (names[*k].name.clone(), *c)).collect();
         let row_name = names[row].name.clone();
         let rest = formula.as_ref().filter(|_| !is_proved).and_then(|f| self.rest(row, terms, &f.factors));
-        let formula = formula.filter(|_| everywhere == Some(true)).and_then(|f| self.text(terms, &f.factors));
+        let formula = formula.filter(|_| everywhere == Some(true)).and_then(|f| self.text(row, terms, &f.factors));
         let asked_share = self.asked_share(row, terms);
         Redundant { row: row_name, depends_on, formula, everywhere, evidence, likeness, rest, asked_share }
     }
@@ -284,12 +285,14 @@ impl Look<'_> {
             && (formula.proved || !elsewhere.is_empty())
     }
 
-    /// `2*l*rod[2]`, if it is short.
-    fn text(&mut self, terms: &[(usize, f64)], factors: &[Expr]) -> Option<String> {
+    /// `2*l*rod[2]`, if it is short; of a row that counts by its rate `rod'`.
+    fn text(&mut self, row: usize, terms: &[(usize, f64)], factors: &[Expr]) -> Option<String> {
         let graph = &mut self.equations.model.graph;
         let mut text = String::new();
+        let rows = &self.equations.rows;
         for ((k, _), factor) in terms.iter().zip(factors) {
-            let name = &self.equations.rows[*k].name;
+            let marks = "'".repeat(order(rows[row].level) - order(rows[*k].level).min(order(rows[row].level)));
+            let name = &format!("{}{marks}", rows[*k].name);
             let term = match graph.node(*factor) {
                 // a sum stands before the name, in brackets
                 Node::Add(..) => format!("({})*{name}", graph.text_limited(*factor, LONGEST_FORMULA)?),
@@ -309,6 +312,15 @@ impl Look<'_> {
             }
         }
         (text.chars().count() <= LONGEST_FORMULA).then_some(text)
+    }
+}
+
+/// How many times a level is differentiated.
+fn order(level: Level) -> usize {
+    match level {
+        Level::Position => 0,
+        Level::Velocity => 1,
+        Level::Acceleration => 2,
     }
 }
 
