@@ -8,6 +8,8 @@
 
 #![allow(non_snake_case, reason = "matrices have the names of the papers")]
 
+mod echelon;
+
 use zwang_expr::Expr;
 use zwang_motion::{
     Dynamics, Eigen, Given, Instant, Jacobian, MotionError, Settings, Snapshot, Solution, State, eigen, route,
@@ -17,6 +19,9 @@ use crate::check::Check;
 use crate::model::Level;
 use crate::random::Random;
 use crate::start::{moved_state, units};
+use crate::verdict::dot;
+
+use echelon::{Echelon, shortest};
 
 /// The linear equations at one state.
 #[derive(Clone, Debug)]
@@ -149,7 +154,7 @@ pub fn linearize(check: &mut Check, state: &State, settings: &Settings) -> Resul
     for i in 0..k {
         let pushed: Vec<f64> = (0..n).map(|row| M.row_times(row, &space.basis[p + i].1)).collect();
         for j in 0..k {
-            mass[i * k + j] = crate::verdict::dot(&pushed, &space.basis[p + j].1);
+            mass[i * k + j] = dot(&pushed, &space.basis[p + j].1);
         }
     }
     let times_mass =
@@ -453,7 +458,7 @@ impl<'s> Way<'s> {
         let mut basis = Vec::with_capacity(free_positions.len() + free_velocities.len());
         for &j in &free_positions {
             let dq = positions.dependent(n, |row| -row[j], j);
-            let dv = rates.dependent(n, |row| -crate::verdict::dot(&row[n..], &dq), usize::MAX);
+            let dv = rates.dependent(n, |row| -dot(&row[n..], &dq), usize::MAX);
             basis.push((dq, dv));
         }
         for &j in &free_velocities {
@@ -461,73 +466,4 @@ impl<'s> Way<'s> {
         }
         Space { positions: free_positions, velocities: free_velocities, basis }
     }
-}
-
-/// Rows reduced until each has a column of its own.
-struct Echelon {
-    rows: Vec<Vec<f64>>,
-    pivots: Vec<usize>,
-}
-
-impl Echelon {
-    fn new(mut rows: Vec<Vec<f64>>) -> Echelon {
-        for row in &mut rows {
-            let size = row.iter().fold(0.0_f64, |top, x| top.max(x.abs()));
-            if size > 0.0 {
-                row.iter_mut().for_each(|x| *x /= size);
-            }
-        }
-        Echelon { rows, pivots: Vec::new() }
-    }
-
-    /// Looks for pivots in the first n columns, the largest entry first; rows without one are dropped.
-    fn reduce(&mut self, n: usize) {
-        /// What is left of a row that others give.
-        const NOTHING: f64 = 1e-10;
-        for done in 0..self.rows.len() {
-            let entries = (done..self.rows.len()).flat_map(|i| (0..n).map(move |j| (i, j)));
-            let best = entries.max_by(|&(i, j), &(k, l)| self.rows[i][j].abs().total_cmp(&self.rows[k][l].abs()));
-            let Some((i, j)) = best.filter(|&(i, j)| self.rows[i][j].abs() > NOTHING) else { break };
-            self.rows.swap(done, i);
-            let pivot = self.rows[done][j];
-            self.rows[done].iter_mut().for_each(|x| *x /= pivot);
-            let own = self.rows[done].clone();
-            for (_, row) in self.rows.iter_mut().enumerate().filter(|(k, _)| *k != done) {
-                let factor = row[j];
-                row.iter_mut().zip(&own).for_each(|(x, y)| *x -= factor * y);
-            }
-            self.pivots.push(j);
-        }
-        self.rows.truncate(self.pivots.len());
-    }
-
-    /// The vector with 1 in the free column and what each row asks of its own column.
-    fn dependent(&self, n: usize, asked: impl Fn(&[f64]) -> f64, free: usize) -> Vec<f64> {
-        let mut vector = vec![0.0; n];
-        if free < n {
-            vector[free] = 1.0;
-        }
-        for (row, &j) in self.rows.iter().zip(&self.pivots) {
-            vector[j] = asked(row);
-        }
-        vector
-    }
-}
-
-/// The shortest x with A x = b, A of k rows and p columns, by complete pivoting on A Aᵀ; none if A has no rank at all.
-fn shortest(A: &[f64], k: usize, p: usize, b: &[f64]) -> Option<Vec<f64>> {
-    let row = |i: usize| &A[i * p..(i + 1) * p];
-    let mut joined: Vec<Vec<f64>> = Vec::with_capacity(k);
-    for i in 0..k {
-        let mut line: Vec<f64> = (0..k).map(|j| crate::verdict::dot(row(i), row(j))).collect();
-        line.push(b[i]);
-        joined.push(line);
-    }
-    let mut echelon = Echelon { rows: joined, pivots: Vec::new() };
-    echelon.reduce(k);
-    if echelon.pivots.is_empty() {
-        return None;
-    }
-    let y = echelon.dependent(k, |line| line[k], usize::MAX);
-    Some((0..p).map(|j| (0..k).map(|i| A[i * p + j] * y[i]).sum()).collect())
 }
