@@ -151,6 +151,8 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         let modes = &mut self.flow.modes;
         modes.sets_out.copy_from_slice(&modes.begins);
         modes.begins.fill(false);
+        let spatial = (0..modes.frictions.len()).filter(|&k| modes.sets_out[k] && modes.frictions[k].slip.len() > 1);
+        spatial.for_each(|k| modes.slow[k] = f64::INFINITY);
         self.faults(&units, &at).map_err(Outcome::Failed)?;
         self.mind_slow(before).map_err(Outcome::Failed)
     }

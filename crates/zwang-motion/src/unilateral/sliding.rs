@@ -28,7 +28,7 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
         if let (1, Grip::Slides(sense)) = (rows.len(), self.modes.grips[k]) {
             return Ok(vec![sense]);
         }
-        if self.modes.slow[k] > 0.0 {
+        if self.modes.begins[k] || self.modes.slow[k] > 0.0 {
             return Ok(self.modes.directions[k].clone());
         }
         let slip = self.slip(k)?;
