@@ -209,6 +209,13 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
 
     /// q̈, and λ and C where they are needed, here.
     pub(crate) fn evaluate(&mut self) -> Result<(), MotionError> {
+        // slips that have just set out go where their acceleration leads
+        let slow: Vec<usize> = (0..self.modes.slow.len()).filter(|&k| self.modes.slow[k] > 0.0).collect();
+        if slow.is_empty() { self.evaluate_once() } else { self.settle_directions(&slow) }
+    }
+
+    /// The same with the directions of slow slips as they are.
+    pub(crate) fn evaluate_once(&mut self) -> Result<(), MotionError> {
         let slides = self.modes.slides();
         if self.way.is_some() && !slides {
             return self.evaluate_by_route();
@@ -235,7 +242,10 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
             all.solve(A, Q, &instant.nonideal_force, b, &mut instant.qddot)?;
             all.multipliers(A, &mut instant.lambda)?;
         }
-        if slides { self.add_sliding() } else { self.share() }
+        if slides {
+            self.add_sliding()?;
+        }
+        self.share()
     }
 
     /// Lets the system prepare what it can compute explicitly, for rows that are independent here and imply the others.

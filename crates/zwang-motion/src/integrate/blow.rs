@@ -159,11 +159,12 @@ impl Blows<'_> {
         choices
     }
 
-    /// Impulses and rates if the places do this; none if the equations exclude each other.
+    /// Impulses and rates if the places do this; none if the equations exclude each other. In space the direction d of a slip v
+    /// is the one that d ← (μ P d + r v)/max(|μ P d + r v|, μ P) leaves as it is: the nearest impulse inside the cone. Where v is
+    /// small, v alone would go back and forth.
     fn after(&self, spots: &[Spot], blows: &[Blow]) -> Option<After> {
-        /// Directions settle by themselves within a few rounds, or by half steps later.
-        const ROUNDS: usize = 60;
-        const PATIENCE: usize = 20;
+        /// Enough where the place gives way ten times as easily in one direction as in another.
+        const ROUNDS: usize = 400;
         const FOUND: f64 = 1e-13;
         let mut directions: Vec<Vec<f64>> =
             spots.iter().zip(blows).map(|(spot, blow)| self.first(spot, *blow)).collect();
@@ -171,33 +172,45 @@ impl Blows<'_> {
         let sought: Vec<usize> = (0..blows.len()).filter(|&k| slides(k) && directions[k].len() > 1).collect();
         let is_curved = (0..blows.len())
             .any(|k| slides(k) && spots[k].friction.is_some_and(|f| self.frictions[f].single().is_none()));
+        // together they give way more easily than one by one, by their number at most
+        let mass = |k: &usize| 1.0 / (sought.len() as f64 * self.compliance(&spots[*k]));
+        let masses: Vec<f64> = sought.iter().map(mass).collect();
         let mut impulses = vec![0.0; self.before.len()];
-        for round in 0..ROUNDS {
+        for _ in 0..ROUNDS {
             let after = self.solve(spots, blows, &directions, &impulses)?;
             let size = after.impulses.iter().fold(0.0, |top: f64, p| top.max(p.abs()));
             let moved = after.impulses.iter().zip(&impulses).fold(0.0, |top: f64, (x, y)| top.max((x - y).abs()));
             let mut change = if is_curved && size > 0.0 { moved / size } else { 0.0 };
             impulses.copy_from_slice(&after.impulses);
-            for &k in &sought {
-                let slip: Vec<f64> = spots[k].slips.iter().map(|&s| after.rates[s]).collect();
-                let speed = length(&slip);
-                if !(speed > 0.0) {
+            for (&k, mass) in sought.iter().zip(&masses) {
+                let wish = |&s: &usize| mass * after.rates[s] - after.impulses[s];
+                let wish: Vec<f64> = spots[k].slips.iter().map(wish).collect();
+                let size = length(&wish).max(self.most(&spots[k], &after));
+                if !(size > 0.0) {
                     return None;
                 }
-                let old = directions[k].clone();
-                directions[k] = slip.iter().map(|s| s / speed).collect();
-                if round > PATIENCE {
-                    let middle: Vec<f64> = directions[k].iter().zip(&old).map(|(x, y)| x + y).collect();
-                    let size = length(&middle).max(f64::MIN_POSITIVE);
-                    directions[k] = middle.iter().map(|x| x / size).collect();
-                }
-                change = directions[k].iter().zip(&old).fold(change, |top, (x, y)| top.max((x - y).abs()));
+                let direction: Vec<f64> = wish.iter().map(|x| x / size).collect();
+                change = direction.iter().zip(&directions[k]).fold(change, |top, (x, y)| top.max((x - y).abs()));
+                directions[k] = direction;
             }
             if change < FOUND {
-                return Some(after);
+                // what less friction than there is would stop does not slide
+                return sought.iter().all(|&k| length(&directions[k]) > 1.0 - EDGE).then_some(after);
             }
         }
         None
+    }
+
+    /// The most that friction can do at a place, μ N.
+    fn most(&self, spot: &Spot, after: &After) -> f64 {
+        let rough = spot.friction.map(|k| self.roughness[k]);
+        rough.map_or(0.0, |rough| rough.sliding * rough.normal(&pressed(spot, &after.impulses)))
+    }
+
+    /// How easily a place gives way along its slip: at most the trace of its A M⁻¹Aᵀ.
+    fn compliance(&self, spot: &Spot) -> f64 {
+        let n = self.before.len();
+        spot.slips.iter().map(|&k| self.touching.S[k * n + k]).sum::<f64>().max(f64::MIN_POSITIVE)
     }
 
     /// The direction in which a place slides, as far as it is known before.
@@ -271,10 +284,19 @@ impl Blows<'_> {
             (Blow::Slides { sense, press }, _) => {
                 let is_single = spot.pushes.len() == 1;
                 let pull = if is_single { -press * pushes[0] / strongest } else { pull };
-                let back = if spot.slips.len() > 1 { 0.0 } else { -sense * after.rates[spot.slips[0]] / speed };
-                pull.max(back)
+                pull.max(-self.along(spot, sense, after) / speed)
             }
         }
+    }
+
+    /// How fast a place slides along its direction after the blow, against which friction acts.
+    fn along(&self, spot: &Spot, sense: f64, after: &After) -> f64 {
+        if let [slip] = spot.slips[..] {
+            return sense * after.rates[slip];
+        }
+        let friction: Vec<f64> = spot.slips.iter().map(|&k| after.impulses[k]).collect();
+        let power: f64 = spot.slips.iter().zip(&friction).map(|(&k, p)| p * after.rates[k]).sum();
+        -power / length(&friction).max(f64::MIN_POSITIVE)
     }
 
     fn differ(&self, x: &After, y: &After) -> bool {

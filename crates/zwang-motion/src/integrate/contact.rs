@@ -27,7 +27,10 @@ const CLOSE: f64 = 1e-9;
 pub(super) struct Before {
     pub(super) closed: Vec<bool>,
     pub(super) grips: Vec<Grip>,
-    /// Whether rows that hold repeat each other and nothing slides, so that forces may be shared in many ways.
+    pub(super) directions: Vec<Vec<f64>>,
+    /// Below which slips follow their acceleration.
+    pub(super) slow: Vec<f64>,
+    /// Whether rows that hold repeat each other where nothing slides, so that forces may be shared in many ways.
     pub(super) is_shared: bool,
 }
 
@@ -36,17 +39,24 @@ impl Before {
     pub(super) fn is_same(&self, modes: &Modes) -> bool {
         self.closed == modes.closed && self.grips == modes.grips
     }
+
+    /// Whether friction k slides away from where it went.
+    fn turns_back(&self, k: usize, modes: &Modes) -> bool {
+        let product = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>();
+        product(&self.directions[k], &modes.directions[k]) < 0.0
+    }
 }
 
 impl<D: Dynamics + ?Sized> Motion<'_, D> {
     /// The mode now.
     pub(super) fn mode(&self) -> Before {
         let modes = &self.flow.modes;
-        let n_held = modes.off.iter().filter(|off| !**off).count();
         Before {
             closed: modes.closed.clone(),
             grips: modes.grips.clone(),
-            is_shared: !modes.slides() && self.rank < n_held,
+            directions: modes.directions.clone(),
+            slow: modes.slow.clone(),
+            is_shared: self.flow.has_shares(self.rank),
         }
     }
 
@@ -297,6 +307,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
                 (Grip::Slides(_), Grip::Sticks) => Turn::Stick,
                 // it stops and slides back
                 (Grip::Slides(old), Grip::Slides(new)) if friction.slip.len() == 1 && old != new => Turn::Slip,
+                (Grip::Slides(_), Grip::Slides(_)) if modes.sets_out[k] && before.turns_back(k, modes) => Turn::Slip,
                 _ => continue,
             };
             self.mode_changes.push(ModeChange { t: self.t, turn, row: friction.normals[0] });

@@ -4,6 +4,7 @@ use super::contact::Before;
 use super::search::{Search, Tried, seek};
 use super::*;
 use crate::unilateral::modes::Grip;
+use crate::unilateral::{length, unit_vector};
 
 /// What one contact, or one friction of a row that always holds, may do next.
 #[derive(Clone, Debug)]
@@ -82,7 +83,10 @@ const DIFFERENT: f64 = 1e-6;
 impl<D: Dynamics + ?Sized> Motion<'_, D> {
     /// Finds the mode whose motion keeps its inequalities: `resting` contacts may close; `fired` have just let go.
     pub(super) fn choose_among(&mut self, resting: &[usize], fired: &[usize], before: &Before) -> Result<(), Outcome> {
-        let has_fired = !fired.is_empty();
+        let n_contacts = before.closed.len();
+        // sliding that ends may go on in another direction
+        let lets_go = |k: usize| k < n_contacts || before.grips[(k - n_contacts) / 2] == Grip::Sticks;
+        let has_fired = fired.iter().any(|&k| lets_go(k));
         self.flow.place(self.t, &self.y);
         self.flow.modes.open_all();
         self.flow.release();
@@ -144,9 +148,68 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         self.n_unchecked += usize::from(!is_checked);
         self.take(&units, &at);
         // directions that were sought are found again, now with the coefficient of sliding
+        let modes = &mut self.flow.modes;
+        modes.sets_out.copy_from_slice(&modes.begins);
+        modes.begins.fill(false);
+        let spatial = (0..modes.frictions.len()).filter(|&k| modes.sets_out[k] && modes.frictions[k].slip.len() > 1);
+        spatial.for_each(|k| modes.slow[k] = f64::INFINITY);
         self.faults(&units, &at).map_err(Outcome::Failed)?;
-        self.flow.modes.begins.fill(false);
+        self.mind_slow(before).map_err(Outcome::Failed)
+    }
+
+    /// Says how long slips that set out in space follow their acceleration.
+    ///
+    /// A slip s turns towards the direction in which it is pulled at the rate a/|s|, where a is what friction alone does to it.
+    /// While that is fast beside the run, of length T, it lags behind by |s|ω/a, if the pull turns with ω, and leaving that out
+    /// moves the velocity by |s|²ω/a: less than the tolerance where |s| < a T √tolerance, with some room.
+    fn mind_slow(&mut self, before: &Before) -> Result<(), MotionError> {
+        const ROOM: f64 = 1.0 / 30.0;
+        let part = ROOM * self.plan.tolerance.sqrt() * (self.plan.end - self.t0);
+        let flow = &mut self.flow;
+        for k in 0..flow.modes.frictions.len() {
+            let is_spatial = flow.modes.frictions[k].slip.len() > 1;
+            if !is_spatial || !matches!(flow.modes.grips[k], Grip::Slides(_)) {
+                continue;
+            }
+            flow.modes.slow[k] = before.slow[k];
+            if flow.modes.sets_out[k] {
+                let force = friction_force(flow, k);
+                flow.modes.slow[k] = part * force * flow.compliance(k)?;
+            }
+        }
         Ok(())
+    }
+
+    /// Whether a slip that has just set out is faster than may be at the end of a step, where it follows its acceleration.
+    pub(super) fn outruns(&mut self, t: f64) -> Result<bool, MotionError> {
+        /// Within one step it may become faster by this factor.
+        const FAR: f64 = 4.0;
+        Ok(self.fast_slips(t, FAR, true)?.is_some())
+    }
+
+    /// Slips that are fast enough no longer follow their acceleration; the motion starts afresh then.
+    pub(super) fn mind_fast_slips(&mut self) -> Result<(), MotionError> {
+        let Some(k) = self.fast_slips(self.t, 1.0, false)? else { return Ok(()) };
+        self.make_dense()?;
+        self.flow.modes.slow[k] = 0.0;
+        self.restart()?;
+        self.restarted = true;
+        Ok(())
+    }
+
+    /// A slip that is slow by its mode, but faster than so many times its bound.
+    fn fast_slips(&mut self, t: f64, factor: f64, is_tried: bool) -> Result<Option<usize>, MotionError> {
+        if self.flow.modes.slow.iter().all(|slow| *slow == 0.0) {
+            return Ok(None);
+        }
+        self.flow.place(t, if is_tried { self.stepper.end() } else { &self.y });
+        for k in 0..self.flow.modes.slow.len() {
+            let slow = self.flow.modes.slow[k];
+            if slow > 0.0 && length(&self.flow.slip(k)?) > factor * slow {
+                return Ok(Some(k));
+            }
+        }
+        Ok(None)
     }
 
     /// Of contacts that may close, those whose rows repeat what the others and the constraints say.
@@ -218,7 +281,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
             Grip::Slides(_) if friction.single().is_some() && t.press * pushes[0] < 0.0 => {
                 Some(Inequality::Pull { row, lambda: t.press * pushes[0] })
             }
-            Grip::Slides(sense) => Some(Inequality::TurnsBack { row, along: sense * excess(flow, friction.slip[0]).0 }),
+            Grip::Slides(sense) => Some(Inequality::TurnsBack { row, along: setting_out(flow, t.friction, sense).0 }),
         }
     }
 
@@ -233,7 +296,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         flow.release();
         flow.factor()?;
         let rank = flow.all.rank();
-        if rank == flow.modes.off.iter().filter(|off| !**off).count() {
+        if rank + flow.n_repeated_slips() == flow.modes.off.iter().filter(|off| !**off).count() {
             return Ok(());
         }
         for k in 0..flow.modes.frictions.len() {
@@ -256,15 +319,13 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
             if flow.modes.grips[k] != Grip::Sticks || self.undetermined.contains(&row) {
                 continue;
             }
-            for slip_row in slip {
-                flow.modes.off[slip_row] = true;
-                flow.release();
-                flow.factor()?;
-                if flow.all.rank() == rank && !self.undetermined.contains(&row) {
-                    self.undetermined.push(row);
-                }
-                flow.modes.switch();
+            slip.iter().for_each(|&slip_row| flow.modes.off[slip_row] = true);
+            flow.release();
+            flow.factor()?;
+            if flow.all.rank() + flow.n_slips(k) > rank {
+                self.undetermined.push(row);
             }
+            flow.modes.switch();
         }
         for c in 0..flow.modes.contacts.len() {
             let row = flow.modes.contacts[c].row;
@@ -393,9 +454,8 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
                 Grip::Sticks => (force - rough.holding * rough.normal(&pushes)) / (EDGE * top),
                 Grip::Slides(sense) => {
                     let pull = if friction.single().is_some() { -t.press * pushes[0] / top } else { 0.0 };
-                    let sets_out = t.begins && friction.slip.len() == 1;
-                    let (w, terms) = excess(flow, friction.slip[0]);
-                    if sets_out { pull.max(-sense * w / terms) } else { pull }
+                    let (w, terms) = setting_out(flow, t.friction, sense);
+                    if t.begins { pull.max(-w / terms) } else { pull }
                 }
             };
             of_contact.max(of_friction)
@@ -406,8 +466,6 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
 
     /// In space, sliding sets out along the acceleration it leads to.
     fn seek_directions(&mut self, units: &[Vec<Choice>], at: &[usize]) -> Result<(), MotionError> {
-        const ROUNDS: usize = 60;
-        const FOUND: f64 = 1e-13;
         let tries = units.iter().zip(at).filter_map(|(unit, &k)| unit[k].friction.as_ref());
         let sought: Vec<usize> = tries
             .filter(|t| t.begins && self.flow.modes.frictions[t.friction].slip.len() > 1)
@@ -416,36 +474,29 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         if sought.is_empty() {
             return Ok(());
         }
-        // first against the force that would hold it
-        for &k in &sought {
+        self.first_directions(&sought);
+        self.flow.settle_directions(&sought)
+    }
+
+    /// Where these frictions would slide to: against the forces that would hold them.
+    fn first_directions(&mut self, sought: &[usize]) {
+        for &k in sought {
             self.flow.modes.grips[k] = Grip::Sticks;
         }
         self.flow.modes.switch();
-        self.flow.evaluate()?;
-        for &k in &sought {
-            let held: Vec<f64> =
-                self.flow.modes.frictions[k].slip.iter().map(|&r| -self.flow.instant.lambda[r]).collect();
-            self.flow.modes.directions[k] = unit_vector(&held);
-            self.flow.modes.grips[k] = Grip::Slides(1.0);
-        }
-        self.flow.modes.switch();
         self.flow.release();
-        for _ in 0..ROUNDS {
-            self.flow.evaluate()?;
-            let mut change = 0f64;
-            for &k in &sought {
-                let flow = &self.flow;
-                let rate: Vec<f64> = flow.modes.frictions[k].slip.iter().map(|&row| excess(flow, row).0).collect();
-                let direction = unit_vector(&rate);
-                let old = &flow.modes.directions[k];
-                change = direction.iter().zip(old).fold(change, |top, (x, y)| top.max((x - y).abs()));
-                self.flow.modes.directions[k] = direction;
-            }
-            if change <= FOUND {
-                return Ok(());
-            }
+        // what cannot be held sets out by itself
+        let can_hold = self.flow.evaluate().is_ok();
+        let modes = &mut self.flow.modes;
+        for &k in sought {
+            let lambda = &self.flow.instant.lambda;
+            let held: Vec<f64> = modes.frictions[k].slip.iter().map(|&row| -lambda[row]).collect();
+            let none = vec![0.0; held.len()];
+            modes.directions[k] = unit_vector(&held).filter(|_| can_hold).unwrap_or(none);
+            modes.grips[k] = Grip::Slides(1.0);
         }
-        Err(MotionError::NotConverged { residual: 0.0 })
+        modes.switch();
+        self.flow.release();
     }
 }
 
@@ -465,9 +516,20 @@ fn excess<D: Dynamics + ?Sized>(flow: &Flow<D>, row: usize) -> (f64, f64) {
     terms.fold((-b, b.abs().max(f64::MIN_POSITIVE)), |(sum, size), (x, free)| (sum + x, size + x.abs() + free))
 }
 
-fn unit_vector(x: &[f64]) -> Vec<f64> {
-    let length = x.iter().map(|x| x * x).sum::<f64>().sqrt();
-    if length > 0.0 { x.iter().map(|x| x / length).collect() } else { x.to_vec() }
+/// How fast friction k, which begins to slide, does so along its direction, and the size of the terms in that.
+fn setting_out<D: Dynamics + ?Sized>(flow: &Flow<D>, k: usize, sense: f64) -> (f64, f64) {
+    let slip = &flow.modes.frictions[k].slip;
+    if let [row] = slip[..] {
+        let (w, terms) = excess(flow, row);
+        return (sense * w, terms);
+    }
+    let parts = slip.iter().zip(&flow.modes.directions[k]).map(|(&row, d)| (excess(flow, row), d));
+    parts.fold((0.0, f64::MIN_POSITIVE), |(sum, top), ((w, terms), d)| (sum + d * w, top.max(terms)))
+}
+
+/// The force of friction k.
+fn friction_force<D: Dynamics + ?Sized>(flow: &Flow<D>, k: usize) -> f64 {
+    length(&flow.modes.frictions[k].slip.iter().map(|&row| flow.instant.lambda[row]).collect::<Vec<f64>>())
 }
 
 fn differ(x: &[f64], y: &[f64], free: &[f64]) -> bool {

@@ -103,16 +103,20 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         noise: &[f64],
     ) -> Result<Vec<f64>, Outcome> {
         if touching.rows.len() > wanted.len() {
-            return self.blows(touching, rates, wanted);
+            return self.blows(touching, rates, wanted, noise);
         }
-        let w0: Vec<f64> = rates.iter().zip(wanted).map(|(r, w)| r - w).collect();
-        let rounding: Vec<f64> = noise.iter().map(|x| 1e-3 * x).collect();
-        let found = complementarity(&touching.S, &w0, &vec![Side::OneSided; w0.len()], &rounding);
-        Ok(found.map_err(|error| Outcome::Failed(excluded(error, &touching.rows)))?.lambda)
+        let found = smooth_impulses(touching, rates, wanted, noise);
+        found.map_err(|error| Outcome::Failed(excluded(error, touching.normals())))
     }
 
     /// Impulses where some contacts have friction.
-    fn blows(&mut self, touching: &Touching, rates: &[f64], wanted: &[f64]) -> Result<Vec<f64>, Outcome> {
+    fn blows(
+        &mut self,
+        touching: &Touching,
+        rates: &[f64],
+        wanted: &[f64],
+        noise: &[f64],
+    ) -> Result<Vec<f64>, Outcome> {
         let flow = &mut self.flow;
         let mut roughness = flow.modes.roughness.clone();
         flow.dynamics.fill_roughness(&flow.instant.state, &mut roughness).map_err(Outcome::Failed)?;
@@ -125,13 +129,26 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         };
         let (t, rows) = (self.t, touching.normals().to_vec());
         let found = blows.find().map_err(|none| match none {
-            NoOutcome::None => Outcome::Ambiguous { t, rows, n_modes: 0, tried: Vec::new() },
+            // what no velocity keeps, no friction does
+            NoOutcome::None => match smooth_impulses(touching, rates, wanted, noise) {
+                Err(error @ NoPushes::Contradiction { .. }) => Outcome::Failed(excluded(error, &rows)),
+                _ => Outcome::Ambiguous { t, rows, n_modes: 0, tried: Vec::new() },
+            },
             NoOutcome::Several => Outcome::Ambiguous { t, rows, n_modes: 2, tried: Vec::new() },
             NoOutcome::NotFound => Outcome::TooManyModes { t, rows },
         })?;
         self.n_unchecked += usize::from(found.is_unchecked);
         Ok(found.impulses)
     }
+}
+
+/// Impulses of the normals alone after which they have at least the wanted rates.
+fn smooth_impulses(touching: &Touching, rates: &[f64], wanted: &[f64], noise: &[f64]) -> Result<Vec<f64>, NoPushes> {
+    let places: Vec<usize> = (0..wanted.len()).collect();
+    let w0: Vec<f64> = rates.iter().zip(wanted).map(|(r, w)| r - w).collect();
+    let rounding: Vec<f64> = noise.iter().map(|x| 1e-3 * x).collect();
+    let found = complementarity(&touching.part(&places), &w0, &vec![Side::OneSided; w0.len()], &rounding)?;
+    Ok(found.lambda)
 }
 
 pub(super) fn excluded(error: NoPushes, rows: &[usize]) -> MotionError {

@@ -778,6 +778,11 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
             self.counts.rejected += 1;
             return Ok(false);
         }
+        if self.outruns(t + h).map_err(Outcome::Failed)? {
+            self.h = 0.5 * h;
+            self.counts.rejected += 1;
+            return Ok(false);
+        }
         self.step.start = t;
         self.step.end = t + h;
         self.step.h = h;
@@ -853,6 +858,9 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
             self.make_dense()?;
             self.n_stiff = 0;
             return self.use_method(Method::Stiff);
+        }
+        if !jumped {
+            self.mind_fast_slips()?;
         }
         if jumped || std::mem::take(&mut self.restarted) {
             return Ok(());

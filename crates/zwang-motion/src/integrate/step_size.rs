@@ -87,7 +87,8 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         let size =
             |x: &[f64], allowed: &[f64]| x.iter().zip(allowed).fold(0.0, |top: f64, (x, a)| top.max((x / a).abs()));
         let (d0, d1) = (size(&self.y[..n2], &self.allowed), size(&rate[..n2], &self.allowed));
-        let h0 = if d0 < 1e-5 || d1 < 1e-5 { 1e-6 * whole } else { 0.01 * d0 / d1 }.min(whole);
+        // what is less than the error that is allowed may be rounding, and has no size
+        let h0 = if d0 < 1.0 || d1 < 1e-5 { 1e-6 * whole } else { 0.01 * d0 / d1 }.min(whole);
         let y1: Vec<f64> = self.y.iter().zip(rate).map(|(y, f)| y + h0 * f).collect();
         let mut f1 = vec![0.0; rate.len()];
         // where the system cannot be evaluated a little ahead, a tiny step finds out more

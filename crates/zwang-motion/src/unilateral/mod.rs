@@ -100,6 +100,12 @@ pub(crate) fn length(x: &[f64]) -> f64 {
     x.iter().map(|x| x * x).sum::<f64>().sqrt()
 }
 
+/// x/|x|, where x is not zero.
+pub(crate) fn unit_vector(x: &[f64]) -> Option<Vec<f64>> {
+    let size = length(x);
+    (size > 0.0).then(|| x.iter().map(|x| x / size).collect())
+}
+
 /// What changes where a mode ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turn {

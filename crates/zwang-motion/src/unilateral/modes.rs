@@ -29,6 +29,10 @@ pub(crate) struct Modes {
     pub(crate) directions: Vec<Vec<f64>>,
     /// Whether each slides out of rest only on trial, with the coefficient that holds.
     pub(crate) begins: Vec<bool>,
+    /// Whether each slid out of rest where the mode began.
+    pub(crate) sets_out: Vec<bool>,
+    /// Slips below these have just set out in space, and go where their acceleration leads; zero for all others.
+    pub(crate) slow: Vec<f64>,
     /// Contacts that touch although they are open: rounding of their gap is no impact.
     pub(crate) lifting: Vec<bool>,
     /// A gap must be entered by this part of the size of its row: what is less deep is the error of the steps.
@@ -57,6 +61,8 @@ impl Modes {
             presses: vec![1.0; frictions.len()],
             directions: frictions.iter().map(|f| vec![0.0; f.slip.len()]).collect(),
             begins: vec![false; frictions.len()],
+            sets_out: vec![false; frictions.len()],
+            slow: vec![0.0; frictions.len()],
             lifting: vec![false; contacts.len()],
             depth: 0.0,
             no_push: 0.0,
@@ -81,6 +87,7 @@ impl Modes {
     pub(crate) fn open_all(&mut self) {
         self.closed.fill(false);
         self.grips.fill(Grip::Idle);
+        self.slow.fill(0.0);
         self.switch();
     }
 

@@ -10,6 +10,9 @@ use crate::{Dynamics, MotionError, flow::Flow};
 /// Room that is asked for, as a part of the largest λ: rounding alone must not end a mode.
 const MARGIN: f64 = 1e-10;
 
+/// Eigenvalues of products of rows below this are rounding.
+const SINGULAR: f64 = 1e-12;
+
 /// Rounds of Gauss and Newton: violations are almost linear in the shares.
 const ROUNDS: usize = 60;
 
@@ -21,11 +24,10 @@ struct Misses {
 
 impl<D: Dynamics + ?Sized> Flow<'_, D> {
     /// Changes λ, of which Aᵀλ is all that matters, so that contacts push and what sticks stays inside its cone, if that is
-    /// possible. Where friction slides, the shortest λ stays: the motion itself depends on it, and that is said elsewhere.
+    /// possible. What presses where friction slides keeps its λ: the motion itself depends on it, and that is said elsewhere.
     pub(crate) fn share(&mut self) -> Result<(), MotionError> {
-        let held: Vec<usize> = (0..self.modes.off.len()).filter(|&row| !self.modes.off[row]).collect();
-        let n_free = held.len().saturating_sub(self.all.rank());
-        if self.modes.is_empty() || self.modes.slides() || n_free == 0 {
+        let n_held = self.modes.off.iter().filter(|off| !**off).count();
+        if self.modes.is_empty() || n_held <= self.all.rank() {
             return Ok(());
         }
         let mut roughness = std::mem::take(&mut self.modes.roughness);
@@ -38,11 +40,11 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
         if first.size() == 0.0 {
             return Ok(());
         }
-        let free = self.free_shares(&held, n_free);
+        let free = self.free_shares(self.all.rank());
         let mut least = first.size();
         let mut misses = first;
         for _ in 0..ROUNDS {
-            let step = misses.step(&free, n_free);
+            let step = misses.step(&free, free.len());
             let Some((next, after)) = self.shorter(&lambda, &free, &step, room, least) else { break };
             (lambda, least, misses) = (next, after.size(), after);
             if least == 0.0 {
@@ -51,6 +53,45 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
         }
         self.instant.lambda = lambda;
         Ok(())
+    }
+
+    /// Whether forces that the motion does not depend on may be shared in several ways, where rows that hold have this rank.
+    pub(crate) fn has_shares(&self, rank: usize) -> bool {
+        let n_held = self.modes.off.iter().filter(|off| !**off).count();
+        let n_own = self.n_repeated_slips();
+        let is_free = rank + n_own < n_held;
+        is_free && (!self.modes.slides() || self.free_shares(rank).len() > n_own)
+    }
+
+    /// How many of the slip rows that hold repeat those of the same place: on a surface in space three rows say two things.
+    pub(crate) fn n_repeated_slips(&self) -> usize {
+        let modes = &self.modes;
+        let sticks = (0..modes.frictions.len()).filter(|&k| modes.grips[k] == Grip::Sticks);
+        sticks.map(|k| modes.frictions[k].slip.len() - self.n_slips(k)).sum()
+    }
+
+    /// How many of the slip rows of friction k are independent of each other.
+    pub(crate) fn n_slips(&self, k: usize) -> usize {
+        let rows: Vec<Vec<f64>> = self.modes.frictions[k].slip.iter().map(|&row| self.dense_row(row)).collect();
+        let m = rows.len();
+        let product = |k: usize| rows[k / m].iter().zip(&rows[k % m]).map(|(x, y)| x * y).sum::<f64>();
+        let S: Vec<f64> = (0..m * m).map(product).collect();
+        let (values, _) = symmetric_eigen(&S, m, self.settings.small_limit);
+        let top = values.iter().fold(0.0, |top: f64, x| top.max(*x));
+        values.iter().filter(|x| **x > SINGULAR * top).count()
+    }
+
+    fn dense_row(&self, row: usize) -> Vec<f64> {
+        let mut x = vec![0.0; self.n];
+        let (col, value) = self.modes.whole.constraint_matrix.row(row);
+        col.iter().zip(value).for_each(|(&j, a)| x[j] += a);
+        x
+    }
+
+    /// Whether this row presses where friction slides.
+    fn rubs(&self, row: usize) -> bool {
+        let mut frictions = self.modes.frictions.iter().zip(&self.modes.grips);
+        frictions.any(|(friction, grip)| matches!(grip, Grip::Slides(_)) && friction.normals.contains(&row))
     }
 
     /// λ after as much of a step as makes the misses smaller.
@@ -78,25 +119,24 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
         None
     }
 
-    /// Directions in which λ changes without any force: the null space of Aᵀ on the rows that hold.
-    fn free_shares(&self, held: &[usize], n_free: usize) -> Vec<Vec<f64>> {
-        let (A, m) = (&self.given.constraint_matrix, held.len());
-        let dense: Vec<Vec<f64>> = held
-            .iter()
-            .map(|&row| {
-                let mut x = vec![0.0; self.n];
-                let (col, value) = A.row(row);
-                col.iter().zip(value).for_each(|(&j, a)| x[j] += a);
-                x
-            })
-            .collect();
+    /// Directions in which λ changes without any force: the null space of Aᵀ on the rows that hold and have this rank. Those that
+    /// press where friction slides stay out of it.
+    fn free_shares(&self, rank: usize) -> Vec<Vec<f64>> {
+        let held: Vec<usize> =
+            (0..self.modes.off.len()).filter(|&row| !self.modes.off[row] && !self.rubs(row)).collect();
+        let m = held.len();
+        let dense: Vec<Vec<f64>> = held.iter().map(|&row| self.dense_row(row)).collect();
         // a row that has vanished is free by itself, and its force is none
         let length: Vec<f64> = dense.iter().map(|x| super::length(x)).collect();
         let unit = |i: usize| if length[i] > 0.0 { 1.0 / length[i] } else { 0.0 };
         let product =
             |i: usize, j: usize| unit(i) * unit(j) * dense[i].iter().zip(&dense[j]).map(|(x, y)| x * y).sum::<f64>();
         let S: Vec<f64> = (0..m * m).map(|k| product(k / m, k % m)).collect();
-        let (_, vectors) = symmetric_eigen(&S, m, self.settings.small_limit);
+        let (values, vectors) = symmetric_eigen(&S, m, self.settings.small_limit);
+        let n_free = match self.modes.slides() {
+            true => values.iter().filter(|x| **x <= SINGULAR).count(),
+            false => m.saturating_sub(rank),
+        };
         let of = |k: usize| {
             let mut z = vec![0.0; self.modes.off.len()];
             held.iter().enumerate().for_each(|(i, &row)| z[row] = unit(i) * vectors[k * m + i]);
@@ -109,7 +149,7 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
         let modes = &self.modes;
         let mut misses = Vec::new();
         for (contact, closed) in modes.contacts.iter().zip(&modes.closed) {
-            if *closed && lambda[contact.row] < room {
+            if *closed && lambda[contact.row] < room && !self.rubs(contact.row) {
                 misses.push((room - lambda[contact.row], vec![(contact.row, -1.0)]));
             }
         }

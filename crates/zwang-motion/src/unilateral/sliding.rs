@@ -1,7 +1,8 @@
 //! Sliding friction: a force in proportion to one that it changes itself.
 
-use super::MOST_NORMALS;
 use super::modes::Grip;
+use super::{MOST_NORMALS, unit_vector};
+use crate::factor::dense::symmetric_eigen;
 use crate::{Dynamics, MotionError, flow::Flow};
 
 /// What a normal force of one does through one sliding friction.
@@ -26,6 +27,9 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
         let rows = self.modes.frictions[k].slip.clone();
         if let (1, Grip::Slides(sense)) = (rows.len(), self.modes.grips[k]) {
             return Ok(vec![sense]);
+        }
+        if self.modes.begins[k] || self.modes.slow[k] > 0.0 {
+            return Ok(self.modes.directions[k].clone());
         }
         let slip = self.slip(k)?;
         let speed = slip.iter().map(|s| s * s).sum::<f64>().sqrt();
@@ -92,6 +96,70 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
         }
         self.modes.responses = responses;
         Ok(())
+    }
+
+    /// Finds the directions d in which these frictions accelerate their own slips, s̈ ∥ d: of the friction μ N d, those that
+    ///
+    /// $$ d \leftarrow \frac{\mu N d + r \ddot s}{|\mu N d + r \ddot s|} $$
+    ///
+    /// leaves as they are, for any r > 0. Where what held lets go, s̈ is zero but for rounding, and d stays against the force
+    /// that held; s̈ alone would have no direction there.
+    pub(crate) fn settle_directions(&mut self, sought: &[usize]) -> Result<(), MotionError> {
+        /// Enough where the place gives way ten times as easily in one direction as in another.
+        const ROUNDS: usize = 400;
+        const FOUND: f64 = 1e-13;
+        /// Slow rounds may leave this.
+        const NEAR: f64 = 1e-9;
+        self.evaluate_once()?;
+        let mut masses = Vec::new();
+        for &k in sought {
+            // together they give way more easily than one by one, by their number at most
+            masses.push(1.0 / (sought.len() as f64 * self.compliance(k)?));
+        }
+        let mut change = 0f64;
+        for _ in 0..ROUNDS {
+            change = 0.0;
+            for (&k, mass) in sought.iter().zip(&masses) {
+                let whole = &self.modes.whole;
+                let along = |row: usize| {
+                    whole.constraint_matrix.row_times(row, &self.instant.qddot) - whole.constraint_rhs[row]
+                };
+                let wish = |&row: &usize| mass * along(row) - self.instant.lambda[row];
+                let wish: Vec<f64> = self.modes.frictions[k].slip.iter().map(wish).collect();
+                let Some(direction) = unit_vector(&wish) else { continue };
+                let old = &self.modes.directions[k];
+                change = direction.iter().zip(old).fold(change, |top, (x, y)| top.max((x - y).abs()));
+                self.modes.directions[k] = direction;
+            }
+            if change <= FOUND {
+                return Ok(());
+            }
+            self.evaluate_once()?;
+        }
+        if change <= NEAR { Ok(()) } else { Err(MotionError::NotConverged { residual: change }) }
+    }
+
+    /// How easily friction k gives way at most: the largest acceleration of its slip by a unit force along it, with the
+    /// decomposition at hand.
+    pub(crate) fn compliance(&mut self, k: usize) -> Result<f64, MotionError> {
+        /// What others hold does not give way at all, but for rounding: this part of what it would alone counts.
+        const HELD: f64 = 1e-3;
+        let rows = self.modes.frictions[k].slip.clone();
+        let none = vec![0.0; self.given.constraint_rhs.len()];
+        let (mut force, mut x) = (vec![0.0; self.n], vec![0.0; self.n]);
+        let (mut W, mut alone) = (Vec::new(), f64::MIN_POSITIVE);
+        for &row in &rows {
+            let A = &self.modes.whole.constraint_matrix;
+            force.fill(0.0);
+            let (col, value) = A.row(row);
+            col.iter().zip(value).for_each(|(&j, a)| force[j] += a);
+            self.all.solve(&self.given.constraint_matrix, &force, &[], &none, &mut x)?;
+            W.extend(rows.iter().map(|&other| A.row_times(other, &x)));
+            self.all.solve_mass(&mut force);
+            alone = alone.max(A.row_times(row, &force));
+        }
+        let (values, _) = symmetric_eigen(&W, rows.len(), self.settings.small_limit);
+        Ok(values.iter().fold(HELD * alone, |top: f64, x| top.max(*x)))
     }
 
     /// Adds friction to q̈ and λ, which are those without it. The normal forces solve

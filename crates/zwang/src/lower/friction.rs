@@ -9,6 +9,7 @@ use crate::equations::Symbols;
 use crate::model::{FrictionLaw, Level, Row};
 use crate::syntax::Span;
 use crate::syntax::tree::*;
+use crate::verdict::vanishes;
 use std::collections::HashMap;
 use zwang_expr::{Expr, Graph};
 
@@ -126,7 +127,7 @@ impl Lower<'_> {
         };
         let forces: Vec<Vec<Expr>> = rows.iter().map(|row| self.force_of(&force, &rows, row)).collect();
         let slip = match &draft.slip {
-            Some(slip) => slip.clone(),
+            Some(slip) => self.without_normal(slip, &place, &forces, &rows),
             None => match self.tangential_velocity(&place, &forces) {
                 Some(slip) => slip,
                 None => {
@@ -162,26 +163,48 @@ impl Lower<'_> {
     /// The velocity of a place off the normals: one number in the plane and along a curve, a vector on a surface in space;
     /// none where the place cannot slide.
     fn tangential_velocity(&mut self, place: &[Expr], normals: &[Vec<Expr>]) -> Option<Vec<Expr>> {
+        let velocity: Vec<Expr> = place.iter().map(|p| self.graph.rate(*p).unwrap_or(Expr::ZERO)).collect();
+        self.along_surface(&velocity, normals)
+    }
+
+    /// A slip that is stated as a velocity in space may have the velocity at which the gap opens in it: that is no slip.
+    fn without_normal(&mut self, slip: &[Expr], place: &[Expr], normals: &[Vec<Expr>], rows: &[Row]) -> Vec<Expr> {
+        if slip.len() != place.len() {
+            return slip.to_vec();
+        }
+        for (normal, row) in normals.iter().zip(rows) {
+            let g = &mut self.graph;
+            let Ok(opening) = g.rate(row.expr) else { return slip.to_vec() };
+            let along = dot(g, normal, slip);
+            let (less, more) = (g.sub(along, opening), g.add(along, opening));
+            if along == Expr::ZERO || !(vanishes(g, less) || vanishes(g, more)) {
+                return slip.to_vec();
+            }
+        }
+        self.along_surface(slip, normals).unwrap_or_else(|| slip.to_vec())
+    }
+
+    /// A velocity off the normals.
+    fn along_surface(&mut self, velocity: &[Expr], normals: &[Vec<Expr>]) -> Option<Vec<Expr>> {
         let g = &mut self.graph;
-        let velocity: Vec<Expr> = place.iter().map(|p| g.rate(*p).unwrap_or(Expr::ZERO)).collect();
-        match (normals, &velocity[..]) {
+        match (normals, velocity) {
             ([normal], [vx, vy]) => {
                 let across = cross2(g, normal, &[*vx, *vy]);
                 let across = g.neg(across);
                 Some(vec![part_along(g, across, normal)])
             }
             ([normal], [_, _, _]) => {
-                let (along, square) = (dot(g, normal, &velocity), dot(g, normal, normal));
+                let (along, square) = (dot(g, normal, velocity), dot(g, normal, normal));
                 let along = g.div(along, square);
                 let off = |(n, v): (&Expr, &Expr)| {
                     let part = g.mul(along, *n);
                     g.sub(*v, part)
                 };
-                Some(normal.iter().zip(&velocity).map(off).collect())
+                Some(normal.iter().zip(velocity).map(off).collect())
             }
             ([one, two], [_, _, _]) => {
                 let tangent = cross3(g, one, two);
-                let along = dot(g, &tangent, &velocity);
+                let along = dot(g, &tangent, velocity);
                 Some(vec![part_along(g, along, &tangent)])
             }
             _ => None,
