@@ -211,14 +211,18 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
     pub(crate) fn evaluate(&mut self) -> Result<(), MotionError> {
         // slips that have just set out go where their acceleration leads
         let slow: Vec<usize> = (0..self.modes.slow.len()).filter(|&k| self.modes.slow[k] > 0.0).collect();
-        if slow.is_empty() { self.evaluate_once() } else { self.settle_directions(&slow) }
+        let has_lambda = match slow.is_empty() {
+            true => self.evaluate_once()?,
+            false => self.settle_directions(&slow).map(|()| true)?,
+        };
+        if has_lambda { self.share() } else { Ok(()) }
     }
 
-    /// The same with the directions of slow slips as they are.
-    pub(crate) fn evaluate_once(&mut self) -> Result<(), MotionError> {
+    /// The same with the directions of slow slips as they are, and the shortest λ; whether that may be shared.
+    pub(crate) fn evaluate_once(&mut self) -> Result<bool, MotionError> {
         let slides = self.modes.slides();
         if self.way.is_some() && !slides {
-            return self.evaluate_by_route();
+            return self.evaluate_by_route().map(|()| false);
         }
         self.factor()?;
         self.stabilize()?;
@@ -228,12 +232,12 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
         let Flow { dynamics, given, all, instant, .. } = self;
         let Given { given_force: Q, constraint_matrix: A, constraint_rhs: b, .. } = given;
         if let Some(control) = &mut self.control {
-            return control.steer(&mut **dynamics, given, all, instant);
+            return control.steer(&mut **dynamics, given, all, instant).map(|()| false);
         }
         all.solve(A, Q, &[], b, &mut instant.qddot)?;
         let nonideal = dynamics.has_nonideal();
         if !(nonideal || self.wants_lambda || slides) {
-            return Ok(());
+            return Ok(false);
         }
         all.multipliers(A, &mut instant.lambda_ideal)?;
         instant.lambda.copy_from_slice(&instant.lambda_ideal);
@@ -245,7 +249,7 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
         if slides {
             self.add_sliding()?;
         }
-        self.share()
+        Ok(true)
     }
 
     /// Lets the system prepare what it can compute explicitly, for rows that are independent here and imply the others.
