@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::model_text;
+use common::{close, model_text, times};
 use zwang::diagnostic::Diagnostics;
 use zwang::simulate::Ended;
 use zwang::{Overrides, Run, RunWishes, Wishes, check, read, simulate};
@@ -30,16 +30,6 @@ fn finished(name: &str, to: f64) -> Run {
     let run = run(&model_text(name), &[], to);
     assert_eq!(run.ended, Ended::Finished, "{name}");
     run
-}
-
-/// The times of events of one kind.
-fn times(run: &Run, kind: &str) -> Vec<f64> {
-    run.events.iter().filter(|e| e.kind == kind).map(|e| e.t).collect()
-}
-
-#[track_caller]
-fn close(found: f64, wanted: f64, tolerance: f64) {
-    assert!((found - wanted).abs() <= tolerance, "{found} instead of {wanted}, off by {:e}", found - wanted);
 }
 
 #[track_caller]

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::attempt;
+use common::{attempt, close, times};
 use zwang::Run;
 use zwang::diagnostic::Diagnostics;
 use zwang::simulate::Ended;
@@ -17,15 +17,6 @@ fn run(text: &str, set: &[&str]) -> Run {
     let (run, diagnostics) = told(text, set);
     assert_eq!(run.ended, Ended::Finished, "{diagnostics:#?}");
     run
-}
-
-fn times(run: &Run, kind: &str) -> Vec<f64> {
-    run.events.iter().filter(|e| e.kind == kind).map(|e| e.t).collect()
-}
-
-#[track_caller]
-fn close(found: f64, wanted: f64, tolerance: f64) {
-    assert!((found - wanted).abs() <= tolerance, "{found} instead of {wanted}, off by {:e}", found - wanted);
 }
 
 const PARTICLE: &str = "coordinates x, y, z\nparticle P at (x, y, z) with mass 1\n";

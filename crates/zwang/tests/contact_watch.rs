@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::attempt;
+use common::{attempt, close, times};
 use std::f64::consts::PI;
 use zwang::Run;
 use zwang::simulate::Ended;
@@ -12,15 +12,6 @@ fn run(text: &str, set: &[&str]) -> Run {
     let run = run.unwrap_or_else(|| panic!("{diagnostics:#?}"));
     assert_eq!(run.ended, Ended::Finished, "{diagnostics:#?}");
     run
-}
-
-fn times(run: &Run, kind: &str) -> Vec<f64> {
-    run.events.iter().filter(|e| e.kind == kind).map(|e| e.t).collect()
-}
-
-#[track_caller]
-fn close(found: f64, wanted: f64, tolerance: f64) {
-    assert!((found - wanted).abs() <= tolerance, "{found} instead of {wanted}, off by {:e}", found - wanted);
 }
 
 /// A sin ωt against a cone of 5: with A = 5.05 it slips once in every half period, where sin ωt reaches 5/5.05.

@@ -140,17 +140,7 @@ fn inverted(rows: &[Vec<i64>]) -> Option<Vec<Vec<i64>>> {
     let mut a: Vec<Vec<Number>> = (0..n)
         .map(|i| (0..2 * n).map(|j| if j < n { number(rows[i][j]) } else { number((j == n + i) as i64) }).collect())
         .collect();
-    for k in 0..n {
-        let pivot = (k..n).find(|i| !a[*i][k].is_zero())?;
-        a.swap(k, pivot);
-        let inverse = a[k][k].recip()?;
-        a[k] = a[k].iter().map(|x| x.mul(&inverse)).collect::<Option<_>>()?;
-        for i in (0..n).filter(|i| *i != k) {
-            let factor = a[i][k].neg();
-            let row = a[k].iter().zip(&a[i]).map(|(x, y)| x.mul(&factor)?.add(y));
-            a[i] = row.collect::<Option<_>>()?;
-        }
-    }
+    solve_rows(&mut a, n)?;
     a.iter().map(|row| row[n..].iter().map(Number::to_i64).collect()).collect()
 }
 
@@ -205,4 +195,21 @@ impl Field {
         self.angles.shown[j] = Some(shown);
         Some(shown)
     }
+}
+
+/// Rows reduced until each of the first columns is that of the identity; none if one has no pivot or a number grows too large.
+pub(super) fn solve_rows(a: &mut [Vec<Number>], n_columns: usize) -> Option<()> {
+    let n = a.len();
+    for k in 0..n_columns {
+        let pivot = (k..n).find(|i| !a[*i][k].is_zero())?;
+        a.swap(k, pivot);
+        let inverse = a[k][k].recip()?;
+        a[k] = a[k].iter().map(|x| x.mul(&inverse)).collect::<Option<_>>()?;
+        for i in (0..n).filter(|i| *i != k) {
+            let factor = a[i][k].neg();
+            let row = a[k].iter().zip(&a[i]).map(|(x, y)| x.mul(&factor)?.add(y));
+            a[i] = row.collect::<Option<_>>()?;
+        }
+    }
+    Some(())
 }

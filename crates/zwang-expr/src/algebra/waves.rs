@@ -66,17 +66,7 @@ fn rational_coordinates(basis: &[Frequency], f: &Frequency) -> Option<Vec<Number
     // columns are the basis, the last one f
     let mut a: Vec<Vec<Number>> =
         (0..n).map(|i| (0..=r).map(|j| Number::integer(if j < r { basis[j][i] } else { f[i] })).collect()).collect();
-    for k in 0..r {
-        let pivot = (k..n).find(|i| !a[*i][k].is_zero())?;
-        a.swap(k, pivot);
-        let inverse = a[k][k].recip()?;
-        a[k] = a[k].iter().map(|x| x.mul(&inverse)).collect::<Option<_>>()?;
-        for i in (0..n).filter(|i| *i != k) {
-            let factor = a[i][k].neg();
-            let row = a[k].iter().zip(&a[i]).map(|(x, y)| x.mul(&factor)?.add(y));
-            a[i] = row.collect::<Option<_>>()?;
-        }
-    }
+    super::angles::solve_rows(&mut a, r)?;
     let is_solved = a[r.min(n)..].iter().all(|row| row[r].is_zero());
     is_solved.then(|| a[..r].iter().map(|row| row[r].clone()).collect())
 }

@@ -93,3 +93,14 @@ pub fn every_route_gives(inspection: &Inspection, wanted: &[f64], tolerance: f64
         assert!(off <= tolerance, "{}: {found:?} instead of {wanted:?}, off by {off:e}", name.as_str());
     }
 }
+
+/// The times of events of one kind.
+pub fn times(run: &Run, kind: &str) -> Vec<f64> {
+    run.events.iter().filter(|e| e.kind == kind).map(|e| e.t).collect()
+}
+
+/// Two numbers no further apart than this.
+#[track_caller]
+pub fn close(found: f64, wanted: f64, tolerance: f64) {
+    assert!((found - wanted).abs() <= tolerance, "{found} instead of {wanted}, off by {:e}", found - wanted);
+}
