@@ -198,7 +198,7 @@ pub fn equations_latex(equations: &mut Equations) -> String {
 }
 
 /// The lines of the LaTeX under headings, for a page.
-pub fn equations_sections(equations: &mut Equations) -> Vec<(String, Vec<String>)> {
+fn equations_sections(equations: &mut Equations) -> Vec<(String, Vec<String>)> {
     // contacts and sticking friction hold only at times
     let mut always = equations.always();
     let equations = &mut always.as_mut().unwrap_or(equations).printed();

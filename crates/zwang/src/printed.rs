@@ -6,7 +6,7 @@ use crate::closed_form::ClosedForm;
 use crate::equations::{ConstraintRow, Equations, SparseRow};
 
 /// Work on the closed form of one quantity, in operations on terms of polynomials: what takes longer is too long to be read.
-const LIMITS: Limits = Limits { terms: 2000, work: 400_000, total: 1_200_000 };
+pub(crate) const LIMITS: Limits = Limits { terms: 2000, work: 400_000, total: 1_200_000 };
 
 /// Largest system of equations that is solved for accelerations and multipliers together.
 const MOST_UNKNOWNS: usize = 8;
@@ -40,6 +40,13 @@ impl Equations {
         printed.nonideal_force.iter_mut().for_each(&mut short);
         printed.lagrangian = graph.sub(printed.kinetic, printed.potential);
         printed
+    }
+
+    /// Any expressions of the model, each in the shortest form found.
+    pub fn shortest(&mut self, exprs: &[Expr]) -> Vec<Expr> {
+        let graph = &mut self.model.graph;
+        let short = graph.shortest(exprs, LIMITS);
+        short.into_iter().zip(exprs).map(|(short, e)| short.unwrap_or(*e)).collect()
     }
 
     /// All expressions that are printed.
