@@ -3,7 +3,7 @@
 use zwang::equations::{ConstraintRow, Equations, SparseRow};
 use zwang::model::Level;
 use zwang::quantity::with_unit;
-use zwang::{Check, ClosedForm, Equality, Equivalent, closed_form, equivalent, latex_name};
+use zwang::{Check, ClosedForm, Equality, Equivalent, Part, closed_form, equivalent, latex_name};
 use zwang_expr::Expr;
 
 use crate::article::Block;
@@ -158,6 +158,10 @@ impl Writer<'_> {
         self.words("The kinetic energy $T$, the potential energy $V$, and the Lagrangian $L = T - V$:");
         let (kinetic, potential) = (self.tex(e.kinetic), self.tex(e.potential));
         self.formulas(vec![format!("T &= {kinetic}"), format!("V &= {potential}")]);
+        if !e.parts.is_empty() {
+            self.words("with");
+            self.parts(&e.parts.clone());
+        }
         if self.n().is_some() {
             self.words("The momentum of a coordinate is $p_i = \\partial L/\\partial \\dot q_i$:");
             let momentum = e.model.coordinates.iter().zip(&e.momentum);
@@ -317,13 +321,14 @@ impl Writer<'_> {
         let e = self.equations;
         let model = &e.model;
         let has_rows = !e.rows.is_empty();
-        if !closed.parts.is_empty() {
-            self.section("Named quantities");
+        let own: Vec<Part> = closed.parts.iter().filter(|part| !e.parts.contains(part)).cloned().collect();
+        if !own.is_empty() {
+            self.section("Step by step");
             self.words(
-                "In full the formulas below would be too long to be read; these quantities stand in them, each given by those \
-                 before it.",
+                "In full the formulas below would be too long to be read. They are given by the steps of the elimination that \
+                 finds them; each quantity is given by those before it.",
             );
-            self.parts(closed);
+            self.parts(&own);
         }
         if has_rows && !closed.free.is_empty() {
             self.section("Without the constraints");
@@ -371,16 +376,11 @@ impl Writer<'_> {
     }
 
     /// The parts by what they are.
-    fn parts(&mut self, closed: &ClosedForm) {
-        let mut start = 0;
-        while start < closed.parts.len() {
-            let meaning = &closed.parts[start].meaning;
-            let n = closed.parts[start..].iter().take_while(|p| p.meaning == *meaning).count();
-            let group = &closed.parts[start..start + n];
+    fn parts(&mut self, parts: &[Part]) {
+        for group in parts.chunk_by(|one, next| one.meaning == next.meaning) {
             let lines = group.iter().map(|p| format!("{} &= {}", self.tex(p.symbol), self.tex(p.value))).collect();
-            self.words(&format!("{}:", capital(meaning)));
+            self.words(&format!("{}:", capital(&group[0].meaning)));
             self.formulas(lines);
-            start += n;
         }
     }
 

@@ -33,7 +33,7 @@ pub(crate) fn escaped(text: &str) -> String {
 }
 
 /// Longer lines than this nobody reads, and browsers take seconds for them.
-const LONGEST_LINE: usize = 10_000;
+const LONGEST_LINE: usize = 3_000;
 
 /// The line, or what to type for one that is too long to be read.
 pub(crate) fn readable(latex: &str) -> Cow<'_, str> {

@@ -147,7 +147,7 @@ fn appell(equations: &mut Equations, inertia: &[Expr], force: &[Expr], accelerat
 }
 
 /// As many columns as rows that are independent, the simplest first.
-fn dependent_columns(equations: &Equations, coefficients: &[SparseRow], rows: &[usize]) -> Option<Vec<usize>> {
+fn dependent_columns(equations: &mut Equations, coefficients: &[SparseRow], rows: &[usize]) -> Option<Vec<usize>> {
     let graph = &equations.model.graph;
     let n = equations.model.n_coordinates();
     let column = |j: usize| -> SparseRow {

@@ -50,7 +50,7 @@ pub mod units;
 pub mod verdict;
 
 pub use check::{Check, Reading, Wishes, check, later_notes, read, read_with};
-pub use closed_form::{ClosedForm, closed_form};
+pub use closed_form::{ClosedForm, Part, Projections, closed_form};
 pub use compiled::Coding;
 pub use equivalent::{Appell, Equality, Equivalent, equivalent};
 pub use exported::{Exported, ExportedRow, repeating};

@@ -16,9 +16,10 @@ const HEAD: &str = r"\documentclass[11pt,a4paper]{article}
 \setlength{\LTleft}{0pt}
 \setlength{\LTpre}{0.4em}
 \setlength{\LTpost}{0.4em}
-% a formula that is wider than the page is made smaller
-\newcommand{\fit}[1]{\setbox0=\hbox{$\displaystyle{}#1$}%
-  \ifdim\wd0>0.88\linewidth\resizebox{0.88\linewidth}{!}{\box0}\else\box0\fi}
+\setlength{\emergencystretch}{3em}
+% a formula that is wider than its part of the page is made smaller
+\newcommand{\fit}[2]{\setbox0=\hbox{$\displaystyle{}#2$}%
+  \ifdim\wd0>#1\linewidth\resizebox{#1\linewidth}{!}{\box0}\else\box0\fi}
 ";
 
 /// Symbols in a row of a formula, beyond which it is broken.
@@ -29,6 +30,9 @@ const WIDE: usize = 44;
 
 /// Symbols that may stand left of where formulas are aligned.
 const LONGEST_LEFT: usize = 16;
+
+/// How wide a symbol is at most, as a part of the page.
+const WIDTH_OF_SYMBOL: f64 = 0.018;
 
 /// The document as LaTeX.
 pub fn article_latex(article: &Article) -> String {
@@ -72,12 +76,14 @@ fn formulas(lines: &[String]) -> String {
     let lines: Vec<_> = lines.iter().map(|line| readable(line)).collect();
     // one long left side would push all the rest off the page
     let is_aligned = lines.iter().all(|line| sides(line).0.is_none_or(|left| width(left) <= LONGEST_LEFT));
-    let rows: Vec<String> = lines.iter().flat_map(|line| formula_rows(line, is_aligned)).collect();
+    let lefts = lines.iter().filter_map(|line| sides(line).0.filter(|_| is_aligned).map(width));
+    let room = 0.96 - WIDTH_OF_SYMBOL * lefts.max().unwrap_or(0) as f64;
+    let rows: Vec<String> = lines.iter().flat_map(|line| formula_rows(line, is_aligned, room)).collect();
     format!("\\begin{{align*}}\n{}\n\\end{{align*}}\n", rows.join(" \\\\\n"))
 }
 
-/// The rows of one formula: a long sum goes on below.
-fn formula_rows(line: &str, is_aligned: bool) -> Vec<String> {
+/// The rows of one formula, which has a part of the width of the page: a long sum goes on below.
+fn formula_rows(line: &str, is_aligned: bool, room: f64) -> Vec<String> {
     let (left, right) = match sides(line) {
         (Some(left), right) if is_aligned => (format!("{} ", anywhere(left)), right.to_string()),
         (Some(left), right) => (String::new(), format!("{left} {right}")),
@@ -85,7 +91,7 @@ fn formula_rows(line: &str, is_aligned: bool) -> Vec<String> {
     };
     let row = |(k, part): (usize, &String)| {
         let part = anywhere(part.trim());
-        let part = if width(&part) > WIDE { format!("\\fit{{{part}}}") } else { part };
+        let part = if width(&part) > WIDE { format!("\\fit{{{room:.2}}}{{{part}}}") } else { part };
         if k == 0 { format!("  {left}&{part}") } else { format!("  &\\quad {part}") }
     };
     broken(&right, WIDEST).iter().enumerate().map(row).collect()
