@@ -13,6 +13,7 @@
 mod code;
 mod csv;
 mod document;
+mod equations_code;
 mod formula;
 mod geometry;
 mod inverse;
@@ -35,6 +36,7 @@ mod table;
 pub use code::{Language, code};
 pub use csv::csv;
 pub use document::{equations_latex, equations_sections, equations_text};
+pub use equations_code::{FormulaLanguage, equations_code};
 pub use geometry::{GeometryNames, geometry_svg, reading};
 pub use inverse::{inverse_json, inverse_table};
 pub use json::{check_json, diagnostics_json, inspect_json, run_json, samples_json};
