@@ -1,194 +1,250 @@
 //! The derivation as text in the model's own syntax, and as LaTeX.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 
 use zwang::equations::{Equations, SparseRow};
-use zwang::{ClosedForm, closed_form};
+use zwang::{ClosedForm, Part, closed_form};
 use zwang_expr::Expr;
 
-/// Longest formula printed on one line before its parts get names.
+/// Longest formula that is printed at all, in nodes.
 const LONGEST: usize = 4000;
 
-/// Longest closed form that is written without naming its parts, in nodes: about twelve lines.
-const LONGEST_WHOLE: usize = 1000;
-
-/// L, M, Q, A, b and the explicit equations, one line `x'' = …` per coordinate, in model syntax.
+/// L, p, M, Q, A, b, what follows from them, and the explicit equations, one line `x'' = …` per coordinate, in model syntax.
+///
+/// Every line that is not a comment is `name = formula` or `let name = formula`, and formulas use names that stand above.
 pub fn equations_text(equations: &mut Equations) -> String {
+    let times = equations.model.only_at_times();
     let equations = &mut equations.printed();
     let closed = closed_form(equations);
-    let model = &equations.model;
-    let text = |e: Expr| model.graph.text_limited(e, LONGEST).unwrap_or_else(|| "… (too long to print)".into());
-    let names: Vec<&str> = model.coordinates.iter().map(|c| c.name.as_str()).collect();
-    let title = if model.title.is_empty() { "Equations of motion" } else { &model.title };
-    let mut out = format!("# {title}\n\n# Lagrangian\nL = {}\n", text(equations.lagrangian));
-
-    out.push_str("\n# mass matrix M (entries that are not zero)\n");
-    out.push_str(&entries("M", &equations.mass_matrix, &names, &names, &text, true));
-    out.push_str("\n# given force Q: all that drives the unconstrained system, velocity terms included\n");
-    for (name, q) in names.iter().zip(&equations.given_force) {
-        out.push_str(&format!("Q[{name}] = {}\n", text(*q)));
+    let mut text = Text::new(equations, closed.as_ref());
+    let title = if equations.model.title.is_empty() { "Equations of motion" } else { &equations.model.title };
+    text.out = format!("# {title}\n");
+    if !times.is_empty() {
+        text.out.push_str(&format!(
+            "# {} hold only at times and are left out: what follows is the motion while they are open or slide freely\n",
+            times.join(", ")
+        ));
     }
-    if !equations.rows.is_empty() {
-        let rows: Vec<&str> = equations.rows.iter().map(|r| r.name.as_str()).collect();
-        let coefficients: Vec<SparseRow> = equations.rows.iter().map(|r| r.coefficients.clone()).collect();
-        out.push_str("\n# constraints A q'' = b\n");
-        out.push_str(&entries("A", &coefficients, &rows, &names, &text, false));
-        for row in &equations.rows {
-            out.push_str(&format!("b[{}] = {}\n", row.name, text(row.rhs)));
-        }
+    text.shared(&equations.parts);
+    text.heading("Lagrangian");
+    text.line("L", equations.lagrangian);
+    text.given();
+    match &closed {
+        Some(closed) => text.explicit(closed),
+        None => text.implicit(),
     }
-    if !equations.nonideal_force.is_empty() {
-        out.push_str("\n# nonideal force C, with the multipliers of the ideal part\n");
-        for (name, c) in names.iter().zip(&equations.nonideal_force) {
-            out.push_str(&format!("C[{name}] = {}\n", text(*c)));
-        }
-    }
-    if !equations.asked.is_empty() {
-        let rows: Vec<&str> = equations.asked.iter().map(|r| r.row.name.as_str()).collect();
-        let coefficients: Vec<SparseRow> = equations.asked.iter().map(|r| r.row.coefficients.clone()).collect();
-        out.push_str("\n# asked by controls: A_c q'' = b_c, errors that settle included\n");
-        out.push_str(&entries("A_c", &coefficients, &rows, &names, &text, false));
-        for asked in &equations.asked {
-            out.push_str(&format!("b_c[{}] = {}\n", asked.row.name, text(asked.row.rhs)));
-        }
-    }
-    match closed {
-        Some(closed) => out.push_str(&explicit_text(equations, &closed)),
-        None => out.push_str(&implicit_text(equations)),
-    }
-    out
+    text.out
 }
 
-fn entries(
-    symbol: &str,
-    rows: &[SparseRow],
-    row_names: &[&str],
-    col_names: &[&str],
-    text: &dyn Fn(Expr) -> String,
-    symmetric: bool,
-) -> String {
-    let mut out = String::new();
-    for (i, row) in rows.iter().enumerate() {
-        for (j, entry) in row.iter().filter(|(j, _)| !symmetric || *j >= i) {
-            let entry = text(*entry);
-            // some entries vanish only once sin² + cos² is put together
-            if entry != "0" {
-                out.push_str(&format!("{symbol}[{}, {}] = {entry}\n", row_names[i], col_names[*j]));
+/// A text in the making.
+struct Text<'a> {
+    equations: &'a Equations,
+    names: Vec<&'a str>,
+    /// The parts by which formulas are given.
+    parts: &'a [Part],
+    printed: HashSet<Expr>,
+    out: String,
+}
+
+impl<'a> Text<'a> {
+    fn new(equations: &'a Equations, closed: Option<&'a ClosedForm>) -> Text<'a> {
+        let names = equations.model.coordinates.iter().map(|c| c.name.as_str()).collect();
+        let parts = closed.map_or(&equations.parts[..], |closed| &closed.parts[..]);
+        Text { equations, names, parts, printed: HashSet::new(), out: String::new() }
+    }
+
+    fn heading(&mut self, heading: &str) {
+        self.out.push_str(&format!("\n# {heading}\n"));
+    }
+
+    fn formula(&self, e: Expr) -> String {
+        let graph = &self.equations.model.graph;
+        graph.text_limited(e, LONGEST).unwrap_or_else(|| "… (too long to print)".into())
+    }
+
+    fn line(&mut self, name: &str, e: Expr) {
+        self.out.push_str(&format!("{name} = {}\n", self.formula(e)));
+    }
+
+    /// An entry of what is given; by the name under which it is used below, if it has one.
+    fn entry(&mut self, name: &str, e: Expr) {
+        let parts = self.parts;
+        match parts.iter().find(|part| part.value == e && !self.printed.contains(&part.symbol)) {
+            Some(part) => self.part(part),
+            None => self.line(name, e),
+        }
+    }
+
+    fn part(&mut self, part: &Part) {
+        if self.printed.insert(part.symbol) {
+            self.line(&format!("let {}", part.name), part.value);
+        }
+    }
+
+    /// Parts under their meanings.
+    fn shared(&mut self, parts: &[Part]) {
+        let mut last = "";
+        for part in parts.iter().filter(|part| !self.printed.contains(&part.symbol)).collect::<Vec<_>>() {
+            if part.meaning != last {
+                last = &part.meaning;
+                self.heading(last);
+            }
+            self.part(part);
+        }
+    }
+
+    fn vector(&mut self, letter: &str, heading: &str, entries: &[Expr]) {
+        if !entries.is_empty() {
+            self.heading(heading);
+            for (k, e) in entries.iter().enumerate() {
+                self.line(&format!("{letter}[{}]", self.names[k]), *e);
             }
         }
     }
-    out
-}
 
-/// q̈ = a + M⁻¹Aᵀλ with everything put in.
-fn explicit_text(equations: &Equations, closed: &ClosedForm) -> String {
-    let model = &equations.model;
-    let mut exprs: Vec<Expr> = closed.multipliers.iter().map(|(_, e)| *e).collect();
-    exprs.extend(closed.control.iter().chain(&closed.accelerations));
-    let mut out = String::new();
-    let parts = named_parts(equations, &exprs);
-    if !parts.order.is_empty() {
-        out.push_str("\n# parts: without them the formulas below would be too long\n");
-        for (part, name) in &parts.order {
-            let inner: HashMap<Expr, String> =
-                parts.names.iter().filter(|(e, _)| **e != *part).map(|(e, n)| (*e, n.clone())).collect();
-            out.push_str(&format!("let {name} = {}\n", model.graph.text_with(*part, &inner)));
+    /// p, M, Q, A, b, C and what is asked for.
+    fn given(&mut self) {
+        let equations = self.equations;
+        if !self.momenta_are_plain() {
+            self.vector("p", "momenta p = dL/dq'", &equations.momentum);
+        }
+        self.heading("mass matrix M (entries that are not zero)");
+        self.matrix("M", &equations.mass_matrix, &self.names.clone(), true);
+        self.heading("given force Q: all that drives the unconstrained system, velocity terms included");
+        for (k, q) in equations.given_force.iter().enumerate() {
+            self.entry(&format!("Q[{}]", self.names[k]), *q);
+        }
+        if !equations.rows.is_empty() {
+            self.heading("constraints A q'' = b");
+            let rows: Vec<SparseRow> = equations.rows.iter().map(|r| r.coefficients.clone()).collect();
+            self.matrix("A", &rows, &equations.rows.iter().map(|r| r.name.as_str()).collect::<Vec<_>>(), false);
+            for row in &equations.rows {
+                self.entry(&format!("b[{}]", row.name), row.rhs);
+            }
+        }
+        self.vector("C", "nonideal force C, with the multipliers of the ideal part", &equations.nonideal_force);
+        if !equations.asked.is_empty() {
+            self.heading("asked by controls: A_c q'' = b_c, errors that settle included");
+            let rows: Vec<SparseRow> = equations.asked.iter().map(|r| r.row.coefficients.clone()).collect();
+            self.matrix("A_c", &rows, &equations.asked.iter().map(|r| r.row.name.as_str()).collect::<Vec<_>>(), false);
+            for asked in &equations.asked {
+                self.entry(&format!("b_c[{}]", asked.row.name), asked.row.rhs);
+            }
         }
     }
-    let text = |e: Expr| model.graph.text_with(e, &parts.names);
-    if !closed.multipliers.is_empty() {
-        out.push_str("\n# multipliers, with which the constraint force is A^T lambda");
-        let left_out = equations.rows.len() - closed.multipliers.len();
-        let left_out =
-            if left_out > 0 { format!(" ({left_out} rows repeat others and are left out)") } else { String::new() };
-        out.push_str(&format!("{left_out}\n"));
-        for (k, lambda) in &closed.multipliers {
-            out.push_str(&format!("lambda({}) = {}\n", equations.rows[*k].name, text(*lambda)));
-        }
-    }
-    if !closed.control.is_empty() {
-        out.push_str("\n# control force\n");
-        for (c, e) in model.coordinates.iter().zip(&closed.control) {
-            out.push_str(&format!("control({}) = {}\n", c.name, text(*e)));
-        }
-    }
-    out.push_str("\n# explicit equations of motion\n");
-    for (c, e) in model.coordinates.iter().zip(&closed.accelerations) {
-        out.push_str(&format!("{}'' = {}\n", c.name, text(*e)));
-    }
-    out
-}
 
-/// M q̈ = Q + Aᵀλ where no closed form is to be had.
-fn implicit_text(equations: &Equations) -> String {
-    let model = &equations.model;
-    let text = |e: Expr| model.graph.text_limited(e, LONGEST).unwrap_or_else(|| "…".into());
-    let mut out = String::from(
-        "\n# equations of motion M q'' = Q + A^T lambda\n# (no closed form: M is singular everywhere, the system is large, or no state was found to look at)\n",
-    );
-    if !equations.asked.is_empty() {
-        out = String::from(
-            "\n# equations of motion M q'' = Q + u + A^T lambda with the least u = control(...) on the driven coordinates\n",
-        );
+    /// Whether every momentum is a constant mass times a velocity, which M says as well.
+    fn momenta_are_plain(&self) -> bool {
+        let (equations, graph) = (self.equations, &self.equations.model.graph);
+        let state: Vec<Expr> = equations.model.coordinates.iter().flat_map(|c| [c.q, c.qdot]).collect();
+        let is_constant = |e: Expr| !graph.symbols(e).iter().any(|s| state.contains(s) || *s == equations.model.time);
+        let is_plain = |(k, row): (usize, &SparseRow)| {
+            let own = equations.model.coordinates[k].qdot;
+            let only_own = graph.symbols(equations.momentum[k]).iter().all(|s| !state.contains(s) || *s == own);
+            only_own && row.iter().all(|(j, e)| *j == k && is_constant(*e))
+        };
+        equations.mass_matrix.iter().enumerate().all(is_plain)
     }
-    let driven = if equations.asked.is_empty() { Vec::new() } else { model.driven() };
-    for (i, row) in equations.mass_matrix.iter().enumerate().take(200) {
-        let left: Vec<String> =
-            row.iter().map(|(j, m)| format!("({})*{}''", text(*m), model.coordinates[*j].name)).collect();
-        let left = if left.is_empty() { "0".to_string() } else { left.join(" + ") };
-        let force: Vec<String> = equations
-            .rows
-            .iter()
-            .filter_map(|r| {
+
+    fn matrix(&mut self, symbol: &str, rows: &[SparseRow], row_names: &[&str], symmetric: bool) {
+        for (i, row) in rows.iter().enumerate() {
+            for (j, entry) in row.iter().filter(|(j, _)| !symmetric || *j >= i) {
+                // some entries vanish only once sin² + cos² is put together
+                if *entry != Expr::ZERO {
+                    self.entry(&format!("{symbol}[{}, {}]", row_names[i], self.names[*j]), *entry);
+                }
+            }
+        }
+    }
+
+    /// a, e, λ, the forces, G, P and N, and q̈ = a + M⁻¹Aᵀλ.
+    fn explicit(&mut self, closed: &ClosedForm) {
+        let equations = self.equations;
+        if closed.parts.iter().any(|part| !equations.parts.contains(part)) {
+            self.out.push_str("\n# the formulas below would be too long to read; they are given by parts, each with its meaning\n");
+            self.shared(&closed.parts);
+        }
+        let has_forces = !(closed.multipliers.is_empty() && closed.control.is_empty());
+        if has_forces && !closed.free.is_empty() {
+            let heading = match closed.gap.is_empty() {
+                true => "acceleration a = M^-1 Q without the control",
+                false => "acceleration a = M^-1 Q without the constraints, and what these ask beyond it: e = b - A a",
+            };
+            self.vector("a", heading, &closed.free);
+            for (k, e) in &closed.gap {
+                self.line(&format!("e[{}]", equations.rows[*k].name), *e);
+            }
+        }
+        if !closed.multipliers.is_empty() {
+            let n_left = equations.rows.len() - closed.multipliers.len();
+            let left_out =
+                if n_left > 0 { format!(" ({n_left} rows repeat others and are left out)") } else { String::new() };
+            self.heading(&format!("multipliers, with which the constraint force is A^T lambda{left_out}"));
+            for (k, lambda) in &closed.multipliers {
+                self.line(&format!("lambda({})", equations.rows[*k].name), *lambda);
+            }
+        }
+        self.vector("Qc", "constraint force Qc = A^T lambda", &closed.constraint_force);
+        self.vector("Qn", "nonideal part of the constraint force", &closed.nonideal_force);
+        if !closed.control.is_empty() {
+            self.heading("control force");
+            for (k, e) in closed.control.iter().enumerate() {
+                self.line(&format!("control({})", self.names[k]), *e);
+            }
+        }
+        if let Some(gaussian) = closed.gaussian {
+            self.heading("Gaussian G = (q'' - a)^T M (q'' - a), the least that the constraints leave possible");
+            self.line("G", gaussian);
+        }
+        self.projections(closed);
+        self.heading("explicit equations of motion");
+        for (k, e) in closed.accelerations.iter().enumerate() {
+            self.line(&format!("{}''", self.names[k]), *e);
+        }
+    }
+
+    fn projections(&mut self, closed: &ClosedForm) {
+        let Some(projections) = &closed.projections else { return };
+        let of = if projections.scaled { "scaled accelerations M^(1/2) q''" } else { "accelerations" };
+        let kinds = [
+            ("P", "what the constraints decide", &projections.onto_rows),
+            ("N", "what they leave free", &projections.along_rows),
+        ];
+        for (letter, onto, entries) in kinds {
+            self.heading(&format!("projection {letter} of {of} onto {onto} (entries that are not zero)"));
+            for (i, row) in entries.iter().enumerate() {
+                for (j, e) in row.iter().enumerate().filter(|(_, e)| **e != Expr::ZERO) {
+                    self.line(&format!("{letter}[{}, {}]", self.names[i], self.names[j]), *e);
+                }
+            }
+        }
+    }
+
+    /// M q̈ = Q + Aᵀλ where no closed form is to be had.
+    fn implicit(&mut self) {
+        let equations = self.equations;
+        let model = &equations.model;
+        self.out.push_str(match equations.asked.is_empty() {
+            true => "\n# equations of motion M q'' = Q + A^T lambda\n# (no closed form: M is singular everywhere, the system is large, or no state was found to look at)\n",
+            false => "\n# equations of motion M q'' = Q + u + A^T lambda with the least u = control(...) on the driven coordinates\n",
+        });
+        let driven = if equations.asked.is_empty() { Vec::new() } else { model.driven() };
+        for (i, row) in equations.mass_matrix.iter().enumerate().take(200) {
+            let term = |(j, m): &(usize, Expr)| format!("({})*{}''", self.formula(*m), model.coordinates[*j].name);
+            let left: Vec<String> = row.iter().map(term).collect();
+            let left = if left.is_empty() { "0".to_string() } else { left.join(" + ") };
+            let push = |r: &zwang::equations::ConstraintRow| {
                 let (_, a) = r.coefficients.iter().find(|(k, _)| *k == i)?;
-                Some(format!(" + ({})*lambda({})", text(*a), r.name))
-            })
-            .collect();
-        let name = &model.coordinates[i].name;
-        let control = if driven.contains(&i) { format!(" + control({name})") } else { String::new() };
-        let nonideal = if equations.nonideal_force.is_empty() { String::new() } else { format!(" + C[{name}]") };
-        out.push_str(&format!("{left} = {}{control}{nonideal}{}\n", text(equations.given_force[i]), force.concat()));
-    }
-    out
-}
-
-struct NamedParts {
-    names: HashMap<Expr, String>,
-    order: Vec<(Expr, String)>,
-}
-
-/// Names for the parts of formulas that would be too long otherwise: what is used more than once and is not small.
-fn named_parts(equations: &Equations, exprs: &[Expr]) -> NamedParts {
-    let graph = &equations.model.graph;
-    let fits = exprs.iter().all(|e| graph.text_limited(*e, LONGEST_WHOLE).is_some());
-    let mut parts = NamedParts { names: HashMap::new(), order: Vec::new() };
-    if fits {
-        return parts;
-    }
-    let mut used: HashMap<Expr, usize> = HashMap::new();
-    let (mut seen, mut open) = (std::collections::HashSet::new(), exprs.to_vec());
-    while let Some(e) = open.pop() {
-        if seen.insert(e) {
-            for &operand in graph.node(e).operands().iter() {
-                *used.entry(operand).or_insert(0) += 1;
-                open.push(operand);
-            }
+                Some(format!(" + ({})*lambda({})", self.formula(*a), r.name))
+            };
+            let force: String = equations.rows.iter().filter_map(push).collect();
+            let name = &model.coordinates[i].name;
+            let control = if driven.contains(&i) { format!(" + control({name})") } else { String::new() };
+            let nonideal = if equations.nonideal_force.is_empty() { String::new() } else { format!(" + C[{name}]") };
+            let given = self.formula(equations.given_force[i]);
+            self.out.push_str(&format!("{left} = {given}{control}{nonideal}{force}\n"));
         }
     }
-    let taken = |name: &str| {
-        equations.model.parameters.iter().any(|p| p.name == name)
-            || equations.model.coordinates.iter().any(|c| c.name == name)
-    };
-    let prefix = ["k", "part", "w_"].into_iter().find(|p| !taken(&format!("{p}1"))).unwrap_or("part_");
-    let mut shared: Vec<Expr> =
-        used.into_iter().filter(|(e, n)| *n > 1 && graph.size(*e) > 4).map(|(e, _)| e).collect();
-    shared.sort();
-    let free = (1..).map(|k| format!("{prefix}{k}")).filter(|name| !taken(name));
-    for (e, name) in shared.into_iter().zip(free) {
-        parts.names.insert(e, name.clone());
-        parts.order.push((e, name));
-    }
-    parts
 }
 
 /// The same as LaTeX, ready for a document with amsmath.
@@ -231,16 +287,9 @@ pub fn equations_sections(equations: &mut Equations) -> Vec<(String, Vec<String>
         sections.push(("Mass, force and constraints", lines));
     }
     if let Some(closed) = closed {
-        let mut exprs: Vec<Expr> = closed.multipliers.iter().map(|(_, e)| *e).collect();
-        exprs.extend(closed.control.iter().chain(&closed.accelerations));
-        let parts = named_parts(equations, &exprs);
-        let named: HashMap<Expr, String> = parts.names.iter().map(|(e, n)| (*e, part_latex(n))).collect();
-        let with_parts = |e: Expr| model.graph.latex_with(e, &named);
-        let part = |(part, name): &(Expr, String)| {
-            let inner = named.iter().filter(|(e, _)| **e != *part).map(|(e, n)| (*e, n.clone())).collect();
-            format!("{} &= {}", part_latex(name), model.graph.latex_with(*part, &inner))
-        };
-        sections.push(("Parts used below", parts.order.iter().map(part).collect()));
+        let with_parts = |e: Expr| model.graph.latex(e);
+        let part = |part: &Part| format!("{} &= {}", tex(part.symbol), tex(part.value));
+        sections.push(("Parts used below", closed.parts.iter().map(part).collect()));
         let multiplier =
             |(k, lambda): &(usize, Expr)| format!("{} &= {}", tex(equations.rows[*k].lambda), with_parts(*lambda));
         sections.push(("Multipliers", closed.multipliers.iter().map(multiplier).collect()));
@@ -260,12 +309,6 @@ pub fn equations_sections(equations: &mut Equations) -> Vec<(String, Vec<String>
     }
     sections.retain(|(_, lines)| !lines.is_empty());
     sections.into_iter().map(|(heading, lines)| (heading.to_string(), lines)).collect()
-}
-
-/// `k12` as LaTeX.
-fn part_latex(name: &str) -> String {
-    let digits = name.find(|c: char| c.is_ascii_digit()).unwrap_or(name.len());
-    format!("{}_{{{}}}", name[..digits].trim_end_matches('_'), &name[digits..])
 }
 
 fn entry(row: &SparseRow, column: usize) -> Option<Expr> {

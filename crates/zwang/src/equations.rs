@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use rustc_hash::FxHashMap;
 use zwang_expr::{Expr, Graph, Node};
 
+use crate::closed_form::Part;
 use crate::model::{Coordinate, Derived, Level, Load, Model, Plot, Row, When};
 use crate::verdict::vanishes;
 
@@ -89,6 +90,8 @@ pub struct Equations {
     pub plots: Vec<Vec<Expr>>,
     /// The same for each event: its condition g ≥ 0 and the new value.
     pub whens: Vec<(Expr, Expr)>,
+    /// What the formulas have in common and would be too long without, see [`Equations::printed`]; empty as derived.
+    pub parts: Vec<Part>,
     /// How many constraints always hold, once those that hold only at times have been taken among the rows.
     pub(crate) n_always: Option<usize>,
 }
@@ -172,6 +175,7 @@ impl Equations {
             outputs: Vec::new(),
             plots: Vec::new(),
             whens: Vec::new(),
+            parts: Vec::new(),
             n_always: None,
         };
         equations.finish(&symbols);

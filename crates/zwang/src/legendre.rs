@@ -89,7 +89,7 @@ fn back(equations: &mut Equations, symbols: &[Expr]) -> Result<(Vec<Expr>, Expr)
         return Err("L is not quadratic in the velocities");
     }
     const SINGULAR: &str = "L is singular: the velocities do not follow from the momenta";
-    let rank = independent_rows(equations, &equations.mass_matrix).map(|rows| rows.len());
+    let rank = independent_rows(equations, &equations.mass_matrix.clone()).map(|rows| rows.len());
     if rank != Some(n) {
         return Err(SINGULAR);
     }

@@ -49,7 +49,7 @@ pub mod units;
 pub mod verdict;
 
 pub use check::{Check, Reading, Wishes, check, later_notes, read, read_with};
-pub use closed_form::{ClosedForm, closed_form};
+pub use closed_form::{ClosedForm, Part, Projections, closed_form};
 pub use compiled::Coding;
 pub use exported::{Exported, ExportedRow, repeating};
 pub use inspect::{Inspection, RouteResult, inspect, scaled_accelerations, scaled_start, two_form};

@@ -1,45 +1,95 @@
 //! The equations in the form that is shortest to read; what is computed stays as it is.
 
+use std::collections::HashMap;
+
+use rustc_hash::FxHashMap;
 use zwang_expr::{Algebra, Expr, Graph, Limits};
 
-use crate::closed_form::ClosedForm;
+use crate::closed_form::{LONGEST, Label, Recorder, short};
 use crate::equations::{ConstraintRow, Equations, SparseRow};
 
-/// Work on the closed form of one quantity, in operations on terms of polynomials: what takes longer is too long to be read.
-const LIMITS: Limits = Limits { terms: 2000, work: 400_000, total: 1_200_000 };
+/// Work on one group of formulas, in operations on terms of polynomials: what takes longer is too long to be read.
+pub(crate) const LIMITS: Limits = Limits { terms: 2000, work: 400_000, total: 1_200_000 };
 
-/// Largest system of equations that is solved for accelerations and multipliers together.
-const MOST_UNKNOWNS: usize = 8;
+/// What a name must save, in symbols: about one line, so that the names do not hide the formula.
+const WORTH_A_NAME: u64 = 20;
+
+/// Most names: a reader does not remember more.
+const MOST_NAMES: usize = 150;
 
 impl Equations {
     /// The same equations for print: every expression in the shortest form found, entries that are zero left out.
     ///
-    /// What takes too long stays as it is. Values are the same up to rounding.
+    /// What takes too long stays as it is. Where formulas stay too long to be read, what they have in common gets names,
+    /// [`Equations::parts`]. Values are the same up to rounding.
     pub fn printed(&self) -> Equations {
         let mut printed = self.clone();
         let exprs = printed.shown();
-        let graph = &mut printed.model.graph;
-        let mut algebra = Algebra::new(graph, &exprs, LIMITS);
-        let mut short = |e: &mut Expr| *e = algebra.shortest(graph, *e).unwrap_or(*e);
-        let short_row = |row: &mut SparseRow, short: &mut dyn FnMut(&mut Expr)| {
-            row.iter_mut().for_each(|(_, e)| short(e));
-            row.retain(|(_, e)| *e != Expr::ZERO);
+        let mut algebra = Algebra::new(&mut printed.model.graph, &exprs, LIMITS);
+        printed.change_shown(|graph, e, _| *e = algebra.shortest(graph, *e).unwrap_or(*e));
+        let graph = &printed.model.graph;
+        if printed.shown().iter().all(|e| graph.cost(*e) <= LONGEST) {
+            return printed;
+        }
+        // what formulas have in common is lost when each is shortened for itself
+        let mut derived = Equations { model: printed.model.clone(), ..self.clone() };
+        printed.share();
+        derived.share();
+        if derived.cost() < printed.cost() { derived } else { printed }
+    }
+
+    /// Names for what the formulas have in common, where that is worth it.
+    fn share(&mut self) {
+        let mut all = self.shown();
+        all.sort_unstable();
+        all.dedup();
+        let common = self.model.graph.worth_naming(&all, WORTH_A_NAME, MOST_NAMES);
+        let users = self.users(&common);
+        let mut recorder = Recorder::new(&self.model, &[]);
+        let graph = &mut self.model.graph;
+        let mut known: HashMap<Expr, Expr> = HashMap::new();
+        for (k, part) in common.iter().enumerate() {
+            let value = graph.substitute(&[*part], &known)[0];
+            let value = short(graph, value);
+            let label = Label::new(&(k + 1).to_string(), (k + 1).to_string());
+            let meaning = format!("common to {}", users[part]);
+            let symbol = recorder.name(graph, "c", &[&label], &meaning, value, 0);
+            known.insert(*part, symbol);
+        }
+        self.parts = recorder.parts;
+        self.change_shown(|graph, e, _| {
+            let shared = graph.substitute(&[*e], &known)[0];
+            *e = short(graph, shared);
+        });
+    }
+
+    /// Which letters the formulas have that contain each part: "M and Q".
+    fn users(&mut self, parts: &[Expr]) -> FxHashMap<Expr, String> {
+        let mut letters: FxHashMap<Expr, Vec<&'static str>> = FxHashMap::default();
+        let mut formulas: Vec<(Expr, &'static str)> = Vec::new();
+        self.change_shown(|_, e, letter| formulas.push((*e, letter)));
+        for (e, letter) in formulas {
+            let below = self.model.graph.occurrences(&[e], &Default::default());
+            for part in parts.iter().filter(|part| below.contains_key(part)) {
+                let known = letters.entry(*part).or_default();
+                if !known.contains(&letter) {
+                    known.push(letter);
+                }
+            }
+        }
+        let listed = |letters: &Vec<&str>| match &letters[..] {
+            [] => String::new(),
+            [only] => format!("several entries of {only}"),
+            [most @ .., last] => format!("{} and {last}", most.join(", ")),
         };
-        // T and V apart, as mechanics states them
-        short(&mut printed.kinetic);
-        short(&mut printed.potential);
-        printed.momentum.iter_mut().for_each(&mut short);
-        printed.mass_matrix.iter_mut().for_each(|row| short_row(row, &mut short));
-        printed.given_force.iter_mut().for_each(&mut short);
-        let mut short_constraint = |row: &mut ConstraintRow| {
-            short_row(&mut row.coefficients, &mut short);
-            short(&mut row.rhs);
-        };
-        printed.rows.iter_mut().for_each(&mut short_constraint);
-        printed.asked.iter_mut().for_each(|asked| short_constraint(&mut asked.row));
-        printed.nonideal_force.iter_mut().for_each(&mut short);
-        printed.lagrangian = graph.sub(printed.kinetic, printed.potential);
-        printed
+        parts.iter().map(|part| (*part, letters.get(part).map(listed).unwrap_or_default())).collect()
+    }
+
+    /// How many symbols there are to read.
+    fn cost(&self) -> u64 {
+        let graph = &self.model.graph;
+        let all = self.shown().into_iter().chain(self.parts.iter().map(|part| part.value));
+        all.fold(0, |sum, e| sum.saturating_add(graph.cost(e)).saturating_add(2))
     }
 
     /// All expressions that are printed.
@@ -50,50 +100,29 @@ impl Equations {
         let others = self.momentum.iter().chain(&self.given_force).chain(&self.nonideal_force).copied();
         entries.chain(others).chain(rows.map(|row| row.rhs)).chain([self.kinetic, self.potential]).collect()
     }
-}
 
-/// What the accelerations and multipliers are the solution of: M q̈ − Aᵀλ = Q, A q̈ = b.
-pub(crate) struct Joint {
-    pub matrix: Vec<Vec<Expr>>,
-    pub right: Vec<Expr>,
-}
-
-impl Joint {
-    pub(crate) fn new(graph: &mut Graph, masses: &[SparseRow], force: &[Expr], rows: &[(SparseRow, Expr)]) -> Joint {
-        let (n, m) = (masses.len(), rows.len());
-        let mut matrix = vec![vec![Expr::ZERO; n + m]; n + m];
-        for (i, row) in masses.iter().enumerate() {
-            row.iter().for_each(|(j, e)| matrix[i][*j] = *e);
-        }
-        for (k, (row, _)) in rows.iter().enumerate() {
-            for (j, e) in row {
-                matrix[n + k][*j] = *e;
-                matrix[*j][n + k] = graph.neg(*e);
-            }
-        }
-        let right = force.iter().copied().chain(rows.iter().map(|(_, b)| *b)).collect();
-        Joint { matrix, right }
-    }
-}
-
-/// The closed form in the shortest form found; `joint` gives accelerations and multipliers alone, where it is known.
-pub(crate) fn shortened(graph: &mut Graph, closed: ClosedForm, joint: Option<Joint>) -> ClosedForm {
-    let n = closed.accelerations.len();
-    if let Some(joint) = joint.filter(|joint| joint.right.len() <= MOST_UNKNOWNS) {
-        let all = [joint.matrix.concat(), joint.right.clone()].concat();
-        let solved = Algebra::new(graph, &all, LIMITS).solve(graph, &joint.matrix, &joint.right);
-        if let Some(solved) = solved {
-            let multipliers = closed.multipliers.iter().zip(&solved[n..]).map(|((k, _), e)| (*k, *e)).collect();
-            return ClosedForm { accelerations: solved[..n].to_vec(), multipliers, ..closed };
-        }
-    }
-    let multipliers = closed.multipliers.iter().map(|(_, e)| *e);
-    let all: Vec<Expr> = multipliers.chain(closed.control.iter().chain(&closed.accelerations).copied()).collect();
-    let mut algebra = Algebra::new(graph, &all, LIMITS);
-    let mut short = |e: &Expr| algebra.shortest(graph, *e).unwrap_or(*e);
-    ClosedForm {
-        multipliers: closed.multipliers.iter().map(|(k, e)| (*k, short(e))).collect(),
-        control: closed.control.iter().map(&mut short).collect(),
-        accelerations: closed.accelerations.iter().map(&mut short).collect(),
+    /// Changes all of them, each with the letter it is an entry of; entries that become zero are left out.
+    fn change_shown(&mut self, mut change: impl FnMut(&mut Graph, &mut Expr, &'static str)) {
+        let graph = &mut self.model.graph;
+        let mut change_row = |graph: &mut Graph, row: &mut SparseRow, letter| {
+            row.iter_mut().for_each(|(_, e)| change(graph, e, letter));
+            row.retain(|(_, e)| *e != Expr::ZERO);
+        };
+        self.mass_matrix.iter_mut().for_each(|row| change_row(graph, row, "M"));
+        let mut change_constraint = |graph: &mut Graph, row: &mut ConstraintRow, [a, b]: [&'static str; 2]| {
+            change_row(graph, &mut row.coefficients, a);
+            let mut rhs = vec![(0, row.rhs)];
+            change_row(graph, &mut rhs, b);
+            row.rhs = rhs.first().map_or(Expr::ZERO, |(_, e)| *e);
+        };
+        self.rows.iter_mut().for_each(|row| change_constraint(graph, row, ["A", "b"]));
+        self.asked.iter_mut().for_each(|asked| change_constraint(graph, &mut asked.row, ["A_c", "b_c"]));
+        // T and V apart, as mechanics states them
+        change(graph, &mut self.kinetic, "L");
+        change(graph, &mut self.potential, "L");
+        self.momentum.iter_mut().for_each(|e| change(graph, e, "p"));
+        self.given_force.iter_mut().for_each(|e| change(graph, e, "Q"));
+        self.nonideal_force.iter_mut().for_each(|e| change(graph, e, "C"));
+        self.lagrangian = graph.sub(self.kinetic, self.potential);
     }
 }

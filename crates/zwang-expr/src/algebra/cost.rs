@@ -38,7 +38,7 @@ impl Graph {
         known[&e]
     }
 
-    fn node_cost(&self, node: Node, known: &FxHashMap<Expr, u64>) -> u64 {
+    pub(crate) fn node_cost(&self, node: Node, known: &FxHashMap<Expr, u64>) -> u64 {
         let of = |x: Expr| known[&x];
         // what a power adds to its base, as a factor beside others
         let power = |n: Expr| match self.number(n).and_then(|n| n.to_small()) {

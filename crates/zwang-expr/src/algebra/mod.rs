@@ -17,6 +17,7 @@ mod fraction;
 mod gcd;
 mod laurent;
 mod polynomial;
+mod sharing;
 mod waves;
 mod write;
 

@@ -1,0 +1,75 @@
+//! What formulas have in common, and what it is worth to name it.
+
+use crate::graph::Graph;
+use crate::node::{Expr, Node};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// What a name costs where it is explained: itself, an equals sign, and a line.
+const COST_OF_A_NAME: u64 = 5;
+
+impl Graph {
+    /// How often each part occurs in these formulas as they are written. What is below a named part counts once for all its
+    /// places; numbers beyond the range are the largest there is.
+    pub fn occurrences(&self, exprs: &[Expr], named: &FxHashSet<Expr>) -> FxHashMap<Expr, u64> {
+        let mut all = self.below(exprs);
+        // operands are older than what they are in
+        all.sort_unstable_by(|a, b| b.cmp(a));
+        let mut times: FxHashMap<Expr, u64> = FxHashMap::default();
+        exprs.iter().for_each(|e| *times.entry(*e).or_insert(0) += 1);
+        for e in all {
+            let own = if named.contains(&e) { 1 } else { times[&e] };
+            for operand in self.node(e).operands().iter() {
+                let sum = times.entry(*operand).or_insert(0);
+                *sum = sum.saturating_add(own);
+            }
+        }
+        times
+    }
+
+    /// The parts that are worth a name because they occur several times and are long, each with all that it saves in symbols
+    /// beyond `gain`; in the order in which they are needed.
+    pub fn worth_naming(&self, exprs: &[Expr], gain: u64, most: usize) -> Vec<Expr> {
+        let mut named: FxHashSet<Expr> = FxHashSet::default();
+        while named.len() < most {
+            let times = self.occurrences(exprs, &named);
+            let costs = self.costs_with(exprs, &named);
+            let saved = |e: Expr| {
+                let whole = (times[&e] - 1).saturating_mul(costs[&e].saturating_sub(1));
+                whole.saturating_sub(COST_OF_A_NAME)
+            };
+            let candidates = times.keys().filter(|e| times[*e] > 1 && !named.contains(*e) && self.can_be_named(**e));
+            let Some(best) = candidates.copied().max_by_key(|e| (saved(*e), *e)).filter(|e| saved(*e) >= gain) else {
+                break;
+            };
+            named.insert(best);
+        }
+        let mut order: Vec<Expr> = named.into_iter().collect();
+        order.sort_unstable();
+        order
+    }
+
+    /// Names, numbers and reciprocals are no quantities of their own.
+    fn can_be_named(&self, e: Expr) -> bool {
+        match self.node(e) {
+            Node::Number(_) | Node::Pi | Node::Symbol(_) => false,
+            Node::Mul(c, x) => !(self.is_number(c) && !matches!(self.node(x), Node::Add(..))),
+            Node::Pow(_, n) => !self.number(n).is_some_and(|n| n.is_negative()),
+            _ => true,
+        }
+    }
+
+    /// The cost of every part, where named ones inside cost one.
+    fn costs_with(&self, exprs: &[Expr], named: &FxHashSet<Expr>) -> FxHashMap<Expr, u64> {
+        let mut all = self.below(exprs);
+        all.sort_unstable();
+        let mut own: FxHashMap<Expr, u64> = FxHashMap::default();
+        // as seen from outside: one symbol for what has a name
+        let mut seen: FxHashMap<Expr, u64> = FxHashMap::default();
+        for e in all {
+            let cost = self.node_cost(self.node(e), &seen);
+            own.insert(e, cost);
+            seen.insert(e, if named.contains(&e) { 1 } else { cost });
+        }
+        own
+    }
+}

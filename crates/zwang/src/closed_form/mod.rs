@@ -1,0 +1,242 @@
+//! The explicit equation of motion in closed form: q̈ = a + M⁻¹Aᵀ(A M⁻¹Aᵀ)⁻¹(b − A a) on independent rows.
+
+mod elimination;
+mod named;
+mod plain;
+mod recorder;
+
+use zwang_expr::{Expr, Graph, Program};
+use zwang_motion::{Matrix, Settings, dependence};
+
+use crate::equations::{Equations, SparseRow};
+use crate::model::Control;
+use crate::random::scattered;
+pub(crate) use elimination::{Mass, cramer};
+pub(crate) use recorder::{Label, Recorder, expanded, short};
+
+/// Above this many coordinates or independent rows formulas are of no use to a reader.
+const MOST: usize = 24;
+
+/// Longest formula that is read without help, in symbols: about five lines.
+pub(crate) const LONGEST: u64 = 150;
+
+/// A quantity with a name of its own, because the formulas that use it would be too long without.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Part {
+    /// Stands for it in what follows.
+    pub symbol: Expr,
+    /// As printed, in model syntax: `S_rod_rod`, `a_x`, `D_2`; free in the model.
+    pub name: String,
+    /// What it is, in words; the same for all parts of a kind.
+    pub meaning: String,
+    /// Its formula, which may use earlier parts.
+    pub value: Expr,
+}
+
+/// Everything that follows from M, Q, A and b, as formulas.
+#[derive(Clone, Debug, Default)]
+pub struct ClosedForm {
+    /// In the order in which they are needed; empty where every formula is short enough without.
+    pub parts: Vec<Part>,
+    /// a = M⁻¹Q of each coordinate; empty where M is singular without the constraints.
+    pub free: Vec<Expr>,
+    /// e = b − A a of the rows that are used; empty where a is.
+    pub gap: Vec<(usize, Expr)>,
+    /// The rows that were used, and λ for each; the others repeat them.
+    pub multipliers: Vec<(usize, Expr)>,
+    /// Aᵀλ of each coordinate: the ideal constraint force; empty without constraints.
+    pub constraint_force: Vec<Expr>,
+    /// The nonideal part of the constraint force of each coordinate, UK02 (6): M q̈ − Q − Aᵀλ; empty without nonideal forces.
+    pub nonideal_force: Vec<Expr>,
+    /// u of each coordinate, KU94 (33); empty without controls.
+    pub control: Vec<Expr>,
+    /// q̈ of each coordinate.
+    pub accelerations: Vec<Expr>,
+    /// G = (q̈ − a)ᵀM(q̈ − a), the Gaussian; none without constraints or where a is not known.
+    pub gaussian: Option<Expr>,
+    /// P = B⁺B and N = I − P for small systems; none where they are too long.
+    pub projections: Option<Projections>,
+}
+
+/// The projections of UK95, n × n.
+#[derive(Clone, Debug)]
+pub struct Projections {
+    /// Whether they are those of the scaled accelerations M^½ q̈; otherwise M^{-½} P M^½ = M⁻¹Aᵀ S⁻¹ A, which acts on q̈ itself.
+    pub scaled: bool,
+    /// P, onto what the constraints decide.
+    pub onto_rows: Vec<Vec<Expr>>,
+    /// N, onto what they leave.
+    pub along_rows: Vec<Vec<Expr>>,
+}
+
+impl ClosedForm {
+    /// All formulas but those of the parts.
+    pub fn formulas(&self) -> Vec<Expr> {
+        let rows = self.gap.iter().chain(&self.multipliers).map(|(_, e)| *e);
+        let vectors = [&self.free, &self.constraint_force, &self.nonideal_force, &self.control, &self.accelerations];
+        let projections = self.projections.iter().flat_map(|p| p.onto_rows.iter().chain(&p.along_rows)).flatten();
+        let rest = vectors.into_iter().flatten().chain(&self.gaussian).chain(projections).copied();
+        rows.chain(rest).collect()
+    }
+
+    /// Changes all formulas but those of the parts.
+    fn for_each(&mut self, mut change: impl FnMut(&mut Expr)) {
+        self.gap.iter_mut().chain(&mut self.multipliers).for_each(|(_, e)| change(e));
+        let vectors = [&mut self.free, &mut self.constraint_force, &mut self.nonideal_force, &mut self.control];
+        vectors.into_iter().chain([&mut self.accelerations]).flatten().for_each(&mut change);
+        self.gaussian.iter_mut().for_each(&mut change);
+        let rows = self.projections.iter_mut().flat_map(|p| p.onto_rows.iter_mut().chain(&mut p.along_rows));
+        rows.flatten().for_each(change);
+    }
+
+    /// How many symbols there are to read.
+    fn cost(&self, graph: &Graph) -> u64 {
+        let values = self.parts.iter().map(|part| part.value).chain(self.formulas());
+        // a name and an equals sign each
+        values.fold(0, |sum, e| sum.saturating_add(graph.cost(e)).saturating_add(2))
+    }
+}
+
+/// The closed form; none if M is singular even with the constraints' help, or if the system is too large to be read.
+///
+/// Nonideal forces enter through Q + C, UK02 (6), with the multipliers of the ideal part.
+///
+/// Each formula is in the shortest form found, see [`Algebra`](zwang_expr::Algebra). Where formulas would be too long to
+/// read, they are given by parts with names and meanings, in the order of the elimination that finds them.
+pub fn closed_form(equations: &mut Equations) -> Option<ClosedForm> {
+    let problem = Problem::of(equations)?;
+    let plain = plain::plain(equations, &problem);
+    let graph = &equations.model.graph;
+    let is_read = |e: &Expr| graph.cost(*e) <= LONGEST;
+    if let Some(plain) = &plain
+        && plain.formulas().iter().all(is_read)
+    {
+        return Some(with_shared(equations, plain.clone()));
+    }
+    let named = named::named(equations, &problem);
+    let graph = &equations.model.graph;
+    let shortest = named.into_iter().chain(plain).min_by_key(|form| form.cost(graph))?;
+    Some(with_shared(equations, shortest))
+}
+
+/// The form with the parts of the equations that it uses.
+fn with_shared(equations: &Equations, mut form: ClosedForm) -> ClosedForm {
+    let graph = &equations.model.graph;
+    let own = form.parts.iter().map(|part| part.value);
+    let mut used = graph.symbols_of(&form.formulas().into_iter().chain(own).collect::<Vec<_>>());
+    let mut shared = Vec::new();
+    for part in equations.parts.iter().rev().filter(|part| !form.parts.contains(part)) {
+        if used.contains(&part.symbol) {
+            used.extend(graph.symbols(part.value));
+            shared.push(part.clone());
+        }
+    }
+    shared.reverse();
+    shared.append(&mut form.parts);
+    ClosedForm { parts: shared, ..form }
+}
+
+/// What is solved: M, Q and the rows that are independent.
+#[derive(Clone)]
+struct Problem {
+    masses: Vec<SparseRow>,
+    force: Vec<Expr>,
+    /// The independent rows among the constraints.
+    rows: Vec<usize>,
+    /// The same among the constraints and, behind them, the rows of controls; empty without controls.
+    all_rows: Vec<usize>,
+    /// Whether M is regular by itself; otherwise `masses` and `force` are M + AᵀA and Q + Aᵀb.
+    is_regular: bool,
+}
+
+impl Problem {
+    /// None if M is singular even with the rows, if the system is too large to be read, or if controls do more than follow: if
+    /// some coordinates only are driven, if weights or limits matter, or if C would have to know u.
+    fn of(equations: &mut Equations) -> Option<Problem> {
+        let n = equations.model.n_coordinates();
+        if n > MOST || equations.rows.len() > 2 * MOST {
+            return None;
+        }
+        let is_plain = |c: &Control| c.driven(n).len() == n && c.weight.is_empty() && c.limit.is_empty();
+        let has_controls = !equations.asked.is_empty();
+        if has_controls && !(equations.nonideal_force.is_empty() && equations.model.controls.iter().all(is_plain)) {
+            return None;
+        }
+        let stated: Vec<SparseRow> = equations.rows.iter().map(|r| r.coefficients.clone()).collect();
+        let asked = equations.asked.iter().map(|r| r.row.coefficients.clone());
+        let all: Vec<SparseRow> = stated.iter().cloned().chain(asked).collect();
+        let rows = independent_rows(equations, &stated)?;
+        let all_rows = if has_controls { independent_rows(equations, &all)? } else { Vec::new() };
+        let (masses, force) = (equations.mass_matrix.clone(), equations.given_force.clone());
+        let mut problem = Problem { masses, force, rows, all_rows, is_regular: true };
+        if independent_rows(equations, &problem.masses)?.len() < n {
+            problem.is_regular = false;
+            problem.borrow_mass_from_rows(equations);
+            if independent_rows(equations, &problem.masses)?.len() < n {
+                return None;
+            }
+        }
+        Some(problem)
+    }
+
+    /// M + AᵀA and Q + Aᵀb in the place of M and Q: the motion and the multipliers stay the same, and a singular M becomes
+    /// regular where the constraints fix what it leaves open.
+    fn borrow_mass_from_rows(&mut self, equations: &mut Equations) {
+        let n = self.masses.len();
+        let mut dense = vec![vec![Expr::ZERO; n]; n];
+        for (i, row) in self.masses.iter().enumerate() {
+            row.iter().for_each(|(j, e)| dense[i][*j] = *e);
+        }
+        let g = &mut equations.model.graph;
+        for &k in &self.rows {
+            let row = &equations.rows[k];
+            for (i, a) in &row.coefficients {
+                for (j, b) in &row.coefficients {
+                    let product = g.mul(*a, *b);
+                    dense[*i][*j] = g.add(dense[*i][*j], product);
+                }
+                let push = g.mul(*a, row.rhs);
+                self.force[*i] = g.add(self.force[*i], push);
+            }
+        }
+        let sparse = |row: Vec<Expr>| row.into_iter().enumerate().filter(|(_, e)| *e != Expr::ZERO).collect();
+        self.masses = dense.into_iter().map(sparse).collect();
+    }
+}
+
+/// Coefficients and right side of a row, of a constraint or of a control behind them.
+fn row_of(equations: &Equations, k: usize) -> (SparseRow, Expr) {
+    let row = match k.checked_sub(equations.rows.len()) {
+        None => &equations.rows[k],
+        Some(k) => &equations.asked[k].row,
+    };
+    (row.coefficients.clone(), row.rhs)
+}
+
+/// Rows of a symbolic matrix that are independent at a generic state.
+pub(crate) fn independent_rows(equations: &mut Equations, rows: &[SparseRow]) -> Option<Vec<usize>> {
+    let exprs: Vec<Expr> = rows.iter().flat_map(|row| row.iter().map(|(_, e)| *e)).collect();
+    let exprs = expanded(&mut equations.model.graph, &equations.parts, &exprs);
+    let model = &equations.model;
+    let mut symbols = model.graph.symbols_of(&exprs);
+    symbols.retain(|s| !model.parameters.iter().any(|p| p.symbol == *s));
+    let n_free = symbols.len();
+    symbols.extend(model.parameters.iter().map(|p| p.symbol));
+    let program = Program::new(&model.graph, &symbols, &exprs).ok()?;
+    let pattern: Vec<Vec<usize>> = rows.iter().map(|row| row.iter().map(|(k, _)| *k).collect()).collect();
+    let mut matrix = Matrix::from_pattern(rows.len(), model.n_coordinates(), &pattern);
+    let mut best: Option<Vec<usize>> = None;
+    for attempt in 0..5 {
+        let generic = (0..n_free).map(|k| 0.2 + 0.7 * scattered(k, attempt));
+        let inputs: Vec<f64> = generic.chain(model.parameter_values.iter().copied()).collect();
+        program.run(&inputs, &mut program.workspace(), &mut matrix.value);
+        if matrix.value.iter().any(|v| !v.is_finite()) {
+            continue;
+        }
+        let found = dependence(&matrix, &Settings::default()).ok()?.independent;
+        if best.as_ref().is_none_or(|b| found.len() > b.len()) {
+            best = Some(found);
+        }
+    }
+    best
+}

@@ -1,0 +1,391 @@
+//! Closed forms by parts with names: the elimination itself, step by step, each step short.
+//!
+//! M = L D Lᵀ makes the accelerations Lᵀq̈ independent of each other: their masses are D, their forces f = L⁻¹Q, and the rows
+//! become Y = A L⁻ᵀ. Then
+//!
+//! $$ S = A M^{-1} A^T = Y D^{-1} Y^T = K F K^T, \qquad e = b - Y D^{-1} f, \qquad S\lambda = e, \qquad
+//!    L^T \ddot q = D^{-1} (f + Y^T \lambda). $$
+//!
+//! Where M is diagonal L is one, f is Q and Y is A.
+
+#![allow(non_snake_case)]
+
+use zwang_expr::{Expr, Graph};
+
+use super::plain::transposed;
+use super::recorder::{Label, Recorder};
+use super::{ClosedForm, Problem, row_of};
+use crate::equations::{Equations, SparseRow};
+
+/// Entries of M, Q, A and b that are no longer than this are put in where they are used.
+const SHORT_ENTRY: u64 = 12;
+
+/// The closed form by parts; none if a pivot vanishes.
+pub(super) fn named(equations: &mut Equations, problem: &Problem) -> Option<ClosedForm> {
+    let mut recorder = Recorder::new(&equations.model, &equations.parts);
+    let mut solver = Solver::new(equations, problem, &mut recorder)?;
+    let mut form = solver.form(equations, problem)?;
+    let mut results: Vec<&mut Expr> = Vec::new();
+    form.gap.iter_mut().chain(&mut form.multipliers).for_each(|(_, e)| results.push(e));
+    let vectors = [&mut form.free, &mut form.constraint_force, &mut form.nonideal_force, &mut form.control];
+    vectors.into_iter().chain([&mut form.accelerations]).flatten().for_each(|e| results.push(e));
+    results.extend(form.gaussian.as_mut());
+    recorder.tidy(&mut equations.model.graph, &mut results);
+    form.parts = recorder.parts;
+    Some(form)
+}
+
+/// One system of rows, by parts.
+struct Solver<'a> {
+    recorder: &'a mut Recorder,
+    coordinates: Vec<Label>,
+    rows: Vec<Label>,
+    mass: Factors,
+    /// f = L⁻¹Q.
+    force: Vec<Expr>,
+}
+
+impl<'a> Solver<'a> {
+    fn new(equations: &mut Equations, problem: &Problem, recorder: &'a mut Recorder) -> Option<Solver<'a>> {
+        let g = &mut equations.model.graph;
+        let coordinates: Vec<Label> = equations.model.coordinates.iter().map(|c| Label::new(&c.name, g.latex(c.q))).collect();
+        let names = equations.rows.iter().chain(equations.asked.iter().map(|r| &r.row)).map(|row| row.name.clone());
+        let rows = names.map(|name| Label::new(&name, format!("\\text{{{}}}", name.replace('_', "\\_")))).collect();
+        let n = coordinates.len();
+        let mut M = vec![vec![Expr::ZERO; n]; n];
+        let (letter, meaning) = match problem.is_regular {
+            true => ("M", "entries of the mass matrix M"),
+            false => ("M", "M + A^T A, which the motion cannot tell from M"),
+        };
+        for (i, row) in problem.masses.iter().enumerate() {
+            for (j, e) in row.iter().filter(|(j, _)| *j >= i) {
+                let labels = [&coordinates[i], &coordinates[*j]];
+                M[i][*j] = recorder.name(g, letter, &labels, meaning, *e, SHORT_ENTRY);
+                M[*j][i] = M[i][*j];
+            }
+        }
+        let meaning = match problem.is_regular {
+            true => "given force Q",
+            false => "Q + A^T b, which belongs to M + A^T A",
+        };
+        let mut named = |(k, e): (usize, &Expr)| recorder.name(g, "Q", &[&coordinates[k]], meaning, *e, SHORT_ENTRY);
+        let Q: Vec<Expr> = problem.force.iter().enumerate().map(&mut named).collect();
+        let kind = Kind {
+            pivot: ("D", "masses D of the accelerations that M = L D L^T makes independent of each other"),
+            lower: ("L", "factor L of the mass matrix M = L D L^T"),
+        };
+        let mass = Factors::of(recorder, g, M, &coordinates, kind)?;
+        let mut solver = Solver { recorder, coordinates, rows, mass, force: Vec::new() };
+        solver.force = solver.independent_force(g, &Q, "f", "forces f = L^-1 Q on the independent accelerations");
+        Some(solver)
+    }
+
+    fn form(&mut self, equations: &mut Equations, problem: &Problem) -> Option<ClosedForm> {
+        let mut form = ClosedForm::default();
+        if problem.is_regular {
+            let z = self.over_masses(&mut equations.model.graph, &self.force.clone());
+            let meaning = "acceleration a = M^-1 Q without constraints";
+            form.free = self.back(&mut equations.model.graph, z, "a", meaning);
+        }
+        let force = self.force.clone();
+        let ideal = self.answer(equations, &problem.rows, &force, "lambda", "multipliers")?;
+        if problem.is_regular {
+            form.gap = ideal.gap.clone();
+        }
+        form.multipliers = ideal.multipliers.clone();
+        form.constraint_force = self.pushed(equations, &form.multipliers, "Qc", "constraint force Qc = A^T lambda");
+        let mut acting = ideal.clone();
+        if !equations.asked.is_empty() {
+            acting = self.answer(equations, &problem.all_rows, &force, "mu", "multipliers with what is asked for")?;
+            let whole = transposed(equations, &acting.multipliers);
+            let physical = transposed(equations, &ideal.multipliers);
+            let g = &mut equations.model.graph;
+            let difference = |(k, (x, y)): (usize, (&Expr, &Expr))| {
+                let u = g.sub(*x, *y);
+                self.recorder.keep(g, "u", &[&self.coordinates[k]], "control force", u)
+            };
+            form.control = whole.iter().zip(&physical).enumerate().map(difference).collect();
+        }
+        if !equations.nonideal_force.is_empty() {
+            acting = self.with_nonideal_force(equations, problem, &mut form, &ideal)?;
+        }
+        form.accelerations = self.accelerations(&mut equations.model.graph, &acting);
+        let has_forces = !(form.constraint_force.is_empty() && form.control.is_empty() && form.nonideal_force.is_empty());
+        if problem.is_regular && has_forces {
+            form.gaussian = Some(gaussian(&mut equations.model.graph, &form));
+        }
+        Some(form)
+    }
+
+    /// C with the multipliers of the ideal part, and what is left of it beside the rows: Qₙ = C + Aᵀ(λ' − λ).
+    fn with_nonideal_force(
+        &mut self,
+        equations: &mut Equations,
+        problem: &Problem,
+        form: &mut ClosedForm,
+        ideal: &Answer,
+    ) -> Option<Answer> {
+        let zero = equations.rows.iter().map(|r| (r.lambda, Expr::ZERO));
+        let known = zero.chain(form.multipliers.iter().map(|(k, e)| (equations.rows[*k].lambda, *e))).collect();
+        let g = &mut equations.model.graph;
+        let C = g.substitute(&equations.nonideal_force, &known);
+        let named = |(k, c): (usize, &Expr)| {
+            self.recorder.keep(g, "C", &[&self.coordinates[k]], "nonideal force C with the multipliers put in", *c)
+        };
+        let C: Vec<Expr> = C.iter().enumerate().map(named).collect();
+        let whole: Vec<Expr> = problem.force.iter().zip(&C).map(|(q, c)| g.add(*q, *c)).collect();
+        let f = self.independent_force(g, &whole, "h", "forces h = L^-1 (Q + C) on the independent accelerations");
+        let moved = self.answer(equations, &problem.rows, &f, "mu", "multipliers with the nonideal force")?;
+        let g = &mut equations.model.graph;
+        let pairs = moved.multipliers.iter().zip(&ideal.multipliers);
+        let change: Vec<(usize, Expr)> = pairs.map(|((k, x), (_, y))| (*k, g.sub(*x, *y))).collect();
+        let reaction = transposed(equations, &change);
+        let g = &mut equations.model.graph;
+        let sum = |(k, (c, r)): (usize, (&Expr, &Expr))| {
+            let sum = g.add(*c, *r);
+            self.recorder.keep(g, "Qn", &[&self.coordinates[k]], "nonideal part of the constraint force", sum)
+        };
+        form.nonideal_force = C.iter().zip(&reaction).enumerate().map(sum).collect();
+        Some(moved)
+    }
+
+    /// L⁻¹x.
+    fn independent_force(&mut self, g: &mut Graph, x: &[Expr], letter: &str, meaning: &str) -> Vec<Expr> {
+        let mass = self.mass.clone();
+        mass.forward(g, x.to_vec(), |g, k, e| self.recorder.keep(g, letter, &[&self.coordinates[k]], meaning, e))
+    }
+
+    /// D⁻¹x.
+    fn over_masses(&self, g: &mut Graph, x: &[Expr]) -> Vec<Expr> {
+        x.iter().zip(&self.mass.pivots).map(|(x, d)| g.div(*x, *d)).collect()
+    }
+
+    /// L⁻ᵀx.
+    fn back(&mut self, g: &mut Graph, x: Vec<Expr>, letter: &str, meaning: &str) -> Vec<Expr> {
+        let mass = self.mass.clone();
+        mass.back(g, x, |g, k, e| self.recorder.keep(g, letter, &[&self.coordinates[k]], meaning, e))
+    }
+
+    /// λ of some rows under a force f, by S = K F Kᵀ.
+    fn answer(
+        &mut self,
+        equations: &mut Equations,
+        rows: &[usize],
+        f: &[Expr],
+        letter: &str,
+        meaning: &str,
+    ) -> Option<Answer> {
+        let picked: Vec<(SparseRow, Expr)> = rows.iter().map(|&k| row_of(equations, k)).collect();
+        let g = &mut equations.model.graph;
+        let (mut Y, mut e) = (Vec::new(), Vec::new());
+        for (&at, (row, b)) in rows.iter().zip(&picked) {
+            let y = self.independent_row(g, at, row);
+            let b = self.recorder.name(g, "b", &[&self.rows[at]], "right side b of the constraints", *b, SHORT_ENTRY);
+            // e = b − Y D⁻¹f
+            let products = self.products(g, &y, f);
+            let gap = g.sub(b, products);
+            let what = "what the constraints ask beyond the motion without them: e = b - A a";
+            e.push(self.recorder.keep(g, "e", &[&self.rows[at]], what, gap));
+            Y.push(y);
+        }
+        let m = rows.len();
+        let mut S = vec![vec![Expr::ZERO; m]; m];
+        for i in 0..m {
+            for j in i..m {
+                let sum = self.products(g, &Y[i], &Y[j]);
+                let labels = [&self.rows[rows[i]], &self.rows[rows[j]]];
+                let what = "S = A M^-1 A^T, how a force in one constraint moves another";
+                S[i][j] = self.recorder.keep(g, "S", &labels, what, sum);
+                S[j][i] = S[i][j];
+            }
+        }
+        let labels: Vec<Label> = rows.iter().map(|&k| self.rows[k].clone()).collect();
+        let kind = Kind {
+            pivot: ("F", "diagonal F of S = K F K^T"),
+            lower: ("K", "factor K of S = K F K^T"),
+        };
+        let factors = Factors::of(self.recorder, g, S, &labels, kind)?;
+        let recorder = &mut *self.recorder;
+        let y = factors.forward(g, e.clone(), |g, k, e| {
+            recorder.keep(g, "r", &[&labels[k]], "K^-1 e: what each constraint asks beyond those before it", e)
+        });
+        let z: Vec<Expr> = y.iter().zip(&factors.pivots).map(|(y, d)| g.div(*y, *d)).collect();
+        let lambda = factors.back(g, z, |g, k, e| recorder.keep(g, letter, &[&labels[k]], meaning, e));
+        Some(Answer {
+            force: f.to_vec(),
+            rows: Y,
+            gap: rows.iter().copied().zip(e).collect(),
+            multipliers: rows.iter().copied().zip(lambda).collect(),
+        })
+    }
+
+    /// A row of Y = A L⁻ᵀ.
+    fn independent_row(&mut self, g: &mut Graph, at: usize, row: &SparseRow) -> Vec<Expr> {
+        let mut dense = vec![Expr::ZERO; self.coordinates.len()];
+        for (j, e) in row {
+            let labels = [&self.rows[at], &self.coordinates[*j]];
+            dense[*j] = self.recorder.name(g, "A", &labels, "entries of the constraint matrix A", *e, SHORT_ENTRY);
+        }
+        let mass = self.mass.clone();
+        mass.forward(g, dense, |g, k, e| {
+            let labels = [&self.rows[at], &self.coordinates[k]];
+            self.recorder.keep(g, "Y", &labels, "rows Y = A L^-T of the independent accelerations", e)
+        })
+    }
+
+    /// xᵀD⁻¹y.
+    fn products(&self, g: &mut Graph, x: &[Expr], y: &[Expr]) -> Expr {
+        let product = |(k, (x, y)): (usize, (&Expr, &Expr))| {
+            let product = g.mul(*x, *y);
+            g.div(product, self.mass.pivots[k])
+        };
+        let products: Vec<Expr> = x.iter().zip(y).enumerate().map(product).collect();
+        g.sum(&products)
+    }
+
+    /// Aᵀλ.
+    fn pushed(&mut self, equations: &mut Equations, x: &[(usize, Expr)], letter: &str, meaning: &str) -> Vec<Expr> {
+        if x.is_empty() {
+            return Vec::new();
+        }
+        let mut sums = vec![Expr::ZERO; self.coordinates.len()];
+        for (at, factor) in x {
+            let (row, _) = row_of(equations, *at);
+            let g = &mut equations.model.graph;
+            for (j, e) in row {
+                let labels = [&self.rows[*at], &self.coordinates[j]];
+                let e = self.recorder.name(g, "A", &labels, "entries of the constraint matrix A", e, SHORT_ENTRY);
+                let product = g.mul(e, *factor);
+                sums[j] = g.add(sums[j], product);
+            }
+        }
+        let g = &mut equations.model.graph;
+        let keep = |(k, e): (usize, Expr)| self.recorder.keep(g, letter, &[&self.coordinates[k]], meaning, e);
+        sums.into_iter().enumerate().map(keep).collect()
+    }
+
+    /// q̈ = L⁻ᵀD⁻¹(f + Yᵀλ).
+    fn accelerations(&mut self, g: &mut Graph, answer: &Answer) -> Vec<Expr> {
+        let mut sums = answer.force.clone();
+        for (row, (_, lambda)) in answer.rows.iter().zip(&answer.multipliers) {
+            for (sum, y) in sums.iter_mut().zip(row) {
+                let product = g.mul(*y, *lambda);
+                *sum = g.add(*sum, product);
+            }
+        }
+        let z = self.over_masses(g, &sums);
+        self.back(g, z, "acc", "accelerations, each with the help of those before it")
+    }
+}
+
+/// What some rows answer to a force.
+#[derive(Clone)]
+struct Answer {
+    force: Vec<Expr>,
+    /// Y.
+    rows: Vec<Vec<Expr>>,
+    gap: Vec<(usize, Expr)>,
+    multipliers: Vec<(usize, Expr)>,
+}
+
+/// Letters and meanings of two factors.
+struct Kind {
+    pivot: (&'static str, &'static str),
+    lower: (&'static str, &'static str),
+}
+
+/// A symmetric matrix as L D Lᵀ.
+#[derive(Clone)]
+struct Factors {
+    /// In which the unknowns are eliminated.
+    order: Vec<usize>,
+    /// D.
+    pivots: Vec<Expr>,
+    /// The entries of L below the diagonal, by row.
+    lower: Vec<SparseRow>,
+}
+
+impl Factors {
+    /// Unknowns with few neighbours first: little fills in.
+    fn of(recorder: &mut Recorder, g: &mut Graph, mut a: Vec<Vec<Expr>>, labels: &[Label], kind: Kind) -> Option<Factors> {
+        let n = a.len();
+        let mut open: Vec<usize> = (0..n).collect();
+        let mut factors = Factors { order: Vec::new(), pivots: vec![Expr::ONE; n], lower: vec![Vec::new(); n] };
+        while !open.is_empty() {
+            let n_neighbours = |k: usize| open.iter().filter(|j| a[k][**j] != Expr::ZERO).count();
+            let able = open.iter().copied().filter(|k| a[*k][*k] != Expr::ZERO);
+            let k = able.min_by_key(|k| (n_neighbours(*k), g.cost(a[*k][*k])))?;
+            open.retain(|j| *j != k);
+            let d = recorder.keep(g, kind.pivot.0, &[&labels[k]], kind.pivot.1, a[k][k]);
+            factors.pivots[k] = d;
+            factors.order.push(k);
+            for &i in open.iter().filter(|i| a[**i][k] != Expr::ZERO) {
+                let ratio = g.div(a[i][k], d);
+                let l = recorder.keep(g, kind.lower.0, &[&labels[i], &labels[k]], kind.lower.1, ratio);
+                if l != Expr::ZERO {
+                    factors.lower[i].push((k, l));
+                }
+            }
+            let column: Vec<(usize, Expr)> =
+                open.iter().filter_map(|&i| factors.lower[i].last().filter(|(j, _)| *j == k).map(|(_, l)| (i, *l))).collect();
+            for (at, (i, l)) in column.iter().enumerate() {
+                for (j, other) in &column[at..] {
+                    let product = g.mul(*l, *other);
+                    let term = g.mul(product, d);
+                    let rest = g.sub(a[*i][*j], term);
+                    a[*i][*j] = super::recorder::short(g, rest);
+                    a[*j][*i] = a[*i][*j];
+                }
+            }
+        }
+        Some(factors)
+    }
+
+    /// L⁻¹x.
+    fn forward(&self, g: &mut Graph, mut x: Vec<Expr>, mut keep: impl FnMut(&mut Graph, usize, Expr) -> Expr) -> Vec<Expr> {
+        for &i in self.order.iter().filter(|i| !self.lower[**i].is_empty()) {
+            let terms: Vec<Expr> = self.lower[i].iter().map(|(j, l)| g.mul(*l, x[*j])).collect();
+            let sum = g.sum(&terms);
+            if sum != Expr::ZERO {
+                let rest = g.sub(x[i], sum);
+                x[i] = keep(g, i, rest);
+            }
+        }
+        x
+    }
+
+    /// L⁻ᵀx, each entry kept.
+    fn back(&self, g: &mut Graph, mut x: Vec<Expr>, mut keep: impl FnMut(&mut Graph, usize, Expr) -> Expr) -> Vec<Expr> {
+        for &i in self.order.iter().rev() {
+            let mut rest = x[i];
+            for k in 0..x.len() {
+                if let Some((_, l)) = self.lower[k].iter().find(|(j, _)| *j == i) {
+                    let term = g.mul(*l, x[k]);
+                    rest = g.sub(rest, term);
+                }
+            }
+            x[i] = keep(g, i, rest);
+        }
+        x
+    }
+}
+
+/// G = (q̈ − a)ᵀM(q̈ − a): eᵀλ where constraints are ideal and nothing is asked for, otherwise the work of all forces in q̈ − a.
+fn gaussian(g: &mut Graph, form: &ClosedForm) -> Expr {
+    if form.nonideal_force.is_empty() && form.control.is_empty() {
+        let products = form.gap.iter().zip(&form.multipliers).map(|((_, e), (_, l))| g.mul(*e, *l));
+        let products: Vec<Expr> = products.collect();
+        let sum = g.sum(&products);
+        return super::recorder::short(g, sum);
+    }
+    let mut products = Vec::new();
+    for k in 0..form.accelerations.len() {
+        let forces = [&form.constraint_force, &form.nonideal_force, &form.control];
+        let acting: Vec<Expr> = forces.iter().filter_map(|force| force.get(k)).copied().collect();
+        let force = g.sum(&acting);
+        let change = g.sub(form.accelerations[k], form.free[k]);
+        products.push(g.mul(force, change));
+    }
+    let sum = g.sum(&products);
+    super::recorder::short(g, sum)
+}
