@@ -1,9 +1,11 @@
 """SymPy's side of bench/sizes: one system, `derive_sympy.py NAME LIMIT`, one JSON object per line as results come.
 
 It derives M, Q, A, b from the Lagrangian and the constraints, solves q'' = a + M⁻¹Aᵀ(A M⁻¹Aᵀ)⁻¹(b - A a) with the
-multipliers, and simplifies in the ways a user would try. Times are CPU seconds without imports.
+multipliers, and simplifies in the ways a user would try, each for LIMIT seconds at most. Times are CPU seconds without
+imports, and nothing is remembered from one way to the next.
 """
 import json
+import signal
 import sys
 import time
 
@@ -29,13 +31,11 @@ def stated(system):
 
 def equations(system):
     """M, Q, A, b, as LagrangesMethod gives them."""
-    from sympy.physics.mechanics import Point, ReferenceFrame
     q, L, rows, forces = stated(system)
     t = dynamicsymbols._t
     qdot, qddot = Matrix(q).diff(t), Matrix(q).diff(t, 2)
     holonomic = [row for row, is_rate in rows if not is_rate]
     rates = [row for row, is_rate in rows if is_rate]
-    # generalized forces enter the equations as they are: a frame would only say that F·∂v/∂q' = F
     lm = LagrangesMethod(L, q, hol_coneqs=holonomic or None, nonhol_coneqs=rates or None)
     lm.form_lagranges_equations()
     n = len(q)
@@ -43,7 +43,6 @@ def equations(system):
     Q = lm.forcing + Matrix([forces.get(name, 0) for name in system.coordinates])
     if not rows:
         return q, qdot, M, Q, None, None
-    A = lm.lam_coeffs
     speeds = Matrix([row.diff(t) if row in holonomic else row for row in holonomic + rates])
     A = speeds.jacobian(qdot)
     b = -(speeds.diff(t).subs(dict(zip(qddot, [0]*n))))
@@ -81,16 +80,32 @@ WAYS = {
 }
 
 
-def main(name):
+class OutOfTime(BaseException):
+    """Not an Exception, which SymPy might catch."""
+
+
+def out_of_time(*_):
+    raise OutOfTime
+
+
+def main(name, limit):
     system = SYSTEMS[name]
     begin = time.process_time()
     q, qdot, M, Q, A, b = equations(system)
     qddot, lam = solved(M, Q, A, b)
     derived = time.process_time() - begin
     found = list(qddot) + list(lam)
+    signal.signal(signal.SIGPROF, out_of_time)
     for way, shorten in WAYS.items():
+        sympy.core.cache.clear_cache()
         begin = time.process_time()
-        short = [shorten(e) for e in found]
+        signal.setitimer(signal.ITIMER_PROF, limit)
+        try:
+            short = [shorten(e) for e in found]
+        except OutOfTime:
+            continue
+        finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
         seconds = time.process_time() - begin
         short = plain(short, q, qdot, system)
         print(json.dumps(dict(way=way, seconds=derived + seconds, each=[count([e]) for e in short],
@@ -98,4 +113,4 @@ def main(name):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[1], float(sys.argv[2]))

@@ -44,7 +44,7 @@ pub fn equations_code(equations: &mut Equations, language: FormulaLanguage, name
     let mut printed = always.as_mut().unwrap_or(equations).printed();
     let closed = closed_form(&mut printed);
     let quantities = quantities(&printed, closed.as_ref());
-    let parts = Parts::new(&printed, closed.as_ref(), &quantities);
+    let parts = Parts::new(&printed, closed.as_ref());
     let names = Names::new(&printed, &parts, language);
     let has_closed_form = closed.is_some();
     let sheet = Sheet { name: ascii_name(name), equations: &printed, quantities, parts, names, has_closed_form, at_times };

@@ -340,7 +340,7 @@ import sympy
 
 NAMES = dict(M='mass_matrix', Q='given_force', A='constraint_matrix', b='constraint_rhs', A_c='asked_matrix',
              b_c='asked_rhs', lam='multipliers', Qc='constraint_force', Qn='nonideal_force', u='control_force',
-             qddot='accelerations', qddot_free='unconstrained_acceleration', G='gaussian')
+             qddot='accelerations', a='unconstrained_acceleration', G='gaussian')
 
 def show(name, states):
     p = importlib.import_module(name + '_sympy')

@@ -137,22 +137,20 @@ impl Layout for C {
     fn open(&self, quantity: &Quantity, sheet: &Sheet, unused: &[&str]) -> String {
         let (n, name) = (sheet.n(), &self.name);
         let p = if sheet.has_parameters() { format!(", const {name}_parameters *p") } else { String::new() };
+        let m = sheet.equations.rows.len();
+        let lam = if quantity.takes_multipliers { format!(", const double lam[{m}]") } else { String::new() };
         let (kind, result) = match quantity.shape {
             Shape::Scalar => ("double", String::new()),
             Shape::Vector(n) => ("void", format!(", double out[{n}]")),
             Shape::Matrix(n, m) => ("void", format!(", double out[{n}][{m}]")),
         };
         let mut out = format!(
-            "// {}: {}.\n{kind} {name}_{}(double t, const double q[{n}], const double v[{n}]{p}{result})\n{{\n",
+            "// {}: {}.\n{kind} {name}_{}(double t, const double q[{n}], const double v[{n}]{p}{lam}{result})\n{{\n",
             quantity.letter,
             one_line(&quantity.meaning),
             quantity.name
         );
-        let unused: Vec<String> = unused
-            .iter()
-            .filter(|argument| **argument != "p" || sheet.has_parameters())
-            .map(|argument| format!("(void){argument};"))
-            .collect();
+        let unused: Vec<String> = unused.iter().map(|argument| format!("(void){argument};")).collect();
         if !unused.is_empty() {
             out += &format!("    {}\n", unused.join(" "));
         }

@@ -1,6 +1,5 @@
 //! One function for each quantity, in a language of functions: locals by name, parts, entries.
 
-use std::collections::HashMap;
 use std::fmt::Write;
 
 use zwang_expr::{Expr, Node, Notation, TableId, Unwritable};
@@ -123,19 +122,24 @@ fn function<L: Layout>(sheet: &Sheet, layout: &L, quantity: &Quantity) -> Result
     let v: Vec<_> = v.map(|(i, _)| (names.velocities[i].as_str(), format!("v[{i}]"))).collect();
     let p = model.parameters.iter().enumerate().filter(|(_, p)| is_used(p.symbol));
     let p: Vec<_> = p.map(|(i, _)| names.parameters[i].as_str()).map(|name| (name, layout.parameter(name))).collect();
-    let unused = [("t", !is_used(model.time)), ("q", q.is_empty()), ("v", v.is_empty()), ("p", p.is_empty())];
+    let lam = sheet.equations.rows.iter().enumerate().filter(|(_, r)| is_used(r.lambda));
+    let lam: Vec<_> = lam.map(|(i, _)| (names.multipliers[i].as_str(), format!("lam[{i}]"))).collect();
+    let mut unused = vec![("t", !is_used(model.time)), ("q", q.is_empty()), ("v", v.is_empty()), ("p", p.is_empty() && sheet.has_parameters())];
+    unused.push(("lam", lam.is_empty() && quantity.takes_multipliers));
     let unused: Vec<&str> = unused.into_iter().filter(|(_, unused)| *unused).map(|(name, _)| name).collect();
 
     let mut out = layout.open(quantity, sheet, &unused);
-    for pairs in [q, v, p].iter().flat_map(|pairs| pairs.chunks(IN_LINE)) {
+    for pairs in [q, v, p, lam].iter().flat_map(|pairs| pairs.chunks(IN_LINE)) {
         let _ = writeln!(out, "    {}", layout.bind(pairs));
     }
+    let mut last = "";
     for &k in &needed.parts {
         let part = &sheet.parts.list[k];
-        if !part.meaning.is_empty() {
-            let _ = writeln!(out, "    {} {}", L::COMMENT, part.meaning);
+        if part.meaning != last {
+            last = &part.meaning;
+            let _ = writeln!(out, "    {} {}", L::COMMENT, one_line(last));
         }
-        let value = graph.source(part.value, &sheet.names_without(k), layout)?;
+        let value = graph.source(part.value, &names.of, layout)?;
         let _ = writeln!(out, "    {}", layout.bind(&[(&names.parts[k], broken::<L>(&value))]));
     }
     out += &layout.zeros(quantity.shape);
@@ -155,16 +159,6 @@ fn function<L: Layout>(sheet: &Sheet, layout: &L, quantity: &Quantity) -> Result
 }
 
 impl Sheet<'_> {
-    /// The names for the formula of a part, which cannot be written by its own.
-    pub(super) fn names_without(&self, part: usize) -> HashMap<Expr, String> {
-        let key = self.parts.list[part].key;
-        let mut names = self.names.of.clone();
-        if self.parts.list[part].value == key {
-            names.remove(&key);
-        }
-        names
-    }
-
     /// Parameters: name, value, and what the user says of them.
     pub(super) fn parameters(&self) -> impl Iterator<Item = (&str, f64, String)> {
         let model = &self.equations.model;

@@ -27,7 +27,7 @@ impl Names {
         let parameters = model.parameters.iter().map(|p| (p.symbol, p.name.clone()));
         let velocities = model.coordinates.iter().map(|c| (c.qdot, format!("{}'", c.name)));
         let multipliers = equations.rows.iter().map(|r| (r.lambda, format!("lambda_{}", r.name)));
-        let parts = parts.list.iter().map(|part| (part.key, part.name.clone()));
+        let parts = parts.list.iter().map(|part| (part.symbol, part.name.clone()));
         let all: Vec<(Expr, String)> =
             coordinates.chain(parameters).chain(velocities).chain(multipliers).chain(parts).collect();
         let spelled: Vec<String> = all.iter().map(|(_, name)| free(&ascii_name(name), language)).collect();
@@ -58,20 +58,20 @@ const RUST: &str = "as async await break const continue crate dyn else enum exte
     mod move mut pub ref return self Self static struct super trait true type unsafe use where while abstract become box do
     final macro override priv try typeof unsized virtual yield union";
 
-const RUST_USED: &str = "t q v p out f64 std Parameters look";
+const RUST_USED: &str = "t q v p lam out f64 std Parameters look";
 
 const C: &str = "auto break case char const continue default do double else enum extern float for goto if inline int long
     register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while _Bool
     _Complex _Imaginary asm typeof bool true false nullptr alignas alignof constexpr thread_local static_assert main";
 
-const C_USED: &str = "t q v p out i j look sin cos tan asin acos atan sinh cosh tanh exp log sqrt fabs pow atan2 fmin fmax
+const C_USED: &str = "t q v p lam out i j look sin cos tan asin acos atan sinh cosh tanh exp log sqrt fabs pow atan2 fmin fmax
     isfinite NAN INFINITY";
 
 const PYTHON: &str = "False None True and as assert async await break class continue def del elif else except finally for
     from global if import in is lambda nonlocal not or pass raise return try while with yield match case type print";
 
-const NUMPY_USED: &str = "t q v p out np dataclass Parameters look zeros arrays";
+const NUMPY_USED: &str = "t q v p lam out np dataclass Parameters look zeros arrays";
 
-const SYMPY_USED: &str = "t q qdot M Q A b A_c b_c a e G P N u lam Qc Qn qddot values parts unfold parameters multipliers
+const SYMPY_USED: &str = "t q qdot M Q A b A_c b_c C a e G P N np u lam Qc Qn qddot values parts unfold parameters multipliers
     Abs Function Integer Matrix Max Min Piecewise Rational acos asin atan atan2 cos cosh dynamicsymbols exp
     implemented_function log look pi sign sin sinh sqrt symbols sympy tan tanh zeros";

@@ -159,10 +159,13 @@ impl Layout for NumPy {
 
     fn open(&self, quantity: &Quantity, sheet: &Sheet, _: &[&str]) -> String {
         let p = if sheet.has_parameters() { ", p=Parameters()" } else { "" };
+        let lam = if quantity.takes_multipliers { ", lam" } else { "" };
         let said = docstring(&one_line(&quantity.meaning));
         format!(
-            "\ndef {}(t, q, v{p}):\n    \"\"\"{}: {said}.\"\"\"\n    t, q, v = arrays(t, q, v)\n",
-            quantity.name, quantity.letter
+            "\ndef {}(t, q, v{lam}{p}):\n    \"\"\"{}: {said}.\"\"\"\n    t, q, v = arrays(t, q, v)\n{}",
+            quantity.name,
+            quantity.letter,
+            if quantity.takes_multipliers { "    lam = np.asarray(lam, dtype=float)\n" } else { "" }
         )
     }
 

@@ -16,6 +16,8 @@ pub(super) struct Quantity {
     /// What it is.
     pub meaning: String,
     pub shape: Shape,
+    /// Whether the multipliers are given beside the state.
+    pub takes_multipliers: bool,
     /// Entries that are not zero.
     pub entries: Vec<Entry>,
 }
@@ -66,6 +68,11 @@ pub(super) fn quantities(equations: &Equations, closed: Option<&ClosedForm>) -> 
         list.push(matrix("asked_matrix", "A_c", "matrix of what controls ask", &coefficients, &asked, &coordinates));
         list.push(vector("asked_rhs", "b_c", "right-hand side of what controls ask", &rhs, &asked));
     }
+    if !equations.nonideal_force.is_empty() {
+        let meaning = "nonideal force C that the constraints' work is prescribed by, with the multipliers `lam` of the ideal part";
+        let law = vector("nonideal_law", "C", meaning, &equations.nonideal_force, &coordinates);
+        list.push(Quantity { takes_multipliers: true, ..law });
+    }
     if let Some(closed) = closed {
         list.extend(closed_quantities(closed, &coordinates, &rows));
     }
@@ -76,13 +83,47 @@ pub(super) fn quantities(equations: &Equations, closed: Option<&ClosedForm>) -> 
 fn closed_quantities(closed: &ClosedForm, coordinates: &[String], rows: &[String]) -> Vec<Quantity> {
     let ddot: Vec<String> = coordinates.iter().map(|name| format!("{name}''")).collect();
     let mut list = Vec::new();
+    let mut add = |name, letter, meaning: &str, values: &[Expr], labels: &[String]| {
+        if !values.is_empty() {
+            list.push(vector(name, letter, meaning, values, labels));
+        }
+    };
+    add("unconstrained_acceleration", "a", "acceleration M^-1 Q without constraints and control", &closed.free, &ddot);
+    add("constraint_force", "Qc", "ideal constraint force A^T lambda", &closed.constraint_force, coordinates);
+    add("nonideal_force", "Qn", "nonideal part of the constraint force", &closed.nonideal_force, coordinates);
+    add("control_force", "u", "control force", &closed.control, coordinates);
+    add("accelerations", "qddot", "accelerations", &closed.accelerations, &ddot);
     if !rows.is_empty() {
-        list.push(rows_of("multipliers", "lambda", "multipliers: the constraint force is A^T lambda", &closed.multipliers, rows));
+        if !closed.gap.is_empty() {
+            let meaning = "what the constraints ask beyond a: b - A a";
+            list.insert(1, rows_of("defect", "e", meaning, &closed.gap, rows));
+        }
+        let meaning = "multipliers: the ideal constraint force is A^T lambda";
+        let at = list.iter().position(|q| q.name == "constraint_force").unwrap_or(list.len());
+        list.insert(at, rows_of("multipliers", "lambda", meaning, &closed.multipliers, rows));
     }
-    if !closed.control.is_empty() {
-        list.push(vector("control_force", "u", "control force", &closed.control, coordinates));
+    list.extend(closed.gaussian.map(|value| Quantity {
+        name: "gaussian",
+        letter: "G",
+        meaning: "Gaussian (q'' - a)^T M (q'' - a)".into(),
+        shape: Shape::Scalar,
+        takes_multipliers: false,
+        entries: vec![Entry { row: 0, col: 0, label: String::new(), value }],
+    }));
+    if let Some(projections) = &closed.projections {
+        let of = if projections.scaled { "scaled accelerations M^(1/2) q''" } else { "accelerations q''" };
+        let sparse = |rows: &Vec<Vec<Expr>>| -> Vec<SparseRow> {
+            rows.iter().map(|row| row.iter().copied().enumerate().filter(|(_, e)| *e != Expr::ZERO).collect()).collect()
+        };
+        let both = [
+            ("projection_onto_rows", "P", "onto what the constraints decide", &projections.onto_rows),
+            ("projection_along_rows", "N", "onto what the constraints leave", &projections.along_rows),
+        ];
+        for (name, letter, what, rows) in both {
+            let meaning = format!("projection of {of} {what}");
+            list.push(matrix(name, letter, &meaning, &sparse(rows), coordinates, coordinates));
+        }
     }
-    list.push(vector("accelerations", "qddot", "accelerations", &closed.accelerations, &ddot));
     list
 }
 
@@ -115,7 +156,7 @@ fn rows_of(
 ) -> Quantity {
     let entry = |&(row, value): &(usize, Expr)| Entry { row, col: 0, label: labels[row].clone(), value };
     let entries = values.iter().map(entry).collect();
-    Quantity { name, letter, meaning: meaning.into(), shape: Shape::Vector(labels.len()), entries }
+    Quantity { name, letter, meaning: meaning.into(), shape: Shape::Vector(labels.len()), takes_multipliers: false, entries }
 }
 
 fn matrix(
@@ -133,5 +174,5 @@ fn matrix(
         }
     }
     let shape = Shape::Matrix(row_labels.len(), col_labels.len());
-    Quantity { name, letter, meaning: meaning.into(), shape, entries }
+    Quantity { name, letter, meaning: meaning.into(), shape, takes_multipliers: false, entries }
 }

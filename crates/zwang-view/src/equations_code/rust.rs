@@ -156,8 +156,10 @@ impl Layout for Rust {
     fn open(&self, quantity: &Quantity, sheet: &Sheet, _: &[&str]) -> String {
         let n = sheet.n();
         let p = if sheet.has_parameters() { ", p: &Parameters" } else { "" };
+        let m = sheet.equations.rows.len();
+        let lam = if quantity.takes_multipliers { format!(", lam: &[f64; {m}]") } else { String::new() };
         format!(
-            "/// {}: {}.\npub fn {}(t: f64, q: &[f64; {n}], v: &[f64; {n}]{p}) -> {} {{\n",
+            "/// {}: {}.\npub fn {}(t: f64, q: &[f64; {n}], v: &[f64; {n}]{p}{lam}) -> {} {{\n",
             quantity.letter,
             one_line(&quantity.meaning),
             quantity.name,

@@ -160,6 +160,11 @@ fn symbols(sheet: &Sheet) -> String {
         let (q, v): (Vec<&str>, Vec<String>) = line.iter().map(|(q, v)| (v.as_str(), format!("{q}.diff(t)"))).unzip();
         let _ = writeln!(out, "{} = {}", q.join(", "), v.join(", "));
     }
+    if sheet.quantities.iter().any(|q| q.takes_multipliers) {
+        for (name, row) in names.multipliers.iter().zip(&sheet.equations.rows) {
+            let _ = writeln!(out, "{name} = symbols(\"{}\")  # multiplier of {}", name.trim_end_matches('_'), row.name);
+        }
+    }
     let _ = writeln!(out, "\nq = Matrix([{}])", names.coordinates.join(", "));
     let _ = writeln!(out, "qdot = Matrix([{}])", names.velocities.join(", "));
     let _ = writeln!(out, "parameters = Matrix([{}])", names.parameters.join(", "));
@@ -201,13 +206,14 @@ fn parts(sheet: &Sheet) -> String {
     }
     let graph = &sheet.equations.model.graph;
     let mut out = String::from("\n# parts, each with its formula, which may use earlier ones\nparts = []\n");
-    for (k, part) in sheet.parts.list.iter().enumerate() {
-        let name = &sheet.names.parts[k];
-        if !part.meaning.is_empty() {
-            let _ = writeln!(out, "# {}", one_line(&part.meaning));
+    let mut last = "";
+    for (part, name) in sheet.parts.list.iter().zip(&sheet.names.parts) {
+        if part.meaning != last {
+            last = &part.meaning;
+            let _ = writeln!(out, "# {}", one_line(last));
         }
         let _ = writeln!(out, "{name} = symbols(\"{}\")", name.trim_end_matches('_'));
-        let _ = match graph.source(part.value, &sheet.names_without(k), &SymPy) {
+        let _ = match graph.source(part.value, &sheet.names.of, &SymPy) {
             Ok(value) => writeln!(out, "parts.append(({name}, {}))", broken_lines(&value, true)),
             Err(why) => writeln!(out, "# {}", told(sheet, &why)),
         };
