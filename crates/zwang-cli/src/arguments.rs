@@ -40,7 +40,7 @@ pub enum Command {
     Check(OneModel),
     /// Print L, M, Q, A, b and the explicit equations of motion, or write their derivation
     #[command(
-        before_help = "Examples:\n  zwang equations pendulum.zw\n  zwang equations pendulum.zw -o pendulum.html     the derivation step by step: .html, .tex or .md\n  zwang equations pendulum.zw --format latex       the formulas alone, to paste\n  zwang equations pendulum.zw --lagrangian         momenta, the forms of L, the Hamiltonian"
+        before_help = "Examples:\n  zwang equations pendulum.zw\n  zwang equations pendulum.zw -o pendulum.html     the derivation step by step: .html, .tex or .md\n  zwang equations pendulum.zw --format latex       the formulas alone, to paste\n  zwang equations pendulum.zw --format sympy -o p.py   as code: sympy, numpy, c or rust\n  zwang equations pendulum.zw --lagrangian         momenta, the forms of L, the Hamiltonian"
     )]
     Equations {
         #[command(flatten)]
@@ -341,13 +341,28 @@ pub enum Format {
     Markdown,
     /// The derivation as a page
     Html,
+    /// The formulas as functions in Rust
+    Rust,
+    /// The formulas as functions in C99
+    C,
+    /// The formulas as functions in Python with NumPy
+    Numpy,
+    /// The formulas as SymPy expressions
+    Sympy,
 }
 
 impl Format {
     /// As the extension of a file says.
     pub fn of(path: &std::path::Path) -> Result<Format, String> {
-        const EXTENSIONS: [(&str, Format); 4] =
-            [("html", Format::Html), ("tex", Format::Latex), ("md", Format::Markdown), ("txt", Format::Text)];
+        const EXTENSIONS: [(&str, Format); 7] = [
+            ("html", Format::Html),
+            ("tex", Format::Latex),
+            ("md", Format::Markdown),
+            ("txt", Format::Text),
+            ("rs", Format::Rust),
+            ("c", Format::C),
+            ("py", Format::Numpy),
+        ];
         let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_lowercase();
         match EXTENSIONS.iter().find(|(name, _)| *name == extension) {
             Some((_, format)) => Ok(*format),

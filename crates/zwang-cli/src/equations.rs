@@ -5,7 +5,10 @@ use std::path::Path;
 use zwang::diagnostic::{Diagnostic, Diagnostics, Severity};
 use zwang::equations::Equations;
 use zwang::{Check, Wishes};
-use zwang_view::{Article, Block, Told, article_html, article_latex, article_markdown, derivation, geometry_of};
+use zwang_view::{
+    Article, Block, FormulaLanguage, Told, article_html, article_latex, article_markdown, derivation, equations_code,
+    geometry_of,
+};
 
 use crate::arguments::{Format, ModelSource};
 use crate::files::write_text;
@@ -34,6 +37,8 @@ pub fn equations(model: &ModelSource, format: Option<Format>, lagrangian: bool, 
     zwang::later_notes(&stated, Severity::Note, &mut source.diagnostics);
     source.say();
     let mut equations = Equations::derive(stated);
+    // a module is called by the name of its file
+    let stem = stem(output.unwrap_or(Path::new(&source.file)));
     let text = match (format, lagrangian) {
         (Format::Text, false) => zwang_view::equations_text(&mut equations),
         (Format::Text, true) => zwang_view::lagrangian_text(&mut equations),
@@ -42,6 +47,10 @@ pub fn equations(model: &ModelSource, format: Option<Format>, lagrangian: bool, 
         (Format::Latex, false) => article_latex(&article(&mut equations, &told, found.as_ref())),
         (Format::Html, _) => article_html(&article(&mut equations, &told, found.as_ref())),
         (Format::Markdown, _) => article_markdown(&article(&mut equations, &told, found.as_ref())),
+        (Format::Rust, _) => equations_code(&mut equations, FormulaLanguage::Rust, &stem),
+        (Format::C, _) => equations_code(&mut equations, FormulaLanguage::C, &stem),
+        (Format::Numpy, _) => equations_code(&mut equations, FormulaLanguage::NumPy, &stem),
+        (Format::Sympy, _) => equations_code(&mut equations, FormulaLanguage::SymPy, &stem),
     };
     match output {
         None => print(&text),
@@ -50,6 +59,10 @@ pub fn equations(model: &ModelSource, format: Option<Format>, lagrangian: bool, 
             Err(message) => usage(&message),
         },
     }
+}
+
+fn stem(path: &Path) -> String {
+    path.file_stem().map_or("model".into(), |stem| stem.to_string_lossy().into_owned())
 }
 
 /// The derivation alone as a document.

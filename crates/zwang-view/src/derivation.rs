@@ -95,7 +95,9 @@ impl Writer<'_> {
         self.blocks.push(Block::Words(words.into()));
     }
 
-    fn formulas(&mut self, lines: Vec<String>) {
+    /// Formulas; what was named before is not said once more.
+    fn formulas(&mut self, mut lines: Vec<String>) {
+        lines.retain(|line| line.split_once(" &= ").is_none_or(|(left, right)| left != right));
         if !lines.is_empty() {
             self.blocks.push(Block::Formulas(lines));
         }
