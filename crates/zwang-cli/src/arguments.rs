@@ -38,19 +38,22 @@ pub enum Command {
         before_help = "Examples:\n  zwang check pendulum.zw\n  zwang check pendulum.zw --json\n  zwang check pendulum.zw --start \"x=0.6, y=0.8\""
     )]
     Check(OneModel),
-    /// Print L, M, Q, A, b and the explicit equations of motion
+    /// Print L, M, Q, A, b and the explicit equations of motion, or write their derivation
     #[command(
-        before_help = "Examples:\n  zwang equations pendulum.zw\n  zwang equations pendulum.zw --format latex > pendulum.tex\n  zwang equations pendulum.zw --lagrangian     momenta, the forms of L, the Hamiltonian"
+        before_help = "Examples:\n  zwang equations pendulum.zw\n  zwang equations pendulum.zw -o pendulum.html     the derivation step by step: .html, .tex or .md\n  zwang equations pendulum.zw --format latex       the formulas alone, to paste\n  zwang equations pendulum.zw --format sympy -o p.py   as code: sympy, numpy, c or rust\n  zwang equations pendulum.zw --lagrangian         momenta, the forms of L, the Hamiltonian"
     )]
     Equations {
         #[command(flatten)]
         model: ModelSource,
-        /// How to write them
-        #[arg(long, value_enum, default_value = "text")]
-        format: Format,
+        /// How to write them; text, or as the extension of --output says
+        #[arg(long, value_enum)]
+        format: Option<Format>,
         /// The Lagrangian's side instead: momenta, one-form, two-form, energy, Hamiltonian
         #[arg(long)]
         lagrangian: bool,
+        /// Where to write them, instead of standard output
+        #[arg(short, long = "output", value_name = "FILE", help_heading = OUTPUT)]
+        output: Option<std::path::PathBuf>,
     },
     /// Show every quantity at the start or at a later time, by every route
     #[command(
@@ -198,7 +201,7 @@ pub struct RunModel {
     /// Write a file by its extension, or CSV to - ; may be repeated
     ///
     /// .csv .parquet .npz .json: the motion as numbers; .svg .png: the plots; .html: a page with animation, plots,
-    /// derivation and audit; .tex: the equations; .md: a report.
+    /// derivation and audit; .tex .md: the same as a document to print.
     #[arg(short, long = "output", value_name = "FILE", help_heading = OUTPUT)]
     pub output: Vec<Destination>,
     /// Time between two rows: 0.01, "10 ms"; a thousandth of the run
@@ -328,10 +331,49 @@ pub enum CodeLanguage {
 }
 
 /// How equations are written.
-#[derive(Copy, Clone, ValueEnum)]
+#[derive(Copy, Clone, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// One line per equation, in the syntax of models
     Text,
-    /// LaTeX, for a document with amsmath
+    /// LaTeX: formulas for a document with amsmath, or in a file the whole derivation, ready to be set
     Latex,
+    /// The derivation as Markdown
+    Markdown,
+    /// The derivation as a page
+    Html,
+    /// The formulas as functions in Rust
+    Rust,
+    /// The formulas as functions in C99
+    C,
+    /// The formulas as functions in Python with NumPy
+    Numpy,
+    /// The formulas as SymPy expressions
+    Sympy,
+}
+
+impl Format {
+    /// As the extension of a file says.
+    pub fn of(path: &std::path::Path) -> Result<Format, String> {
+        const EXTENSIONS: [(&str, Format); 7] = [
+            ("html", Format::Html),
+            ("tex", Format::Latex),
+            ("md", Format::Markdown),
+            ("txt", Format::Text),
+            ("rs", Format::Rust),
+            ("c", Format::C),
+            ("py", Format::Numpy),
+        ];
+        let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_lowercase();
+        match EXTENSIONS.iter().find(|(name, _)| *name == extension) {
+            Some((_, format)) => Ok(*format),
+            None => {
+                let known: Vec<String> = EXTENSIONS.iter().map(|(name, _)| format!(".{name}")).collect();
+                Err(format!(
+                    "`{}` needs an extension that says what to write: {}; or say --format",
+                    path.display(),
+                    known.join(" ")
+                ))
+            }
+        }
+    }
 }

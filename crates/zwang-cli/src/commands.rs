@@ -3,14 +3,14 @@
 use std::io::Write;
 
 use clap::CommandFactory;
-use zwang::diagnostic::{Diagnostic, Severity};
-use zwang::equations::Equations;
+use zwang::diagnostic::Diagnostic;
 use zwang::explain;
 use zwang_view::{check_json, check_table, inspect_json, inspect_table};
 
-use crate::arguments::{Arguments, Command, Format, ModelSource, OneModel};
+use crate::arguments::{Arguments, Command, OneModel};
 use crate::bench;
 use crate::drawing;
+use crate::equations;
 use crate::export;
 use crate::files::Destination;
 use crate::inverse;
@@ -25,7 +25,9 @@ pub fn execute(arguments: Arguments) -> u8 {
     let result = match arguments.command {
         Command::Run(model) => run::run(&model),
         Command::Check(model) => check(&model),
-        Command::Equations { model, format, lagrangian } => equations(&model, format, lagrangian),
+        Command::Equations { model, format, lagrangian, output } => {
+            equations::equations(&model, format, lagrangian, output.as_deref())
+        }
         Command::Inspect { model, at, tolerance, output } => inspect(&model, at, tolerance, &output),
         Command::Linearize { model, at } => linearize::run(&model, at),
         Command::Export { model, to, output } => export::export(&model, to, output.as_deref()),
@@ -90,20 +92,6 @@ fn inspect(model: &OneModel, at: Option<f64>, tolerance: Option<f64>, output: &[
         print(&inspect_table(&source.file, &inspection))?;
     }
     written.say(model.json)
-}
-
-fn equations(model: &ModelSource, format: Format, lagrangian: bool) -> Exit {
-    let mut source = Source::open(model, false)?;
-    let Some(stated) = source.reading.model.take() else { return source.fail(false) };
-    zwang::later_notes(&stated, Severity::Note, &mut source.diagnostics);
-    source.say();
-    let mut equations = Equations::derive(stated);
-    print(&match (format, lagrangian) {
-        (Format::Text, false) => zwang_view::equations_text(&mut equations),
-        (Format::Latex, false) => zwang_view::equations_latex(&mut equations),
-        (Format::Text, true) => zwang_view::lagrangian_text(&mut equations),
-        (Format::Latex, true) => zwang_view::lagrangian_latex(&mut equations),
-    })
 }
 
 fn explain_code(code: Option<&str>) -> Exit {

@@ -22,9 +22,9 @@ pub enum Kind {
     Png,
     /// The page.
     Html,
-    /// The equations as LaTeX.
+    /// The derivation, the motion and the audit as LaTeX.
     Tex,
-    /// The report.
+    /// The same as Markdown.
     Markdown,
 }
 
@@ -48,7 +48,7 @@ impl Kind {
 
     /// Whether it shows curves.
     pub fn is_picture(self) -> bool {
-        matches!(self, Kind::Svg | Kind::Png | Kind::Html)
+        matches!(self, Kind::Svg | Kind::Png | Kind::Html | Kind::Tex | Kind::Markdown)
     }
 }
 

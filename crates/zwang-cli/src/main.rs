@@ -4,6 +4,7 @@ mod arguments;
 mod bench;
 mod commands;
 mod drawing;
+mod equations;
 mod export;
 mod files;
 mod inverse;

@@ -6,9 +6,10 @@ use serde_json::{Value, json};
 use zwang::simulate::{Ended, plan};
 use zwang::{Check, Run, RunWishes};
 use zwang_motion::{Drift, Method};
-use zwang_view::{Comparison, comparison, comparison_json, run_json, run_summary};
+use zwang_view::{Block, Comparison, Told, comparison, comparison_json, run_json, run_summary};
 
 use crate::arguments::{DriftChoice, OneModel, RunModel};
+use crate::equations;
 use crate::files::{Destination, Kind};
 use crate::shell::{Exit, STOPPED, SUCCESS, USAGE, complain, print, print_json, quoted, usage_as};
 use crate::source::{Source, settings};
@@ -233,20 +234,21 @@ fn bytes(
         Kind::Svg => zwang_view::svg(&zwang_view::figure(run)),
         #[cfg(feature = "png")]
         Kind::Png => return zwang_view::png(&zwang_view::svg(&zwang_view::figure(run))),
-        Kind::Html => {
-            let equations = zwang_view::equations_sections(&mut run.check.equations);
-            let facts = zwang_view::facts(run);
-            zwang_view::page_of(run, &source.told_text(), summary, &equations, &facts)
-        }
-        Kind::Tex => zwang_view::equations_latex(&mut run.check.equations),
-        Kind::Markdown => {
-            let equations = zwang_view::equations_sections(&mut run.check.equations);
-            zwang_view::report(run, &source.told_text(), summary, &equations)
-        }
+        Kind::Html => zwang_view::page_of(run, &derived(source, run), summary),
+        Kind::Tex => zwang_view::article_latex(&zwang_view::run_article(run, derived(source, run), summary)),
+        Kind::Markdown => zwang_view::article_markdown(&zwang_view::run_article(run, derived(source, run), summary)),
         #[cfg(not(all(feature = "parquet", feature = "png")))]
         _ => return Err("this zwang was built without it".into()),
     };
     Ok(text.into_bytes())
+}
+
+/// The derivation behind a run.
+fn derived(source: &Source, run: &Run) -> Vec<Block> {
+    let notes = equations::notes(&source.diagnostics);
+    let geometry = zwang_view::geometry_of(&run.check);
+    let told = Told { model_text: &source.told_text(), check: Some(&run.check), notes: &notes, geometry };
+    zwang_view::derivation(&mut run.check.equations.clone(), &told)
 }
 
 fn exit_code(run: &Run, written: &Written) -> u8 {

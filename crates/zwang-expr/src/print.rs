@@ -10,7 +10,7 @@ pub(crate) const MAX_WRITTEN: usize = 20_000;
 
 /// How tightly the written form must hold together where it stands.
 #[derive(Copy, Clone, PartialEq, PartialOrd)]
-enum Level {
+pub(crate) enum Level {
     /// anything, also a leading minus
     Sum,
     /// a product or quotient
@@ -134,7 +134,7 @@ impl Writer<'_> {
 }
 
 /// How tightly a term holds together.
-fn tightness(term: &Quotient) -> Level {
+pub(crate) fn tightness(term: &Quotient) -> Level {
     match (&term.above[..], &term.below[..]) {
         _ if term.negative => Level::Sum,
         ([Item::Number(_)], []) => Level::Atom,

@@ -5,6 +5,7 @@ mod dialect;
 use std::fmt::Write;
 
 pub use dialect::Language;
+pub(crate) use dialect::{C_LOOKUP, RUST_LOOKUP};
 use dialect::{Dialect, bare};
 use zwang::{Exported, ExportedRow, ascii_name};
 use zwang_expr::{Instruction, Operation, Program};

@@ -70,7 +70,8 @@ impl<'a> Text<'a> {
     fn entry(&mut self, name: &str, e: Expr) {
         let parts = self.parts;
         let letter = name.split('[').next().unwrap_or_default();
-        let is_it = |part: &&Part| part.value == e && part.name.strip_prefix(letter).is_some_and(|rest| rest.starts_with('_'));
+        let is_it =
+            |part: &&Part| part.value == e && part.name.strip_prefix(letter).is_some_and(|rest| rest.starts_with('_'));
         match parts.iter().filter(|part| !self.printed.contains(&part.symbol)).find(is_it) {
             Some(part) => self.part(part),
             None => self.line(name, e),
@@ -163,7 +164,9 @@ impl<'a> Text<'a> {
     fn explicit(&mut self, closed: &ClosedForm) {
         let equations = self.equations;
         if closed.parts.iter().any(|part| !equations.parts.contains(part)) {
-            self.out.push_str("\n# the formulas below would be too long to read; they are given by parts, each with its meaning\n");
+            self.out.push_str(
+                "\n# the formulas below would be too long to read; they are given by parts, each with its meaning\n",
+            );
             self.shared(&closed.parts);
         }
         let has_forces = !(closed.multipliers.is_empty() && closed.control.is_empty());
@@ -256,7 +259,7 @@ pub fn equations_latex(equations: &mut Equations) -> String {
 }
 
 /// The lines of the LaTeX under headings, for a page.
-pub fn equations_sections(equations: &mut Equations) -> Vec<(String, Vec<String>)> {
+fn equations_sections(equations: &mut Equations) -> Vec<(String, Vec<String>)> {
     // contacts and sticking friction hold only at times
     let mut always = equations.always();
     let equations = &mut always.as_mut().unwrap_or(equations).printed();

@@ -33,7 +33,7 @@ pub(crate) fn escaped(text: &str) -> String {
 }
 
 /// Longer lines than this nobody reads, and browsers take seconds for them.
-const LONGEST_LINE: usize = 10_000;
+const LONGEST_LINE: usize = 3_000;
 
 /// The line, or what to type for one that is too long to be read.
 pub(crate) fn readable(latex: &str) -> Cow<'_, str> {
@@ -52,7 +52,7 @@ pub(crate) fn line(latex: &str) -> String {
         return format!("<div class=\"whole\">{}</div>\n", formula(latex));
     };
     let mut out = format!("<div class=\"left\">{}</div>", formula(&latex[..at]));
-    for (k, part) in broken(&latex[at + 1..]).iter().enumerate() {
+    for (k, part) in broken(&latex[at + 1..], WIDEST).iter().enumerate() {
         let open = if k == 0 { "<div>" } else { "<div></div><div class=\"goes-on\">" };
         // the empty group keeps the space before a sign that begins a row
         out.push_str(&format!("{open}{}</div>", formula(&format!("{{}} {part}"))));
@@ -125,8 +125,8 @@ fn depth(latex: &str) -> usize {
     most
 }
 
-/// A long sum broken before its terms, so that every row has about the width of a page.
-fn broken(latex: &str) -> Vec<String> {
+/// A long sum broken before its terms, so that every row has about `widest` symbols.
+pub(crate) fn broken(latex: &str, widest: usize) -> Vec<String> {
     let (mut rows, mut row, mut term) = (Vec::new(), String::new(), String::new());
     let (mut inside, mut row_width, mut term_width) = (0_usize, 0, 0);
     for piece in pieces(latex) {
@@ -134,7 +134,7 @@ fn broken(latex: &str) -> Vec<String> {
             "{" | "\\left" | "\\begin" => inside += 1,
             "}" | "\\right" | "\\end" => inside = inside.saturating_sub(1),
             "+" | "-" if inside == 0 => {
-                if row_width + term_width > WIDEST && row_width > 0 {
+                if row_width + term_width > widest && row_width > 0 {
                     rows.push(std::mem::take(&mut row));
                     row_width = 0;
                 }
@@ -143,15 +143,25 @@ fn broken(latex: &str) -> Vec<String> {
             }
             _ => {}
         }
-        let is_space = matches!(piece, "{" | "}" | "^" | "_" | "\\," | "\\left" | "\\right" | "\\dot" | "\\ddot");
-        term_width += usize::from(!is_space && !piece.trim().is_empty());
+        term_width += usize::from(!is_space(piece));
         term.push_str(piece);
     }
-    if row_width + term_width > WIDEST && row_width > 0 {
+    if row_width + term_width > widest && row_width > 0 {
         rows.push(std::mem::take(&mut row));
     }
     rows.push(row + &term);
     rows
+}
+
+/// About how many symbols stand beside each other, as if nothing stood above anything.
+pub(crate) fn width(latex: &str) -> usize {
+    pieces(latex).filter(|piece| !is_space(piece)).count()
+}
+
+/// Whether a piece takes no room of its own.
+fn is_space(piece: &str) -> bool {
+    matches!(piece, "{" | "}" | "^" | "_" | "\\," | "\\left" | "\\right" | "\\dot" | "\\ddot")
+        || piece.trim().is_empty()
 }
 
 /// Commands and single letters.
@@ -213,9 +223,9 @@ mod tests {
     #[test]
     fn long_sums_are_broken_before_a_term() {
         let long = "= a".to_string() + &r" + \left(b - c\right) \, \frac{x - 1}{y}".repeat(20);
-        let rows = broken(&long);
+        let rows = broken(&long, WIDEST);
         assert!(rows.len() > 2 && rows[1..].iter().all(|r| r.starts_with("+ ")), "{rows:?}");
         assert_eq!(rows.concat(), long);
-        assert_eq!(broken("= a + b").len(), 1);
+        assert_eq!(broken("= a + b", WIDEST).len(), 1);
     }
 }

@@ -10,9 +10,12 @@
 //! assert!(zwang_view::equations_text(&mut equations).ends_with("x'' = 3 - x/2\n"));
 //! ```
 
+mod article;
 mod code;
 mod csv;
+mod derivation;
 mod document;
+mod equations_code;
 mod formula;
 mod geometry;
 mod inverse;
@@ -32,9 +35,12 @@ mod report;
 mod sketch;
 mod table;
 
+pub use article::{Article, Block, article_html, article_latex, article_markdown};
 pub use code::{Language, code};
 pub use csv::csv;
-pub use document::{equations_latex, equations_sections, equations_text};
+pub use derivation::{Told, derivation};
+pub use document::{equations_latex, equations_text};
+pub use equations_code::{FormulaLanguage, equations_code};
 pub use geometry::{GeometryNames, geometry_svg, reading};
 pub use inverse::{inverse_json, inverse_table};
 pub use json::{check_json, diagnostics_json, inspect_json, run_json, samples_json};
@@ -45,10 +51,10 @@ pub use npz::npz;
 pub use page::{Page, PagePlot, page};
 #[cfg(feature = "parquet")]
 pub use parquet::parquet;
-pub use picture::{figure, page_of, wants_samples};
+pub use picture::{figure, geometry_of, page_of, wants_samples};
 pub use plot::{Curve, Figure, Panel, Quantity, panels_by_unit, svg};
 #[cfg(feature = "png")]
 pub use png::png;
-pub use report::{Comparison, comparison, comparison_json, facts, report, run_summary};
+pub use report::{Comparison, comparison, comparison_json, facts, run_article, run_summary};
 pub use sketch::sketch;
 pub use table::{check_table, inspect_table, summary};

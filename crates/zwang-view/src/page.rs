@@ -3,17 +3,12 @@
 use serde_json::{Map, Value, json};
 use zwang::scene::{Frames, Scene, Vector};
 
-use crate::formula::{escaped, line, readable};
+use crate::article::{Block, article_body, filled};
+use crate::formula::escaped;
 
 const HTML: &str = include_str!("../assets/page.html");
 const CSS: &str = include_str!("../assets/page.css");
 const JS: &str = include_str!("../assets/page.js");
-
-/// Sections of formulas longer than this are folded.
-const LONG_SECTION: usize = 16;
-
-/// Sections with more LaTeX than this are folded too.
-const MUCH_LATEX: usize = 15_000;
 
 /// Lists of events longer than this are folded.
 const LONG_LIST: usize = 6;
@@ -22,12 +17,10 @@ const LONG_LIST: usize = 6;
 pub struct Page<'a> {
     /// Above everything.
     pub title: &'a str,
-    /// The model as the user wrote it.
-    pub model_text: &'a str,
     /// What the terminal shows after a run.
     pub summary: &'a str,
-    /// Headings, each with its formulas: LaTeX, one line of an `align` each, with or without `&`.
-    pub equations: &'a [(String, Vec<String>)],
+    /// The model, and the way from it to the equations of motion.
+    pub derivation: &'a [Block],
     /// What moves.
     pub scene: &'a Scene,
     /// The model's axes x, y, z as vectors of the scene.
@@ -40,8 +33,6 @@ pub struct Page<'a> {
     pub facts: &'a [(String, String)],
     /// Drawings of one quantity over another, as SVG.
     pub paths: &'a [String],
-    /// The scaled accelerations at the start, as SVG.
-    pub geometry: Option<String>,
 }
 
 /// Curves over time that share a vertical axis.
@@ -64,25 +55,13 @@ pub fn page(page: &Page) -> String {
         ("css", CSS.to_string()),
         ("events", events(page)),
         ("paths", paths(page.paths)),
-        ("equations", equations(page.equations)),
-        ("geometry", geometry(page.geometry.as_ref())),
-        ("model", model(page.model_text)),
+        ("derivation", article_body(page.derivation)),
         ("summary", summary(page.summary)),
         ("facts", facts(page.facts)),
         ("data", data(page)),
         ("js", JS.to_string()),
     ];
-    let mut out = String::new();
-    let mut rest = HTML;
-    // one pass, so that braces in what is filled in stay what they are
-    while let Some((before, after)) = rest.split_once("{{") {
-        let (name, after) = after.split_once("}}").expect("the template closes its places");
-        let (_, text) = parts.iter().find(|(n, _)| *n == name).expect("the template names known places");
-        out.push_str(before);
-        out.push_str(text);
-        rest = after;
-    }
-    out + rest
+    filled(HTML, &parts)
 }
 
 /// The drawings side by side; they are SVG of our own making, with all text in them escaped.
@@ -92,14 +71,6 @@ fn paths(drawings: &[String]) -> String {
     }
     let figure = |svg: &String| format!("<figure class=\"path\">{svg}</figure>\n");
     format!("<section id=\"paths\">\n{}</section>\n", drawings.iter().map(figure).collect::<String>())
-}
-
-/// The picture of the scaled accelerations, below the equations it belongs to.
-fn geometry(drawn: Option<&String>) -> String {
-    let Some(svg) = drawn else { return String::new() };
-    format!(
-        "<section id=\"geometry\"><h2>Geometry at the start</h2>\n<figure class=\"path\">{svg}</figure>\n</section>\n"
-    )
 }
 
 fn events(page: &Page) -> String {
@@ -119,35 +90,6 @@ fn events(page: &Page) -> String {
     )
 }
 
-fn equations(sections: &[(String, Vec<String>)]) -> String {
-    if sections.is_empty() {
-        return String::new();
-    }
-    let section = |(heading, lines): &(String, Vec<String>)| {
-        let heading = escaped(heading);
-        let lines: Vec<_> = lines.iter().map(|latex| readable(latex)).collect();
-        let formulas: String = lines.iter().map(|latex| line(latex)).collect();
-        let formulas = format!("<div class=\"formulas\">\n{formulas}</div>");
-        if lines.len() > LONG_SECTION || lines.iter().map(|l| l.len()).sum::<usize>() > MUCH_LATEX {
-            let n = lines.len();
-            let count = if n == 1 { "1 line".to_string() } else { format!("{n} lines") };
-            format!("<details><summary><h3>{heading} ({count})</h3></summary>{formulas}</details>\n")
-        } else {
-            format!("<h3>{heading}</h3>{formulas}\n")
-        }
-    };
-    let sections: String = sections.iter().map(section).collect();
-    format!("<section id=\"equations\"><h2>Equations</h2>\n{sections}</section>\n")
-}
-
-fn model(text: &str) -> String {
-    if text.trim().is_empty() {
-        return String::new();
-    }
-    let text = highlighted(text);
-    format!("<section id=\"model\"><h2>Model</h2>\n<pre class=\"model\"><code>{text}</code></pre>\n</section>\n")
-}
-
 fn summary(text: &str) -> String {
     if text.trim().is_empty() {
         return String::new();
@@ -164,47 +106,6 @@ fn facts(rows: &[(String, String)]) -> String {
     };
     let rows: String = rows.iter().map(row).collect();
     format!("<section id=\"audit\"><h2>Audit</h2>\n<div class=\"scroll\"><table>\n{rows}</table></div>\n</section>\n")
-}
-
-/// The model with the word that begins a statement, texts and comments marked.
-fn highlighted(text: &str) -> String {
-    let indent = |l: &str| l.len() - l.trim_start_matches([' ', '\t']).len();
-    let common = text.lines().filter(|l| !l.trim().is_empty()).map(indent).min().unwrap_or(0);
-    let marked = |line: &str| {
-        let line = if indent(line) >= common { &line[common..] } else { line };
-        let (statement, comment) = line.split_at(comment_start(line));
-        let word = statement.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(statement.len());
-        let mut out = String::new();
-        if word > 0 {
-            out.push_str(&format!("<span class=\"k\">{}</span>", escaped(&statement[..word])));
-        }
-        let mut rest = &statement[word..];
-        while let Some((before, after)) = rest.split_once('"')
-            && let Some((inside, behind)) = after.split_once('"')
-        {
-            out.push_str(&format!("{}<span class=\"s\">&quot;{}&quot;</span>", escaped(before), escaped(inside)));
-            rest = behind;
-        }
-        out.push_str(&escaped(rest));
-        if !comment.is_empty() {
-            out.push_str(&format!("<span class=\"c\">{}</span>", escaped(comment)));
-        }
-        out + "\n"
-    };
-    text.trim_end().lines().map(marked).collect()
-}
-
-/// Where the comment of a line begins: at a `#` outside quotes.
-fn comment_start(line: &str) -> usize {
-    let mut in_text = false;
-    for (at, c) in line.char_indices() {
-        match c {
-            '"' => in_text = !in_text,
-            '#' if !in_text => return at,
-            _ => {}
-        }
-    }
-    line.len()
 }
 
 /// The numbers of the page as JSON that is safe inside a script element.
@@ -293,16 +194,6 @@ fn rounded(x: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn statements_texts_and_comments_are_marked() {
-        let out = highlighted("  model \"A # B\" # why\n    x < 1\n");
-        assert_eq!(
-            out,
-            "<span class=\"k\">model</span> <span class=\"s\">&quot;A # B&quot;</span> \
-             <span class=\"c\"># why</span>\n  x &lt; 1\n"
-        );
-    }
 
     #[test]
     fn numbers_keep_seven_digits() {

@@ -1,16 +1,18 @@
 //! Which curves and which scene a run is shown by.
 
-use zwang::Run;
 use zwang::model::Model;
 use zwang::samples::Column;
 use zwang::scaled_accelerations;
 use zwang::scene::{Frames, Scene, Vector};
 use zwang::simulate::Pictured;
+use zwang::{Check, Run};
 use zwang_motion::Settings;
 
+use crate::article::Block;
 use crate::geometry::{GeometryNames, geometry_svg};
 use crate::page::{Page, PagePlot, page};
 use crate::plot::{Curve, Figure, Panel, Quantity, panels_by_unit, svg, typeset};
+use crate::report::facts;
 
 /// Coordinates drawn where the model asks for nothing.
 const MOST_COORDINATES: usize = 8;
@@ -100,14 +102,8 @@ fn shown(run: &Run) -> Vec<Pictured> {
     vec![Pictured { curves, versus }]
 }
 
-/// The page of a run.
-pub fn page_of(
-    run: &Run,
-    model_text: &str,
-    summary: &str,
-    equations: &[(String, Vec<String>)],
-    facts: &[(String, String)],
-) -> String {
+/// The page of a run; `derivation` as [`derivation`](crate::derivation()) writes it.
+pub fn page_of(run: &Run, derivation: &[Block], summary: &str) -> String {
     let model = &run.check.equations.model;
     let stride = run.scene.times.len().div_ceil(MOST_FRAMES).max(1);
     let axes = upright(model, run.scene.dimension);
@@ -122,22 +118,19 @@ pub fn page_of(
     let paths: Vec<String> = shown(run).iter().filter(|s| !is_time(&s.versus)).map(|s| svg(&path_figure(s))).collect();
     page(&Page {
         title,
-        model_text,
+        derivation,
         summary,
-        equations,
         scene: &scene,
         axes,
         plots: &plots,
         events: &events,
-        facts,
+        facts: &facts(run),
         paths: &paths,
-        geometry: geometry(run),
     })
 }
 
 /// The scaled accelerations at the start, where there are constraints and a plane to draw them in.
-fn geometry(run: &Run) -> Option<String> {
-    let check = &run.check;
+pub fn geometry_of(check: &Check) -> Option<String> {
     let scaled = scaled_accelerations(check, &Settings::default())?;
     // a rank decided by another tolerance would draw another picture
     if scaled.rows.is_empty() || scaled.rank != check.snapshot.found.rank {
@@ -148,7 +141,7 @@ fn geometry(run: &Run) -> Option<String> {
 }
 
 /// An event in words.
-fn told(kind: &str, name: &str) -> String {
+pub(crate) fn told(kind: &str, name: &str) -> String {
     match kind {
         "rank-drop" => format!("rank drops: {name}"),
         "switch" => name.to_string(),

@@ -6,7 +6,9 @@ use zwang::quantity::{number, rounded};
 use zwang::simulate::{Ended, ExtentValues};
 use zwang_motion::Dynamics;
 
-use crate::formula::readable;
+use crate::article::{Article, Block};
+use crate::picture::{figure, told};
+use crate::plot::{Figure, svg};
 use crate::table::{aligned, count, summary};
 
 /// Coordinates, outputs and events shown in a summary.
@@ -274,39 +276,31 @@ pub fn facts(run: &Run) -> Vec<(String, String)> {
     rows
 }
 
-/// The report as Markdown: model, equations, summary, audit.
-pub fn report(run: &Run, model_text: &str, summary: &str, equations: &[(String, Vec<String>)]) -> String {
-    let model = &run.check.equations.model;
-    let title = if model.title.is_empty() { "A motion" } else { &model.title };
-    let mut out = format!("# {}\n\n", title.replace('\n', " "));
-    let fence = fence(model_text);
-    out.push_str(&format!("{fence}zw\n{}\n{fence}\n\n## Equations\n", model_text.trim_end()));
-    for (heading, lines) in equations {
-        out.push_str(&format!("\n### {heading}\n"));
-        for line in lines.iter().map(|line| readable(line)) {
-            out.push_str(&format!("\n$$\n\\begin{{aligned}}\n{line}\n\\end{{aligned}}\n$$\n"));
+/// A run as a document: its derivation, then what came of it.
+pub fn run_article(run: &Run, derivation: Vec<Block>, summary: &str) -> Article {
+    let title = run.check.equations.model.title.clone();
+    let mut blocks = derivation;
+    blocks.push(Block::Section("The motion".into()));
+    blocks.push(Block::Picture(svg(&Figure { title: String::new(), ..figure(run) }), String::new()));
+    if !run.events.is_empty() {
+        blocks.push(Block::Part("Events".into()));
+        let line = |e: &zwang::simulate::Happening| vec![seconds(run, e.t, 9), told(e.kind, &e.name)];
+        let mut rows: Vec<Vec<String>> = run.events.iter().take(MOST_TOLD).map(line).collect();
+        if run.events.len() > MOST_TOLD {
+            rows.push(vec!["…".into(), format!("{} in all", run.events.len())]);
         }
+        blocks.push(Block::Table(vec!["time".into(), "event".into()], rows));
     }
-    out.push_str(&format!("\n## Summary\n\n```text\n{}\n```\n", summary.trim_end()));
-    out.push_str("\n## Audit\n\n| quantity | value |\n|---|---|\n");
-    for (name, value) in facts(run) {
-        out.push_str(&format!("| {} | {} |\n", cell(&name), cell(&value)));
-    }
-    out
+    blocks.push(Block::Section("Summary".into()));
+    blocks.push(Block::Code(summary.to_string()));
+    blocks.push(Block::Section("Audit".into()));
+    let rows = facts(run).into_iter().map(|(name, value)| vec![name, value]).collect();
+    blocks.push(Block::Table(vec!["quantity".into(), "value".into()], rows));
+    Article { title: if title.is_empty() { "A motion".into() } else { title }, blocks }
 }
 
-/// Backticks that the text itself does not hold.
-fn fence(text: &str) -> String {
-    let mut fence = "```".to_string();
-    while text.contains(&fence) {
-        fence.push('`');
-    }
-    fence
-}
-
-fn cell(text: &str) -> String {
-    text.replace('|', "\\|").replace('\n', " ")
-}
+/// Events of a document; more are in the data files.
+const MOST_TOLD: usize = 40;
 
 /// One run of a comparison of what is done against drift; without a run, why there is none.
 pub struct Comparison {

@@ -3,7 +3,7 @@
 use zwang::model::Level;
 use zwang::quantity::{number, rounded};
 use zwang::units::Dimension;
-use zwang::verdict::{Mobility, Velocity};
+use zwang::verdict::{Classification, Mobility, Velocity};
 use zwang::{Check, Inspection};
 use zwang_motion::Matrix;
 
@@ -13,9 +13,13 @@ use crate::lagrangian::lagrangian_lines;
 /// Coordinates and constraints in one line, then the constraints by kind.
 pub fn summary(file: &str, check: &Check) -> String {
     let model = &check.equations.model;
-    let (n, m) = (check.state.q.len(), check.equations.n_always_rows());
     let title = if model.title.is_empty() { String::new() } else { format!("  \"{}\"", model.title) };
-    let mut out = format!("{file}{title}\n");
+    format!("{file}{title}\n  {}\n{}", counts(check), kinds(check))
+}
+
+/// `4 coordinates, 3 constraint equations, 2 independent  →  2 degrees of freedom`.
+fn counts(check: &Check) -> String {
+    let (n, m) = (check.state.q.len(), check.equations.n_always_rows());
     let freedom = count(check.degrees_of_freedom(), "degree", "degrees");
     let contacts = match check.equations.model.contacts.iter().map(|c| c.rows.len()).sum() {
         0 => String::new(),
@@ -31,12 +35,7 @@ pub fn summary(file: &str, check: &Check) -> String {
         }
     };
     let known = freedoms(check);
-    out.push_str(&format!(
-        "  {}, {constraints}  →  {freedom} of freedom{known}\n",
-        count(n, "coordinate", "coordinates")
-    ));
-    out.push_str(&kinds(check));
-    out
+    format!("{}, {constraints}  →  {freedom} of freedom{known}", count(n, "coordinate", "coordinates"))
 }
 
 /// What the bare number of freedoms does not say: ` (counting says 0)`, ` here, 1 nearby`.
@@ -59,21 +58,41 @@ pub(crate) fn count(n: usize, one: &str, many: &str) -> String {
     format!("{n} {}", if n == 1 { one } else { many })
 }
 
+/// `holonomic, scleronomic, ideal`.
+pub(crate) fn kind_words(c: &Classification) -> String {
+    let mut words = vec![c.kind(), c.time.as_str()];
+    words.extend(c.velocity.map(|v| v.as_str()).filter(|v| *v != "catastatic"));
+    words.push(if c.ideal { "ideal" } else { "nonideal" });
+    if c.level == Level::Velocity {
+        words[0] = match c.integrable {
+            Some(true) => "holonomic, stated for velocities",
+            None if c.velocity != Some(Velocity::Nonlinear) => "on velocities",
+            _ => "nonholonomic",
+        };
+    }
+    words.join(", ")
+}
+
+/// What the constraints say, one sentence each: count and rank, integrability, what could be left out, what is not determined.
+pub(crate) fn verdicts(check: &Check) -> Vec<String> {
+    let mut told = counts(check);
+    told.push('\n');
+    if !check.integrability.verdict.is_empty() {
+        told.push_str(&format!("{}\n", check.integrability.verdict));
+    }
+    if !check.regular {
+        told.push_str("the mass matrix is singular; the constraints make up for it\n");
+    }
+    told.push_str(&left_out(check));
+    told.push_str(&undetermined(check));
+    told.lines().map(|line| line.trim().to_string()).filter(|line| !line.is_empty()).collect()
+}
+
 /// `rod[1], rod[2]: holonomic, scleronomic, ideal`, constraints of one kind together.
 fn kinds(check: &Check) -> String {
     let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
     for c in &check.constraints {
-        let mut words = vec![c.kind(), c.time.as_str()];
-        words.extend(c.velocity.map(|v| v.as_str()).filter(|v| *v != "catastatic"));
-        words.push(if c.ideal { "ideal" } else { "nonideal" });
-        if c.level == Level::Velocity {
-            words[0] = match c.integrable {
-                Some(true) => "holonomic, stated for velocities",
-                None if c.velocity != Some(Velocity::Nonlinear) => "on velocities",
-                _ => "nonholonomic",
-            };
-        }
-        let words = words.join(", ");
+        let words = kind_words(c);
         match groups.iter_mut().find(|(kind, _)| *kind == words) {
             Some((_, names)) => names.push(&c.name),
             None => groups.push((words, vec![&c.name])),

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 use zwang::scene::{Frames, Scene, Thing};
-use zwang_view::{Page, PagePlot, page};
+use zwang_view::{Article, Block, Page, PagePlot, Told, article_html, derivation, page};
 
 const HOSTILE: &str = "</script><b>bold</b><!-- & \u{2028} \"quoted\" 'single'";
 
@@ -41,19 +41,24 @@ fn written(scene: &Scene) -> String {
     let latex = |s: &str| s.to_string();
     page(&Page {
         title: HOSTILE,
-        model_text: HOSTILE,
         summary: HOSTILE,
-        equations: &[(
-            HOSTILE.into(),
-            vec![latex(r"\ddot{x} &= \frac{a}{b}"), latex(r"\text{</script><b>}"), latex(HOSTILE)],
-        )],
+        derivation: &[
+            Block::Section(HOSTILE.into()),
+            Block::Part(HOSTILE.into()),
+            Block::Words(format!("`{HOSTILE}` ${HOSTILE}$ {HOSTILE}")),
+            Block::List(vec![HOSTILE.into()]),
+            Block::Code(HOSTILE.into()),
+            Block::Table(vec![HOSTILE.into()], vec![vec![HOSTILE.into()]]),
+            Block::Beside(vec![(HOSTILE.into(), vec![latex(HOSTILE)])]),
+            Block::Picture("<svg></svg>".into(), HOSTILE.into()),
+            Block::Formulas(vec![latex(r"\ddot{x} &= \frac{a}{b}"), latex(r"\text{</script><b>}"), latex(HOSTILE)]),
+        ],
         scene,
         axes: AXES,
         plots: &[plot],
         events: &[(1.5, HOSTILE.into()), (f64::NAN, "never".into())],
         facts: &[(HOSTILE.into(), HOSTILE.into())],
         paths: &[],
-        geometry: None,
     })
 }
 
@@ -61,16 +66,14 @@ fn nothing() -> String {
     let scene = Scene::default();
     page(&Page {
         title: "Nothing",
-        model_text: "",
         summary: "",
-        equations: &[],
+        derivation: &[],
         scene: &scene,
         axes: AXES,
         plots: &[],
         events: &[],
         facts: &[],
         paths: &[],
-        geometry: None,
     })
 }
 
@@ -112,23 +115,11 @@ fn formulas_of_models_are_typeset() {
         let path = format!("{}/../../models/{name}.zw", env!("CARGO_MANIFEST_DIR"));
         let text = std::fs::read_to_string(path).unwrap();
         let model = zwang::read(&text, &Default::default()).model.unwrap();
-        let equations = zwang_view::equations_sections(&mut zwang::equations::Equations::derive(model));
-        assert!(equations.len() > 2, "{name}");
-        let scene = Scene::default();
-        let page = page(&Page {
-            title: name,
-            model_text: "",
-            summary: "",
-            equations: &equations,
-            scene: &scene,
-            axes: AXES,
-            plots: &[],
-            events: &[],
-            facts: &[],
-            paths: &[],
-            geometry: None,
-        });
-        assert!(page.contains("<mfrac>") && !page.contains("<code>"), "{name}");
+        let blocks = derivation(&mut zwang::equations::Equations::derive(model), &Told::default());
+        let formulas = blocks.iter().filter(|block| matches!(block, Block::Formulas(_) | Block::Beside(_))).cloned();
+        let article = Article { title: name.into(), blocks: formulas.collect() };
+        let page = article_html(&article);
+        assert!(article.blocks.len() > 4 && page.contains("<mfrac>") && !page.contains("<code>"), "{name}");
     }
 }
 

@@ -76,7 +76,8 @@ impl Printed {
         let first = &model.coordinates[0].name;
         source.push_str(&format!("mass {first}: 1\n"));
         let reading = read(&source);
-        let errors: Vec<_> = reading.diagnostics.iter().filter(|d| d.severity == zwang::diagnostic::Severity::Error).collect();
+        let errors: Vec<_> =
+            reading.diagnostics.iter().filter(|d| d.severity == zwang::diagnostic::Severity::Error).collect();
         let Some(model) = reading.model else { panic!("{source}\n{errors:#?}") };
         assert_eq!(model.outputs.len(), names.len());
         let lines = names.into_iter().zip(&model.outputs).map(|(name, output)| (name, output.expr)).collect();
@@ -95,7 +96,8 @@ impl Printed {
             words.join("_")
         };
         let plain = format!("{letter}[{}]", labels.join(", "));
-        let named = std::iter::once(letter.to_string()).chain(labels.iter().map(|l| words(l))).collect::<Vec<_>>().join("_");
+        let named =
+            std::iter::once(letter.to_string()).chain(labels.iter().map(|l| words(l))).collect::<Vec<_>>().join("_");
         self.get(&plain).or_else(|| self.get(&named)).unwrap_or(Expr::ZERO)
     }
 }
@@ -201,7 +203,9 @@ impl Comparison<'_> {
             assert!(
                 off <= allowed,
                 "{}: {what} {k} is {} in the engine, {} as printed; off by {off:e} of {allowed:e}",
-                self.name, wanted, found.value
+                self.name,
+                wanted,
+                found.value
             );
             self.n_compared += 1;
         }
@@ -253,9 +257,8 @@ fn compare_found(compared: &mut Comparison, equations: &Equations, snapshot: &Sn
     let (given, found) = (&snapshot.given, &snapshot.found);
     let M = square(&given.mass_matrix.to_dense(), n);
     let A: Vec<Vec<f64>> = given.constraint_matrix.to_dense().chunks(n).map(<[f64]>::to_vec).collect();
-    let used: Vec<usize> = (0..A.len())
-        .filter(|&k| printed.get(&format!("lambda({})", equations.rows[k].name)).is_some())
-        .collect();
+    let used: Vec<usize> =
+        (0..A.len()).filter(|&k| printed.get(&format!("lambda({})", equations.rows[k].name)).is_some()).collect();
     let rows: Vec<Vec<f64>> = used.iter().map(|&k| A[k].clone()).collect();
     let size = |v: &[f64]| v.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
     let solves = Solves::new(&M, &rows);
@@ -265,7 +268,9 @@ fn compare_found(compared: &mut Comparison, equations: &Equations, snapshot: &Sn
     let total: Vec<f64> = (0..n).map(|i| dot(&M[i], &found.qddot)).collect();
     let forces = solves.condition * size(&given.given_force).max(size(&total)).max(size(&found.constraint_force_ideal));
     let vector = |letter: &str| -> Option<Vec<Expr>> {
-        printed.get(&format!("{letter}[{}]", names[0])).map(|_| names.iter().map(|x| printed.entry(letter, &[x])).collect())
+        printed
+            .get(&format!("{letter}[{}]", names[0]))
+            .map(|_| names.iter().map(|x| printed.entry(letter, &[x])).collect())
     };
     if let Some(a) = vector("a") {
         compared.compare("a", &a, free, solves.mass * size(free));
@@ -274,7 +279,10 @@ fn compare_found(compared: &mut Comparison, equations: &Equations, snapshot: &Sn
         // e = b − A a: the terms of the row
         let terms = used.iter().map(|&k| A[k].iter().zip(free).fold(0.0_f64, |m, (x, a)| m.max((x * a).abs())));
         let scale = solves.mass * terms.fold(0.0, f64::max);
-        if printed.get(&format!("e[{}]", equations.rows.get(*used.first().unwrap_or(&0)).map_or("", |r| &r.name))).is_some() {
+        if printed
+            .get(&format!("e[{}]", equations.rows.get(*used.first().unwrap_or(&0)).map_or("", |r| &r.name)))
+            .is_some()
+        {
             compared.compare("e", &e, &wanted, scale);
         }
     }
@@ -282,7 +290,8 @@ fn compare_found(compared: &mut Comparison, equations: &Equations, snapshot: &Sn
         compared.compare("Qc", &force, &found.constraint_force_ideal, forces);
     }
     if used.len() == A.len() && !used.is_empty() {
-        let lambda: Vec<Expr> = used.iter().map(|&k| printed.get(&format!("lambda({})", equations.rows[k].name)).unwrap()).collect();
+        let lambda: Vec<Expr> =
+            used.iter().map(|&k| printed.get(&format!("lambda({})", equations.rows[k].name)).unwrap()).collect();
         compared.compare("lambda", &lambda, &found.lambda, solves.condition * size(&found.lambda));
     }
     if let Some(force) = vector("Qn") {
@@ -310,7 +319,9 @@ fn compare_found(compared: &mut Comparison, equations: &Equations, snapshot: &Sn
 /// P and N: those of the engine where they are printed as such, else M^{-½} P M^½ = M⁻¹AᵀS⁻¹A.
 fn compare_projections(compared: &mut Comparison, names: &[&str], solves: &Solves, found: &Option<Geometry>) {
     let printed = compared.printed;
-    let has = |letter: &str| names.iter().any(|x| names.iter().any(|y| printed.get(&format!("{letter}[{x}, {y}]")).is_some()));
+    let has = |letter: &str| {
+        names.iter().any(|x| names.iter().any(|y| printed.get(&format!("{letter}[{x}, {y}]")).is_some()))
+    };
     if !has("P") && !has("N") {
         return;
     }
@@ -383,7 +394,8 @@ impl Solves {
 fn inverse_and_condition(matrix: &[Vec<f64>]) -> (f64, Vec<Vec<f64>>) {
     let n = matrix.len();
     let scale: Vec<f64> = (0..n).map(|k| if matrix[k][k] > 0.0 { matrix[k][k].sqrt() } else { 1.0 }).collect();
-    let mut left: Vec<Vec<f64>> = (0..n).map(|i| (0..n).map(|j| matrix[i][j] / (scale[i] * scale[j])).collect()).collect();
+    let mut left: Vec<Vec<f64>> =
+        (0..n).map(|i| (0..n).map(|j| matrix[i][j] / (scale[i] * scale[j])).collect()).collect();
     let norm = |m: &[Vec<f64>]| m.iter().map(|row| row.iter().map(|x| x.abs()).sum()).fold(0.0, f64::max);
     let own = norm(&left);
     let mut right: Vec<Vec<f64>> = (0..n).map(|i| (0..n).map(|j| f64::from(i == j)).collect()).collect();
@@ -438,7 +450,8 @@ fn compare(name: &str, text: &str) -> usize {
         let mut way = route(RouteName::GeneralizedInverse, &settings);
         let taken = snapshot.take(&mut system, &state, &mut *way, &settings);
         let lambda = if taken.is_ok() { snapshot.found.lambda.clone() } else { vec![0.0; derived.rows.len()] };
-        let mut compared = Comparison { name, printed: &printed, inputs: inputs(&printed, &derived, &state, &lambda), n_compared: 0 };
+        let mut compared =
+            Comparison { name, printed: &printed, inputs: inputs(&printed, &derived, &state, &lambda), n_compared: 0 };
         compare_given(&mut compared, &derived, &state, &system);
         if taken.is_ok() {
             compare_found(&mut compared, &derived, &snapshot);

@@ -107,6 +107,13 @@ impl Equations {
         all.fold(0, |sum, e| sum.saturating_add(graph.cost(e)).saturating_add(2))
     }
 
+    /// Any expressions of the model, each in the shortest form found.
+    pub fn shortest(&mut self, exprs: &[Expr]) -> Vec<Expr> {
+        let graph = &mut self.model.graph;
+        let short = graph.shortest(exprs, LIMITS);
+        short.into_iter().zip(exprs).map(|(short, e)| short.unwrap_or(*e)).collect()
+    }
+
     /// All expressions that are printed.
     fn shown(&self) -> Vec<Expr> {
         let rows = self.rows.iter().chain(self.asked.iter().map(|asked| &asked.row));
@@ -144,7 +151,8 @@ impl Equations {
 
 /// Parts with the same users next to each other, as far as the order in which they are needed allows.
 fn grouped(graph: &Graph, parts: &[Expr], users: &FxHashMap<Expr, String>) -> Vec<Expr> {
-    let needs: Vec<FxHashMap<Expr, u64>> = parts.iter().map(|e| graph.occurrences(&[*e], &Default::default())).collect();
+    let needs: Vec<FxHashMap<Expr, u64>> =
+        parts.iter().map(|e| graph.occurrences(&[*e], &Default::default())).collect();
     let (mut open, mut order): (Vec<usize>, Vec<Expr>) = ((0..parts.len()).collect(), Vec::new());
     while !open.is_empty() {
         let is_ready = |k: &&usize| open.iter().all(|j| j == *k || !needs[**k].contains_key(&parts[*j]));

@@ -271,7 +271,7 @@ fn symbol(comparison: Comparison) -> &'static str {
     comparison.symbol()
 }
 
-const C_LOOKUP: &str = "
+pub(crate) const C_LOOKUP: &str = "
 // A table at x: pieces of degree 5 between its knots; not a number beyond its ends.
 static double look(int n, const double *knots, const double *pieces, double x)
 {
@@ -334,7 +334,7 @@ static inline int solve(int n, int k, double *S, double *x)
 }
 ";
 
-const RUST_LOOKUP: &str = "
+pub(crate) const RUST_LOOKUP: &str = "
 /// A table at x: pieces of degree 5 between its knots; not a number beyond its ends.
 fn look(knots: &[f64], pieces: &[f64], x: f64) -> f64 {
     let n = knots.len() - 1;

@@ -60,7 +60,8 @@ enum Mass {
 impl<'a> Solver<'a> {
     fn new(equations: &mut Equations, problem: &Problem, recorder: &'a mut Recorder) -> Option<Solver<'a>> {
         let g = &mut equations.model.graph;
-        let coordinates: Vec<Label> = equations.model.coordinates.iter().map(|c| Label::new(&c.name, g.latex(c.q))).collect();
+        let coordinates: Vec<Label> =
+            equations.model.coordinates.iter().map(|c| Label::new(&c.name, g.latex(c.q))).collect();
         let names = equations.rows.iter().chain(equations.asked.iter().map(|r| &r.row)).map(|row| row.name.clone());
         let rows = names.map(|name| Label::new(&name, format!("\\text{{{}}}", name.replace('_', "\\_")))).collect();
         let n = coordinates.len();
@@ -126,7 +127,8 @@ impl<'a> Solver<'a> {
             acting = self.with_nonideal_force(equations, problem, &mut form, &ideal)?;
         }
         form.accelerations = self.accelerations(&mut equations.model.graph, &acting, &form);
-        let has_forces = !(form.constraint_force.is_empty() && form.control.is_empty() && form.nonideal_force.is_empty());
+        let has_forces =
+            !(form.constraint_force.is_empty() && form.control.is_empty() && form.nonideal_force.is_empty());
         if problem.is_regular && has_forces {
             form.gaussian = Some(gaussian(self.recorder, &mut equations.model.graph, &form));
         }
@@ -380,7 +382,13 @@ struct Factors {
 
 impl Factors {
     /// Unknowns with few neighbours first: little fills in.
-    fn of(recorder: &mut Recorder, g: &mut Graph, mut a: Vec<Vec<Expr>>, labels: &[Label], kind: Kind) -> Option<Factors> {
+    fn of(
+        recorder: &mut Recorder,
+        g: &mut Graph,
+        mut a: Vec<Vec<Expr>>,
+        labels: &[Label],
+        kind: Kind,
+    ) -> Option<Factors> {
         let n = a.len();
         let mut open: Vec<usize> = (0..n).collect();
         let mut factors = Factors { order: Vec::new(), pivots: vec![Expr::ONE; n], lower: vec![Vec::new(); n] };
@@ -399,8 +407,10 @@ impl Factors {
                     factors.lower[i].push((k, l));
                 }
             }
-            let column: Vec<(usize, Expr)> =
-                open.iter().filter_map(|&i| factors.lower[i].last().filter(|(j, _)| *j == k).map(|(_, l)| (i, *l))).collect();
+            let column: Vec<(usize, Expr)> = open
+                .iter()
+                .filter_map(|&i| factors.lower[i].last().filter(|(j, _)| *j == k).map(|(_, l)| (i, *l)))
+                .collect();
             for (at, (i, l)) in column.iter().enumerate() {
                 for (j, other) in &column[at..] {
                     let product = g.mul(*l, *other);
@@ -415,7 +425,12 @@ impl Factors {
     }
 
     /// L⁻¹x.
-    fn forward(&self, g: &mut Graph, mut x: Vec<Expr>, mut keep: impl FnMut(&mut Graph, usize, Expr) -> Expr) -> Vec<Expr> {
+    fn forward(
+        &self,
+        g: &mut Graph,
+        mut x: Vec<Expr>,
+        mut keep: impl FnMut(&mut Graph, usize, Expr) -> Expr,
+    ) -> Vec<Expr> {
         for &i in self.order.iter().filter(|i| !self.lower[**i].is_empty()) {
             let terms: Vec<Expr> = self.lower[i].iter().map(|(j, l)| g.mul(*l, x[*j])).collect();
             let sum = g.sum(&terms);
@@ -428,7 +443,12 @@ impl Factors {
     }
 
     /// L⁻ᵀx, each entry kept.
-    fn back(&self, g: &mut Graph, mut x: Vec<Expr>, mut keep: impl FnMut(&mut Graph, usize, Expr) -> Expr) -> Vec<Expr> {
+    fn back(
+        &self,
+        g: &mut Graph,
+        mut x: Vec<Expr>,
+        mut keep: impl FnMut(&mut Graph, usize, Expr) -> Expr,
+    ) -> Vec<Expr> {
         for &i in self.order.iter().rev() {
             let mut rest = x[i];
             for k in 0..x.len() {

@@ -55,7 +55,8 @@ impl Positions {
         if held.is_empty() {
             return None;
         }
-        let entries = |rows: &mut dyn Iterator<Item = &SparseRow>| rows.flatten().map(|(_, e)| *e).collect::<Vec<Expr>>();
+        let entries =
+            |rows: &mut dyn Iterator<Item = &SparseRow>| rows.flatten().map(|(_, e)| *e).collect::<Vec<Expr>>();
         let all = entries(&mut rows.iter());
         let own = entries(&mut held.iter().map(|&k| &rows[k]));
         let residuals = held.iter().map(|&k| equations.rows[k].residual);

@@ -252,7 +252,8 @@ fn projections(equations: &mut Equations, problem: &Problem) -> Option<Projectio
         return None;
     }
     let (matrix, _) = joint(equations, &problem.rows);
-    let diagonal: Option<Vec<Expr>> = equations.mass_matrix.iter().enumerate().map(|(i, row)| diagonal(row, i)).collect();
+    let diagonal: Option<Vec<Expr>> =
+        equations.mass_matrix.iter().enumerate().map(|(i, row)| diagonal(row, i)).collect();
     let roots: Vec<Expr> = match &diagonal {
         Some(masses) if masses.iter().all(|m| *m == masses[0]) => vec![Expr::ONE; n],
         Some(masses) => masses.iter().map(|m| equations.model.graph.sqrt(*m)).collect(),

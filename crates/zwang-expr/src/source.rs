@@ -1,0 +1,246 @@
+//! Expressions as source code of other languages, in the form in which they are printed.
+
+use rustc_hash::FxHashMap;
+
+use crate::graph::Graph;
+use crate::node::{Comparison, Expr, Function, Function2, Node, TableId};
+use crate::number::Number;
+use crate::print::{Level, MAX_WRITTEN, tightness};
+use crate::terms::{Item, Names, Quotient, Style, Term, terms, written_size};
+
+/// What a language writes: text, and operands in it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Piece {
+    /// As it stands.
+    Text(String),
+    /// An operand between brackets or commas, where anything may stand.
+    Inside(Expr),
+    /// An operand that something follows or precedes directly: in brackets unless it is a name, a number or a call.
+    Tight(Expr),
+}
+
+impl Piece {
+    /// `name(x, y)`.
+    pub fn call(name: &str, arguments: &[Expr]) -> Vec<Piece> {
+        let mut pieces = vec![Piece::Text(format!("{name}("))];
+        for (k, &x) in arguments.iter().enumerate() {
+            if k > 0 {
+                pieces.push(Piece::Text(", ".into()));
+            }
+            pieces.push(Piece::Inside(x));
+        }
+        pieces.push(Piece::Text(")".into()));
+        pieces
+    }
+}
+
+/// How a language writes what formulas are made of. Sums, products and quotients are the same in all of them.
+///
+/// What the methods give must hold together as a name does, a power as tightly as [`Notation::POWER_IS_TIGHT`] says.
+/// `is_constant` tells that an operand contains no symbol.
+pub trait Notation {
+    /// Whether a power holds together as a name does, like a call; else only as tightly as `x**2`.
+    const POWER_IS_TIGHT: bool;
+
+    /// A number ≥ 0, given by its exact decimal: `2`, `0.35`, `1e-9`.
+    fn number(&self, decimal: &str) -> String;
+
+    /// A ratio of integers that stands alone; none if it is written as a quotient.
+    fn ratio(&self, numerator: &str, denominator: &str) -> Option<String>;
+
+    /// π.
+    fn pi(&self) -> String;
+
+    /// The base to a number > 0 other than one; one half is the root.
+    fn power(&self, base: Expr, is_constant: bool, exponent: &Number) -> Vec<Piece>;
+
+    /// The base to any exponent.
+    fn general_power(&self, base: Expr, is_constant: bool, exponent: Expr) -> Vec<Piece>;
+
+    /// A function of one argument.
+    fn apply(&self, f: Function, x: Expr, is_constant: bool) -> Vec<Piece>;
+
+    /// A function of two arguments.
+    fn apply2(&self, f: Function2, x: Expr, y: Expr) -> Vec<Piece>;
+
+    /// A table at an argument.
+    fn look(&self, table: TableId, x: Expr) -> Vec<Piece>;
+
+    /// `then` where left and right compare so, else `otherwise`.
+    fn select(&self, comparison: Comparison, compared: [Expr; 2], then: Expr, otherwise: Expr) -> Vec<Piece>;
+}
+
+/// Why an expression cannot be written.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Unwritable {
+    /// A symbol has no name in the code.
+    Symbol(Expr),
+    /// It is longer than anybody would read.
+    TooLong,
+}
+
+impl Graph {
+    /// The expression in another language; symbols, and whatever else has a name, by their `names`.
+    pub fn source<N: Notation>(&self, e: Expr, names: &Names, notation: &N) -> Result<String, Unwritable> {
+        if written_size(self, e, names) > MAX_WRITTEN as u64 {
+            return Err(Unwritable::TooLong);
+        }
+        let style = Style::new(names);
+        let mut writer = Writer { graph: self, style: &style, notation, constant: FxHashMap::default() };
+        let mut out = String::new();
+        let mut stack = vec![Task::Write(e, Level::Sum)];
+        let mut tasks = Vec::new();
+        while let Some(task) = stack.pop() {
+            match task {
+                Task::Text(text) => out.push_str(&text),
+                Task::Write(e, level) => {
+                    writer.write(e, level, &mut tasks)?;
+                    stack.extend(tasks.drain(..).rev());
+                }
+            }
+        }
+        Ok(out)
+    }
+}
+
+/// What remains to be written: a stack instead of recursion.
+enum Task {
+    Text(String),
+    Write(Expr, Level),
+}
+
+struct Writer<'a, N> {
+    graph: &'a Graph,
+    style: &'a Style<'a>,
+    notation: &'a N,
+    /// whether an expression is without symbols, as far as that was asked
+    constant: FxHashMap<Expr, bool>,
+}
+
+impl<N: Notation> Writer<'_, N> {
+    /// The tasks that write `e`.
+    fn write(&mut self, e: Expr, level: Level, out: &mut Vec<Task>) -> Result<(), Unwritable> {
+        if let Some(name) = self.style.names.get(&e) {
+            out.push(Task::Text(name.clone()));
+            return Ok(());
+        }
+        let pieces = match self.graph.node(e) {
+            Node::Symbol(_) => return Err(Unwritable::Symbol(e)),
+            Node::Pi => vec![Piece::Text(self.notation.pi())],
+            Node::Apply(f, x) => self.notation.apply(f, x, self.is_constant(x)),
+            Node::Apply2(f, x, y) => self.notation.apply2(f, x, y),
+            Node::Look(table, x) => self.notation.look(table, x),
+            Node::Pow(u, v) if !self.graph.is_number(v) => {
+                let pieces = self.notation.general_power(u, self.is_constant(u), v);
+                self.bracketed(out, !N::POWER_IS_TIGHT && level > Level::Power, |_, out| push(out, pieces));
+                return Ok(());
+            }
+            Node::Select { comparison, left, right, then, otherwise } => {
+                self.notation.select(comparison, [left, right], then, otherwise)
+            }
+            Node::Number(_) | Node::Add(..) | Node::Mul(..) | Node::Pow(..) => {
+                self.write_sum(e, level, out);
+                return Ok(());
+            }
+        };
+        push(out, pieces);
+        Ok(())
+    }
+
+    fn write_sum(&mut self, e: Expr, level: Level, out: &mut Vec<Task>) {
+        let terms = terms(self.graph, e, self.style);
+        let tight = match &terms[..] {
+            [] => Level::Atom,
+            [only] if self.ratio(only).is_some() && !only.coefficient.is_negative() => Level::Atom,
+            [only] => match tightness(&only.clone().quotient()) {
+                Level::Power if N::POWER_IS_TIGHT => Level::Atom,
+                other => other,
+            },
+            _ => Level::Sum,
+        };
+        if terms.is_empty() {
+            out.push(Task::Text(self.notation.number("0")));
+        }
+        self.bracketed(out, level > tight, |writer, out| {
+            for (k, term) in terms.into_iter().enumerate() {
+                let signs = [["", " + "], ["-", " - "]];
+                let sign = signs[usize::from(term.coefficient.is_negative())][usize::from(k > 0)];
+                out.push(Task::Text(sign.into()));
+                match writer.ratio(&term) {
+                    Some(ratio) => out.push(Task::Text(ratio)),
+                    None => writer.quotient(out, &term.quotient()),
+                }
+            }
+        });
+    }
+
+    /// A term that is nothing but a ratio, as the language writes those.
+    fn ratio(&self, term: &Term) -> Option<String> {
+        if !term.factors.is_empty() || term.coefficient.is_integer() {
+            return None;
+        }
+        let size = term.coefficient.abs();
+        self.notation.ratio(&size.numerator().to_string(), &size.denominator().to_string())
+    }
+
+    /// above/below without the sign.
+    fn quotient(&mut self, out: &mut Vec<Task>, term: &Quotient) {
+        self.product(out, &term.above);
+        if !term.below.is_empty() {
+            out.push(Task::Text("/".into()));
+            self.bracketed(out, term.below.len() > 1, |writer, out| writer.product(out, &term.below));
+        }
+    }
+
+    fn product(&mut self, out: &mut Vec<Task>, items: &[Item]) {
+        if items.is_empty() {
+            out.push(Task::Text(self.notation.number("1")));
+        }
+        for (k, item) in items.iter().enumerate() {
+            if k > 0 {
+                out.push(Task::Text("*".into()));
+            }
+            match item {
+                Item::Number(number) => out.push(Task::Text(self.notation.number(number))),
+                Item::Power(base, n) if n.is_one() => out.push(Task::Write(*base, Level::Power)),
+                Item::Power(base, n) => push(out, self.notation.power(*base, self.is_constant(*base), n)),
+            }
+        }
+    }
+
+    fn bracketed(&mut self, out: &mut Vec<Task>, needed: bool, inside: impl FnOnce(&mut Self, &mut Vec<Task>)) {
+        if needed {
+            out.push(Task::Text("(".into()));
+        }
+        inside(self, out);
+        if needed {
+            out.push(Task::Text(")".into()));
+        }
+    }
+
+    /// Whether no symbol is in it.
+    fn is_constant(&mut self, e: Expr) -> bool {
+        let mut stack = vec![(e, false)];
+        while let Some((x, operands_done)) = stack.pop() {
+            let operands = self.graph.node(x).operands();
+            if operands_done {
+                let constant = operands.iter().all(|y| self.constant[y]);
+                self.constant.insert(x, constant);
+            } else if self.style.names.contains_key(&x) || self.graph.is_symbol(x) {
+                self.constant.insert(x, false);
+            } else if !self.constant.contains_key(&x) {
+                stack.push((x, true));
+                stack.extend(operands.iter().map(|&y| (y, false)));
+            }
+        }
+        self.constant[&e]
+    }
+}
+
+fn push(out: &mut Vec<Task>, pieces: Vec<Piece>) {
+    out.extend(pieces.into_iter().map(|piece| match piece {
+        Piece::Text(text) => Task::Text(text),
+        Piece::Inside(x) => Task::Write(x, Level::Sum),
+        Piece::Tight(x) => Task::Write(x, Level::Atom),
+    }));
+}

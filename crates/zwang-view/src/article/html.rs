@@ -1,0 +1,150 @@
+//! Documents as HTML, with formulas as MathML that browsers typeset without help.
+
+use super::{Article, Block, Run, runs};
+use crate::formula::{escaped, formula, line, readable};
+
+const HTML: &str = include_str!("../../assets/article.html");
+const CSS: &str = include_str!("../../assets/page.css");
+
+/// Groups of formulas longer than this are folded.
+const LONG_GROUP: usize = 24;
+
+/// Groups with more LaTeX than this are folded too.
+const MUCH_LATEX: usize = 15_000;
+
+/// The document as a page of its own that needs nothing else.
+pub fn article_html(article: &Article) -> String {
+    let parts = [("title", escaped(&article.title)), ("css", CSS.to_string()), ("body", body(&article.blocks))];
+    filled(HTML, &parts)
+}
+
+/// A template with its places filled.
+pub(crate) fn filled(template: &str, parts: &[(&str, String)]) -> String {
+    let mut out = String::new();
+    let mut rest = template;
+    // one pass, so that braces in what is filled in stay what they are
+    while let Some((before, after)) = rest.split_once("{{") {
+        let (name, after) = after.split_once("}}").expect("the template closes its places");
+        let (_, text) = parts.iter().find(|(n, _)| *n == name).expect("the template names known places");
+        out.push_str(before);
+        out.push_str(text);
+        rest = after;
+    }
+    out + rest
+}
+
+/// The blocks alone.
+pub(crate) fn body(blocks: &[Block]) -> String {
+    blocks.iter().map(written).collect()
+}
+
+fn written(block: &Block) -> String {
+    match block {
+        Block::Section(title) => format!("<h2>{}</h2>\n", words(title)),
+        Block::Part(title) => format!("<h3>{}</h3>\n", words(title)),
+        Block::Words(text) => format!("<p>{}</p>\n", words(text)),
+        Block::List(lines) => {
+            let items: String = lines.iter().map(|line| format!("<li>{}</li>\n", words(line))).collect();
+            format!("<ul>\n{items}</ul>\n")
+        }
+        Block::Formulas(lines) => formulas(lines),
+        Block::Beside(groups) => {
+            let group = |(title, lines): &(String, Vec<String>)| {
+                format!("<div class=\"group\"><h3>{}</h3>\n{}</div>\n", words(title), formulas(lines))
+            };
+            format!("<div class=\"beside\">\n{}</div>\n", groups.iter().map(group).collect::<String>())
+        }
+        Block::Code(text) => format!("<pre class=\"model\"><code>{}</code></pre>\n", highlighted(text)),
+        Block::Table(head, rows) => table(head, rows),
+        Block::Picture(svg, caption) => {
+            format!("<figure class=\"path\">{svg}<figcaption>{}</figcaption></figure>\n", words(caption))
+        }
+    }
+}
+
+fn words(text: &str) -> String {
+    let run = |run: Run| match run {
+        Run::Plain(text) => escaped(text),
+        Run::Name(name) => format!("<code>{}</code>", escaped(name)),
+        Run::Formula(latex) => formula(latex).replacen(" displaystyle=\"true\"", "", 1),
+    };
+    runs(text).into_iter().map(run).collect()
+}
+
+fn formulas(lines: &[String]) -> String {
+    let readable: Vec<_> = lines.iter().map(|latex| readable(latex)).collect();
+    let set: String = readable.iter().map(|latex| line(latex)).collect();
+    let set = format!("<div class=\"formulas\">\n{set}</div>\n");
+    if lines.len() > LONG_GROUP || readable.iter().map(|l| l.len()).sum::<usize>() > MUCH_LATEX {
+        return format!("<details><summary>{} formulas</summary>\n{set}</details>\n", lines.len());
+    }
+    set
+}
+
+fn table(head: &[String], rows: &[Vec<String>]) -> String {
+    let cells = |tag: &str, row: &[String]| -> String {
+        row.iter().map(|cell| format!("<{tag}>{}</{tag}>", words(cell))).collect()
+    };
+    let head = match head.is_empty() {
+        true => String::new(),
+        false => format!("<tr>{}</tr>\n", cells("th", head)),
+    };
+    let rows: String = rows.iter().map(|row| format!("<tr>{}</tr>\n", cells("td", row))).collect();
+    format!("<div class=\"scroll\"><table>\n{head}{rows}</table></div>\n")
+}
+
+/// The model with the word that begins a statement, texts and comments marked.
+fn highlighted(text: &str) -> String {
+    let indent = |l: &str| l.len() - l.trim_start_matches([' ', '\t']).len();
+    let common = text.lines().filter(|l| !l.trim().is_empty()).map(indent).min().unwrap_or(0);
+    let marked = |line: &str| {
+        let line = if indent(line) >= common { &line[common..] } else { line };
+        let (statement, comment) = line.split_at(comment_start(line));
+        let word = statement.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(statement.len());
+        let mut out = String::new();
+        if word > 0 {
+            out.push_str(&format!("<span class=\"k\">{}</span>", escaped(&statement[..word])));
+        }
+        let mut rest = &statement[word..];
+        while let Some((before, after)) = rest.split_once('"')
+            && let Some((inside, behind)) = after.split_once('"')
+        {
+            out.push_str(&format!("{}<span class=\"s\">&quot;{}&quot;</span>", escaped(before), escaped(inside)));
+            rest = behind;
+        }
+        out.push_str(&escaped(rest));
+        if !comment.is_empty() {
+            out.push_str(&format!("<span class=\"c\">{}</span>", escaped(comment)));
+        }
+        out + "\n"
+    };
+    text.trim_end().lines().map(marked).collect()
+}
+
+/// Where the comment of a line begins: at a `#` outside quotes.
+fn comment_start(line: &str) -> usize {
+    let mut in_text = false;
+    for (at, c) in line.char_indices() {
+        match c {
+            '"' => in_text = !in_text,
+            '#' if !in_text => return at,
+            _ => {}
+        }
+    }
+    line.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statements_texts_and_comments_are_marked() {
+        let out = highlighted("  model \"A # B\" # why\n    x < 1\n");
+        assert_eq!(
+            out,
+            "<span class=\"k\">model</span> <span class=\"s\">&quot;A # B&quot;</span> \
+             <span class=\"c\"># why</span>\n  x &lt; 1\n"
+        );
+    }
+}

@@ -1,0 +1,255 @@
+//! Documents as LaTeX that compiles as it is.
+
+use super::tikz::tikz;
+use super::{Article, Block, Run, runs, sides};
+use crate::formula::{broken, readable, width};
+
+const HEAD: &str = r"\documentclass[11pt,a4paper]{article}
+\usepackage[T1]{fontenc}
+\usepackage[utf8]{inputenc}
+\usepackage{lmodern}
+\usepackage[margin=25mm]{geometry}
+\usepackage{amsmath,amssymb,graphicx,array,booktabs,longtable,tikz}
+\allowdisplaybreaks
+\setlength{\parindent}{0pt}
+\setlength{\parskip}{0.6em}
+\setlength{\LTleft}{0pt}
+\setlength{\LTpre}{0.4em}
+\setlength{\LTpost}{0.4em}
+\setlength{\emergencystretch}{3em}
+% a formula that is wider than its part of the page is made smaller
+\newcommand{\fit}[2]{\setbox0=\hbox{$\displaystyle{}#2$}%
+  \ifdim\wd0>#1\linewidth\resizebox{#1\linewidth}{!}{\box0}\else\box0\fi}
+";
+
+/// Symbols in a row of a formula, beyond which it is broken.
+const WIDEST: usize = 60;
+
+/// Rows of formulas with more symbols than this may be wider than the page.
+const WIDE: usize = 44;
+
+/// Symbols that may stand left of where formulas are aligned.
+const LONGEST_LEFT: usize = 16;
+
+/// How wide a symbol is at most, as a part of the page.
+const WIDTH_OF_SYMBOL: f64 = 0.018;
+
+/// The document as LaTeX.
+pub fn article_latex(article: &Article) -> String {
+    let mut out = format!("% written by zwang {}\n{HEAD}", env!("CARGO_PKG_VERSION"));
+    out.push_str(&format!("\\begin{{document}}\n{{\\LARGE\\bfseries {}\\par}}\n", text(&article.title)));
+    for block in &article.blocks {
+        // a formula belongs to the paragraph before it
+        if !matches!(block, Block::Formulas(_)) {
+            out.push('\n');
+        }
+        out.push_str(&written(block));
+    }
+    out + "\n\\end{document}\n"
+}
+
+fn written(block: &Block) -> String {
+    match block {
+        Block::Section(title) => format!("\\section*{{{}}}\n", words(title)),
+        Block::Part(title) => format!("\\subsection*{{{}}}\n", words(title)),
+        Block::Words(text) => format!("{}\n", words(text)),
+        Block::List(lines) => {
+            let items: String = lines.iter().map(|line| format!("  \\item {}\n", words(line))).collect();
+            format!("\\begin{{itemize}}\n{items}\\end{{itemize}}\n")
+        }
+        Block::Formulas(lines) => formulas(lines),
+        Block::Beside(groups) => {
+            let group = |(title, lines): &(String, Vec<String>)| {
+                format!("\\subsection*{{{}}}\n{}", words(title), formulas(lines))
+            };
+            groups.iter().map(group).collect()
+        }
+        Block::Code(text) => code(text),
+        Block::Table(head, rows) => table(head, rows),
+        Block::Picture(svg, caption) => {
+            format!("\\begin{{center}}\n{}\n\\par\\smallskip\\small {}\n\\end{{center}}\n", tikz(svg), words(caption))
+        }
+    }
+}
+
+fn formulas(lines: &[String]) -> String {
+    let lines: Vec<_> = lines.iter().map(|line| readable(line)).collect();
+    // one long left side would push all the rest off the page
+    let is_aligned = lines.iter().all(|line| sides(line).0.is_none_or(|left| width(left) <= LONGEST_LEFT));
+    let lefts = lines.iter().filter_map(|line| sides(line).0.filter(|_| is_aligned).map(width));
+    let room = 0.96 - WIDTH_OF_SYMBOL * lefts.max().unwrap_or(0) as f64;
+    let rows: Vec<String> = lines.iter().flat_map(|line| formula_rows(line, is_aligned, room)).collect();
+    format!("\\begin{{align*}}\n{}\n\\end{{align*}}\n", rows.join(" \\\\\n"))
+}
+
+/// The rows of one formula, which has a part of the width of the page: a long sum goes on below.
+fn formula_rows(line: &str, is_aligned: bool, room: f64) -> Vec<String> {
+    let (left, right) = match sides(line) {
+        (Some(left), right) if is_aligned => (format!("{} ", anywhere(left)), right.to_string()),
+        (Some(left), right) => (String::new(), format!("{left} {right}")),
+        (None, right) => (String::new(), right.to_string()),
+    };
+    let row = |(k, part): (usize, &String)| {
+        let part = anywhere(part.trim());
+        let part = if width(&part) > WIDE { format!("\\fit{{{room:.2}}}{{{part}}}") } else { part };
+        if k == 0 { format!("  {left}&{part}") } else { format!("  &\\quad {part}") }
+    };
+    broken(&right, WIDEST).iter().enumerate().map(row).collect()
+}
+
+fn words(written: &str) -> String {
+    let run = |run: Run| match run {
+        Run::Plain(plain) => text(plain),
+        Run::Name(name) => format!("\\texttt{{{}}}", text(name)),
+        Run::Formula(latex) => format!("${}$", anywhere(latex)),
+    };
+    runs(written).into_iter().map(run).collect()
+}
+
+/// Text line by line in the letters of a typewriter.
+fn code(written: &str) -> String {
+    let line = |line: &str| match line.trim_end() {
+        "" => "\\mbox{}".to_string(),
+        line => text(line).replace("  ", "~~"),
+    };
+    let lines: Vec<String> = written.trim_end().lines().map(line).collect();
+    format!("{{\\small\\ttfamily\\raggedright\\setlength{{\\parskip}}{{0pt}}\n{}\n\\par}}\n", lines.join("\\\\\n"))
+}
+
+fn table(head: &[String], rows: &[Vec<String>]) -> String {
+    let n = rows.iter().map(Vec::len).chain([head.len()]).max().unwrap_or(1).max(1);
+    // the last column takes the room that is left and breaks its lines
+    let room = [0.95, 0.62, 0.5, 0.4].get(n - 1).copied().unwrap_or(0.3);
+    let columns = format!("{}>{{\\raggedright\\arraybackslash}}p{{{room}\\linewidth}}", "l".repeat(n - 1));
+    let line = |cells: &[String]| {
+        let cells: Vec<String> = (0..n).map(|k| cells.get(k).map_or(String::new(), |c| words(c))).collect();
+        format!("{} \\\\\n", cells.join(" & "))
+    };
+    let head = if head.is_empty() { String::new() } else { format!("{}\\midrule\n", line(head)) };
+    let rows: String = rows.iter().map(|row| line(row)).collect();
+    format!(
+        "{{\\small\\begin{{longtable}}{{@{{}}{columns}@{{}}}}\n\\toprule\n{head}{rows}\\bottomrule\n\\end{{longtable}}}}\n"
+    )
+}
+
+/// Plain text, with the letters that LaTeX would misread written as commands.
+pub(super) fn text(plain: &str) -> String {
+    let mut out = String::with_capacity(plain.len());
+    let mut rest = plain.chars().peekable();
+    while let Some(c) = rest.next() {
+        // dots above a letter
+        if let Some(dots) = rest.next_if(|next| matches!(next, '\u{307}' | '\u{308}')) {
+            let accent = if dots == '\u{307}' { "dot" } else { "ddot" };
+            out.push_str(&format!("\\ensuremath{{\\{accent}{{{}}}}}", letter(c)));
+            continue;
+        }
+        match c {
+            '\\' => out.push_str("\\textbackslash{}"),
+            '{' | '}' | '$' | '&' | '#' | '%' | '_' => {
+                out.push('\\');
+                out.push(c);
+            }
+            '^' => out.push_str("\\textasciicircum{}"),
+            '~' => out.push_str("\\textasciitilde{}"),
+            '<' | '>' | '|' => out.push_str(&format!("${c}$")),
+            // straight quotes and hyphens as typed, without ligatures
+            '"' => out.push_str("\\textquotedbl{}"),
+            '\'' => out.push_str("\\textquotesingle{}"),
+            '`' => out.push_str("\\textasciigrave{}"),
+            '-' => out.push_str("-{}"),
+            '\n' | '\t' => out.push(' '),
+            c if c.is_control() => {}
+            c => out.push_str(&letter(c)),
+        }
+    }
+    out
+}
+
+/// A formula whose letters beyond ASCII are commands.
+fn anywhere(latex: &str) -> String {
+    latex.chars().map(letter).collect()
+}
+
+/// A letter as LaTeX can set it, in text and in formulas.
+fn letter(c: char) -> String {
+    const SYMBOLS: [(char, &str); 30] = [
+        ('′', "{}'"),
+        ('″', "{}''"),
+        ('·', "\\cdot"),
+        ('×', "\\times"),
+        ('−', "-"),
+        ('±', "\\pm"),
+        ('≤', "\\le"),
+        ('≥', "\\ge"),
+        ('≠', "\\ne"),
+        ('≈', "\\approx"),
+        ('→', "\\to"),
+        ('∞', "\\infty"),
+        ('∂', "\\partial"),
+        ('√', "\\surd"),
+        ('∈', "\\in"),
+        ('∧', "\\wedge"),
+        ('½', "\\tfrac12"),
+        ('°', "{}^\\circ"),
+        ('…', "\\ldots"),
+        ('⁺', "{}^+"),
+        ('⁻', "{}^-"),
+        ('ᵀ', "{}^{\\mathsf T}"),
+        ('ᶜ', "{}^c"),
+        ('ᵢ', "{}_i"),
+        ('ₙ', "{}_n"),
+        ('ₛ', "{}_s"),
+        ('²', "{}^2"),
+        ('³', "{}^3"),
+        ('¹', "{}^1"),
+        ('⁰', "{}^0"),
+    ];
+    let in_formula = |command: &str| format!("\\ensuremath{{{command}}}");
+    match c {
+        c if c.is_ascii() => c.to_string(),
+        '“' | '”' => "\\textquotedbl{}".into(),
+        '‘' | '’' => "\\textquotesingle{}".into(),
+        '–' => "--".into(),
+        '\u{2061}' | '\u{feff}' => String::new(),
+        '⁴'..='⁹' => in_formula(&format!("{{}}^{}", c as u32 - '⁰' as u32)),
+        '₀'..='₉' => in_formula(&format!("{{}}_{}", c as u32 - '₀' as u32)),
+        // what the fonts of T1 have
+        '\u{c0}'..='\u{17f}' => format!("\\text{{{c}}}"),
+        c => match SYMBOLS.iter().find(|(symbol, _)| *symbol == c) {
+            Some((_, command)) => in_formula(command),
+            None => match zwang::latex_name(&c.to_string()) {
+                greek if greek.starts_with('\\') => in_formula(&greek),
+                _ => format!("\\text{{[U+{:04X}]}}", c as u32),
+            },
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_latex_would_misread_is_a_command() {
+        assert_eq!(text("50% of a_1 & #2"), "50\\% of a\\_1 \\& \\#2");
+        assert_eq!(text("θ′ ≤ ж"), "\\ensuremath{\\theta}\\ensuremath{{}'} \\ensuremath{\\le} \\text{[U+0436]}");
+        assert!(text("\\{}^~<'\"`").is_ascii());
+    }
+
+    #[test]
+    fn braces_are_closed_in_every_block() {
+        let article = Article {
+            title: "50% {".into(),
+            blocks: vec![
+                Block::Words("of `a_b` and $x^2$ }".into()),
+                Block::Formulas(vec!["x &= y".into(), "\\begin{cases} a & b \\end{cases}".into()]),
+                Block::Table(vec!["a".into(), "b".into()], vec![vec!["1".into(), "{".into()]]),
+                Block::Code("mass m: 1 # kg {\n\n  x".into()),
+            ],
+        };
+        let out = article_latex(&article);
+        let plain = out.replace("\\{", "").replace("\\}", "");
+        assert_eq!(plain.matches('{').count(), plain.matches('}').count(), "{out}");
+        assert_eq!(out.matches("\\begin").count(), out.matches("\\end").count());
+    }
+}

@@ -1,0 +1,101 @@
+//! A document as a list of blocks, written as HTML, LaTeX or Markdown.
+//!
+//! Words may hold `names` in backticks and formulas between dollars, as in Markdown; every writer sets them in its own way.
+
+mod html;
+mod latex;
+mod markdown;
+mod tikz;
+
+pub use html::article_html;
+pub(crate) use html::{body as article_body, filled};
+pub use latex::article_latex;
+pub use markdown::article_markdown;
+
+/// A document.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Article {
+    /// Above everything, plain text.
+    pub title: String,
+    /// What follows, in order.
+    pub blocks: Vec<Block>,
+}
+
+/// A piece of a document.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Block {
+    /// A section.
+    Section(String),
+    /// A part of a section.
+    Part(String),
+    /// A paragraph.
+    Words(String),
+    /// Lines of a list.
+    List(Vec<String>),
+    /// Formulas below each other: LaTeX, each with at most one `&` outside matrices, where they are aligned.
+    Formulas(Vec<String>),
+    /// Groups of formulas beside each other where there is room, each with a heading.
+    Beside(Vec<(String, Vec<String>)>),
+    /// Text as it is typed.
+    Code(String),
+    /// Rows of cells below a head, which may be empty.
+    Table(Vec<String>, Vec<Vec<String>>),
+    /// A drawing as SVG of our own making, and what it shows.
+    Picture(String, String),
+}
+
+/// A stretch of words.
+#[derive(Copy, Clone, Debug, PartialEq)]
+enum Run<'t> {
+    Plain(&'t str),
+    Name(&'t str),
+    Formula(&'t str),
+}
+
+/// Words taken apart at backticks and dollars; a mark that is not closed stands for itself.
+fn runs(words: &str) -> Vec<Run<'_>> {
+    let mut runs = Vec::new();
+    let mut rest = words;
+    while let Some(at) = rest.find(['`', '$']) {
+        let (before, marked) = rest.split_at(at);
+        let mark = &marked[..1];
+        let Some(end) = marked[1..].find(mark) else { break };
+        let inside = &marked[1..=end];
+        runs.extend((!before.is_empty()).then_some(Run::Plain(before)));
+        runs.push(if mark == "`" { Run::Name(inside) } else { Run::Formula(inside) });
+        rest = &marked[end + 2..];
+    }
+    runs.extend((!rest.is_empty()).then_some(Run::Plain(rest)));
+    runs
+}
+
+/// A line of an `align` apart: what stands left of its `&`, and the rest; none where it has no `&` of its own.
+fn sides(line: &str) -> (Option<&str>, &str) {
+    let line = line.trim();
+    let outside = line.find("\\begin").unwrap_or(line.len());
+    match line[..outside].find('&') {
+        Some(at) => (Some(line[..at].trim()), line[at + 1..].trim()),
+        None => (None, line),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_hold_names_and_formulas() {
+        assert_eq!(
+            runs("of `x` and $y^2$, 5 $"),
+            [Run::Plain("of "), Run::Name("x"), Run::Plain(" and "), Run::Formula("y^2"), Run::Plain(", 5 $")]
+        );
+        assert_eq!(runs("``"), [Run::Name("")]);
+        assert_eq!(runs(""), []);
+    }
+
+    #[test]
+    fn only_the_first_mark_outside_matrices_aligns() {
+        assert_eq!(sides("a &= b"), (Some("a"), "= b"));
+        assert_eq!(sides(r"\begin{cases} a & b \end{cases}"), (None, r"\begin{cases} a & b \end{cases}"));
+    }
+}

@@ -1,0 +1,138 @@
+//! The printed formulas as source code to read and to use: Rust, C, Python with NumPy, SymPy.
+//!
+//! Unlike [`code`](crate::code()), which writes one fast function, this keeps the formulas as they are printed, with the
+//! model's own names.
+
+mod c;
+mod functions;
+mod names;
+mod numpy;
+mod parts;
+mod quantity;
+mod rust;
+mod sympy;
+
+use std::fmt::Write;
+
+use zwang::equations::Equations;
+use zwang::{ascii_name, closed_form};
+
+use functions::write_functions;
+use names::Names;
+use parts::Parts;
+use quantity::{Quantity, quantities};
+
+/// A language that formulas are written in.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum FormulaLanguage {
+    /// Rust, without dependencies.
+    Rust,
+    /// C99, for any compiler with `math.h`.
+    C,
+    /// Python 3 with NumPy, for one state or for many at once.
+    NumPy,
+    /// Python 3 with SymPy: exact expressions, no numbers.
+    SymPy,
+}
+
+/// M, Q, A, b and the closed forms as source code; `name` is what the file is called without its ending.
+///
+/// Contacts and friction that sticks hold only at times and are left out; the file says so.
+pub fn equations_code(equations: &mut Equations, language: FormulaLanguage, name: &str) -> String {
+    let mut always = equations.always();
+    let at_times = equations.model.only_at_times();
+    let mut printed = always.as_mut().unwrap_or(equations).printed();
+    let closed = closed_form(&mut printed);
+    let quantities = quantities(&printed, closed.as_ref());
+    let parts = Parts::new(&printed, closed.as_ref());
+    let names = Names::new(&printed, &parts, language);
+    let has_closed_form = closed.is_some();
+    let sheet =
+        Sheet { name: ascii_name(name), equations: &printed, quantities, parts, names, has_closed_form, at_times };
+    match language {
+        FormulaLanguage::Rust => write_functions(&sheet, &rust::Rust),
+        FormulaLanguage::C => write_functions(&sheet, &c::C { name: sheet.name.clone() }),
+        FormulaLanguage::NumPy => write_functions(&sheet, &numpy::NumPy),
+        FormulaLanguage::SymPy => sympy::write(&sheet),
+    }
+}
+
+/// All that is written, in any language.
+struct Sheet<'e> {
+    /// What the file is called.
+    name: String,
+    equations: &'e Equations,
+    quantities: Vec<Quantity>,
+    parts: Parts,
+    names: Names,
+    has_closed_form: bool,
+    /// What holds only at times, and is not written.
+    at_times: Vec<String>,
+}
+
+impl Sheet<'_> {
+    /// What it is, in the order in which a reader needs it.
+    fn head(&self) -> String {
+        let model = &self.equations.model;
+        let title = if model.title.is_empty() { &self.name } else { &model.title };
+        let mut out = format!(
+            "{title}: the equations of motion as formulas.\nWritten by zwang {}; all values in SI units.\n\n",
+            env!("CARGO_PKG_VERSION")
+        );
+        let (rows, asked) = (&self.equations.rows, &self.equations.asked);
+        out += "    M q'' = Q";
+        out += if rows.is_empty() { "" } else { " + A^T lambda" };
+        out += if self.equations.nonideal_force.is_empty() { "" } else { " + Qn" };
+        out += if asked.is_empty() { "" } else { " + u" };
+        out += if rows.is_empty() { "" } else { ",   A q'' = b" };
+        out += if asked.is_empty() { "" } else { ",   A_c q'' = b_c" };
+        out += "\n\n";
+        let coordinates = model.coordinates.iter().map(|c| c.name.as_str());
+        let _ = writeln!(out, "q, q'  coordinates and their velocities: {}", numbered(coordinates));
+        if !rows.is_empty() {
+            let _ = writeln!(out, "A, b   rows: {}", numbered(rows.iter().map(|r| r.name.as_str())));
+        }
+        if !asked.is_empty() {
+            let _ =
+                writeln!(out, "A_c    rows asked by controls: {}", numbered(asked.iter().map(|r| r.row.name.as_str())));
+        }
+        out + &self.missing()
+    }
+
+    /// What a reader might look for in vain.
+    fn missing(&self) -> String {
+        let mut out = String::new();
+        if !self.has_closed_form {
+            out += match self.equations.asked.is_empty() {
+                true => {
+                    "\nThere is no closed form: M is singular everywhere, the system is large, or no state was found to look\nat. "
+                }
+                false => {
+                    "\nThere is no closed form: the controls drive some coordinates only, have weights or limits, or the system\nis large. "
+                }
+            };
+            out += "Accelerations, multipliers and forces are not here; the equations to solve for them are.\n";
+        }
+        let closed = &self.quantities;
+        if let Some(lambda) = closed.iter().find(|q| q.name == "multipliers") {
+            let left_out = self.equations.rows.len() - lambda.entries.len();
+            if left_out > 0 && lambda.entries.len() < self.equations.rows.len() {
+                let _ = writeln!(out, "\nRows of A that repeat others have the multiplier 0: {left_out} of them.");
+            }
+        }
+        if !self.at_times.is_empty() {
+            let _ = writeln!(out, "\nNot here, because it holds only at times: {}.", self.at_times.join(", "));
+        }
+        out
+    }
+}
+
+/// `x [0], y [1]`
+fn numbered<'n>(names: impl Iterator<Item = &'n str>) -> String {
+    names.enumerate().map(|(i, name)| format!("{name} [{i}]")).collect::<Vec<_>>().join(", ")
+}
+
+/// Values for the example of a call: anything but zeros and equal values, at which formulas may be singular.
+fn example_values(n: usize, first: usize) -> Vec<String> {
+    (0..n).map(|k| format!("0.{}", 2 + (3 * (k + first)) % 8)).collect()
+}

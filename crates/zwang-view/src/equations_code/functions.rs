@@ -1,0 +1,227 @@
+//! One function for each quantity, in a language of functions: locals by name, parts, entries.
+
+use std::fmt::Write;
+
+use zwang_expr::{Expr, Node, Notation, TableId, Unwritable};
+
+use super::Sheet;
+use super::quantity::{Quantity, Shape};
+
+/// Columns of a line before it is broken.
+const WIDEST: usize = 110;
+
+/// Names bound in one line.
+const IN_LINE: usize = 6;
+
+/// How a language says what is around formulas.
+pub(super) trait Layout: Notation {
+    /// What begins a comment.
+    const COMMENT: &'static str;
+    /// What ends a statement.
+    const STOP: &'static str;
+    /// Whether a formula on several lines needs brackets around it.
+    const NEEDS_BRACKETS: bool;
+
+    /// What it is and how it is called, in the place the language has for that, and what all functions need.
+    fn begin(&self, sheet: &Sheet) -> String;
+    /// The code for tables, once.
+    fn lookup(&self) -> String;
+    /// The numbers of a table; the formulas name it by its index.
+    fn table(&self, table: TableId, knots: &str, pieces: &str, n_pieces: usize) -> String;
+    /// The first lines of a function, up to what it computes.
+    fn open(&self, quantity: &Quantity, sheet: &Sheet, unused: &[&str]) -> String;
+    /// Names for values.
+    fn bind(&self, pairs: &[(&str, String)]) -> String;
+    /// The way to a parameter.
+    fn parameter(&self, name: &str) -> String;
+    /// An array of zeros that entries are written to; nothing for a scalar.
+    fn zeros(&self, shape: Shape) -> String;
+    /// Where an entry is written to; for a scalar, what gives it back.
+    fn entry(&self, shape: Shape, row: usize, col: usize) -> String;
+    /// What ends the function.
+    fn close(&self, shape: Shape) -> String;
+}
+
+/// The whole file.
+pub(super) fn write_functions<L: Layout>(sheet: &Sheet, layout: &L) -> String {
+    let mut out = layout.begin(sheet);
+    out += &tables(sheet, layout);
+    for quantity in &sheet.quantities {
+        out.push('\n');
+        match function(sheet, layout, quantity) {
+            Ok(text) => out += &text,
+            Err(why) => {
+                let _ = writeln!(out, "{} {}: {}", L::COMMENT, quantity.name, told(sheet, &why));
+            }
+        }
+    }
+    out
+}
+
+/// Why a quantity is missing.
+pub(super) fn told(sheet: &Sheet, why: &Unwritable) -> String {
+    match why {
+        Unwritable::TooLong => "too long to be read; `zwang export` writes a function that computes it".into(),
+        Unwritable::Symbol(e) => {
+            let name = sheet.equations.model.graph.name(*e);
+            format!("`{name}` has no value that a function of the state could give")
+        }
+    }
+}
+
+fn tables<L: Layout>(sheet: &Sheet, layout: &L) -> String {
+    let graph = &sheet.equations.model.graph;
+    let used = used_tables(sheet);
+    if used.is_empty() {
+        return String::new();
+    }
+    let mut out = layout.lookup();
+    let list = |values: &mut dyn Iterator<Item = f64>| values.map(|x| format!("{x:?}")).collect::<Vec<_>>().join(", ");
+    for id in used {
+        let table = graph.table(id);
+        let derivative = if table.order() > 0 { format!(", derivative {}", table.order()) } else { String::new() };
+        let column = if table.column().is_empty() { String::new() } else { format!(", column {}", table.column()) };
+        let _ = writeln!(out, "\n{} {}{column}{derivative}", L::COMMENT, one_line(table.name()));
+        let knots = list(&mut table.knots().iter().copied());
+        let pieces = list(&mut table.pieces().iter().flatten().copied());
+        out += &layout.table(id, &knots, &pieces, table.pieces().len());
+    }
+    out
+}
+
+/// The tables that formulas look into.
+pub(super) fn used_tables(sheet: &Sheet) -> Vec<TableId> {
+    let graph = &sheet.equations.model.graph;
+    let values = sheet.quantities.iter().flat_map(Quantity::values).chain(sheet.parts.list.iter().map(|p| p.value));
+    let (mut seen, mut open) = (std::collections::HashSet::new(), values.collect::<Vec<Expr>>());
+    let mut used = Vec::new();
+    while let Some(e) = open.pop() {
+        if seen.insert(e) {
+            if let Node::Look(table, _) = graph.node(e) {
+                used.push(table);
+            }
+            open.extend(graph.node(e).operands().iter());
+        }
+    }
+    used.sort_unstable();
+    used.dedup();
+    used
+}
+
+fn function<L: Layout>(sheet: &Sheet, layout: &L, quantity: &Quantity) -> Result<String, Unwritable> {
+    let model = &sheet.equations.model;
+    let (graph, names) = (&model.graph, &sheet.names);
+    let needed = sheet.parts.needed(graph, &quantity.values());
+
+    // names of what is used, each with the place it is taken from
+    let is_used = |e: Expr| needed.symbols.contains(&e);
+    let coordinates = model.coordinates.iter().enumerate();
+    let q = coordinates.clone().filter(|(_, c)| is_used(c.q));
+    let q: Vec<_> = q.map(|(i, _)| (names.coordinates[i].as_str(), format!("q[{i}]"))).collect();
+    let v = coordinates.filter(|(_, c)| is_used(c.qdot));
+    let v: Vec<_> = v.map(|(i, _)| (names.velocities[i].as_str(), format!("v[{i}]"))).collect();
+    let p = model.parameters.iter().enumerate().filter(|(_, p)| is_used(p.symbol));
+    let p: Vec<_> = p.map(|(i, _)| names.parameters[i].as_str()).map(|name| (name, layout.parameter(name))).collect();
+    let lam = sheet.equations.rows.iter().enumerate().filter(|(_, r)| is_used(r.lambda));
+    let lam: Vec<_> = lam.map(|(i, _)| (names.multipliers[i].as_str(), format!("lam[{i}]"))).collect();
+    let mut unused = vec![
+        ("t", !is_used(model.time)),
+        ("q", q.is_empty()),
+        ("v", v.is_empty()),
+        ("p", p.is_empty() && sheet.has_parameters()),
+    ];
+    unused.push(("lam", lam.is_empty() && quantity.takes_multipliers));
+    let unused: Vec<&str> = unused.into_iter().filter(|(_, unused)| *unused).map(|(name, _)| name).collect();
+
+    let mut out = layout.open(quantity, sheet, &unused);
+    for pairs in [q, v, p, lam].iter().flat_map(|pairs| pairs.chunks(IN_LINE)) {
+        let _ = writeln!(out, "    {}", layout.bind(pairs));
+    }
+    let mut last = "";
+    for &k in &needed.parts {
+        let part = &sheet.parts.list[k];
+        if part.meaning != last {
+            last = &part.meaning;
+            let _ = writeln!(out, "    {} {}", L::COMMENT, one_line(last));
+        }
+        let value = graph.source(part.value, &names.of, layout)?;
+        let _ = writeln!(out, "    {}", layout.bind(&[(&names.parts[k], broken::<L>(&value))]));
+    }
+    out += &layout.zeros(quantity.shape);
+    for entry in &quantity.entries {
+        let value = broken::<L>(&graph.source(entry.value, &names.of, layout)?);
+        let place = layout.entry(quantity.shape, entry.row, entry.col);
+        let label = if entry.label.is_empty() { String::new() } else { format!("  {} {}", L::COMMENT, entry.label) };
+        // a comment behind the last of several lines would say too little
+        match value.contains('\n') && !label.is_empty() {
+            true => writeln!(out, "   {}\n    {place}{value}{}", &label[1..], L::STOP),
+            false => writeln!(out, "    {place}{value}{}{label}", L::STOP),
+        }
+        .ok();
+    }
+    out += &layout.close(quantity.shape);
+    Ok(out)
+}
+
+impl Sheet<'_> {
+    /// Parameters: name, value, and what the user says of them.
+    pub(super) fn parameters(&self) -> impl Iterator<Item = (&str, f64, String)> {
+        let model = &self.equations.model;
+        let all = model.parameters.iter().zip(&self.names.parameters).zip(&model.parameter_values);
+        all.map(|((parameter, name), value)| {
+            let said = parameter.description.as_deref().map(one_line).unwrap_or_default();
+            let said = match (*name == parameter.name, said.is_empty()) {
+                (true, _) => said,
+                (false, true) => parameter.name.clone(),
+                (false, false) => format!("{}: {said}", parameter.name),
+            };
+            (name.as_str(), *value, said)
+        })
+    }
+
+    pub(super) fn has_parameters(&self) -> bool {
+        !self.equations.model.parameters.is_empty()
+    }
+
+    pub(super) fn n(&self) -> usize {
+        self.equations.model.coordinates.len()
+    }
+
+    /// The quantity to be shown in an example: the accelerations, or what there is.
+    pub(super) fn example(&self) -> &'static str {
+        let has = |name: &str| self.quantities.iter().any(|q| q.name == name);
+        if has("accelerations") { "accelerations" } else { "given_force" }
+    }
+}
+
+/// Text that ends no comment.
+pub(super) fn one_line(text: &str) -> String {
+    text.split(['\n', '\r']).collect::<Vec<_>>().join(" ")
+}
+
+/// A long formula on several lines, broken before its terms.
+fn broken<L: Layout>(value: &str) -> String {
+    broken_lines(value, L::NEEDS_BRACKETS)
+}
+
+pub(super) fn broken_lines(value: &str, needs_brackets: bool) -> String {
+    if value.len() <= WIDEST {
+        return value.to_string();
+    }
+    let (mut out, mut width) = (String::new(), 0);
+    let mut rest = value;
+    while !rest.is_empty() {
+        // up to the next sign between terms
+        let next =
+            [" + ", " - "].iter().filter_map(|sign| rest.get(1..)?.find(sign)).min().map_or(rest.len(), |at| at + 1);
+        let (term, after) = rest.split_at(next);
+        if width > 0 && width + term.len() > WIDEST {
+            out.push_str("\n       ");
+            width = 0;
+        }
+        out.push_str(term);
+        width += term.len();
+        rest = after;
+    }
+    if needs_brackets && out.contains('\n') { format!("({out})") } else { out }
+}

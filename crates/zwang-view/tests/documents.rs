@@ -1,0 +1,64 @@
+//! Derivations of the whole gallery as documents: they can be written, and LaTeX sets them without a complaint.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use zwang::equations::Equations;
+use zwang::{Wishes, check, read_with};
+use zwang_view::{Article, Told, article_html, article_latex, article_markdown, derivation, geometry_of};
+
+const MODELS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models");
+
+fn gallery() -> Vec<(String, String)> {
+    let files = std::fs::read_dir(MODELS).unwrap().map(|entry| entry.unwrap().path());
+    let mut models: Vec<PathBuf> = files.filter(|path| path.extension().is_some_and(|e| e == "zw")).collect();
+    models.sort();
+    let name = |path: &Path| path.file_stem().unwrap().to_string_lossy().into_owned();
+    models.iter().map(|path| (name(path), std::fs::read_to_string(path).unwrap())).collect()
+}
+
+fn article(name: &str, text: &str) -> Article {
+    let files = |file: &str| std::fs::read_to_string(format!("{MODELS}/{file}")).map_err(|e| e.to_string());
+    let read = || read_with(text, &Default::default(), &files).model.expect(name);
+    let found = check(read(), &Wishes::default(), &mut Default::default());
+    let told =
+        Told { model_text: text, check: found.as_ref(), notes: &[], geometry: found.as_ref().and_then(geometry_of) };
+    Article { title: name.into(), blocks: derivation(&mut Equations::derive(read()), &told) }
+}
+
+#[test]
+fn the_gallery_is_written_in_every_format() {
+    for (name, text) in gallery() {
+        let article = article(&name, &text);
+        let (html, tex, markdown) = (article_html(&article), article_latex(&article), article_markdown(&article));
+        assert!(html.contains("<math") && html.trim_end().ends_with("</html>"), "{name}");
+        assert!(tex.is_ascii() && tex.trim_end().ends_with("\\end{document}"), "{name}");
+        assert!(markdown.starts_with(&format!("# {name}\n")), "{name}");
+        // nothing that could not be found, typeset or read
+        for (format, text) in [("html", &html), ("tex", &tex), ("md", &markdown)] {
+            for wrong in ["NaN", "nan}", "\\left(\\ldots", "U+", "too long to print"] {
+                assert!(!text.contains(wrong), "{name}.{format}: {wrong}");
+            }
+        }
+    }
+}
+
+/// Where there is no LaTeX, there is nothing to see.
+#[test]
+fn latex_sets_them() {
+    if !Command::new("pdflatex").arg("--version").output().is_ok_and(|out| out.status.success()) {
+        return;
+    }
+    let folder = std::env::temp_dir().join(format!("zwang-documents-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    for wanted in ["pendulum", "rolling_disk", "stick_slip_belt", "guided_particle", "double_pendulum_redundant"] {
+        let text = std::fs::read_to_string(format!("{MODELS}/{wanted}.zw")).unwrap();
+        std::fs::write(folder.join("x.tex"), article_latex(&article(wanted, &text))).unwrap();
+        let set = Command::new("pdflatex").args(["-interaction=nonstopmode", "x.tex"]).current_dir(&folder);
+        let said = { set }.output().unwrap();
+        let said = String::from_utf8_lossy(&said.stdout).into_owned();
+        assert!(!said.lines().any(|line| line.starts_with('!')), "{wanted}\n{said}");
+        assert!(!said.contains("Overfull \\hbox"), "{wanted}\n{said}");
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
+}

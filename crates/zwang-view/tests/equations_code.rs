@@ -1,0 +1,370 @@
+//! Formulas as code: every model of the gallery in every language, compiled, run and compared with the engine.
+//!
+//! A compiler or Python that is not on this machine is passed over, with a line that says so; where `ZWANG_TEST_ALL` is set,
+//! as in continuous integration, that fails instead. `PYTHON` may name the interpreter that has NumPy and SymPy.
+
+use std::collections::HashMap;
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::process::Command;
+
+use zwang::equations::Equations;
+use zwang::start::nearby_state;
+use zwang::{Check, Overrides, Wishes, check, read_with};
+use zwang_motion::{Found, Given, Matrix, RouteName, Settings, Snapshot, State, route};
+use zwang_view::{FormulaLanguage, equations_code};
+
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+
+/// Rounding of both sides, beside the largest entry.
+const ROUNDING: f64 = 1e-13;
+
+/// How much more than a change of the state in its last bits a difference may be: formulas round at every step.
+const STEPS: f64 = 30.0;
+
+/// Random states beside the start of each model.
+const STATES: usize = 3;
+
+/// Longest module whose expressions are compiled by SymPy, which takes seconds for each of the longer ones.
+const LONGEST_FOR_SYMPY: usize = 12_000;
+
+/// A model with what the engine finds for it: quantity by quantity, with the error that rounding explains.
+struct Case {
+    name: String,
+    model: zwang::model::Model,
+    states: Vec<State>,
+    wanted: Vec<HashMap<&'static str, (Vec<f64>, f64)>>,
+}
+
+/// All models of the gallery that have a start.
+fn gallery() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for entry in std::fs::read_dir(format!("{ROOT}/models")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|e| e == "zw") {
+            let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+            cases.push(case(&name, &std::fs::read_to_string(&path).unwrap()));
+        }
+    }
+    cases.sort_by(|a, b| a.name.cmp(&b.name));
+    cases
+}
+
+fn case(name: &str, text: &str) -> Case {
+    let open = |name: &str| std::fs::read_to_string(format!("{ROOT}/models/{name}")).map_err(|e| e.to_string());
+    let model = read_with(text, &Overrides::default(), &open).model.unwrap();
+    let mut diagnostics = Default::default();
+    let wishes = Wishes { brief: true, ..Wishes::default() };
+    let mut check =
+        check(model.clone(), &wishes, &mut diagnostics).unwrap_or_else(|| panic!("{name}: {diagnostics:#?}"));
+    let settings = Settings::default();
+    let Check { equations, system, state, .. } = &mut check;
+    let mut states = vec![state.clone()];
+    states.extend((0..STATES).filter_map(|k| nearby_state(equations, system, state, &settings, k)));
+    let wanted: Vec<_> = states.iter().map(|state| engine(&mut check, state)).collect();
+    let (states, wanted) = states.into_iter().zip(wanted).filter_map(|(state, w)| Some((state, w?))).unzip();
+    Case { name: name.into(), model, states, wanted }
+}
+
+/// What the engine finds at a state, and how much the last bits of the state change it.
+fn engine(check: &mut Check, state: &State) -> Option<HashMap<&'static str, (Vec<f64>, f64)>> {
+    let here = quantities(check, state)?;
+    let mut noise: HashMap<&'static str, f64> = HashMap::new();
+    for seed in 0..3 {
+        let mut other = state.clone();
+        let bits = |k: usize| 1.0 + f64::EPSILON * [1.0, -1.0, 2.0, -2.0, 0.0][(k + seed) % 5];
+        other.q.iter_mut().chain(&mut other.qdot).enumerate().for_each(|(k, x)| *x *= bits(k));
+        for (name, values) in quantities(check, &other)? {
+            let changed = values.iter().zip(&here[name]).fold(0f64, |top, (a, b)| top.max((a - b).abs()));
+            let top = noise.entry(name).or_insert(0.0);
+            *top = top.max(changed);
+        }
+    }
+    Some(here.into_iter().map(|(name, values)| (name, (values, noise[name]))).collect())
+}
+
+fn quantities(check: &mut Check, state: &State) -> Option<HashMap<&'static str, Vec<f64>>> {
+    let settings = Settings::default();
+    let mut snapshot = Snapshot::new(&check.system);
+    snapshot.take(&mut check.system, state, &mut *route(RouteName::default(), &settings), &settings).ok()?;
+    let Snapshot { given, found, .. } = snapshot;
+    let Given { mass_matrix, given_force, constraint_matrix, constraint_rhs } = given;
+    let n_rows = constraint_rhs.len();
+    let mut all = HashMap::from([
+        ("mass_matrix", dense(&mass_matrix)),
+        ("given_force", given_force),
+        ("constraint_matrix", dense(&constraint_matrix)),
+        ("constraint_rhs", constraint_rhs),
+        ("accelerations", found.qddot.clone()),
+        ("control_force", found.control_force.clone()),
+        ("constraint_force", found.constraint_force_ideal.clone()),
+        ("nonideal_force", found.constraint_force_nonideal.clone()),
+    ]);
+    // the shortest of many multipliers is not the one that formulas give
+    if found.rank == n_rows {
+        all.insert("multipliers", found.lambda.clone());
+    }
+    if let Some(asked) = &found.asked {
+        all.insert("asked_matrix", dense(&asked.rows));
+        all.insert("asked_rhs", asked.rhs.clone());
+    }
+    let Found { unconstrained_acceleration, gaussian, singular_mass: false, .. } = found else { return Some(all) };
+    all.insert("unconstrained_acceleration", unconstrained_acceleration);
+    all.insert("gaussian", vec![gaussian]);
+    Some(all)
+}
+
+fn dense(matrix: &Matrix) -> Vec<f64> {
+    let (n, m) = (matrix.n_rows(), matrix.n_cols());
+    (0..n).flat_map(|i| (0..m).map(move |j| (i, j))).map(|(i, j)| matrix.get(i, j)).collect()
+}
+
+impl Case {
+    fn source(&self, language: FormulaLanguage) -> String {
+        equations_code(&mut Equations::derive(self.model.clone()), language, &self.name)
+    }
+}
+
+/// A value that a program printed: model, number of the state, quantity, entries.
+type Printed = HashMap<(String, usize, String), Vec<f64>>;
+
+/// Reads lines `model state quantity entry entry …`; brackets and commas are passed over.
+fn read_lines(text: &str) -> Printed {
+    let mut printed = HashMap::new();
+    for line in text.lines() {
+        let line = line.replace(['[', ']', ','], " ");
+        let mut words = line.split_whitespace();
+        let (Some(model), Some(state), Some(name)) = (words.next(), words.next(), words.next()) else { continue };
+        let values = words.map(|word| word.parse().unwrap_or_else(|_| panic!("{line}"))).collect();
+        printed.insert((model.to_string(), state.parse().unwrap(), name.to_string()), values);
+    }
+    printed
+}
+
+/// Everything that was printed is what the engine finds; returns how many quantities were compared.
+fn compare(cases: &[Case], printed: &Printed, language: &str) -> usize {
+    let (mut n, mut missed) = (0, String::new());
+    for case in cases {
+        for (k, wanted) in case.wanted.iter().enumerate() {
+            for (name, (wanted, noise)) in wanted {
+                let Some(found) = printed.get(&(case.name.clone(), k, name.to_string())) else { continue };
+                assert_eq!(found.len(), wanted.len(), "{name} of {} in {language}", case.name);
+                let size = wanted.iter().fold(0f64, |top, x| top.max(x.abs()));
+                let off = found.iter().zip(wanted).fold(0f64, |top, (a, b)| top.max((a - b).abs()));
+                if off.is_nan() || off > ROUNDING * size + STEPS * noise {
+                    let _ = writeln!(
+                        missed,
+                        "{}: {name} at state {k}: off by {:e}, rounding {:e}",
+                        case.name,
+                        off / size,
+                        noise / size
+                    );
+                }
+                n += 1;
+            }
+        }
+    }
+    assert!(missed.is_empty(), "in {language}:\n{missed}");
+    n
+}
+
+/// The program, if it is there; else nothing, or a failure where everything must be.
+fn there(name: &str, arguments: &[&str]) -> Option<String> {
+    if Command::new(name).args(arguments).output().is_ok_and(|output| output.status.success()) {
+        return Some(name.into());
+    }
+    let missing = format!("`{name} {}` does not work here", arguments.join(" "));
+    assert!(std::env::var_os("ZWANG_TEST_ALL").is_none(), "{missing}");
+    eprintln!("passed over: {missing}");
+    None
+}
+
+/// A folder that is removed at the end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Folder {
+        let path = std::env::temp_dir().join(format!("zwang-formulas-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        Folder(path)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn output(command: &mut Command) -> String {
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn list(values: &[f64]) -> String {
+    values.iter().map(|x| format!("{x:?}")).collect::<Vec<_>>().join(", ")
+}
+
+/// The functions of a source in Rust or C: name and arguments.
+fn functions(source: &str, begin: &str) -> Vec<(String, String)> {
+    let lines = source.lines().filter_map(|line| line.strip_prefix(begin)?.split_once('('));
+    lines.map(|(name, rest)| (name.to_string(), rest.to_string())).collect()
+}
+
+#[test]
+fn rust_gives_what_the_engine_gives() {
+    let Some(compiler) = there("rustc", &["--version"]) else { return };
+    let (cases, folder) = (gallery(), Folder::new("rust"));
+    let (mut modules, mut calls) = (String::new(), String::new());
+    for case in &cases {
+        let (name, source) = (&case.name, case.source(FormulaLanguage::Rust));
+        let p = if source.contains("pub struct Parameters") {
+            format!(", &{name}::Parameters::default()")
+        } else {
+            "".into()
+        };
+        for (k, state) in case.states.iter().enumerate() {
+            let _ = writeln!(calls, "    let (q, v) = ([{}], [{}]);", list(&state.q), list(&state.qdot));
+            for (function, _) in functions(&source, "pub fn ") {
+                let call = format!("{name}::{function}({:?}, &q, &v{p})", state.t);
+                let _ = writeln!(calls, "    println!(\"{name} {k} {function} {{:?}}\", {call});");
+            }
+        }
+        let _ = writeln!(modules, "mod {name} {{\n{source}\n}}");
+    }
+    let (file, program) = (folder.0.join("all.rs"), folder.0.join("all"));
+    std::fs::write(&file, format!("{modules}\nfn main() {{\n{calls}}}\n")).unwrap();
+    let warnings = ["-D", "warnings", "--edition", "2021", "-C", "opt-level=0", "-o"];
+    output(Command::new(compiler).args(warnings).arg(&program).arg(&file));
+    let n = compare(&cases, &read_lines(&output(&mut Command::new(program))), "Rust");
+    assert!(n > 1000, "only {n} quantities were compared");
+}
+
+#[test]
+fn c_gives_what_the_engine_gives() {
+    let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".into());
+    let Some(compiler) = there(&compiler, &["--version"]) else { return };
+    let (cases, folder) = (gallery(), Folder::new("c"));
+    let (mut sources, mut calls) = (String::new(), String::new());
+    for case in &cases {
+        let (name, source) = (&case.name, case.source(FormulaLanguage::C));
+        let p = if source.contains("_defaults = {") { format!(", &{name}_defaults") } else { "".into() };
+        for (k, state) in case.states.iter().enumerate() {
+            let (q, v) = (list(&state.q), list(&state.qdot));
+            let _ = writeln!(calls, "{{ const double t = {:?}, q[] = {{{q}}}, v[] = {{{v}}};", state.t);
+            for (function, arguments) in functions(&source, "void ") {
+                let shape = arguments.split_once("double out").unwrap().1.trim_end_matches(')');
+                let _ = writeln!(calls, "  {{ double out{shape}; {function}(t, q, v{p}, out);");
+                let short = &function[name.len() + 1..];
+                let _ = writeln!(
+                    calls,
+                    "    printf(\"{name} {k} {short}\"); print((double *)out, sizeof out/sizeof(double)); }}"
+                );
+            }
+            for (function, _) in functions(&source, "double ") {
+                let short = &function[name.len() + 1..];
+                let _ = writeln!(calls, "  printf(\"{name} {k} {short} %.17g\\n\", {function}(t, q, v{p}));");
+            }
+            calls += "}\n";
+        }
+        sources += &source;
+    }
+    let print = "#include <stdio.h>\nstatic void print(const double *x, int n)\n{\n    for (int i = 0; i < n; i++) printf(\" %.17g\", x[i]);\n    printf(\"\\n\");\n}\n";
+    let (file, program) = (folder.0.join("all.c"), folder.0.join("all"));
+    std::fs::write(&file, format!("{sources}\n{print}\nint main(void)\n{{\n{calls}return 0;\n}}\n")).unwrap();
+    let warnings = ["-std=c99", "-O0", "-Wall", "-Wextra", "-Wpedantic", "-Werror"];
+    output(Command::new(compiler).args(warnings).arg(&file).arg("-o").arg(&program).arg("-lm"));
+    let n = compare(&cases, &read_lines(&output(&mut Command::new(program))), "C");
+    assert!(n > 1000, "only {n} quantities were compared");
+}
+
+fn python() -> String {
+    std::env::var("PYTHON").unwrap_or_else(|_| "python3".into())
+}
+
+/// One state at a time, and all states of a model in one call.
+#[test]
+fn numpy_gives_what_the_engine_gives() {
+    let Some(python) = there(&python(), &["-c", "import numpy"]) else { return };
+    let (cases, folder) = (gallery(), Folder::new("numpy"));
+    let mut calls = String::from(NUMPY_DRIVER);
+    for case in &cases {
+        std::fs::write(folder.0.join(format!("{}.py", case.name)), case.source(FormulaLanguage::NumPy)).unwrap();
+        let states: Vec<String> =
+            case.states.iter().map(|s| format!("({:?}, [{}], [{}])", s.t, list(&s.q), list(&s.qdot))).collect();
+        let _ = writeln!(calls, "show(\"{}\", [{}])", case.name, states.join(", "));
+    }
+    let file = folder.0.join("main_of_this_test.py");
+    std::fs::write(&file, calls).unwrap();
+    let text = output(Command::new(python).arg(&file));
+    let (one, many): (Vec<&str>, Vec<&str>) = text.lines().partition(|line| line.starts_with("one "));
+    for (lines, how) in [(one, "one "), (many, "many ")] {
+        let lines: Vec<&str> = lines.iter().map(|line| line.strip_prefix(how).unwrap()).collect();
+        let n = compare(&cases, &read_lines(&lines.join("\n")), &format!("NumPy, {how}"));
+        assert!(n > 1000, "only {n} quantities were compared");
+    }
+}
+
+const NUMPY_DRIVER: &str = "
+import importlib, inspect
+import numpy as np
+
+def show(name, states):
+    module = importlib.import_module(name)
+    t = np.array([t for t, _, _ in states])
+    q, v = (np.array([state[k] for state in states]).T for k in (1, 2))
+    for function, f in inspect.getmembers(module, inspect.isfunction):
+        if function in ('arrays', 'zeros', 'look', 'dataclass'):
+            continue
+        many = f(t, q, v)
+        for k, state in enumerate(states):
+            print('one', name, k, function, *map(repr, np.ravel(f(*state)).tolist()))
+            print('many', name, k, function, *map(repr, np.ravel(many[..., k]).tolist()))
+
+";
+
+/// Compiled by `lambdify`; modules too long for it are imported all the same.
+#[test]
+fn sympy_gives_what_the_engine_gives() {
+    let Some(python) = there(&python(), &["-c", "import numpy, sympy"]) else { return };
+    let (cases, folder) = (gallery(), Folder::new("sympy"));
+    let mut calls = String::from(SYMPY_DRIVER);
+    for case in &cases {
+        let source = case.source(FormulaLanguage::SymPy);
+        if source.len() > LONGEST_FOR_SYMPY {
+            continue;
+        }
+        std::fs::write(folder.0.join(format!("{}_sympy.py", case.name)), source).unwrap();
+        let column = |x: &[f64]| x.iter().map(|x| format!("[{x:?}]")).collect::<Vec<_>>().join(", ");
+        let states: Vec<String> =
+            case.states.iter().map(|s| format!("({:?}, [{}], [{}])", s.t, column(&s.q), column(&s.qdot))).collect();
+        let _ = writeln!(calls, "show(\"{}\", [{}])", case.name, states.join(", "));
+    }
+    let file = folder.0.join("main_of_this_test.py");
+    std::fs::write(&file, calls).unwrap();
+    let n = compare(&cases, &read_lines(&output(Command::new(python).arg(&file))), "SymPy");
+    assert!(n > 700, "only {n} quantities were compared");
+}
+
+const SYMPY_DRIVER: &str = "
+import importlib
+import numpy as np
+import sympy
+
+NAMES = dict(M='mass_matrix', Q='given_force', A='constraint_matrix', b='constraint_rhs', A_c='asked_matrix',
+             b_c='asked_rhs', lam='multipliers', Qc='constraint_force', Qn='nonideal_force', u='control_force',
+             qddot='accelerations', a='unconstrained_acceleration', G='gaussian')
+
+def show(name, states):
+    p = importlib.import_module(name + '_sympy')
+    unfold = getattr(p, 'unfold', lambda e: e)
+    given = [[float(p.values[x])] for x in p.parameters]
+    for letter, long in NAMES.items():
+        if not isinstance(getattr(p, letter, None), (sympy.MatrixBase, sympy.Expr)):
+            continue
+        f = sympy.lambdify([p.t, p.q, p.qdot, p.parameters], unfold(getattr(p, letter)), cse=True)
+        for k, state in enumerate(states):
+            print(name, k, long, *map(repr, np.ravel(f(*state, given)).tolist()))
+
+";
