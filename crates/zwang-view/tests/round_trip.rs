@@ -276,7 +276,12 @@ fn compare_found(compared: &mut Comparison, equations: &Equations, snapshot: &Sn
     let rows: Vec<Vec<f64>> = used.iter().map(|&k| A[k].clone()).collect();
     let size = |v: &[f64]| v.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
     let solves = Solves::new(&M, &rows);
-    assert!(solves.condition < WORST, "{}: condition {:e}, a comparison shows nothing", compared.name, solves.condition);
+    assert!(
+        solves.condition < WORST,
+        "{}: condition {:e}, a comparison shows nothing",
+        compared.name,
+        solves.condition
+    );
     let free = &found.unconstrained_acceleration;
     // errors of a enter everything by way of e
     let accelerations = solves.condition * size(free).max(size(&found.qddot));
@@ -308,7 +313,9 @@ fn compare_found(compared: &mut Comparison, equations: &Equations, snapshot: &Sn
         let lambda: Vec<Expr> =
             used.iter().map(|&k| printed.get(&format!("lambda({})", equations.rows[k].name)).unwrap()).collect();
         // λ = S⁻¹e, and e the difference of b and A a
-        let terms = |k: &usize| given.constraint_rhs[*k].abs() + A[*k].iter().zip(free).map(|(x, a)| (x * a).abs()).sum::<f64>();
+        let terms = |k: &usize| {
+            given.constraint_rhs[*k].abs() + A[*k].iter().zip(free).map(|(x, a)| (x * a).abs()).sum::<f64>()
+        };
         let ratios = used.iter().zip(&solves.diagonal).map(|(k, s)| terms(k) / s);
         let scale = ratios.fold(size(&found.lambda), f64::max);
         compared.compare("lambda", &lambda, &found.lambda, solves.condition * scale);
@@ -345,7 +352,12 @@ fn compare_projections(compared: &mut Comparison, names: &[&str], solves: &Solve
     }
     let n = names.len();
     for letter in ["P", "N"] {
-        let entries: Vec<Expr> = (0..n * n).map(|k| printed.entry(letter, &[names[k / n], names[k % n]])).collect();
+        // the upper half stands for both where the projection is symmetric
+        let place = |k: usize| match (k / n, k % n) {
+            (i, j) if printed.is_scaled && i > j => [names[j], names[i]],
+            (i, j) => [names[i], names[j]],
+        };
+        let entries: Vec<Expr> = (0..n * n).map(|k| printed.entry(letter, &place(k))).collect();
         let engine = found.as_ref().map(|found| if letter == "P" { found.P.clone() } else { found.N.clone() });
         let one = |k: usize| f64::from(k / n == k % n);
         let oblique = |k: usize| {
@@ -471,8 +483,13 @@ fn compare(name: &str, text: &str) -> (usize, usize) {
         let mut way = route(RouteName::GeneralizedInverse, &settings);
         let taken = snapshot.take(&mut system, &state, &mut *way, &settings);
         let lambda = if taken.is_ok() { snapshot.found.lambda.clone() } else { vec![0.0; derived.rows.len()] };
-        let mut compared =
-            Comparison { name, printed: &printed, inputs: inputs(&printed, &derived, &state, &lambda), n_compared: 0, n_motions: 0 };
+        let mut compared = Comparison {
+            name,
+            printed: &printed,
+            inputs: inputs(&printed, &derived, &state, &lambda),
+            n_compared: 0,
+            n_motions: 0,
+        };
         compare_given(&mut compared, &derived, &state);
         if taken.is_ok() {
             compare_found(&mut compared, &derived, &snapshot);

@@ -3,12 +3,15 @@
 use zwang_expr::{Algebra, Expr, Graph};
 
 use super::elimination::{Mass, common_factor, solve_symmetric, times_number};
-use super::{ClosedForm, Problem, Projections, row_of};
+use super::{ClosedForm, LONGEST, Problem, Projections, row_of};
 use crate::equations::{Equations, SparseRow};
 use crate::printed::LIMITS;
 
 /// Largest system of equations that is solved for accelerations and multipliers together.
 const MOST_UNKNOWNS: usize = 8;
+
+/// What elimination makes this long, in symbols, has no short form that would be found.
+const HOPELESS: u64 = 100_000;
 
 /// Most coordinates for which P and N are written, and the longest entry: more is not read.
 const MOST_PROJECTED: usize = 4;
@@ -26,7 +29,8 @@ pub(super) fn plain(equations: &mut Equations, problem: &Problem) -> Option<Clos
     }
     let has_forces = !(problem.rows.is_empty() && form.nonideal_force.is_empty() && form.control.is_empty());
     if has_forces && problem.is_regular {
-        form.gaussian = gaussian(&mut equations.model.graph, &form);
+        let graph = &mut equations.model.graph;
+        form.gaussian = gaussian(graph, &form).filter(|e| graph.cost(*e) <= LONGEST);
         form.projections = projections(equations, problem);
     }
     Some(form)
@@ -175,6 +179,9 @@ fn solve(equations: &mut Equations, problem: &Problem, rows: &[usize], force: &[
 
 /// Every formula in its shortest form; none if that takes too long.
 fn shortened(graph: &mut Graph, mut form: ClosedForm) -> Option<ClosedForm> {
+    if form.formulas().iter().any(|e| graph.cost(*e) > HOPELESS) {
+        return None;
+    }
     let mut algebra = Algebra::new(graph, &form.formulas(), LIMITS);
     let mut is_whole = true;
     form.for_each(|e| match algebra.shortest(graph, *e) {
