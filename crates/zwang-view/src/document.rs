@@ -14,13 +14,15 @@ const LONGEST: usize = 4000;
 /// Every line that is not a comment is `name = formula` or `let name = formula`, and formulas use names that stand above.
 pub fn equations_text(equations: &mut Equations) -> String {
     let times = equations.model.only_at_times();
-    let equations = &mut equations.printed();
+    // contacts and sticking friction may be among the rows
+    let mut always = equations.always();
+    let equations = &mut always.as_mut().unwrap_or(equations).printed();
     let closed = closed_form(equations);
     let mut text = Text::new(equations, closed.as_ref());
     let title = if equations.model.title.is_empty() { "Equations of motion" } else { &equations.model.title };
     text.out = format!("# {title}\n");
     if !times.is_empty() {
-        text.out.push_str(&format!("# the motion while nothing of this acts: {}\n", times.join(", ")));
+        text.out.push_str(&format!("# left out, because it acts only at times: {}\n", times.join(", ")));
     }
     text.shared(&equations.parts);
     text.heading("Lagrangian");
