@@ -7,12 +7,14 @@ use std::collections::HashMap;
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock};
 
 use zwang::equations::Equations;
 use zwang::start::nearby_state;
 use zwang::{Check, Overrides, Wishes, check, read_with};
 use zwang_motion::{Found, Given, Matrix, RouteName, Settings, Snapshot, State, route};
-use zwang_view::{FormulaLanguage, equations_code};
+use zwang_view::{FormulaLanguage, Formulas};
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
@@ -31,23 +33,32 @@ const LONGEST_FOR_SYMPY: usize = 12_000;
 /// A model with what the engine finds for it: quantity by quantity, with the error that rounding explains.
 struct Case {
     name: String,
-    model: zwang::model::Model,
+    formulas: Formulas,
     states: Vec<State>,
     wanted: Vec<HashMap<&'static str, (Vec<f64>, f64)>>,
 }
 
-/// All models of the gallery that have a start.
-fn gallery() -> Vec<Case> {
-    let mut cases = Vec::new();
-    for entry in std::fs::read_dir(format!("{ROOT}/models")).unwrap() {
-        let path = entry.unwrap().path();
-        if path.extension().is_some_and(|e| e == "zw") {
-            let name = path.file_stem().unwrap().to_string_lossy().into_owned();
-            cases.push(case(&name, &std::fs::read_to_string(&path).unwrap()));
-        }
-    }
-    cases.sort_by(|a, b| a.name.cmp(&b.name));
-    cases
+/// All models of the gallery, read and derived once, on all cores.
+fn gallery() -> &'static [Case] {
+    static CASES: OnceLock<Vec<Case>> = OnceLock::new();
+    CASES.get_or_init(|| {
+        let files = std::fs::read_dir(format!("{ROOT}/models")).unwrap().map(|entry| entry.unwrap().path());
+        let files: Vec<PathBuf> = files.filter(|path| path.extension().is_some_and(|e| e == "zw")).collect();
+        let (next, cases) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+        let work = || {
+            while let Some(path) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let name = path.file_stem().unwrap().to_string_lossy();
+                let case = case(&name, &std::fs::read_to_string(path).unwrap());
+                cases.lock().unwrap().push(case);
+            }
+        };
+        let n_threads = std::thread::available_parallelism().map_or(1, usize::from);
+        std::thread::scope(|scope| (0..n_threads).for_each(|_| drop(scope.spawn(work))));
+        let mut cases = cases.into_inner().unwrap();
+        assert!(cases.len() >= 80, "only {} models", cases.len());
+        cases.sort_by(|a: &Case, b: &Case| a.name.cmp(&b.name));
+        cases
+    })
 }
 
 fn case(name: &str, text: &str) -> Case {
@@ -63,7 +74,8 @@ fn case(name: &str, text: &str) -> Case {
     states.extend((0..STATES).filter_map(|k| nearby_state(equations, system, state, &settings, k)));
     let wanted: Vec<_> = states.iter().map(|state| engine(&mut check, state)).collect();
     let (states, wanted) = states.into_iter().zip(wanted).filter_map(|(state, w)| Some((state, w?))).unzip();
-    Case { name: name.into(), model, states, wanted }
+    let formulas = Formulas::new(&mut Equations::derive(model));
+    Case { name: name.into(), formulas, states, wanted }
 }
 
 /// What the engine finds at a state, and how much the last bits of the state change it.
@@ -121,7 +133,7 @@ fn dense(matrix: &Matrix) -> Vec<f64> {
 
 impl Case {
     fn source(&self, language: FormulaLanguage) -> String {
-        equations_code(&mut Equations::derive(self.model.clone()), language, &self.name)
+        self.formulas.code(language, &self.name)
     }
 }
 
@@ -217,7 +229,7 @@ fn rust_gives_what_the_engine_gives() {
     let Some(compiler) = there("rustc", &["--version"]) else { return };
     let (cases, folder) = (gallery(), Folder::new("rust"));
     let (mut modules, mut calls) = (String::new(), String::new());
-    for case in &cases {
+    for case in cases {
         let (name, source) = (&case.name, case.source(FormulaLanguage::Rust));
         let p = if source.contains("pub struct Parameters") {
             format!(", &{name}::Parameters::default()")
@@ -237,7 +249,7 @@ fn rust_gives_what_the_engine_gives() {
     std::fs::write(&file, format!("{modules}\nfn main() {{\n{calls}}}\n")).unwrap();
     let warnings = ["-D", "warnings", "--edition", "2021", "-C", "opt-level=0", "-o"];
     output(Command::new(compiler).args(warnings).arg(&program).arg(&file));
-    let n = compare(&cases, &read_lines(&output(&mut Command::new(program))), "Rust");
+    let n = compare(cases, &read_lines(&output(&mut Command::new(program))), "Rust");
     assert!(n > 1000, "only {n} quantities were compared");
 }
 
@@ -247,7 +259,7 @@ fn c_gives_what_the_engine_gives() {
     let Some(compiler) = there(&compiler, &["--version"]) else { return };
     let (cases, folder) = (gallery(), Folder::new("c"));
     let (mut sources, mut calls) = (String::new(), String::new());
-    for case in &cases {
+    for case in cases {
         let (name, source) = (&case.name, case.source(FormulaLanguage::C));
         let p = if source.contains("_defaults = {") { format!(", &{name}_defaults") } else { "".into() };
         for (k, state) in case.states.iter().enumerate() {
@@ -275,7 +287,7 @@ fn c_gives_what_the_engine_gives() {
     std::fs::write(&file, format!("{sources}\n{print}\nint main(void)\n{{\n{calls}return 0;\n}}\n")).unwrap();
     let warnings = ["-std=c99", "-O0", "-Wall", "-Wextra", "-Wpedantic", "-Werror"];
     output(Command::new(compiler).args(warnings).arg(&file).arg("-o").arg(&program).arg("-lm"));
-    let n = compare(&cases, &read_lines(&output(&mut Command::new(program))), "C");
+    let n = compare(cases, &read_lines(&output(&mut Command::new(program))), "C");
     assert!(n > 1000, "only {n} quantities were compared");
 }
 
@@ -289,7 +301,7 @@ fn numpy_gives_what_the_engine_gives() {
     let Some(python) = there(&python(), &["-c", "import numpy"]) else { return };
     let (cases, folder) = (gallery(), Folder::new("numpy"));
     let mut calls = String::from(NUMPY_DRIVER);
-    for case in &cases {
+    for case in cases {
         std::fs::write(folder.0.join(format!("{}.py", case.name)), case.source(FormulaLanguage::NumPy)).unwrap();
         let states: Vec<String> =
             case.states.iter().map(|s| format!("({:?}, [{}], [{}])", s.t, list(&s.q), list(&s.qdot))).collect();
@@ -301,7 +313,7 @@ fn numpy_gives_what_the_engine_gives() {
     let (one, many): (Vec<&str>, Vec<&str>) = text.lines().partition(|line| line.starts_with("one "));
     for (lines, how) in [(one, "one "), (many, "many ")] {
         let lines: Vec<&str> = lines.iter().map(|line| line.strip_prefix(how).unwrap()).collect();
-        let n = compare(&cases, &read_lines(&lines.join("\n")), &format!("NumPy, {how}"));
+        let n = compare(cases, &read_lines(&lines.join("\n")), &format!("NumPy, {how}"));
         assert!(n > 1000, "only {n} quantities were compared");
     }
 }
@@ -330,7 +342,7 @@ fn sympy_gives_what_the_engine_gives() {
     let Some(python) = there(&python(), &["-c", "import numpy, sympy"]) else { return };
     let (cases, folder) = (gallery(), Folder::new("sympy"));
     let mut calls = String::from(SYMPY_DRIVER);
-    for case in &cases {
+    for case in cases {
         let source = case.source(FormulaLanguage::SymPy);
         if source.len() > LONGEST_FOR_SYMPY {
             continue;
@@ -343,7 +355,7 @@ fn sympy_gives_what_the_engine_gives() {
     }
     let file = folder.0.join("main_of_this_test.py");
     std::fs::write(&file, calls).unwrap();
-    let n = compare(&cases, &read_lines(&output(Command::new(python).arg(&file))), "SymPy");
+    let n = compare(cases, &read_lines(&output(Command::new(python).arg(&file))), "SymPy");
     assert!(n > 700, "only {n} quantities were compared");
 }
 

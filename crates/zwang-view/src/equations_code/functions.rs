@@ -34,8 +34,8 @@ pub(super) trait Layout: Notation {
     fn bind(&self, pairs: &[(&str, String)]) -> String;
     /// The way to a parameter.
     fn parameter(&self, name: &str) -> String;
-    /// An array of zeros that entries are written to; nothing for a scalar.
-    fn zeros(&self, shape: Shape) -> String;
+    /// An array of zeros that entries are written to, some or all of them; nothing for a scalar.
+    fn zeros(&self, shape: Shape, all_written: bool) -> String;
     /// Where an entry is written to; for a scalar, what gives it back.
     fn entry(&self, shape: Shape, row: usize, col: usize) -> String;
     /// What ends the function.
@@ -147,7 +147,7 @@ fn function<L: Layout>(sheet: &Sheet, layout: &L, quantity: &Quantity) -> Result
         let value = graph.source(part.value, &names.of, layout)?;
         let _ = writeln!(out, "    {}", layout.bind(&[(&names.parts[k], broken::<L>(&value))]));
     }
-    out += &layout.zeros(quantity.shape);
+    out += &layout.zeros(quantity.shape, quantity.entries.len() == quantity.n_entries());
     for entry in &quantity.entries {
         let value = broken::<L>(&graph.source(entry.value, &names.of, layout)?);
         let place = layout.entry(quantity.shape, entry.row, entry.col);

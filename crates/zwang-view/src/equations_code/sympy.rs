@@ -170,7 +170,8 @@ fn symbols(sheet: &Sheet) -> String {
     let _ = writeln!(out, "parameters = Matrix([{}])", names.parameters.join(", "));
     let _ = writeln!(out, "values = {{");
     for (name, value, said) in sheet.parameters() {
-        let number = exact(&format!("{:?}", value.abs()));
+        let number = format!("{:?}", value.abs());
+        let number = exact(number.strip_suffix(".0").unwrap_or(&number));
         let said = if said.is_empty() { said } else { format!("  # {said}") };
         let _ = writeln!(out, "    {name}: {}{number},{said}", if value < 0.0 { "-" } else { "" });
     }
