@@ -18,8 +18,8 @@ pub(crate) use recorder::{Label, Recorder, expanded};
 /// Above this many coordinates or independent rows formulas are of no use to a reader.
 const MOST: usize = 24;
 
-/// Longest formula that is read without help, in symbols: about five lines.
-pub(crate) const LONGEST: u64 = 150;
+/// Longest formula that is read without help, in symbols: about eight lines.
+pub(crate) const LONGEST: u64 = 250;
 
 /// A quantity with a name of its own, because the formulas that use it would be too long without.
 #[derive(Clone, Debug, PartialEq)]

@@ -10,6 +10,9 @@ use crate::printed::LIMITS;
 /// Largest system of equations that is solved for accelerations and multipliers together.
 const MOST_UNKNOWNS: usize = 8;
 
+/// What elimination makes this long, in symbols, has no short form that would be found.
+const HOPELESS: u64 = 100_000;
+
 /// Most coordinates for which P and N are written, and the longest entry: more is not read.
 const MOST_PROJECTED: usize = 4;
 const LONGEST_ENTRY: u64 = 24;
@@ -179,6 +182,9 @@ fn solve(equations: &mut Equations, problem: &Problem, rows: &[usize], force: &[
 
 /// Every formula in its shortest form; none if that takes too long.
 fn shortened(graph: &mut Graph, mut form: ClosedForm) -> Option<ClosedForm> {
+    if form.formulas().iter().any(|e| graph.cost(*e) > HOPELESS) {
+        return None;
+    }
     let mut algebra = Algebra::new(graph, &form.formulas(), LIMITS);
     let mut is_whole = true;
     form.for_each(|e| match algebra.shortest(graph, *e) {
