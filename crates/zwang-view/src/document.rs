@@ -69,7 +69,10 @@ impl<'a> Text<'a> {
     /// An entry of what is given; by the name under which it is used below, if it has one.
     fn entry(&mut self, name: &str, e: Expr) {
         let parts = self.parts;
-        match parts.iter().find(|part| part.value == e && !self.printed.contains(&part.symbol)) {
+        let letter = name.split('[').next().unwrap_or_default();
+        let is_it =
+            |part: &&Part| part.value == e && part.name.strip_prefix(letter).is_some_and(|rest| rest.starts_with('_'));
+        match parts.iter().filter(|part| !self.printed.contains(&part.symbol)).find(is_it) {
             Some(part) => self.part(part),
             None => self.line(name, e),
         }

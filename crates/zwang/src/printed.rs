@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use rustc_hash::FxHashMap;
 use zwang_expr::{Algebra, Expr, Graph, Limits};
 
-use crate::closed_form::{LONGEST, Label, Recorder, short};
+use crate::closed_form::{LONGEST, Label, Recorder};
 use crate::equations::{ConstraintRow, Equations, SparseRow};
 
 /// Work on one group of formulas, in operations on terms of polynomials: what takes longer is too long to be read.
@@ -13,6 +13,10 @@ pub(crate) const LIMITS: Limits = Limits { terms: 2000, work: 400_000, total: 1_
 
 /// What a name must save, in symbols: about one line, so that the names do not hide the formula.
 const WORTH_A_NAME: u64 = 20;
+
+/// Formulas each in its shortest form are read more easily than formulas with more in common, unless these are shorter by
+/// far, in percent.
+const WORTH_OF_COMMON_PARTS: u64 = 60;
 
 /// Most names: a reader does not remember more.
 const MOST_NAMES: usize = 150;
@@ -26,16 +30,25 @@ impl Equations {
         let mut printed = self.clone();
         let exprs = printed.shown();
         let mut algebra = Algebra::new(&mut printed.model.graph, &exprs, LIMITS);
-        printed.change_shown(|graph, e, _| *e = algebra.shortest(graph, *e).unwrap_or(*e));
+        let mut is_whole = true;
+        printed.change_shown(|graph, e, _| match algebra.shortest(graph, *e) {
+            Some(short) => *e = short,
+            None => is_whole = false,
+        });
         let graph = &printed.model.graph;
         if printed.shown().iter().all(|e| graph.cost(*e) <= LONGEST) {
             return printed;
         }
-        // what formulas have in common is lost when each is shortened for itself
         let mut derived = Equations { model: printed.model.clone(), ..self.clone() };
         printed.share();
-        derived.share();
-        if derived.cost() < printed.cost() { derived } else { printed }
+        // what formulas have in common is lost when some are shortened and others are not
+        if !is_whole {
+            derived.share();
+            if derived.cost().saturating_mul(100) < printed.cost().saturating_mul(WORTH_OF_COMMON_PARTS) {
+                return derived;
+            }
+        }
+        printed
     }
 
     /// Names for what the formulas have in common, where that is worth it.
@@ -45,21 +58,23 @@ impl Equations {
         all.dedup();
         let common = self.model.graph.worth_naming(&all, WORTH_A_NAME, MOST_NAMES);
         let users = self.users(&common);
+        let common = grouped(&self.model.graph, &common, &users);
         let mut recorder = Recorder::new(&self.model, &[]);
         let graph = &mut self.model.graph;
         let mut known: HashMap<Expr, Expr> = HashMap::new();
         for (k, part) in common.iter().enumerate() {
             let value = graph.substitute(&[*part], &known)[0];
-            let value = short(graph, value);
+            let value = recorder.short(graph, value);
             let label = Label::new(&(k + 1).to_string(), (k + 1).to_string());
             let meaning = format!("common to {}", users[part]);
             let symbol = recorder.name(graph, "c", &[&label], &meaning, value, 0);
             known.insert(*part, symbol);
         }
-        self.parts = recorder.parts;
+        self.parts = std::mem::take(&mut recorder.parts);
+        let mut shorter: FxHashMap<Expr, Expr> = FxHashMap::default();
         self.change_shown(|graph, e, _| {
             let shared = graph.substitute(&[*e], &known)[0];
-            *e = short(graph, shared);
+            *e = *shorter.entry(shared).or_insert_with(|| recorder.short(graph, shared));
         });
     }
 
@@ -132,4 +147,21 @@ impl Equations {
         self.nonideal_force.iter_mut().for_each(|e| change(graph, e, "C"));
         self.lagrangian = graph.sub(self.kinetic, self.potential);
     }
+}
+
+/// Parts with the same users next to each other, as far as the order in which they are needed allows.
+fn grouped(graph: &Graph, parts: &[Expr], users: &FxHashMap<Expr, String>) -> Vec<Expr> {
+    let needs: Vec<FxHashMap<Expr, u64>> =
+        parts.iter().map(|e| graph.occurrences(&[*e], &Default::default())).collect();
+    let (mut open, mut order): (Vec<usize>, Vec<Expr>) = ((0..parts.len()).collect(), Vec::new());
+    while !open.is_empty() {
+        let is_ready = |k: &&usize| open.iter().all(|j| j == *k || !needs[**k].contains_key(&parts[*j]));
+        let like_last = |k: &&usize| order.last().is_some_and(|last| users[last] == users[&parts[**k]]);
+        let ready = || open.iter().filter(is_ready);
+        // the oldest is always ready: operands are older than what they are in
+        let next = ready().find(like_last).or_else(|| ready().next()).copied().unwrap_or(open[0]);
+        open.retain(|k| *k != next);
+        order.push(parts[next]);
+    }
+    order
 }

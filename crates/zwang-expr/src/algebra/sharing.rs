@@ -7,6 +7,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// What a name costs where it is explained: itself, an equals sign, and a line.
 const COST_OF_A_NAME: u64 = 5;
 
+/// Parts as short as `m*l^2` or `sin(a - b)` are read more easily than remembered.
+const SHORT: u64 = 5;
+
 impl Graph {
     /// How often each part occurs in these formulas as they are written. What is below a named part counts once for all its
     /// places; numbers beyond the range are the largest there is.
@@ -26,22 +29,31 @@ impl Graph {
         times
     }
 
-    /// The parts that are worth a name because they occur several times and are long, each with all that it saves in symbols
-    /// beyond `gain`; in the order in which they are needed.
+    /// The parts that are worth a name because they are long and occur several times: each saves at least `gain` symbols. In
+    /// the order in which they are needed.
+    ///
+    /// All that could have a name begins with one; the names that save least are taken away until every other is worth it.
     pub fn worth_naming(&self, exprs: &[Expr], gain: u64, most: usize) -> Vec<Expr> {
-        let mut named: FxHashSet<Expr> = FxHashSet::default();
-        while named.len() < most {
+        let once = self.occurrences(exprs, &self.below(exprs).into_iter().collect());
+        let is_candidate = |e: &Expr| once[e] > 1 && self.can_be_named(*e);
+        let mut named: FxHashSet<Expr> = once.keys().copied().filter(is_candidate).collect();
+        loop {
             let times = self.occurrences(exprs, &named);
             let costs = self.costs_with(exprs, &named);
-            let saved = |e: Expr| {
-                let whole = (times[&e] - 1).saturating_mul(costs[&e].saturating_sub(1));
-                whole.saturating_sub(COST_OF_A_NAME)
+            let saved = |e: &Expr| match costs[e] > SHORT {
+                true => (times[e] - 1).saturating_mul(costs[e] - 1).saturating_sub(COST_OF_A_NAME),
+                false => 0,
             };
-            let candidates = times.keys().filter(|e| times[*e] > 1 && !named.contains(*e) && self.can_be_named(**e));
-            let Some(best) = candidates.copied().max_by_key(|e| (saved(*e), *e)).filter(|e| saved(*e) >= gain) else {
+            let mut weak: Vec<(u64, Expr)> = named.iter().map(|e| (saved(e), *e)).collect();
+            weak.sort_unstable();
+            let n_weak = weak.iter().filter(|(saved, _)| *saved < gain).count().max(named.len().saturating_sub(most));
+            if n_weak == 0 {
                 break;
-            };
-            named.insert(best);
+            }
+            // what is inside a part without a name occurs more often, so not all at once
+            weak[..n_weak.div_ceil(3)].iter().for_each(|(_, e)| {
+                named.remove(e);
+            });
         }
         let mut order: Vec<Expr> = named.into_iter().collect();
         order.sort_unstable();

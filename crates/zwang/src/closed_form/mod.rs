@@ -2,6 +2,7 @@
 
 mod elimination;
 mod named;
+mod on_constraints;
 mod plain;
 mod recorder;
 
@@ -12,7 +13,7 @@ use crate::equations::{Equations, SparseRow};
 use crate::model::Control;
 use crate::random::scattered;
 pub(crate) use elimination::{Mass, cramer};
-pub(crate) use recorder::{Label, Recorder, expanded, short};
+pub(crate) use recorder::{Label, Recorder, expanded};
 
 /// Above this many coordinates or independent rows formulas are of no use to a reader.
 const MOST: usize = 24;
@@ -145,7 +146,7 @@ struct Problem {
     rows: Vec<usize>,
     /// The same among the constraints and, behind them, the rows of controls; empty without controls.
     all_rows: Vec<usize>,
-    /// Whether M is regular by itself; otherwise `masses` and `force` are M + AᵀA and Q + Aᵀb.
+    /// Whether M is regular by itself; otherwise `masses` and `force` are M + aᵀa and Q + aᵀb with some rows a of A.
     is_regular: bool,
 }
 
@@ -165,42 +166,43 @@ impl Problem {
         let stated: Vec<SparseRow> = equations.rows.iter().map(|r| r.coefficients.clone()).collect();
         let asked = equations.asked.iter().map(|r| r.row.coefficients.clone());
         let all: Vec<SparseRow> = stated.iter().cloned().chain(asked).collect();
-        let rows = independent_rows(equations, &stated)?;
+        let rows = on_constraints::independent_rows_there(equations, &stated)?;
         let all_rows = if has_controls { independent_rows(equations, &all)? } else { Vec::new() };
         let (masses, force) = (equations.mass_matrix.clone(), equations.given_force.clone());
         let mut problem = Problem { masses, force, rows, all_rows, is_regular: true };
-        if independent_rows(equations, &problem.masses)?.len() < n {
-            problem.is_regular = false;
-            problem.borrow_mass_from_rows(equations);
-            if independent_rows(equations, &problem.masses)?.len() < n {
-                return None;
+        let mut rank = independent_rows(equations, &problem.masses)?.len();
+        problem.is_regular = rank == n;
+        // no more rows than M needs
+        for k in problem.rows.clone() {
+            if rank < n {
+                let mut helped = problem.clone();
+                helped.borrow_mass_from_row(equations, k);
+                let better = independent_rows(equations, &helped.masses)?.len();
+                if better > rank {
+                    (problem, rank) = (helped, better);
+                }
             }
         }
-        Some(problem)
+        (rank == n).then_some(problem)
     }
 
-    /// M + AᵀA and Q + Aᵀb in the place of M and Q: the motion and the multipliers stay the same, and a singular M becomes
-    /// regular where the constraints fix what it leaves open.
-    fn borrow_mass_from_rows(&mut self, equations: &mut Equations) {
-        let n = self.masses.len();
-        let mut dense = vec![vec![Expr::ZERO; n]; n];
-        for (i, row) in self.masses.iter().enumerate() {
-            row.iter().for_each(|(j, e)| dense[i][*j] = *e);
-        }
+    /// M + aᵀa and Q + aᵀb for a row a of A in the place of M and Q: the motion and the multipliers stay the same,
+    /// and a singular M becomes regular where the constraints fix what it leaves open.
+    fn borrow_mass_from_row(&mut self, equations: &mut Equations, k: usize) {
         let g = &mut equations.model.graph;
-        for &k in &self.rows {
-            let row = &equations.rows[k];
-            for (i, a) in &row.coefficients {
-                for (j, b) in &row.coefficients {
-                    let product = g.mul(*a, *b);
-                    dense[*i][*j] = g.add(dense[*i][*j], product);
+        let row = &equations.rows[k];
+        for (i, a) in &row.coefficients {
+            for (j, b) in &row.coefficients {
+                let product = g.mul(*a, *b);
+                match self.masses[*i].iter_mut().find(|(at, _)| at == j) {
+                    Some((_, entry)) => *entry = g.add(*entry, product),
+                    None => self.masses[*i].push((*j, product)),
                 }
-                let push = g.mul(*a, row.rhs);
-                self.force[*i] = g.add(self.force[*i], push);
             }
+            let push = g.mul(*a, row.rhs);
+            self.force[*i] = g.add(self.force[*i], push);
         }
-        let sparse = |row: Vec<Expr>| row.into_iter().enumerate().filter(|(_, e)| *e != Expr::ZERO).collect();
-        self.masses = dense.into_iter().map(sparse).collect();
+        self.masses.iter_mut().for_each(|row| row.sort_unstable());
     }
 }
 

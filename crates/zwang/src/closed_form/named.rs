@@ -6,16 +6,17 @@
 //! $$ S = A M^{-1} A^T = Y D^{-1} Y^T = K F K^T, \qquad e = b - Y D^{-1} f, \qquad S\lambda = e, \qquad
 //!    L^T \ddot q = D^{-1} (f + Y^T \lambda). $$
 //!
-//! Where M is diagonal L is one, f is Q and Y is A.
+//! Where M is diagonal or constant its inverse is short, and none of this is needed: q̈ = M⁻¹(Q + Aᵀλ).
 
 #![allow(non_snake_case)]
 
-use zwang_expr::{Expr, Graph};
+use zwang_expr::{Algebra, Expr, Graph};
 
 use super::plain::transposed;
 use super::recorder::{Label, Recorder};
 use super::{ClosedForm, Problem, row_of};
 use crate::equations::{Equations, SparseRow};
+use crate::printed::LIMITS;
 
 /// Entries of M, Q, A and b that are no longer than this are put in where they are used.
 const SHORT_ENTRY: u64 = 12;
@@ -40,9 +41,20 @@ struct Solver<'a> {
     recorder: &'a mut Recorder,
     coordinates: Vec<Label>,
     rows: Vec<Label>,
-    mass: Factors,
-    /// f = L⁻¹Q.
+    mass: Mass,
+    /// Q.
+    given: Vec<Expr>,
+    /// f = L⁻¹Q, or Q.
     force: Vec<Expr>,
+}
+
+/// How M is inverted.
+#[derive(Clone)]
+enum Mass {
+    /// By its inverse, which is short.
+    Inverse(Vec<SparseRow>),
+    /// By M = L D Lᵀ.
+    Factors(Factors),
 }
 
 impl<'a> Solver<'a> {
@@ -56,7 +68,7 @@ impl<'a> Solver<'a> {
         let mut M = vec![vec![Expr::ZERO; n]; n];
         let (letter, meaning) = match problem.is_regular {
             true => ("M", "entries of the mass matrix M"),
-            false => ("M", "M + A^T A, which the motion cannot tell from M"),
+            false => ("MA", "M + A^T A with the rows that M needs to be regular; the motion cannot tell it from M"),
         };
         for (i, row) in problem.masses.iter().enumerate() {
             for (j, e) in row.iter().filter(|(j, _)| *j >= i) {
@@ -65,18 +77,23 @@ impl<'a> Solver<'a> {
                 M[*j][i] = M[i][*j];
             }
         }
-        let meaning = match problem.is_regular {
-            true => "given force Q",
-            false => "Q + A^T b, which belongs to M + A^T A",
+        let (letter, meaning) = match problem.is_regular {
+            true => ("Q", "given force Q"),
+            false => ("QA", "Q + A^T b, which belongs to M + A^T A"),
         };
-        let mut named = |(k, e): (usize, &Expr)| recorder.name(g, "Q", &[&coordinates[k]], meaning, *e, SHORT_ENTRY);
+        let mut named = |(k, e): (usize, &Expr)| recorder.name(g, letter, &[&coordinates[k]], meaning, *e, SHORT_ENTRY);
         let Q: Vec<Expr> = problem.force.iter().enumerate().map(&mut named).collect();
         let kind = Kind {
-            pivot: ("D", "masses D of the accelerations that M = L D L^T makes independent of each other"),
-            lower: ("L", "factor L of the mass matrix M = L D L^T"),
+            pivot: "D",
+            lower: "L",
+            meaning: "M = L D L^T: the accelerations L^T q'' are independent of each other, with the masses D",
         };
-        let mass = Factors::of(recorder, g, M, &coordinates, kind)?;
-        let mut solver = Solver { recorder, coordinates, rows, mass, force: Vec::new() };
+        let mass = match short_inverse(equations, problem, &M) {
+            Some(inverse) => Mass::Inverse(inverse),
+            None => Mass::Factors(Factors::of(recorder, &mut equations.model.graph, M, &coordinates, kind)?),
+        };
+        let mut solver = Solver { recorder, coordinates, rows, mass, given: Q.clone(), force: Vec::new() };
+        let g = &mut equations.model.graph;
         solver.force = solver.independent_force(g, &Q, "f", "forces f = L^-1 Q on the independent accelerations");
         Some(solver)
     }
@@ -84,9 +101,8 @@ impl<'a> Solver<'a> {
     fn form(&mut self, equations: &mut Equations, problem: &Problem) -> Option<ClosedForm> {
         let mut form = ClosedForm::default();
         if problem.is_regular {
-            let z = self.over_masses(&mut equations.model.graph, &self.force.clone());
             let meaning = "acceleration a = M^-1 Q without constraints";
-            form.free = self.back(&mut equations.model.graph, z, "a", meaning);
+            form.free = self.moved(&mut equations.model.graph, &self.force.clone(), "a", meaning);
         }
         let force = self.force.clone();
         let ideal = self.answer(equations, &problem.rows, &force, "lambda", "multipliers")?;
@@ -110,11 +126,11 @@ impl<'a> Solver<'a> {
         if !equations.nonideal_force.is_empty() {
             acting = self.with_nonideal_force(equations, problem, &mut form, &ideal)?;
         }
-        form.accelerations = self.accelerations(&mut equations.model.graph, &acting);
+        form.accelerations = self.accelerations(&mut equations.model.graph, &acting, &form);
         let has_forces =
             !(form.constraint_force.is_empty() && form.control.is_empty() && form.nonideal_force.is_empty());
         if problem.is_regular && has_forces {
-            form.gaussian = Some(gaussian(&mut equations.model.graph, &form));
+            form.gaussian = Some(gaussian(self.recorder, &mut equations.model.graph, &form));
         }
         Some(form)
     }
@@ -151,21 +167,28 @@ impl<'a> Solver<'a> {
         Some(moved)
     }
 
-    /// L⁻¹x.
+    /// L⁻¹x, or x.
     fn independent_force(&mut self, g: &mut Graph, x: &[Expr], letter: &str, meaning: &str) -> Vec<Expr> {
-        let mass = self.mass.clone();
+        let Mass::Factors(mass) = self.mass.clone() else { return x.to_vec() };
         mass.forward(g, x.to_vec(), |g, k, e| self.recorder.keep(g, letter, &[&self.coordinates[k]], meaning, e))
     }
 
-    /// D⁻¹x.
-    fn over_masses(&self, g: &mut Graph, x: &[Expr]) -> Vec<Expr> {
-        x.iter().zip(&self.mass.pivots).map(|(x, d)| g.div(*x, *d)).collect()
-    }
-
-    /// L⁻ᵀx.
-    fn back(&mut self, g: &mut Graph, x: Vec<Expr>, letter: &str, meaning: &str) -> Vec<Expr> {
-        let mass = self.mass.clone();
-        mass.back(g, x, |g, k, e| self.recorder.keep(g, letter, &[&self.coordinates[k]], meaning, e))
+    /// The acceleration by a force f: L⁻ᵀD⁻¹f, or M⁻¹f.
+    fn moved(&mut self, g: &mut Graph, f: &[Expr], letter: &str, meaning: &str) -> Vec<Expr> {
+        match self.mass.clone() {
+            Mass::Factors(mass) => {
+                let z = f.iter().zip(&mass.pivots).map(|(x, d)| g.div(*x, *d)).collect();
+                mass.back(g, z, |g, k, e| self.recorder.keep(g, letter, &[&self.coordinates[k]], meaning, e))
+            }
+            Mass::Inverse(inverse) => {
+                let sum = |(k, row): (usize, &SparseRow)| {
+                    let terms: Vec<Expr> = row.iter().map(|(j, x)| g.mul(*x, f[*j])).collect();
+                    let sum = g.sum(&terms);
+                    self.recorder.keep(g, letter, &[&self.coordinates[k]], meaning, sum)
+                };
+                inverse.iter().enumerate().map(sum).collect()
+            }
+        }
     }
 
     /// λ of some rows under a force f, by S = K F Kᵀ.
@@ -175,20 +198,23 @@ impl<'a> Solver<'a> {
         rows: &[usize],
         f: &[Expr],
         letter: &str,
-        meaning: &str,
+        what: &str,
     ) -> Option<Answer> {
         let picked: Vec<(SparseRow, Expr)> = rows.iter().map(|&k| row_of(equations, k)).collect();
         let g = &mut equations.model.graph;
-        let (mut Y, mut e) = (Vec::new(), Vec::new());
-        for (&at, (row, b)) in rows.iter().zip(&picked) {
-            let y = self.independent_row(g, at, row);
-            let b = self.recorder.name(g, "b", &[&self.rows[at]], "right side b of the constraints", *b, SHORT_ENTRY);
+        let Y: Vec<Vec<Expr>> =
+            rows.iter().zip(&picked).map(|(&at, (row, _))| self.independent_row(g, at, row)).collect();
+        let named_b = |(&at, (_, b)): (&usize, &(SparseRow, Expr))| {
+            self.recorder.name(g, "b", &[&self.rows[at]], "right side b of the constraints", *b, SHORT_ENTRY)
+        };
+        let b: Vec<Expr> = rows.iter().zip(&picked).map(named_b).collect();
+        let mut e = Vec::new();
+        for (k, &at) in rows.iter().enumerate() {
             // e = b − Y D⁻¹f
-            let products = self.products(g, &y, f);
-            let gap = g.sub(b, products);
-            let what = "what the constraints ask beyond the motion without them: e = b - A a";
-            e.push(self.recorder.keep(g, "e", &[&self.rows[at]], what, gap));
-            Y.push(y);
+            let products = self.products(g, &Y[k], f);
+            let gap = g.sub(b[k], products);
+            let meaning = "what the constraints ask beyond the motion without them: e = b - A a";
+            e.push(self.recorder.keep(g, "e", &[&self.rows[at]], meaning, gap));
         }
         let m = rows.len();
         let mut S = vec![vec![Expr::ZERO; m]; m];
@@ -196,20 +222,24 @@ impl<'a> Solver<'a> {
             for j in i..m {
                 let sum = self.products(g, &Y[i], &Y[j]);
                 let labels = [&self.rows[rows[i]], &self.rows[rows[j]]];
-                let what = "S = A M^-1 A^T, how a force in one constraint moves another";
-                S[i][j] = self.recorder.keep(g, "S", &labels, what, sum);
+                let meaning = "S = A M^-1 A^T, how a force in one constraint moves another";
+                S[i][j] = self.recorder.keep(g, "S", &labels, meaning, sum);
                 S[j][i] = S[i][j];
             }
         }
         let labels: Vec<Label> = rows.iter().map(|&k| self.rows[k].clone()).collect();
-        let kind = Kind { pivot: ("F", "diagonal F of S = K F K^T"), lower: ("K", "factor K of S = K F K^T") };
+        let meaning = "S = K F K^T: what each constraint does once those before it are kept";
+        let kind = Kind { pivot: "F", lower: "K", meaning };
         let factors = Factors::of(self.recorder, g, S, &labels, kind)?;
         let recorder = &mut *self.recorder;
         let y = factors.forward(g, e.clone(), |g, k, e| {
             recorder.keep(g, "r", &[&labels[k]], "K^-1 e: what each constraint asks beyond those before it", e)
         });
         let z: Vec<Expr> = y.iter().zip(&factors.pivots).map(|(y, d)| g.div(*y, *d)).collect();
-        let lambda = factors.back(g, z, |g, k, e| recorder.keep(g, letter, &[&labels[k]], meaning, e));
+        let lambda = factors.back(g, z, |g, k, e| {
+            let e = recorder.short(g, e);
+            recorder.name(g, letter, &[&labels[k]], what, e, 1)
+        });
         Some(Answer {
             force: f.to_vec(),
             rows: Y,
@@ -225,21 +255,27 @@ impl<'a> Solver<'a> {
             let labels = [&self.rows[at], &self.coordinates[*j]];
             dense[*j] = self.recorder.name(g, "A", &labels, "entries of the constraint matrix A", *e, SHORT_ENTRY);
         }
-        let mass = self.mass.clone();
+        let Mass::Factors(mass) = self.mass.clone() else { return dense };
         mass.forward(g, dense, |g, k, e| {
             let labels = [&self.rows[at], &self.coordinates[k]];
             self.recorder.keep(g, "Y", &labels, "rows Y = A L^-T of the independent accelerations", e)
         })
     }
 
-    /// xᵀD⁻¹y.
+    /// xᵀM⁻¹y of what was made independent: xᵀD⁻¹y.
     fn products(&self, g: &mut Graph, x: &[Expr], y: &[Expr]) -> Expr {
-        let product = |(k, (x, y)): (usize, (&Expr, &Expr))| {
-            let product = g.mul(*x, *y);
-            g.div(product, self.mass.pivots[k])
-        };
-        let products: Vec<Expr> = x.iter().zip(y).enumerate().map(product).collect();
-        g.sum(&products)
+        let mut terms = Vec::new();
+        for k in 0..x.len() {
+            let moved = match &self.mass {
+                Mass::Factors(mass) => g.div(y[k], mass.pivots[k]),
+                Mass::Inverse(inverse) => {
+                    let row: Vec<Expr> = inverse[k].iter().map(|(j, e)| g.mul(*e, y[*j])).collect();
+                    g.sum(&row)
+                }
+            };
+            terms.push(g.mul(x[k], moved));
+        }
+        g.sum(&terms)
     }
 
     /// Aᵀλ.
@@ -263,18 +299,57 @@ impl<'a> Solver<'a> {
         sums.into_iter().enumerate().map(keep).collect()
     }
 
-    /// q̈ = L⁻ᵀD⁻¹(f + Yᵀλ).
-    fn accelerations(&mut self, g: &mut Graph, answer: &Answer) -> Vec<Expr> {
+    /// q̈ = L⁻ᵀD⁻¹(f + Yᵀλ), or M⁻¹ times all forces.
+    fn accelerations(&mut self, g: &mut Graph, answer: &Answer, form: &ClosedForm) -> Vec<Expr> {
+        const MEANING: &str = "accelerations, each with the help of those before it";
         let mut sums = answer.force.clone();
+        if let Mass::Inverse(_) = &self.mass {
+            sums = self.given.clone();
+            for force in [&form.constraint_force, &form.nonideal_force, &form.control] {
+                sums.iter_mut().zip(force).for_each(|(sum, x)| *sum = g.add(*sum, *x));
+            }
+            return self.moved(g, &sums, "acc", MEANING);
+        }
         for (row, (_, lambda)) in answer.rows.iter().zip(&answer.multipliers) {
             for (sum, y) in sums.iter_mut().zip(row) {
                 let product = g.mul(*y, *lambda);
                 *sum = g.add(*sum, product);
             }
         }
-        let z = self.over_masses(g, &sums);
-        self.back(g, z, "acc", "accelerations, each with the help of those before it")
+        self.moved(g, &sums, "acc", MEANING)
     }
+}
+
+/// M⁻¹ where M is diagonal, or where its inverse is constant and short.
+fn short_inverse(equations: &mut Equations, problem: &Problem, M: &[Vec<Expr>]) -> Option<Vec<SparseRow>> {
+    let model = &mut equations.model;
+    let g = &mut model.graph;
+    let mut moving: Vec<Expr> = model.coordinates.iter().flat_map(|c| [c.q, c.qdot]).collect();
+    moving.push(model.time);
+    moving.extend(equations.parts.iter().map(|part| part.symbol));
+    let mut inverse = vec![SparseRow::new(); M.len()];
+    for (members, _) in &super::Mass::new(g, &problem.masses)?.blocks {
+        if let [k] = members[..] {
+            inverse[k].push((k, g.div(Expr::ONE, M[k][k])));
+            continue;
+        }
+        let block: Vec<Vec<Expr>> = members.iter().map(|&i| members.iter().map(|&j| M[i][j]).collect()).collect();
+        if g.symbols_of(&block.concat()).iter().any(|s| moving.contains(s)) {
+            return None;
+        }
+        let mut algebra = Algebra::new(g, &block.concat(), LIMITS);
+        for (j, &column) in members.iter().enumerate() {
+            let unit: Vec<Expr> = (0..members.len()).map(|i| if i == j { Expr::ONE } else { Expr::ZERO }).collect();
+            let solved = algebra.solve(g, &block, &unit)?;
+            for (&i, e) in members.iter().zip(solved).filter(|(_, e)| *e != Expr::ZERO) {
+                if g.cost(e) > SHORT_ENTRY {
+                    return None;
+                }
+                inverse[i].push((column, e));
+            }
+        }
+    }
+    Some(inverse)
 }
 
 /// What some rows answer to a force.
@@ -287,10 +362,11 @@ struct Answer {
     multipliers: Vec<(usize, Expr)>,
 }
 
-/// Letters and meanings of two factors.
+/// Letters of two factors and what they mean.
 struct Kind {
-    pivot: (&'static str, &'static str),
-    lower: (&'static str, &'static str),
+    pivot: &'static str,
+    lower: &'static str,
+    meaning: &'static str,
 }
 
 /// A symmetric matrix as L D Lᵀ.
@@ -321,12 +397,12 @@ impl Factors {
             let able = open.iter().copied().filter(|k| a[*k][*k] != Expr::ZERO);
             let k = able.min_by_key(|k| (n_neighbours(*k), g.cost(a[*k][*k])))?;
             open.retain(|j| *j != k);
-            let d = recorder.keep(g, kind.pivot.0, &[&labels[k]], kind.pivot.1, a[k][k]);
+            let d = recorder.keep(g, kind.pivot, &[&labels[k]], kind.meaning, a[k][k]);
             factors.pivots[k] = d;
             factors.order.push(k);
             for &i in open.iter().filter(|i| a[**i][k] != Expr::ZERO) {
                 let ratio = g.div(a[i][k], d);
-                let l = recorder.keep(g, kind.lower.0, &[&labels[i], &labels[k]], kind.lower.1, ratio);
+                let l = recorder.keep(g, kind.lower, &[&labels[i], &labels[k]], kind.meaning, ratio);
                 if l != Expr::ZERO {
                     factors.lower[i].push((k, l));
                 }
@@ -340,7 +416,7 @@ impl Factors {
                     let product = g.mul(*l, *other);
                     let term = g.mul(product, d);
                     let rest = g.sub(a[*i][*j], term);
-                    a[*i][*j] = super::recorder::short(g, rest);
+                    a[*i][*j] = rest;
                     a[*j][*i] = a[*i][*j];
                 }
             }
@@ -388,12 +464,12 @@ impl Factors {
 }
 
 /// G = (q̈ − a)ᵀM(q̈ − a): eᵀλ where constraints are ideal and nothing is asked for, otherwise the work of all forces in q̈ − a.
-fn gaussian(g: &mut Graph, form: &ClosedForm) -> Expr {
+fn gaussian(recorder: &mut Recorder, g: &mut Graph, form: &ClosedForm) -> Expr {
     if form.nonideal_force.is_empty() && form.control.is_empty() {
         let products = form.gap.iter().zip(&form.multipliers).map(|((_, e), (_, l))| g.mul(*e, *l));
         let products: Vec<Expr> = products.collect();
         let sum = g.sum(&products);
-        return super::recorder::short(g, sum);
+        return recorder.short(g, sum);
     }
     let mut products = Vec::new();
     for k in 0..form.accelerations.len() {
@@ -404,5 +480,5 @@ fn gaussian(g: &mut Graph, form: &ClosedForm) -> Expr {
         products.push(g.mul(force, change));
     }
     let sum = g.sum(&products);
-    super::recorder::short(g, sum)
+    recorder.short(g, sum)
 }

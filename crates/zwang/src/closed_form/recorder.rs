@@ -2,23 +2,26 @@
 
 use std::collections::{HashMap, HashSet};
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use zwang_expr::{Algebra, Expr, Graph, Limits};
 
 use super::Part;
 use crate::model::Model;
 
-/// What is as short as this needs no name, in symbols: `2*x/m`.
-const SHORT: u64 = 7;
+/// What is as short as this needs no name, in symbols: `2*x/m - y`.
+const SHORT: u64 = 6;
 
-/// What is used once and not longer than this stands where it is used.
-const SHORT_ONCE: u64 = 40;
+/// What is used once stands where it is used, if the whole is not longer than this.
+const LONGEST_LINE: u64 = 50;
 
 /// Work on the formula of one part, in operations on terms: a few milliseconds.
-const LIMITS: Limits = Limits { terms: 300, work: 20_000, total: 20_000 };
+const LIMITS: Limits = Limits { terms: 200, work: 10_000, total: 10_000 };
 
 /// Formulas longer than this are left as they are.
-const LONGEST_SHORTENED: u64 = 600;
+const LONGEST_SHORTENED: u64 = 300;
+
+/// How many symbols are looked at for shorter forms in all: a second or two.
+const PATIENCE: u64 = 20_000;
 
 /// Expressions with the parts put in, which may refer to earlier ones.
 pub(crate) fn expanded(graph: &mut Graph, parts: &[Part], exprs: &[Expr]) -> Vec<Expr> {
@@ -53,6 +56,7 @@ pub(crate) struct Recorder {
     pub parts: Vec<Part>,
     taken: HashSet<String>,
     by_value: HashMap<Expr, Expr>,
+    patience: u64,
 }
 
 impl Recorder {
@@ -62,12 +66,12 @@ impl Recorder {
         let parameters = model.parameters.iter().map(|p| p.name.clone());
         let drawn = model.scene.iter().map(|d| d.name.clone());
         let taken = coordinates.chain(parameters).chain(drawn).chain(parts.iter().map(|p| p.name.clone())).collect();
-        Recorder { parts: Vec::new(), taken, by_value: HashMap::new() }
+        Recorder { parts: Vec::new(), taken, by_value: HashMap::new(), patience: PATIENCE }
     }
 
     /// What stands for a quantity in what follows: its shortest form, or a name if that is long.
     pub fn keep(&mut self, graph: &mut Graph, letter: &str, labels: &[&Label], meaning: &str, value: Expr) -> Expr {
-        let value = short(graph, value);
+        let value = self.short(graph, value);
         self.name(graph, letter, labels, meaning, value, SHORT)
     }
 
@@ -109,33 +113,66 @@ impl Recorder {
 
     /// Leaves out what is not used, and puts in what is used once and is short.
     pub fn tidy(&mut self, graph: &mut Graph, results: &mut [&mut Expr]) {
-        loop {
-            let roots: Vec<Expr> =
-                self.parts.iter().map(|part| part.value).chain(results.iter().map(|e| **e)).collect();
-            let uses = graph.occurrences(&roots, &FxHashSet::default());
-            let times = |part: &Part| uses.get(&part.symbol).copied().unwrap_or(0);
-            self.parts.retain(|part| times(part) > 0);
-            let is_put_in = |part: &Part| times(part) == 1 && graph.cost(part.value) <= SHORT_ONCE;
-            // one at a time: a part that is put in may use another
-            let Some(at) = self.parts.iter().rposition(is_put_in) else { return };
-            let part = self.parts.remove(at);
-            let known = HashMap::from([(part.symbol, part.value)]);
-            let put_in = |e: &mut Expr, graph: &mut Graph| {
-                if graph.symbols(*e).contains(&part.symbol) {
-                    let whole = graph.substitute(&[*e], &known)[0];
-                    *e = short(graph, whole);
+        let n_parts = self.parts.len();
+        let values = self.parts.iter().map(|part| part.value).chain(results.iter().map(|e| **e));
+        let mut lines: Vec<Line> = values.map(|e| Line::new(graph, e)).collect();
+        let mut is_left_out = vec![false; n_parts];
+        // from the last: a part is used by later ones only
+        for k in (0..n_parts).rev() {
+            let symbol = self.parts[k].symbol;
+            let users = |line: &Line| line.uses.get(&symbol).copied().unwrap_or(0);
+            let times = lines[k + 1..].iter().fold(0u64, |sum, line| sum.saturating_add(users(line)));
+            let user = lines[k + 1..].iter().position(|line| users(line) > 0).map(|at| at + k + 1);
+            match user {
+                None => {}
+                Some(user) if times == 1 && lines[k].cost.saturating_add(lines[user].cost) <= LONGEST_LINE => {
+                    let known = HashMap::from([(symbol, lines[k].value)]);
+                    let whole = graph.substitute(&[lines[user].value], &known)[0];
+                    let whole = self.short(graph, whole);
+                    lines[user] = Line::new(graph, whole);
                 }
-            };
-            self.parts.iter_mut().for_each(|part| put_in(&mut part.value, graph));
-            results.iter_mut().for_each(|e| put_in(e, graph));
+                Some(_) => continue,
+            }
+            is_left_out[k] = true;
+            lines[k].uses.clear();
+        }
+        for (part, line) in self.parts.iter_mut().zip(&lines) {
+            part.value = line.value;
+        }
+        results.iter_mut().zip(&lines[n_parts..]).for_each(|(e, line)| **e = line.value);
+        let mut left_out = is_left_out.iter();
+        self.parts.retain(|_| !left_out.next().copied().unwrap_or(false));
+    }
+
+    /// The shortest form that is found quickly, as long as there is patience left.
+    pub fn short(&mut self, graph: &mut Graph, e: Expr) -> Expr {
+        let cost = graph.cost(e);
+        match self.patience.checked_sub(cost.max(1)).filter(|_| cost <= LONGEST_SHORTENED) {
+            Some(left) => {
+                self.patience = left;
+                short(graph, e)
+            }
+            None => e,
         }
     }
 }
 
-/// The shortest form that is found quickly.
-pub(crate) fn short(graph: &mut Graph, e: Expr) -> Expr {
-    if graph.cost(e) > LONGEST_SHORTENED {
-        return e;
+/// A formula, its length, and how often each symbol occurs in it.
+struct Line {
+    value: Expr,
+    cost: u64,
+    uses: FxHashMap<Expr, u64>,
+}
+
+impl Line {
+    fn new(graph: &Graph, value: Expr) -> Line {
+        let mut uses = graph.occurrences(&[value], &FxHashSet::default());
+        uses.retain(|e, _| graph.is_symbol(*e));
+        Line { value, cost: graph.cost(value), uses }
     }
+}
+
+/// The shortest form that is found quickly.
+fn short(graph: &mut Graph, e: Expr) -> Expr {
     Algebra::new(graph, &[e], LIMITS).shortest(graph, e).unwrap_or(e)
 }
