@@ -7,7 +7,6 @@ mod c;
 mod functions;
 mod names;
 mod numpy;
-mod parts;
 mod quantity;
 mod rust;
 mod sympy;
@@ -15,11 +14,10 @@ mod sympy;
 use std::fmt::Write;
 
 use zwang::equations::Equations;
-use zwang::{ClosedForm, ascii_name, closed_form};
+use zwang::{ClosedForm, Part, ascii_name, closed_form};
 
 use functions::write_functions;
 use names::Names;
-use parts::Parts;
 use quantity::{Quantity, quantities};
 
 /// A language that formulas are written in.
@@ -63,7 +61,7 @@ impl Formulas {
     pub fn code(&self, language: FormulaLanguage, name: &str) -> String {
         let (equations, closed) = (&self.equations, self.closed.as_ref());
         let quantities = quantities(equations, closed);
-        let parts = Parts::new(equations, closed);
+        let parts = parts(equations, closed);
         let names = Names::new(equations, &parts, language);
         let name = ascii_name(name);
         let has_closed_form = closed.is_some();
@@ -83,7 +81,8 @@ struct Sheet<'e> {
     name: String,
     equations: &'e Equations,
     quantities: Vec<Quantity>,
-    parts: Parts,
+    /// Each after those it uses.
+    parts: Vec<Part>,
     names: Names,
     has_closed_form: bool,
     /// What holds only at times, and is not written.
@@ -144,6 +143,13 @@ impl Sheet<'_> {
         }
         out
     }
+}
+
+/// The parts of the equations, then those of the closed form.
+fn parts(equations: &Equations, closed: Option<&ClosedForm>) -> Vec<Part> {
+    let own = closed.map_or(&[][..], |closed| &closed.parts[..]);
+    let new = own.iter().filter(|part| !equations.parts.contains(part));
+    equations.parts.iter().chain(new).cloned().collect()
 }
 
 /// `x [0], y [1]`
