@@ -7,7 +7,6 @@ mod c;
 mod functions;
 mod names;
 mod numpy;
-mod parts;
 mod quantity;
 mod rust;
 mod sympy;
@@ -15,11 +14,10 @@ mod sympy;
 use std::fmt::Write;
 
 use zwang::equations::Equations;
-use zwang::{ascii_name, closed_form};
+use zwang::{ClosedForm, Part, ascii_name, closed_form};
 
 use functions::write_functions;
 use names::Names;
-use parts::Parts;
 use quantity::{Quantity, quantities};
 
 /// A language that formulas are written in.
@@ -39,21 +37,41 @@ pub enum FormulaLanguage {
 ///
 /// Contacts and friction that sticks hold only at times and are left out; the file says so.
 pub fn equations_code(equations: &mut Equations, language: FormulaLanguage, name: &str) -> String {
-    let mut always = equations.always();
-    let at_times = equations.model.only_at_times();
-    let mut printed = always.as_mut().unwrap_or(equations).printed();
-    let closed = closed_form(&mut printed);
-    let quantities = quantities(&printed, closed.as_ref());
-    let parts = Parts::new(&printed, closed.as_ref());
-    let names = Names::new(&printed, &parts, language);
-    let has_closed_form = closed.is_some();
-    let sheet =
-        Sheet { name: ascii_name(name), equations: &printed, quantities, parts, names, has_closed_form, at_times };
-    match language {
-        FormulaLanguage::Rust => write_functions(&sheet, &rust::Rust),
-        FormulaLanguage::C => write_functions(&sheet, &c::C { name: sheet.name.clone() }),
-        FormulaLanguage::NumPy => write_functions(&sheet, &numpy::NumPy),
-        FormulaLanguage::SymPy => sympy::write(&sheet),
+    Formulas::new(equations).code(language, name)
+}
+
+/// Equations as they are printed, with their closed form: found once, for several languages.
+pub struct Formulas {
+    equations: Equations,
+    closed: Option<ClosedForm>,
+    /// What holds only at times, and is not written.
+    at_times: Vec<String>,
+}
+
+impl Formulas {
+    /// The formulas of what always holds.
+    pub fn new(equations: &mut Equations) -> Formulas {
+        let at_times = equations.model.only_at_times();
+        let mut printed = equations.always().as_ref().unwrap_or(equations).printed();
+        let closed = closed_form(&mut printed);
+        Formulas { equations: printed, closed, at_times }
+    }
+
+    /// The formulas as source code; `name` is what the file is called without its ending.
+    pub fn code(&self, language: FormulaLanguage, name: &str) -> String {
+        let (equations, closed) = (&self.equations, self.closed.as_ref());
+        let quantities = quantities(equations, closed);
+        let parts = parts(equations, closed);
+        let names = Names::new(equations, &parts, language);
+        let name = ascii_name(name);
+        let has_closed_form = closed.is_some();
+        let sheet = Sheet { name, equations, quantities, parts, names, has_closed_form, at_times: &self.at_times };
+        match language {
+            FormulaLanguage::Rust => write_functions(&sheet, &rust::Rust),
+            FormulaLanguage::C => write_functions(&sheet, &c::C { name: sheet.name.clone() }),
+            FormulaLanguage::NumPy => write_functions(&sheet, &numpy::NumPy),
+            FormulaLanguage::SymPy => sympy::write(&sheet),
+        }
     }
 }
 
@@ -63,11 +81,12 @@ struct Sheet<'e> {
     name: String,
     equations: &'e Equations,
     quantities: Vec<Quantity>,
-    parts: Parts,
+    /// Each after those it uses.
+    parts: Vec<Part>,
     names: Names,
     has_closed_form: bool,
     /// What holds only at times, and is not written.
-    at_times: Vec<String>,
+    at_times: &'e [String],
 }
 
 impl Sheet<'_> {
@@ -113,10 +132,9 @@ impl Sheet<'_> {
             };
             out += "Accelerations, multipliers and forces are not here; the equations to solve for them are.\n";
         }
-        let closed = &self.quantities;
-        if let Some(lambda) = closed.iter().find(|q| q.name == "multipliers") {
+        if let Some(lambda) = self.quantities.iter().find(|q| q.name == "multipliers") {
             let left_out = self.equations.rows.len() - lambda.entries.len();
-            if left_out > 0 && lambda.entries.len() < self.equations.rows.len() {
+            if left_out > 0 {
                 let _ = writeln!(out, "\nRows of A that repeat others have the multiplier 0: {left_out} of them.");
             }
         }
@@ -125,6 +143,13 @@ impl Sheet<'_> {
         }
         out
     }
+}
+
+/// The parts of the equations, then those of the closed form.
+fn parts(equations: &Equations, closed: Option<&ClosedForm>) -> Vec<Part> {
+    let own = closed.map_or(&[][..], |closed| &closed.parts[..]);
+    let new = own.iter().filter(|part| !equations.parts.contains(part));
+    equations.parts.iter().chain(new).cloned().collect()
 }
 
 /// `x [0], y [1]`

@@ -40,7 +40,7 @@ pub use code::{Language, code};
 pub use csv::csv;
 pub use derivation::{Told, derivation};
 pub use document::{equations_latex, equations_text};
-pub use equations_code::{FormulaLanguage, equations_code};
+pub use equations_code::{FormulaLanguage, Formulas, equations_code};
 pub use geometry::{GeometryNames, geometry_svg, reading};
 pub use inverse::{inverse_json, inverse_table};
 pub use json::{check_json, diagnostics_json, inspect_json, run_json, samples_json};

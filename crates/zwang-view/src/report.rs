@@ -122,11 +122,10 @@ fn works(run: &Run) -> String {
     let energy = &run.audit.energy;
     /// Beside what impacts took, work below this part is rounding.
     const ROUNDING: f64 = 1e-12;
-    let rest = energy.work - energy.impacts;
     let noise = energy.drift + ROUNDING * energy.impacts.abs();
     let tell = |word: &str, work: f64| format!("{word} {}", joules(run, rounded(work, 4)));
-    match (energy.impacts.abs() > energy.drift, rest.abs() > noise) {
-        (true, true) => format!("{}, {}", tell("work done", rest), tell("impacts", energy.impacts)),
+    match (energy.impacts.abs() > energy.drift, energy.work.abs() > noise) {
+        (true, true) => format!("{}, {}", tell("work done", energy.work), tell("impacts", energy.impacts)),
         (true, false) => tell("impacts", energy.impacts),
         _ => tell("work done", energy.work),
     }
@@ -135,7 +134,7 @@ fn works(run: &Run) -> String {
 /// Whether work was done that can be told from errors.
 fn has_work(run: &Run) -> bool {
     let energy = &run.audit.energy;
-    energy.work.abs() > energy.drift
+    energy.work.abs().max(energy.impacts.abs()) > energy.drift
 }
 
 fn largest_residual(run: &Run) -> Option<(&str, f64)> {
@@ -239,7 +238,7 @@ pub fn facts(run: &Run) -> Vec<(String, String)> {
         add("Work done on the system", joules(run, number(energy.work)));
     }
     if energy.impacts != 0.0 {
-        add("Of that in impacts", joules(run, number(energy.impacts)));
+        add("Energy that impacts added", joules(run, number(energy.impacts)));
     }
     if let Some(parts) = energy.parts {
         add("Work of Qc_ideal", joules(run, number(parts.ideal)));

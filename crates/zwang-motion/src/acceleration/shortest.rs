@@ -30,6 +30,8 @@ pub(crate) struct Shortest {
     x: Vec<f64>,
     multipliers: Vec<f64>,
     sorted: Vec<f64>,
+    /// Rows without pivots that are not empty: the others have no force.
+    open: Vec<usize>,
 }
 
 /// What rounding leaves of a row of length one.
@@ -50,6 +52,7 @@ impl Shortest {
             x: Vec::new(),
             multipliers: Vec::new(),
             sorted: Vec::new(),
+            open: Vec::new(),
         }
     }
 
@@ -103,14 +106,21 @@ impl Shortest {
     /// The same, with the triangle as it is.
     fn remove_null_of(&mut self, qr: &Qr, scale: impl Fn(usize) -> f64, multipliers: &mut [f64]) {
         let (m, r) = (multipliers.len(), qr.rank);
-        let free = m - r;
-        let Shortest { Y, G, normal, x, .. } = self;
+        let Shortest { Y, G, normal, x, open, .. } = self;
+        let (basic, other) = multipliers.split_at_mut(r);
+        // rows that do not hold are empty, and there may be many of them
+        open.clear();
+        open.extend((r..m).filter(|&k| (0..r).any(|i| qr.t(i, k) != 0.0)));
+        (r..m).filter(|k| !open.contains(k)).for_each(|k| other[k - r] = 0.0);
+        let free = open.len();
+        if free == 0 {
+            return;
+        }
         Y.resize(r * free, 0.0);
         G.resize(r * free, 0.0);
-        let (basic, other) = multipliers.split_at_mut(r);
-        for l in 0..free {
+        for (l, &row) in open.iter().enumerate() {
             let column = &mut Y[l * r..(l + 1) * r];
-            (0..r).for_each(|k| column[k] = qr.t(k, r + l));
+            (0..r).for_each(|k| column[k] = qr.t(k, row));
             // a row that the first pivots give already does not depend on later ones, which may be in far smaller units
             let mut tail = 0.0;
             let given = (0..r).rev().take_while(|&k| {
@@ -120,10 +130,10 @@ impl Shortest {
             let first = r - given.count();
             column[first..].fill(0.0);
             qr.solve_triangle(column);
-            (0..r).for_each(|k| G[l * r + k] = scale(k) * column[k] / scale(r + l));
+            (0..r).for_each(|k| G[l * r + k] = scale(k) * column[k] / scale(row));
             // all force from the rows with pivots, to begin with
-            add_multiple(basic, other[l], column);
-            other[l] = 0.0;
+            add_multiple(basic, other[row - r], column);
+            other[row - r] = 0.0;
         }
         normal.resize(free * free, 0.0);
         for k in 0..free {
@@ -140,17 +150,17 @@ impl Shortest {
             // (I + GᵀG) D_f δ = GᵀD_b λ̂_b − D_f λ̂_f
             x.clear();
             x.extend((0..r).map(|k| scale(k) * basic[k]));
-            for l in 0..free {
-                let step = dot(&G[l * r..(l + 1) * r], &x[..r]) - scale(r + l) * other[l];
+            for (l, &row) in open.iter().enumerate() {
+                let step = dot(&G[l * r..(l + 1) * r], &x[..r]) - scale(row) * other[row - r];
                 x.push(step);
             }
             let step = &mut x[r..];
             small::solve_lower(normal, free, step);
             small::solve_lower_transposed(normal, free, step);
-            for l in 0..free {
-                let change = step[l] / scale(r + l);
+            for (l, &row) in open.iter().enumerate() {
+                let change = step[l] / scale(row);
                 add_multiple(basic, -change, &Y[l * r..(l + 1) * r]);
-                other[l] += change;
+                other[row - r] += change;
             }
         }
     }

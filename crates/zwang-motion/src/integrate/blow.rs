@@ -3,6 +3,9 @@
 use super::search::{Search, Tried, seek};
 use super::touching::Touching;
 use crate::Roughness;
+use crate::factor::dense::symmetric_eigen;
+use crate::unilateral::fixed_point::Rounds;
+use crate::unilateral::sharing::{MARGIN, Misses, share_out};
 use crate::unilateral::{Friction, MOST_NORMALS, length};
 
 /// What a place does in a blow.
@@ -165,6 +168,8 @@ impl Blows<'_> {
     fn after(&self, spots: &[Spot], blows: &[Blow]) -> Option<After> {
         /// Enough where the place gives way ten times as easily in one direction as in another.
         const ROUNDS: usize = 400;
+        /// Mixing that has not helped by then does not.
+        const MIXED: usize = 100;
         const FOUND: f64 = 1e-13;
         let mut directions: Vec<Vec<f64>> =
             spots.iter().zip(blows).map(|(spot, blow)| self.first(spot, *blow)).collect();
@@ -176,29 +181,101 @@ impl Blows<'_> {
         let mass = |k: &usize| 1.0 / (sought.len() as f64 * self.compliance(&spots[*k]));
         let masses: Vec<f64> = sought.iter().map(mass).collect();
         let mut impulses = vec![0.0; self.before.len()];
-        for _ in 0..ROUNDS {
-            let after = self.solve(spots, blows, &directions, &impulses)?;
+        let mut rounds = Rounds::default();
+        for round in 0..ROUNDS {
+            let mut after = self.solve(spots, blows, &directions, &impulses)?;
             let size = after.impulses.iter().fold(0.0, |top: f64, p| top.max(p.abs()));
             let moved = after.impulses.iter().zip(&impulses).fold(0.0, |top: f64, (x, y)| top.max((x - y).abs()));
-            let mut change = if is_curved && size > 0.0 { moved / size } else { 0.0 };
+            let change = if is_curved && size > 0.0 { moved / size } else { 0.0 };
             impulses.copy_from_slice(&after.impulses);
-            for (&k, mass) in sought.iter().zip(&masses) {
-                let wish = |&s: &usize| mass * after.rates[s] - after.impulses[s];
-                let wish: Vec<f64> = spots[k].slips.iter().map(wish).collect();
-                let size = length(&wish).max(self.most(&spots[k], &after));
-                if !(size > 0.0) {
-                    return None;
-                }
-                let direction: Vec<f64> = wish.iter().map(|x| x / size).collect();
-                change = direction.iter().zip(&directions[k]).fold(change, |top, (x, y)| top.max((x - y).abs()));
-                directions[k] = direction;
-            }
+            let now: Vec<f64> = sought.iter().flat_map(|&k| directions[k].iter().copied()).collect();
+            let wished = sought.iter().zip(&masses).map(|(&k, mass)| self.wished(&spots[k], *mass, &after));
+            let wished: Vec<f64> = wished.collect::<Option<Vec<_>>>()?.concat();
+            let change = wished.iter().zip(&now).fold(change, |top, (x, y)| top.max((x - y).abs()));
             if change < FOUND {
                 // what less friction than there is would stop does not slide
-                return sought.iter().all(|&k| length(&directions[k]) > 1.0 - EDGE).then_some(after);
+                let slides = |&k: &usize| length(&directions[k]) > 1.0 - EDGE;
+                if !sought.iter().all(slides) {
+                    return None;
+                }
+                self.share(spots, blows, &mut after.impulses);
+                return Some(after);
+            }
+            let next = if is_curved || round > MIXED { wished } else { rounds.next(&now, &wished) };
+            let mut next = &next[..];
+            for &k in &sought {
+                let (own, rest) = next.split_at(directions[k].len());
+                next = rest;
+                // mixing may leave the circle
+                let scale = 1.0 / length(own).max(1.0);
+                directions[k] = own.iter().map(|d| scale * d).collect();
             }
         }
         None
+    }
+
+    /// The direction that the outcome of another would turn to.
+    fn wished(&self, spot: &Spot, mass: f64, after: &After) -> Option<Vec<f64>> {
+        let wish: Vec<f64> = spot.slips.iter().map(|&s| mass * after.rates[s] - after.impulses[s]).collect();
+        let size = length(&wish).max(self.most(spot, after));
+        (size > 0.0).then(|| wish.iter().map(|x| x / size).collect())
+    }
+
+    /// Shares impulses that are not determined one by one, as where two feet of a rigid edge are struck: the smallest, or the next
+    /// that push and stay in their cones. No velocity depends on this.
+    fn share(&self, spots: &[Spot], blows: &[Blow], impulses: &mut Vec<f64>) {
+        let free = self.free_shares(spots, blows);
+        if free.is_empty() {
+            return;
+        }
+        for z in &free {
+            let part: f64 = z.iter().zip(impulses.iter()).map(|(z, p)| z * p).sum();
+            impulses.iter_mut().zip(z).for_each(|(p, z)| *p -= part * z);
+        }
+        let room = MARGIN * impulses.iter().fold(0.0, |top: f64, p| top.max(p.abs()));
+        share_out(impulses, &free, |p| self.misses(spots, blows, p, room));
+    }
+
+    /// Directions in which impulses change without any velocity, an orthonormal basis: of what is struck and sticks. What presses
+    /// where a place slides keeps its impulse.
+    fn free_shares(&self, spots: &[Spot], blows: &[Blow]) -> Vec<Vec<f64>> {
+        /// Beside the largest, an eigenvalue below this is rounding.
+        const NOTHING: f64 = 1e-12;
+        let n = self.before.len();
+        let sticking = spots.iter().zip(blows).filter(|(_, blow)| **blow == Blow::Sticks);
+        let held: Vec<usize> = sticking.flat_map(|(spot, _)| spot.normal.iter().chain(&spot.slips).copied()).collect();
+        let S: Vec<f64> = held.iter().flat_map(|&i| held.iter().map(move |&j| self.touching.S[i * n + j])).collect();
+        let (values, vectors) = symmetric_eigen(&S, held.len(), held.len());
+        let top = values.iter().fold(0.0, |top: f64, x| top.max(*x));
+        let of = |k: usize| {
+            let mut z = vec![0.0; n];
+            held.iter().enumerate().for_each(|(i, &row)| z[row] = vectors[k * held.len() + i]);
+            z
+        };
+        (0..held.len()).filter(|&k| !(values[k] > NOTHING * top)).map(of).collect()
+    }
+
+    /// What impulses of struck places that stick miss of pushing and of their cones, with some room.
+    fn misses(&self, spots: &[Spot], blows: &[Blow], impulses: &[f64], room: f64) -> Misses {
+        let mut misses = Misses::default();
+        for spot in spots.iter().zip(blows).filter(|(_, blow)| **blow == Blow::Sticks).map(|(spot, _)| spot) {
+            if let Some(c) = spot.normal.filter(|&c| impulses[c] < room) {
+                misses.misses.push((room - impulses[c], vec![(c, -1.0)]));
+            }
+            let Some(k) = spot.friction else { continue };
+            let (rough, pushes) = (self.roughness[k], pressed(spot, impulses));
+            let friction = length(&spot.slips.iter().map(|&s| impulses[s]).collect::<Vec<f64>>());
+            let miss = friction - rough.holding * rough.normal(&pushes) + room;
+            if miss > 0.0 && friction > 0.0 {
+                let press = if spot.normal.is_some() { 1.0 } else { pushes[0].signum() };
+                let gradient = rough.gradient(&self.frictions[k], press, &pushes);
+                let along = spot.slips.iter().map(|&s| (s, impulses[s] / friction));
+                let by = |j: usize| spot.pushes.iter().zip(&gradient).map(|(by, g)| g * by[j]).sum::<f64>();
+                let pressed = (0..impulses.len()).map(|j| (j, -rough.holding * by(j))).filter(|(_, x)| *x != 0.0);
+                misses.misses.push((miss, along.chain(pressed).collect()));
+            }
+        }
+        misses
     }
 
     /// The most that friction can do at a place, μ N.

@@ -4,7 +4,7 @@ use super::impact::Blow;
 use super::touching::Touching;
 use super::*;
 use crate::unilateral::modes::{Grip, Modes};
-use crate::unilateral::{ModeChange, Turn};
+use crate::unilateral::{ModeChange, Turn, length};
 
 /// A gap below this part of the size of its row counts as touching; it equals the default tolerance of a run.
 pub(super) const TOUCHING: f64 = 1e-9;
@@ -22,6 +22,19 @@ const ROUNDING: f64 = 1e-15;
 /// So many changes of mode within this part of the run do not end.
 const MOST_CHANGES: usize = 10_000;
 const CLOSE: f64 = 1e-9;
+
+/// At this rate a run has a hundred million of them; they do not end either, unless speeds fall to this part meanwhile, as they do
+/// where bounces die out.
+const BUSY: f64 = 1e-4;
+const FALLEN: f64 = 0.5;
+
+/// Many changes of mode, and how fast the system was where they began to be counted.
+#[derive(Default)]
+pub(super) struct Busy {
+    since: f64,
+    n_changes: usize,
+    speed: f64,
+}
 
 /// The mode that was left, to tell what has changed.
 pub(super) struct Before {
@@ -98,6 +111,17 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
     /// Finds impacts and the mode that follows where the motion stands, and begins there. `fired` are the contacts whose gap
     /// or push has reached zero.
     pub(super) fn settle(&mut self, before: &Before, fired: &[usize]) -> Result<(), Outcome> {
+        let (modes, y) = (self.flow.modes.clone(), self.y.clone());
+        let done = self.find_next(before, fired);
+        if done.is_err() {
+            // what is read off where the motion stops is what came before
+            (self.flow.modes, self.y) = (modes, y);
+            self.flow.release();
+        }
+        done
+    }
+
+    fn find_next(&mut self, before: &Before, fired: &[usize]) -> Result<(), Outcome> {
         self.count_changes()?;
         let is_start = self.counts.steps == 0 && self.t == self.t0;
         let mut touching = self.touching(before, fired).map_err(Outcome::Failed)?;
@@ -112,16 +136,20 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
             let bounces = &blow.bounces;
             let closed = self.rest(&touching).map_err(Outcome::Failed)?;
             // bounces that die out before anything else can happen are over
-            let Some((contact, time)) = self.dying(bounces, &stopped, &closed).map_err(Outcome::Failed)? else {
+            let dying = self.dying(bounces, &stopped, &closed).map_err(Outcome::Failed)?;
+            if dying.is_empty() {
                 let ended = self.end_rocking(before, &y).map_err(Outcome::Failed)?;
                 let closed = ended.map_or(closed, |ended| {
                     (touching, left) = (ended.touching, Some(ended.left));
                     ended.closed
                 });
                 break closed;
-            };
-            stopped[contact] = true;
-            left = Some(f64::max(time, left.unwrap_or(0.0)));
+            }
+            // feet that are struck together come to rest together
+            for (contact, time) in dying {
+                stopped[contact] = true;
+                left = Some(f64::max(time, left.unwrap_or(0.0)));
+            }
         };
         // a closed contact that has fired takes off, an open one was struck
         let n_contacts = before.closed.len();
@@ -141,10 +169,19 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
             (self.first_change, self.n_changes) = (self.t, 0);
         }
         self.n_changes += 1;
-        match self.n_changes < MOST_CHANGES {
-            true => Ok(()),
-            false => Err(Outcome::Restless { t: self.t }),
+        let speed = length(&self.y[self.flow.n..2 * self.flow.n]);
+        let busy = &mut self.busy;
+        if busy.n_changes == 0 {
+            (busy.since, busy.speed) = (self.t, speed);
         }
+        busy.n_changes += 1;
+        let mut is_stuck = self.n_changes >= MOST_CHANGES;
+        if busy.n_changes >= MOST_CHANGES {
+            let is_short = self.t - busy.since < BUSY * (self.plan.end - self.t0);
+            is_stuck |= is_short && speed > FALLEN * busy.speed;
+            busy.n_changes = 0;
+        }
+        if is_stuck { Err(Outcome::Restless { t: self.t }) } else { Ok(()) }
     }
 
     /// Looks at the gaps after an event: a contact whose surface went away is open; the row of one whose surface went into the
@@ -301,7 +338,10 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
             };
             self.mode_changes.push(ModeChange { t, turn, row: contact.row });
         }
-        for (k, friction) in modes.frictions.iter().enumerate() {
+        // without friction nothing sticks
+        let is_rough = |k: &usize| modes.roughness[*k].holding > 0.0 || modes.roughness[*k].sliding > 0.0;
+        for k in (0..modes.frictions.len()).filter(is_rough) {
+            let friction = &modes.frictions[k];
             let turn = match (before.grips[k], modes.grips[k]) {
                 (Grip::Sticks, Grip::Slides(_)) => Turn::Slip,
                 (Grip::Slides(_), Grip::Sticks) => Turn::Stick,

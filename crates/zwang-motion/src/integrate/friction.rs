@@ -1,6 +1,6 @@
 //! Which mode follows where friction acts: the one whose motion keeps its own inequalities.
 
-use super::contact::Before;
+use super::contact::{Before, NO_PUSH};
 use super::search::{Search, Tried, seek};
 use super::*;
 use crate::unilateral::modes::Grip;
@@ -171,7 +171,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
             if !is_spatial || !matches!(flow.modes.grips[k], Grip::Slides(_)) {
                 continue;
             }
-            flow.modes.slow[k] = before.slow[k];
+            flow.modes.slow[k] = if flow.follows(k, before.slow[k])? { before.slow[k] } else { 0.0 };
             if flow.modes.sets_out[k] {
                 let force = friction_force(flow, k);
                 flow.modes.slow[k] = part * force * flow.compliance(k)?;
@@ -353,6 +353,10 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
     /// What each contact that rests and each friction may do, the likely first.
     fn units(&mut self, resting: &[usize], fired: &[usize], old: &[Grip]) -> Result<Vec<Vec<Choice>>, MotionError> {
         let mut units = Vec::new();
+        let mut roughness = std::mem::take(&mut self.flow.modes.roughness);
+        let done = self.flow.dynamics.fill_roughness(&self.flow.instant.state, &mut roughness);
+        self.flow.modes.roughness = roughness;
+        done?;
         let n_contacts = self.flow.modes.contacts.len();
         let has_friction = |c: usize| self.flow.modes.frictions.iter().any(|f| f.contact == Some(c));
         for &c in resting.iter().filter(|&&c| !has_friction(c)) {
@@ -393,8 +397,9 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         let presses: &[f64] = if is_sided { &[1.0, -1.0] } else { &[1.0] };
         let senses: &[f64] = if rests && rows.len() == 1 { &[1.0, -1.0] } else { &[1.0] };
         let mut tries = Vec::new();
-        // what has just reached its cone does not hold; slips at rest that hold each other are decided together
-        if rests && !lets_go {
+        // what has just reached its cone does not hold, nor does what is smooth; slips at rest that hold each other are decided
+        // together
+        if rests && !lets_go && flow.modes.roughness[k].holding > 0.0 {
             tries.push(Try { friction: k, grip: Grip::Sticks, press: 1.0, begins: false });
         }
         for &press in presses {
@@ -450,12 +455,19 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
             let rough = roughness[t.friction];
             let of_friction = match t.grip {
                 Grip::Idle => 0.0,
-                // what sticks has no room: where it meets sliding the two agree
-                Grip::Sticks => (force - rough.holding * rough.normal(&pushes)) / (EDGE * top),
+                // what sticks has less room than what ends it: where it meets sliding the two agree
+                Grip::Sticks => (force - rough.holding * rough.normal(&pushes)) * EDGE / (0.5 * NO_PUSH * top),
                 Grip::Slides(sense) => {
                     let pull = if friction.single().is_some() { -t.press * pushes[0] / top } else { 0.0 };
                     let (w, terms) = setting_out(flow, t.friction, sense);
-                    if t.begins { pull.max(-w / terms) } else { pull }
+                    // what less friction than there is would hold does not set out
+                    let is_spatial = friction.slip.len() > 1;
+                    let held = if is_spatial { 1.0 - length(&flow.modes.directions[t.friction]) } else { 0.0 };
+                    match t.begins {
+                        true if held > EDGE => held,
+                        true => pull.max(-w / terms),
+                        false => pull,
+                    }
                 }
             };
             of_contact.max(of_friction)
@@ -475,7 +487,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
             return Ok(());
         }
         self.first_directions(&sought);
-        self.flow.settle_directions(&sought)
+        self.flow.settle_directions(&sought, true)
     }
 
     /// Where these frictions would slide to: against the forces that would hold them.

@@ -1,5 +1,6 @@
 //! Events: the step ends there, something changes, and the motion starts afresh.
 
+use super::contact::Before;
 use super::*;
 
 /// How far off, relative to the size of its row, an event may leave a constraint.
@@ -58,7 +59,13 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         }
         // what changes with an event was put on the constraints again
         let has_corner = reactions.contains(&Reaction::Switch) && !reactions.contains(&Reaction::Change);
-        let corner = self.corner.filter(|_| has_corner);
+        let mut turns = turns;
+        let corner = match self.corner.filter(|_| has_corner) {
+            Some(_) if !self.flow.modes.is_empty() => {
+                self.turn_corner(&mut mode, &mut turns).map_err(Outcome::Failed)?
+            }
+            corner => corner,
+        };
         if !self.flow.modes.is_empty() && corner.is_none() {
             self.began = self.t;
             self.settle(&mode, &turns)?;
@@ -79,6 +86,28 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         self.watch.passed(&found.which);
         self.note_bounds();
         self.restart().map_err(Outcome::Failed)
+    }
+
+    /// Where formulas of closed contacts switch, their surfaces have a corner: what runs into the next face is struck there, what
+    /// leaves it behind flies. Returns the row, and whether it is the velocities, that a corner takes the system off for good.
+    fn turn_corner(&mut self, mode: &mut Before, turns: &mut Vec<usize>) -> Result<Option<(usize, bool)>, MotionError> {
+        self.flow.modes.open_all();
+        self.flow.release();
+        let entered = self.mind_gaps(mode)?.map(|row| (row, false));
+        let most = self.most_off();
+        // what always holds has nowhere to fly to
+        let of_positions = self.flow.row_off(true, most)?.map(|row| (row, false));
+        let of_velocities = self.flow.row_off(false, most)?.map(|row| (row, true));
+        let corner = entered.or(of_positions).or(of_velocities);
+        let rates = self.flow.rates()?;
+        for c in (0..mode.closed.len()).filter(|_| corner.is_none()) {
+            let row = self.flow.modes.contacts[c].row;
+            if mode.closed[c] && rates[row] < -self.flow.rate_noise(&[row]) {
+                mode.closed[c] = false;
+                turns.push(c);
+            }
+        }
+        Ok(corner)
     }
 
     /// Puts the velocities back on the constraints after a jump; positions must not have left them.

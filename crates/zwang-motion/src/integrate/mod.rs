@@ -29,6 +29,7 @@ use crate::{
     flow::Flow,
     unilateral::{ModeChange, Tamed},
 };
+use contact::Busy;
 pub use crossing::Passage;
 use crossing::{Choice, Crossing, generic_rank};
 pub use event::Event;
@@ -319,6 +320,8 @@ pub struct Motion<'d, D: Dynamics + ?Sized> {
     /// When changes of mode began to be counted, and how many there have been since.
     first_change: f64,
     n_changes: usize,
+    /// The same for a longer while, with the speed where it began.
+    busy: Busy,
     progress: Progress,
     /// The largest size of the row of each contact.
     row_tops: Vec<f64>,
@@ -437,6 +440,7 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
             tamed: Vec::new(),
             first_change: start.t,
             n_changes: 0,
+            busy: Busy::default(),
             progress: Progress::new(start),
             row_tops: vec![0.0; flow.modes.contacts.len()],
             undone: Vec::new(),
@@ -822,11 +826,11 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
             self.step.end = self.t;
         }
         self.y.copy_from_slice(self.stepper.end());
-        self.watch_progress()?;
         self.watch_stiffness().map_err(Outcome::Failed)?;
         self.watch_solver().map_err(Outcome::Failed)?;
         self.finish_step().map_err(Outcome::Failed)?;
         self.mind_contradiction();
+        self.watch_progress()?;
         Ok(true)
     }
 
@@ -887,7 +891,7 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         self.flow.place(t, &y);
         self.flow.factor()?;
         // at a corner of a constraint the velocities would have to jump, and by how much no formula says
-        let most = jump::OFF.max(MOST_MOVED * self.plan.tolerance);
+        let most = self.most_off();
         let of_positions = self.flow.row_off(true, most)?.map(|row| (row, false));
         self.corner = of_positions.or(self.flow.row_off(false, most)?.map(|row| (row, true)));
         if self.corner.is_none() {
@@ -899,6 +903,11 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         (self.t, self.step.end) = (t, t);
         self.passages.retain(|passage| passage.t <= t);
         Ok(())
+    }
+
+    /// How far off the constraints a step may be cut, as a part of the size of a row.
+    fn most_off(&self) -> f64 {
+        jump::OFF.max(MOST_MOVED * self.plan.tolerance)
     }
 
     fn make_dense(&mut self) -> Result<(), MotionError> {

@@ -79,16 +79,17 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         Ok(pulls)
     }
 
-    /// A contact whose bounces die out within the tolerance, and the time they would still take: 2v/|a| (1 + e + e² + …). One that
+    /// Contacts whose bounces die out within the tolerance, and the time they would still take: 2v/|a| (1 + e + e² + …). One that
     /// has been stopped opens again only because another throws it off.
     pub(super) fn dying(
         &mut self,
         bounces: &[Bounce],
         stopped: &[bool],
         closed: &[bool],
-    ) -> Result<Option<(usize, f64)>, MotionError> {
+    ) -> Result<Vec<(usize, f64)>, MotionError> {
+        let mut found = Vec::new();
         if bounces.iter().all(|bounce| stopped[bounce.contact]) {
-            return Ok(None);
+            return Ok(found);
         }
         let flow = &mut self.flow;
         let mut restitutions = vec![0.0; flow.modes.contacts.len()];
@@ -99,7 +100,6 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         flow.release();
         flow.evaluate()?;
         let longest = self.plan.tolerance * (self.plan.end - self.t0);
-        let mut found: Option<(usize, f64)> = None;
         for bounce in bounces.iter().filter(|bounce| !stopped[bounce.contact]) {
             let row = flow.modes.contacts[bounce.contact].row;
             let whole = &flow.modes.whole;
@@ -108,8 +108,8 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
             let time = 2.0 * v / (-a * (1.0 - e));
             let height = v * v / (-2.0 * a);
             let is_low = height <= LOWEST * flow.row_size(row, &flow.q_size);
-            if a < 0.0 && e < 1.0 && (time <= longest || is_low) && found.is_none_or(|(_, t)| time > t) {
-                found = Some((bounce.contact, time));
+            if a < 0.0 && e < 1.0 && (time <= longest || is_low) {
+                found.push((bounce.contact, time));
             }
         }
         flow.modes.open_all();

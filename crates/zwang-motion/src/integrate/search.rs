@@ -72,6 +72,13 @@ fn climb(sizes: &[usize], mut judge: impl FnMut(&[usize]) -> Tried) -> Search {
     let mut n_tried = 1;
     while n_tried < MOST {
         if missing(&now) == 0.0 {
+            // what strayed without need goes back to its first choice
+            for k in (0..at.len()).filter(|&k| at[k] > 0).collect::<Vec<_>>() {
+                let strayed = std::mem::replace(&mut at[k], 0);
+                if !matches!(judge(&at), Tried::Fits) {
+                    at[k] = strayed;
+                }
+            }
             return Search::Found { at, is_checked: false };
         }
         let worst = worst(&now, sizes).filter(|_| draw(STRAY) > 0);

@@ -1,6 +1,8 @@
 //! What is looked at after every step: constraints, stiffness, the algebra in use.
 
 use super::*;
+use crate::unilateral::length;
+use crate::unilateral::modes::Grip;
 
 /// How far the last steps have come.
 pub(super) struct Progress {
@@ -161,7 +163,8 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
             return Ok(());
         }
         let spread = rk.spread(self.step.h, &self.allowed);
-        if spread.neighbours > STIFF.0 && spread.neighbours > STIFF.1 * spread.own {
+        let is_stiff = spread.neighbours > STIFF.0 && spread.neighbours > STIFF.1 * spread.own;
+        if is_stiff && !self.slips_change()? {
             self.n_not_stiff = 0;
             self.n_stiff += 1;
             self.time_constant = self.time_constant.max(self.step.h / spread.neighbours);
@@ -181,6 +184,25 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
             }
         }
         Ok(())
+    }
+
+    /// Whether a slip in space has become faster or slower in the step by more than a little. Its direction then turns fast for a
+    /// while, and steps grow with it: no stiffness that lasts.
+    fn slips_change(&mut self) -> Result<bool, MotionError> {
+        const LITTLE: f64 = 0.01;
+        let modes = &self.flow.modes;
+        let spatial: Vec<usize> = (0..modes.frictions.len())
+            .filter(|&k| modes.frictions[k].slip.len() > 1 && matches!(modes.grips[k], Grip::Slides(_)))
+            .collect();
+        let mut changes = false;
+        for k in spatial {
+            self.flow.place(self.step.start, &self.step.y);
+            let before = length(&self.flow.slip(k)?);
+            self.flow.place(self.t, &self.y);
+            let after = length(&self.flow.slip(k)?);
+            changes |= (after - before).abs() > LITTLE * after.max(before);
+        }
+        Ok(changes)
     }
 
     /// Gives the stiff method up where it needs shorter steps than the explicit one did.

@@ -14,8 +14,9 @@
 //!   inequalities and unique; with friction there may be none or several, which is said and not guessed.
 
 mod complementarity;
+pub(crate) mod fixed_point;
 pub(crate) mod modes;
-mod sharing;
+pub(crate) mod sharing;
 mod sliding;
 
 pub use complementarity::{NoPushes, Pushes, Side, complementarity};

@@ -43,6 +43,8 @@ pub(crate) struct Modes {
     /// The size of the accelerations with every contact open and no friction, beside which others are judged.
     pub(crate) free: Vec<f64>,
     pub(crate) responses: Vec<Response>,
+    /// q̈ and λ without friction where it slides.
+    pub(crate) smooth: (Vec<f64>, Vec<f64>),
     /// One for each row: whether it is left out now. Empty where all rows always hold.
     pub(crate) off: Vec<bool>,
     /// A and b with all rows.
@@ -68,6 +70,7 @@ impl Modes {
             no_push: 0.0,
             roughness: vec![Roughness::default(); frictions.len()],
             responses: Vec::new(),
+            smooth: (Vec::new(), Vec::new()),
             free: Vec::new(),
             off: vec![false; given.constraint_rhs.len()],
             whole: given.clone(),

@@ -8,7 +8,7 @@ use crate::factor::dense::symmetric_eigen;
 use crate::{Dynamics, MotionError, flow::Flow};
 
 /// Room that is asked for, as a part of the largest λ: rounding alone must not end a mode.
-const MARGIN: f64 = 1e-10;
+pub(crate) const MARGIN: f64 = 1e-10;
 
 /// Eigenvalues of products of rows below this are rounding.
 const SINGULAR: f64 = 1e-12;
@@ -17,9 +17,48 @@ const SINGULAR: f64 = 1e-12;
 const ROUNDS: usize = 60;
 
 /// What a share of λ must keep, and by how much it misses that.
-struct Misses {
+#[derive(Default)]
+pub(crate) struct Misses {
     /// Each miss with its gradient by λ.
-    misses: Vec<(f64, Vec<(usize, f64)>)>,
+    pub(crate) misses: Vec<(f64, Vec<(usize, f64)>)>,
+}
+
+/// Changes λ along free directions until nothing is missed, or as little as possible.
+pub(crate) fn share_out(lambda: &mut Vec<f64>, free: &[Vec<f64>], misses_of: impl Fn(&[f64]) -> Misses) {
+    let mut misses = misses_of(lambda);
+    let mut least = misses.size();
+    for _ in 0..ROUNDS {
+        if least == 0.0 {
+            return;
+        }
+        let step = misses.step(free, free.len());
+        let Some((next, after)) = shorter(lambda, free, &step, &misses_of, least) else { return };
+        (*lambda, least, misses) = (next, after.size(), after);
+    }
+}
+
+/// λ after as much of a step as makes the misses smaller.
+fn shorter(
+    lambda: &[f64],
+    free: &[Vec<f64>],
+    step: &[f64],
+    misses_of: impl Fn(&[f64]) -> Misses,
+    least: f64,
+) -> Option<(Vec<f64>, Misses)> {
+    const HALVINGS: usize = 12;
+    let mut part = 1.0;
+    for _ in 0..HALVINGS {
+        let mut next = lambda.to_vec();
+        for (z, h) in free.iter().zip(step) {
+            next.iter_mut().zip(z).for_each(|(x, z)| *x += part * h * z);
+        }
+        let misses = misses_of(&next);
+        if misses.size() < least * (1.0 - 1e-3 * part) {
+            return Some((next, misses));
+        }
+        part *= 0.5;
+    }
+    None
 }
 
 impl<D: Dynamics + ?Sized> Flow<'_, D> {
@@ -36,21 +75,11 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
         done?;
         let mut lambda = self.instant.lambda.clone();
         let room = MARGIN * lambda.iter().fold(0.0, |top: f64, l| top.max(l.abs()));
-        let first = self.misses(&lambda, room);
-        if first.size() == 0.0 {
+        if self.misses(&lambda, room).size() == 0.0 {
             return Ok(());
         }
         let free = self.free_shares(self.all.rank());
-        let mut least = first.size();
-        let mut misses = first;
-        for _ in 0..ROUNDS {
-            let step = misses.step(&free, free.len());
-            let Some((next, after)) = self.shorter(&lambda, &free, &step, room, least) else { break };
-            (lambda, least, misses) = (next, after.size(), after);
-            if least == 0.0 {
-                break;
-            }
-        }
+        share_out(&mut lambda, &free, |lambda| self.misses(lambda, room));
         self.instant.lambda = lambda;
         Ok(())
     }
@@ -92,31 +121,6 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
     fn rubs(&self, row: usize) -> bool {
         let mut frictions = self.modes.frictions.iter().zip(&self.modes.grips);
         frictions.any(|(friction, grip)| matches!(grip, Grip::Slides(_)) && friction.normals.contains(&row))
-    }
-
-    /// λ after as much of a step as makes the misses smaller.
-    fn shorter(
-        &self,
-        lambda: &[f64],
-        free: &[Vec<f64>],
-        step: &[f64],
-        room: f64,
-        least: f64,
-    ) -> Option<(Vec<f64>, Misses)> {
-        const HALVINGS: usize = 12;
-        let mut part = 1.0;
-        for _ in 0..HALVINGS {
-            let mut next = lambda.to_vec();
-            for (z, h) in free.iter().zip(step) {
-                next.iter_mut().zip(z).for_each(|(x, z)| *x += part * h * z);
-            }
-            let misses = self.misses(&next, room);
-            if misses.size() < least * (1.0 - 1e-3 * part) {
-                return Some((next, misses));
-            }
-            part *= 0.5;
-        }
-        None
     }
 
     /// Directions in which λ changes without any force: the null space of Aᵀ on the rows that hold and have this rank. Those that

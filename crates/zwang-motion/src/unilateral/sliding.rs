@@ -1,7 +1,8 @@
 //! Sliding friction: a force in proportion to one that it changes itself.
 
+use super::MOST_NORMALS;
+use super::fixed_point::Rounds;
 use super::modes::Grip;
-use super::{MOST_NORMALS, unit_vector};
 use crate::factor::dense::symmetric_eigen;
 use crate::{Dynamics, MotionError, flow::Flow};
 
@@ -10,11 +11,25 @@ use crate::{Dynamics, MotionError, flow::Flow};
 pub(crate) struct Response {
     /// Which friction.
     friction: usize,
+    /// μ.
+    mu: f64,
+    /// N, once it is found.
+    normal: f64,
     /// λ of its slip rows for N = 1: −μ s/|s|.
     rub: Vec<f64>,
     /// The accelerations and multipliers this makes.
     qddot: Vec<f64>,
     lambda: Vec<f64>,
+}
+
+/// What unit forces in the slip rows of one friction do.
+struct Slippery {
+    friction: usize,
+    /// By how much a slip must accelerate to turn its direction as far as a force does.
+    mass: f64,
+    /// Accelerations and multipliers, row by row.
+    qddot: Vec<Vec<f64>>,
+    lambda: Vec<Vec<f64>>,
 }
 
 /// A pivot of the equations for the normal forces below this says that friction and normal force hold each other up.
@@ -40,6 +55,28 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
             true => slip.iter().map(|s| s / speed).collect(),
             false => self.modes.directions[k].clone(),
         })
+    }
+
+    /// Whether friction k, which slides no faster than this, still goes where its acceleration leads. After a blow it does not:
+    /// then it keeps the direction of its slip.
+    pub(crate) fn follows(&mut self, k: usize, slow: f64) -> Result<bool, MotionError> {
+        /// The cosine of the angle between the two that counts as none: 1e-3.
+        const ALONG: f64 = 1.0 - 5e-7;
+        if slow == 0.0 {
+            return Ok(false);
+        }
+        let slip = self.slip(k)?;
+        let (speed, still) = (super::length(&slip), self.rate_noise(&self.modes.frictions[k].slip));
+        let kept = std::mem::replace(&mut self.modes.slow[k], slow);
+        let done = self.settle_directions(&[k], false);
+        self.modes.slow[k] = kept;
+        done?;
+        let along: f64 = slip.iter().zip(&self.modes.directions[k]).map(|(s, d)| s * d).sum();
+        let follows = speed <= still || along > ALONG * speed;
+        if !follows {
+            self.modes.directions[k] = slip.iter().map(|s| s / speed).collect();
+        }
+        Ok(follows)
     }
 
     /// s of friction k here.
@@ -88,7 +125,8 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
                 let (col, value) = self.modes.whole.constraint_matrix.row(row);
                 col.iter().zip(value).for_each(|(&j, a)| force[j] += x * a);
             }
-            let mut response = Response { friction: k, rub, qddot: vec![0.0; self.n], lambda: vec![0.0; none.len()] };
+            let mut response =
+                Response { friction: k, mu, normal: 0.0, rub, qddot: vec![0.0; self.n], lambda: vec![0.0; none.len()] };
             let A = &self.given.constraint_matrix;
             self.all.solve(A, &force, &[], &none, &mut response.qddot)?;
             self.all.multipliers(A, &mut response.lambda)?;
@@ -103,40 +141,98 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
     /// $$ d \leftarrow \frac{\mu N d + r \ddot s}{|\mu N d + r \ddot s|} $$
     ///
     /// leaves as they are, for any r > 0. Where what held lets go, s̈ is zero but for rounding, and d stays against the force
-    /// that held; s̈ alone would have no direction there.
-    pub(crate) fn settle_directions(&mut self, sought: &[usize]) -> Result<(), MotionError> {
-        /// Enough where the place gives way ten times as easily in one direction as in another.
+    /// that held; s̈ alone would have no direction there. A slip that goes on may slow down, s̈ against d. One that `sets_out`
+    /// must not: there the divisor is at least μ N, and a d shorter than one says that friction would hold.
+    pub(crate) fn settle_directions(&mut self, sought: &[usize], sets_out: bool) -> Result<(), MotionError> {
+        /// Enough where the place gives way ten times as easily in one direction as in another, even without mixing.
         const ROUNDS: usize = 400;
+        /// Mixing that has not helped by then does not.
+        const MIXED: usize = 100;
         const FOUND: f64 = 1e-13;
         /// Slow rounds may leave this.
         const NEAR: f64 = 1e-9;
         self.evaluate_once()?;
-        let mut masses = Vec::new();
-        for &k in sought {
-            // together they give way more easily than one by one, by their number at most
-            masses.push(1.0 / (sought.len() as f64 * self.compliance(k)?));
-        }
+        let places = self.slippery(sought)?;
+        let mut rounds = Rounds::default();
         let mut change = 0f64;
-        for _ in 0..ROUNDS {
-            change = 0.0;
-            for (&k, mass) in sought.iter().zip(&masses) {
-                let whole = &self.modes.whole;
-                let along = |row: usize| {
-                    whole.constraint_matrix.row_times(row, &self.instant.qddot) - whole.constraint_rhs[row]
-                };
-                let wish = |&row: &usize| mass * along(row) - self.instant.lambda[row];
-                let wish: Vec<f64> = self.modes.frictions[k].slip.iter().map(wish).collect();
-                let Some(direction) = unit_vector(&wish) else { continue };
-                let old = &self.modes.directions[k];
-                change = direction.iter().zip(old).fold(change, |top, (x, y)| top.max((x - y).abs()));
-                self.modes.directions[k] = direction;
-            }
+        for round in 0..ROUNDS {
+            let now: Vec<f64> = sought.iter().flat_map(|&k| self.modes.directions[k].iter().copied()).collect();
+            let wished: Vec<f64> = places.iter().flat_map(|place| self.wished(place, sets_out)).collect();
+            change = wished.iter().zip(&now).fold(0.0, |top: f64, (x, y)| top.max((x - y).abs()));
+            let next = if round < MIXED && change > FOUND { rounds.next(&now, &wished) } else { wished };
+            self.turn(&places, &next, sets_out)?;
             if change <= FOUND {
                 return Ok(());
             }
-            self.evaluate_once()?;
         }
         if change <= NEAR { Ok(()) } else { Err(MotionError::NotConverged { residual: change }) }
+    }
+
+    /// What forces along the slips of these frictions do, with the decomposition at hand.
+    fn slippery(&mut self, frictions: &[usize]) -> Result<Vec<Slippery>, MotionError> {
+        let none = vec![0.0; self.given.constraint_rhs.len()];
+        let mut places = Vec::new();
+        for &friction in frictions {
+            let mut place = Slippery { friction, mass: 0.0, qddot: Vec::new(), lambda: Vec::new() };
+            for &row in &self.modes.frictions[friction].slip {
+                let (mut force, mut qddot, mut lambda) = (vec![0.0; self.n], vec![0.0; self.n], none.clone());
+                let (col, value) = self.modes.whole.constraint_matrix.row(row);
+                col.iter().zip(value).for_each(|(&j, a)| force[j] += a);
+                self.all.solve(&self.given.constraint_matrix, &force, &[], &none, &mut qddot)?;
+                self.all.multipliers(&self.given.constraint_matrix, &mut lambda)?;
+                place.qddot.push(qddot);
+                place.lambda.push(lambda);
+            }
+            // together they give way more easily than one by one, by their number at most
+            place.mass = 1.0 / (frictions.len() as f64 * self.compliance(friction)?);
+            places.push(place);
+        }
+        Ok(places)
+    }
+
+    /// Where the motion at hand would turn a direction.
+    fn wished(&self, place: &Slippery, sets_out: bool) -> Vec<f64> {
+        let (whole, qddot) = (&self.modes.whole, &self.instant.qddot);
+        let along = |row: usize| whole.constraint_matrix.row_times(row, qddot) - whole.constraint_rhs[row];
+        let wish = |&row: &usize| place.mass * along(row) - self.instant.lambda[row];
+        let wish: Vec<f64> = self.modes.frictions[place.friction].slip.iter().map(wish).collect();
+        let most = self.response(place.friction).map_or(0.0, |r| r.mu * r.normal);
+        let size = if sets_out { super::length(&wish).max(most) } else { super::length(&wish) };
+        match size > 0.0 {
+            true => wish.iter().map(|x| x / size).collect(),
+            false => self.modes.directions[place.friction].clone(),
+        }
+    }
+
+    fn response(&self, friction: usize) -> Option<&Response> {
+        self.modes.responses.iter().find(|response| response.friction == friction)
+    }
+
+    /// The motion with these directions, one after the other, by what forces along the slips do.
+    fn turn(&mut self, places: &[Slippery], directions: &[f64], sets_out: bool) -> Result<(), MotionError> {
+        let mut directions = directions;
+        for place in places {
+            let (own, rest) = directions.split_at(place.qddot.len());
+            directions = rest;
+            // mixing may leave the circle
+            let size = super::length(own);
+            let scale = if (sets_out && size <= 1.0) || size == 0.0 { 1.0 } else { 1.0 / size };
+            let own: Vec<f64> = own.iter().map(|d| scale * d).collect();
+            let Some(response) = self.modes.responses.iter_mut().find(|r| r.friction == place.friction) else {
+                continue;
+            };
+            response.rub = own.iter().map(|d| -response.mu * d).collect();
+            response.qddot.fill(0.0);
+            response.lambda.fill(0.0);
+            for ((rub, qddot), lambda) in response.rub.iter().zip(&place.qddot).zip(&place.lambda) {
+                response.qddot.iter_mut().zip(qddot).for_each(|(x, y)| *x += rub * y);
+                response.lambda.iter_mut().zip(lambda).for_each(|(x, y)| *x += rub * y);
+            }
+            self.modes.directions[place.friction] = own;
+        }
+        self.instant.qddot.clone_from(&self.modes.smooth.0);
+        self.instant.lambda.clone_from(&self.modes.smooth.1);
+        self.add_sliding()
     }
 
     /// How easily friction k gives way at most: the largest acceleration of its slip by a unit force along it, with the
@@ -168,11 +264,14 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
     ///
     /// by Newton's method; where one row presses, its sign is the mode's, and one step is exact.
     pub(crate) fn add_sliding(&mut self) -> Result<(), MotionError> {
-        let responses = std::mem::take(&mut self.modes.responses);
+        let mut responses = std::mem::take(&mut self.modes.responses);
+        self.modes.smooth.0.clone_from(&self.instant.qddot);
+        self.modes.smooth.1.clone_from(&self.instant.lambda);
         let solved = self.normal_forces(&responses);
         if let Ok(N) = &solved {
             let instant = &mut self.instant;
-            for (response, &N) in responses.iter().zip(N) {
+            for (response, &N) in responses.iter_mut().zip(N) {
+                response.normal = N;
                 instant.qddot.iter_mut().zip(&response.qddot).for_each(|(x, r)| *x += N * r);
                 instant.lambda.iter_mut().zip(&response.lambda).for_each(|(x, r)| *x += N * r);
             }

@@ -166,8 +166,9 @@ impl Layout for C {
         format!("p->{name}")
     }
 
-    fn zeros(&self, shape: Shape) -> String {
+    fn zeros(&self, shape: Shape, all_written: bool) -> String {
         match shape {
+            _ if all_written => String::new(),
             Shape::Scalar => String::new(),
             Shape::Vector(n) => format!("    for (int i = 0; i < {n}; i++) out[i] = 0.0;\n"),
             Shape::Matrix(n, m) => {

@@ -1,5 +1,6 @@
 //! One function for each quantity, in a language of functions: locals by name, parts, entries.
 
+use std::collections::HashSet;
 use std::fmt::Write;
 
 use zwang_expr::{Expr, Node, Notation, TableId, Unwritable};
@@ -34,8 +35,8 @@ pub(super) trait Layout: Notation {
     fn bind(&self, pairs: &[(&str, String)]) -> String;
     /// The way to a parameter.
     fn parameter(&self, name: &str) -> String;
-    /// An array of zeros that entries are written to; nothing for a scalar.
-    fn zeros(&self, shape: Shape) -> String;
+    /// An array of zeros that entries are written to, some or all of them; nothing for a scalar.
+    fn zeros(&self, shape: Shape, all_written: bool) -> String;
     /// Where an entry is written to; for a scalar, what gives it back.
     fn entry(&self, shape: Shape, row: usize, col: usize) -> String;
     /// What ends the function.
@@ -92,8 +93,8 @@ fn tables<L: Layout>(sheet: &Sheet, layout: &L) -> String {
 /// The tables that formulas look into.
 pub(super) fn used_tables(sheet: &Sheet) -> Vec<TableId> {
     let graph = &sheet.equations.model.graph;
-    let values = sheet.quantities.iter().flat_map(Quantity::values).chain(sheet.parts.list.iter().map(|p| p.value));
-    let (mut seen, mut open) = (std::collections::HashSet::new(), values.collect::<Vec<Expr>>());
+    let values = sheet.quantities.iter().flat_map(Quantity::values).chain(sheet.parts.iter().map(|p| p.value));
+    let (mut seen, mut open) = (HashSet::new(), values.collect::<Vec<Expr>>());
     let mut used = Vec::new();
     while let Some(e) = open.pop() {
         if seen.insert(e) {
@@ -109,58 +110,81 @@ pub(super) fn used_tables(sheet: &Sheet) -> Vec<TableId> {
 }
 
 fn function<L: Layout>(sheet: &Sheet, layout: &L, quantity: &Quantity) -> Result<String, Unwritable> {
-    let model = &sheet.equations.model;
-    let (graph, names) = (&model.graph, &sheet.names);
-    let needed = sheet.parts.needed(graph, &quantity.values());
+    let (graph, names) = (&sheet.equations.model.graph, &sheet.names);
+    let entries = quantity.entries.iter().map(|entry| graph.source(entry.value, &names.of, layout));
+    let entries = entries.collect::<Result<Vec<String>, Unwritable>>()?;
+    let mut used = Used::default();
+    entries.iter().for_each(|text| used.add(text));
 
-    // names of what is used, each with the place it is taken from
-    let is_used = |e: Expr| needed.symbols.contains(&e);
-    let coordinates = model.coordinates.iter().enumerate();
-    let q = coordinates.clone().filter(|(_, c)| is_used(c.q));
-    let q: Vec<_> = q.map(|(i, _)| (names.coordinates[i].as_str(), format!("q[{i}]"))).collect();
-    let v = coordinates.filter(|(_, c)| is_used(c.qdot));
-    let v: Vec<_> = v.map(|(i, _)| (names.velocities[i].as_str(), format!("v[{i}]"))).collect();
-    let p = model.parameters.iter().enumerate().filter(|(_, p)| is_used(p.symbol));
-    let p: Vec<_> = p.map(|(i, _)| names.parameters[i].as_str()).map(|name| (name, layout.parameter(name))).collect();
-    let lam = sheet.equations.rows.iter().enumerate().filter(|(_, r)| is_used(r.lambda));
-    let lam: Vec<_> = lam.map(|(i, _)| (names.multipliers[i].as_str(), format!("lam[{i}]"))).collect();
-    let mut unused = vec![
-        ("t", !is_used(model.time)),
-        ("q", q.is_empty()),
-        ("v", v.is_empty()),
-        ("p", p.is_empty() && sheet.has_parameters()),
-    ];
-    unused.push(("lam", lam.is_empty() && quantity.takes_multipliers));
-    let unused: Vec<&str> = unused.into_iter().filter(|(_, unused)| *unused).map(|(name, _)| name).collect();
-
-    let mut out = layout.open(quantity, sheet, &unused);
-    for pairs in [q, v, p, lam].iter().flat_map(|pairs| pairs.chunks(IN_LINE)) {
-        let _ = writeln!(out, "    {}", layout.bind(pairs));
+    // parts that are used, the last first: each may use those before it
+    let mut parts = Vec::new();
+    for (part, name) in sheet.parts.iter().zip(&names.parts).rev() {
+        if used.has(name) {
+            let value = graph.source(part.value, &names.of, layout)?;
+            used.add(&value);
+            parts.push((part, name, value));
+        }
     }
+    let (bound, unused) = bound(sheet, layout, quantity, &used);
+    let mut out = layout.open(quantity, sheet, &unused) + &bound;
     let mut last = "";
-    for &k in &needed.parts {
-        let part = &sheet.parts.list[k];
+    for (part, name, value) in parts.iter().rev() {
         if part.meaning != last {
             last = &part.meaning;
             let _ = writeln!(out, "    {} {}", L::COMMENT, one_line(last));
         }
-        let value = graph.source(part.value, &names.of, layout)?;
-        let _ = writeln!(out, "    {}", layout.bind(&[(&names.parts[k], broken::<L>(&value))]));
+        let _ = writeln!(out, "    {}", layout.bind(&[(name, broken::<L>(value))]));
     }
-    out += &layout.zeros(quantity.shape);
-    for entry in &quantity.entries {
-        let value = broken::<L>(&graph.source(entry.value, &names.of, layout)?);
-        let place = layout.entry(quantity.shape, entry.row, entry.col);
+    out += &layout.zeros(quantity.shape, quantity.entries.len() == quantity.n_entries());
+    for (entry, value) in quantity.entries.iter().zip(&entries) {
+        let (place, value) = (layout.entry(quantity.shape, entry.row, entry.col), broken::<L>(value));
         let label = if entry.label.is_empty() { String::new() } else { format!("  {} {}", L::COMMENT, entry.label) };
         // a comment behind the last of several lines would say too little
-        match value.contains('\n') && !label.is_empty() {
-            true => writeln!(out, "   {}\n    {place}{value}{}", &label[1..], L::STOP),
+        let _ = match value.contains('\n') && !label.is_empty() {
+            true => writeln!(out, "    {}\n    {place}{value}{}", label.trim_start(), L::STOP),
             false => writeln!(out, "    {place}{value}{}{label}", L::STOP),
-        }
-        .ok();
+        };
     }
-    out += &layout.close(quantity.shape);
-    Ok(out)
+    Ok(out + &layout.close(quantity.shape))
+}
+
+/// The names in formulas, as they are written: some that are in an expression cancel when it is.
+#[derive(Default)]
+struct Used(HashSet<String>);
+
+impl Used {
+    fn add(&mut self, text: &str) {
+        let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+        self.0.extend(words.filter(|word| !word.is_empty()).map(String::from));
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.0.contains(name)
+    }
+}
+
+/// Lines that name what is used, each with the place it is taken from, and the arguments that are not.
+fn bound<L: Layout>(sheet: &Sheet, layout: &L, quantity: &Quantity, used: &Used) -> (String, Vec<&'static str>) {
+    let names = &sheet.names;
+    let from = |list: &'_ [String], place: &dyn Fn(usize, &str) -> String| -> Vec<(String, String)> {
+        let used = list.iter().enumerate().filter(|(_, name)| used.has(name));
+        used.map(|(i, name)| (name.clone(), place(i, name))).collect()
+    };
+    let all = [
+        ("q", from(&names.coordinates, &|i, _| format!("q[{i}]")), true),
+        ("v", from(&names.velocities, &|i, _| format!("v[{i}]")), true),
+        ("p", from(&names.parameters, &|_, name| layout.parameter(name)), sheet.has_parameters()),
+        ("lam", from(&names.multipliers, &|i, _| format!("lam[{i}]")), quantity.takes_multipliers),
+    ];
+    let mut out = String::new();
+    for pairs in all.iter().flat_map(|(_, pairs, _)| pairs.chunks(IN_LINE)) {
+        let pairs: Vec<(&str, String)> = pairs.iter().map(|(name, place)| (name.as_str(), place.clone())).collect();
+        let _ = writeln!(out, "    {}", layout.bind(&pairs));
+    }
+    let unused =
+        all.iter().filter(|(_, pairs, is_there)| *is_there && pairs.is_empty()).map(|(argument, ..)| *argument);
+    let time = (!used.has("t")).then_some("t");
+    (out, time.into_iter().chain(unused).collect())
 }
 
 impl Sheet<'_> {

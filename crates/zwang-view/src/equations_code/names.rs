@@ -3,11 +3,10 @@
 use std::collections::HashMap;
 
 use zwang::equations::Equations;
-use zwang::{ascii_name, unique_names};
+use zwang::{Part, ascii_name, unique_names};
 use zwang_expr::Expr;
 
 use super::FormulaLanguage;
-use super::parts::Parts;
 
 /// What everything is called in the code.
 pub(super) struct Names {
@@ -21,13 +20,13 @@ pub(super) struct Names {
 }
 
 impl Names {
-    pub fn new(equations: &Equations, parts: &Parts, language: FormulaLanguage) -> Names {
+    pub fn new(equations: &Equations, parts: &[Part], language: FormulaLanguage) -> Names {
         let model = &equations.model;
         let coordinates = model.coordinates.iter().map(|c| (c.q, c.name.clone()));
         let parameters = model.parameters.iter().map(|p| (p.symbol, p.name.clone()));
         let velocities = model.coordinates.iter().map(|c| (c.qdot, format!("{}'", c.name)));
         let multipliers = equations.rows.iter().map(|r| (r.lambda, format!("lambda_{}", r.name)));
-        let parts = parts.list.iter().map(|part| (part.symbol, part.name.clone()));
+        let parts = parts.iter().map(|part| (part.symbol, part.name.clone()));
         let all: Vec<(Expr, String)> =
             coordinates.chain(parameters).chain(velocities).chain(multipliers).chain(parts).collect();
         let spelled: Vec<String> = all.iter().map(|(_, name)| free(&ascii_name(name), language)).collect();

@@ -179,7 +179,7 @@ impl Layout for NumPy {
         format!("p.{name}")
     }
 
-    fn zeros(&self, shape: Shape) -> String {
+    fn zeros(&self, shape: Shape, _: bool) -> String {
         let shape = match shape {
             Shape::Scalar => return "    out = zeros((), t, q, v)\n".into(),
             Shape::Vector(n) => format!("({n},)"),

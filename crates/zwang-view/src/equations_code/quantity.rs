@@ -128,7 +128,8 @@ fn closed_quantities(closed: &ClosedForm, coordinates: &[String], rows: &[String
 }
 
 impl Quantity {
-    fn n_entries(&self) -> usize {
+    /// Entries, also those that are zero.
+    pub fn n_entries(&self) -> usize {
         match self.shape {
             Shape::Scalar => 1,
             Shape::Vector(n) => n,

@@ -179,7 +179,7 @@ impl Layout for Rust {
         format!("p.{name}")
     }
 
-    fn zeros(&self, shape: Shape) -> String {
+    fn zeros(&self, shape: Shape, _: bool) -> String {
         match shape {
             Shape::Scalar => String::new(),
             Shape::Vector(n) => format!("    let mut out = [0.0; {n}];\n"),

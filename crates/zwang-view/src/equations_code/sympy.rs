@@ -108,7 +108,7 @@ fn letter(quantity: &Quantity) -> &'static str {
 fn begin(sheet: &Sheet) -> String {
     let name = format!("{}_sympy", sheet.name);
     let shown = sheet.quantities.iter().find(|q| q.name == sheet.example()).map_or("Q", letter);
-    let (whole, unfold) = match sheet.parts.list.is_empty() {
+    let (whole, unfold) = match sheet.parts.is_empty() {
         true => (format!("p.{shown}"), ""),
         false => (
             format!("p.unfold(p.{shown})"),
@@ -126,13 +126,13 @@ derivatives; parameters are plain symbols, with their values in `values`.
     import {name} as p
     p.{shown}
     f = sympy.lambdify([p.t, p.q, p.qdot, p.parameters], {whole}, cse=True)
-    f(0.0, [[{}]], [[{}]], [[{}]])
+    f(0.0, [{}], [{}], [{}])
 ",
         sheet.head(),
         letters.join(", "),
-        super::example_values(sheet.n(), 0).join("], ["),
-        super::example_values(sheet.n(), 1).join("], ["),
-        sheet.parameters().map(|(_, value, _)| format!("{value:?}")).collect::<Vec<_>>().join("], ["),
+        super::example_values(sheet.n(), 0).join(", "),
+        super::example_values(sheet.n(), 1).join(", "),
+        sheet.parameters().map(|(_, value, _)| format!("{value:?}")).collect::<Vec<_>>().join(", "),
     );
     let imports = "from sympy import (
     Abs, Function, Matrix, Max, Min, Piecewise, Rational, acos, asin, atan, atan2, cos, cosh, exp, log, pi, sign, sin, sinh,
@@ -167,10 +167,11 @@ fn symbols(sheet: &Sheet) -> String {
     }
     let _ = writeln!(out, "\nq = Matrix([{}])", names.coordinates.join(", "));
     let _ = writeln!(out, "qdot = Matrix([{}])", names.velocities.join(", "));
-    let _ = writeln!(out, "parameters = Matrix([{}])", names.parameters.join(", "));
+    let _ = writeln!(out, "parameters = [{}]", names.parameters.join(", "));
     let _ = writeln!(out, "values = {{");
     for (name, value, said) in sheet.parameters() {
-        let number = exact(&format!("{:?}", value.abs()));
+        let number = format!("{:?}", value.abs());
+        let number = exact(number.strip_suffix(".0").unwrap_or(&number));
         let said = if said.is_empty() { said } else { format!("  # {said}") };
         let _ = writeln!(out, "    {name}: {}{number},{said}", if value < 0.0 { "-" } else { "" });
     }
@@ -201,13 +202,13 @@ fn tables(sheet: &Sheet) -> String {
 }
 
 fn parts(sheet: &Sheet) -> String {
-    if sheet.parts.list.is_empty() {
+    if sheet.parts.is_empty() {
         return String::new();
     }
     let graph = &sheet.equations.model.graph;
     let mut out = String::from("\n# parts, each with its formula, which may use earlier ones\nparts = []\n");
     let mut last = "";
-    for (part, name) in sheet.parts.list.iter().zip(&sheet.names.parts) {
+    for (part, name) in sheet.parts.iter().zip(&sheet.names.parts) {
         if part.meaning != last {
             last = &part.meaning;
             let _ = writeln!(out, "# {}", one_line(last));

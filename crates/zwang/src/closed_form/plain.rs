@@ -3,7 +3,7 @@
 use zwang_expr::{Algebra, Expr, Graph};
 
 use super::elimination::{Mass, common_factor, solve_symmetric, times_number};
-use super::{ClosedForm, LONGEST, Problem, Projections, row_of};
+use super::{ClosedForm, Problem, Projections, row_of};
 use crate::equations::{Equations, SparseRow};
 use crate::printed::LIMITS;
 
@@ -17,20 +17,23 @@ const HOPELESS: u64 = 100_000;
 const MOST_PROJECTED: usize = 4;
 const LONGEST_ENTRY: u64 = 24;
 
-/// The closed form without parts; none if it takes too long to shorten.
+/// The closed form without parts; none if q̈, λ or a force takes too long to shorten. Of the rest, what does is left out.
 pub(super) fn plain(equations: &mut Equations, problem: &Problem) -> Option<ClosedForm> {
     let mut form = solved(equations, problem)?;
-    if problem.is_regular {
-        form.free = free(equations, problem)?;
-        form.gap = gap(equations, &problem.rows, &form.free)?;
-    }
     if !problem.rows.is_empty() {
         form.constraint_force = constraint_force(equations, &form.multipliers)?;
     }
+    if problem.is_regular {
+        form.free = free(equations, problem).unwrap_or_default();
+    }
+    if !form.free.is_empty() {
+        form.gap = gap(equations, &problem.rows, &form.free).unwrap_or_default();
+    }
     let has_forces = !(problem.rows.is_empty() && form.nonideal_force.is_empty() && form.control.is_empty());
+    if has_forces && !form.free.is_empty() {
+        form.gaussian = gaussian(&mut equations.model.graph, &form);
+    }
     if has_forces && problem.is_regular {
-        let graph = &mut equations.model.graph;
-        form.gaussian = gaussian(graph, &form).filter(|e| graph.cost(*e) <= LONGEST);
         form.projections = projections(equations, problem);
     }
     Some(form)
@@ -199,6 +202,13 @@ fn all_short(graph: &mut Graph, exprs: &[Expr]) -> Option<Vec<Expr>> {
 
 /// a = M⁻¹Q.
 fn free(equations: &mut Equations, problem: &Problem) -> Option<Vec<Expr>> {
+    let n = problem.masses.len();
+    if n <= MOST_UNKNOWNS {
+        let (matrix, right) = joint(equations, &[]);
+        let g = &mut equations.model.graph;
+        let all = [matrix.concat(), right.clone()].concat();
+        return Algebra::new(g, &all, LIMITS).solve(g, &matrix, &right);
+    }
     let g = &mut equations.model.graph;
     let a = Mass::new(g, &problem.masses)?.solve(g, &problem.force)?;
     all_short(g, &a)

@@ -14,9 +14,9 @@ pub struct EnergyAccount {
     pub start: f64,
     /// E at the end.
     pub end: f64,
-    /// Work of everything that is not conservative, and what events added, to the end.
+    /// Work of everything that is not conservative, and what events added, to the end; impacts apart.
     pub work: f64,
-    /// The part of the work that impacts took; never positive but for moving contacts.
+    /// The energy that impacts added, E(end) = E(start) + work + impacts; never positive but for moving contacts.
     pub impacts: f64,
     /// Work of the parts of the constraint force; none where every constraint is ideal.
     pub parts: Option<Parts>,
@@ -100,7 +100,8 @@ impl Accountant {
         let now = system.energies(state)?;
         let first = self.first.get_or_insert_with(|| now.clone());
         let energy = &mut self.audit.energy;
-        (energy.start, energy.end, energy.work) = (first.energy - self.jumped, now.energy, work + self.jumped);
+        (energy.start, energy.end) = (first.energy - self.jumped, now.energy);
+        energy.work = work + self.jumped - energy.impacts;
         energy.drift = energy.drift.max((now.energy - first.energy - work).abs());
         if self.audit.momenta.is_empty() {
             let start = |&k: &usize| Momentum {

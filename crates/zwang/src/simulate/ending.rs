@@ -152,6 +152,13 @@ fn tried_mode(equations: &Equations, mode: &TriedMode) -> String {
     let why = match mode.misses {
         None => "this keeps every inequality".to_string(),
         Some(Inequality::NoSolution) => "no acceleration satisfies the equations".to_string(),
+        Some(Inequality::Pull { row, lambda }) if word(equations, row) == "constraint" => {
+            format!(
+                "pressed on the side that this friction is for, {} would press on the other: λ = {} has the wrong sign",
+                name(row),
+                rounded(lambda, 5)
+            )
+        }
         Some(Inequality::Pull { row, lambda }) => {
             format!("{} would have to pull: λ = {} instead of λ >= 0", name(row), rounded(lambda, 5))
         }

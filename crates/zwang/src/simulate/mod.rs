@@ -381,7 +381,10 @@ impl<'c> Walk<'c> {
     fn run(mut self, goes_on: &mut dyn FnMut(f64) -> bool) -> Result<Walked, MotionError> {
         self.note_events();
         self.look()?;
-        self.extremes.begin(&mut self.motion)?;
+        // where no motion is possible no force is known
+        if self.motion.outcome().is_none() {
+            self.extremes.begin(&mut self.motion)?;
+        }
         self.write_rows()?;
         let mut interrupted = false;
         while self.motion.advance() {
