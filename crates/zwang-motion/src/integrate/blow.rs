@@ -243,8 +243,7 @@ impl Blows<'_> {
         const NOTHING: f64 = 1e-12;
         let n = self.before.len();
         let sticking = spots.iter().zip(blows).filter(|(_, blow)| **blow == Blow::Sticks);
-        let held: Vec<usize> =
-            sticking.flat_map(|(spot, _)| spot.normal.iter().chain(&spot.slips).copied()).collect();
+        let held: Vec<usize> = sticking.flat_map(|(spot, _)| spot.normal.iter().chain(&spot.slips).copied()).collect();
         let S: Vec<f64> = held.iter().flat_map(|&i| held.iter().map(move |&j| self.touching.S[i * n + j])).collect();
         let (values, vectors) = symmetric_eigen(&S, held.len(), held.len());
         let top = values.iter().fold(0.0, |top: f64, x| top.max(*x));

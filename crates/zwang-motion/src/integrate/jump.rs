@@ -61,7 +61,9 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         let has_corner = reactions.contains(&Reaction::Switch) && !reactions.contains(&Reaction::Change);
         let mut turns = turns;
         let corner = match self.corner.filter(|_| has_corner) {
-            Some(_) if !self.flow.modes.is_empty() => self.turn_corner(&mut mode, &mut turns).map_err(Outcome::Failed)?,
+            Some(_) if !self.flow.modes.is_empty() => {
+                self.turn_corner(&mut mode, &mut turns).map_err(Outcome::Failed)?
+            }
             corner => corner,
         };
         if !self.flow.modes.is_empty() && corner.is_none() {
@@ -88,11 +90,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
 
     /// Where formulas of closed contacts switch, their surfaces have a corner: what runs into the next face is struck there, what
     /// leaves it behind flies. Returns the row, and whether it is the velocities, that a corner takes the system off for good.
-    fn turn_corner(
-        &mut self,
-        mode: &mut Before,
-        turns: &mut Vec<usize>,
-    ) -> Result<Option<(usize, bool)>, MotionError> {
+    fn turn_corner(&mut self, mode: &mut Before, turns: &mut Vec<usize>) -> Result<Option<(usize, bool)>, MotionError> {
         self.flow.modes.open_all();
         self.flow.release();
         let entered = self.mind_gaps(mode)?.map(|row| (row, false));

@@ -29,8 +29,8 @@ use crate::{
     flow::Flow,
     unilateral::{ModeChange, Tamed},
 };
-pub use crossing::Passage;
 use contact::Busy;
+pub use crossing::Passage;
 use crossing::{Choice, Crossing, generic_rank};
 pub use event::Event;
 use event::{Found, Watch};

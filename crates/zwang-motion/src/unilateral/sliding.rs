@@ -1,8 +1,8 @@
 //! Sliding friction: a force in proportion to one that it changes itself.
 
-use super::modes::Grip;
 use super::MOST_NORMALS;
 use super::fixed_point::Rounds;
+use super::modes::Grip;
 use crate::factor::dense::symmetric_eigen;
 use crate::{Dynamics, MotionError, flow::Flow};
 
@@ -125,7 +125,8 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
                 let (col, value) = self.modes.whole.constraint_matrix.row(row);
                 col.iter().zip(value).for_each(|(&j, a)| force[j] += x * a);
             }
-            let mut response = Response { friction: k, mu, normal: 0.0, rub, qddot: vec![0.0; self.n], lambda: vec![0.0; none.len()] };
+            let mut response =
+                Response { friction: k, mu, normal: 0.0, rub, qddot: vec![0.0; self.n], lambda: vec![0.0; none.len()] };
             let A = &self.given.constraint_matrix;
             self.all.solve(A, &force, &[], &none, &mut response.qddot)?;
             self.all.multipliers(A, &mut response.lambda)?;
@@ -217,7 +218,9 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
             let size = super::length(own);
             let scale = if (sets_out && size <= 1.0) || size == 0.0 { 1.0 } else { 1.0 / size };
             let own: Vec<f64> = own.iter().map(|d| scale * d).collect();
-            let Some(response) = self.modes.responses.iter_mut().find(|r| r.friction == place.friction) else { continue };
+            let Some(response) = self.modes.responses.iter_mut().find(|r| r.friction == place.friction) else {
+                continue;
+            };
             response.rub = own.iter().map(|d| -response.mu * d).collect();
             response.qddot.fill(0.0);
             response.lambda.fill(0.0);
