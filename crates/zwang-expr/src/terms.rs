@@ -340,10 +340,10 @@ fn number_parts(size: &Number) -> (String, Option<String>) {
     }
 }
 
-/// The same for a coefficient, where halves and quarters are written as divisions.
+/// The same for a coefficient, where halves, quarters and one fifth are written as divisions.
 fn coefficient_parts(size: &Number) -> (String, Option<String>) {
     match size.to_small() {
-        Some((n, d)) if d > 1 && d <= MAX_BINARY_DENOMINATOR && d.count_ones() == 1 => {
+        Some((n, d)) if d > 1 && (d <= MAX_BINARY_DENOMINATOR && d.count_ones() == 1 || n == 1 && d < 10) => {
             (n.to_string(), Some(d.to_string()))
         }
         _ => number_parts(size),

@@ -265,3 +265,75 @@ fn linear_systems_give_back_what_they_were_made_of() {
     let singular = vec![matrix[0].clone(), matrix[0].clone(), matrix[1].clone(), matrix[2].clone()];
     assert_eq!(algebra.solve(g, &singular, &right), None);
 }
+
+/// (1 + x²)(x² + y² − l²) over its factors, and a sum that has none of them.
+#[test]
+fn a_product_is_divided_by_its_factor() {
+    let mut formulas = Formulas::default();
+    let [p, d, wrong] = ["(1 + x^2)*(x^2 + y^2 - l^2)", "x^2 + y^2 - l^2", "(1 + x^2)*(x^2 + y^2 - l^2) + y"]
+        .map(|text| formulas.read(text));
+    let g = &mut formulas.graph;
+    let mut algebra = Algebra::new(g, &[p, d, wrong], Limits::default());
+    let quotient = algebra.quotient(g, p, d).unwrap();
+    assert_eq!(g.text(quotient), "x^2 + 1");
+    assert_eq!(algebra.quotient(g, wrong, d), None);
+    assert_eq!(algebra.quotient(g, d, p), None);
+}
+
+/// (x² + y² − l²)/(√(x² + y²) − l) = √(x² + y²) + l, which is 2 l where the divisor vanishes.
+#[test]
+fn a_length_divides_its_square() {
+    let mut formulas = Formulas::default();
+    let [p, d] = ["x^2 + y^2 - l^2", "sqrt(x^2 + y^2) - l"].map(|text| formulas.read(text));
+    let g = &mut formulas.graph;
+    let mut algebra = Algebra::new(g, &[p, d], Limits::default());
+    let quotient = algebra.quotient(g, p, d).unwrap();
+    assert_eq!(g.text(quotient), "l + sqrt(x^2 + y^2)");
+    let there: Vec<String> = algebra.on_zero_of(g, quotient, d).iter().map(|e| g.text(*e)).collect();
+    assert!(there.contains(&"2*l".to_string()), "{there:?}");
+    assert_eq!(algebra.quotient(g, d, p), None);
+}
+
+/// x (x − y) + 2 (y² − 1) by x − y and y² − 1, in either order; with a remainder by neither.
+#[test]
+fn a_sum_is_divided_by_several() {
+    let mut formulas = Formulas::default();
+    let [p, a, b, wrong] = ["x*(x - y) + 2*(y^2 - 1)", "x - y", "y^2 - 1", "x + 1"].map(|text| formulas.read(text));
+    let g = &mut formulas.graph;
+    let mut algebra = Algebra::new(g, &[p, a, b, wrong], Limits::default());
+    for parts in [[a, b], [b, a]] {
+        let factors = algebra.cofactors(g, p, &parts).unwrap();
+        let products: Vec<Expr> = parts.iter().zip(&factors).map(|(part, factor)| g.mul(*part, *factor)).collect();
+        let sum = g.sum(&products);
+        let rest = g.sub(p, sum);
+        assert_eq!(algebra.is_zero(g, rest), Some(true));
+    }
+    assert_eq!(algebra.cofactors(g, wrong, &[a, b]), None);
+}
+
+/// What is zero is found zero, and what is zero only nearly is not: x − x at random, plus a small part.
+#[test]
+fn zero_is_told_from_small() {
+    let mut random = Random(11);
+    let mut n_told = 0;
+    for _ in 0..60 {
+        let mut g = Graph::new();
+        let symbols: Vec<Expr> = ["a", "b", "x", "y"].iter().map(|name| g.symbol(name, name)).collect();
+        let [u, v] = [10, 10].map(|n| random_expression(&mut random, &mut g, &symbols, n));
+        // (u + v)² − u² − 2 u v − v²
+        let sum = g.add(u, v);
+        let (two, product) = (g.integer(2), g.mul(u, v));
+        let parts = [g.powi(sum, 2), g.powi(u, 2), g.mul(two, product), g.powi(v, 2)];
+        let others = g.sum(&parts[1..]);
+        let zero = g.sub(parts[0], others);
+        let (tiny, sine) = (g.rational(1, 1_000_000_007), g.apply(Function::Sin, symbols[0]));
+        let small = g.mul(tiny, sine);
+        let nearly = g.add(zero, small);
+        let mut algebra = Algebra::new(&mut g, &[zero, nearly], Limits::default());
+        let Some(is_zero) = algebra.is_zero(&mut g, zero) else { continue };
+        assert!(is_zero, "{}", g.text(zero));
+        assert_eq!(algebra.is_zero(&mut g, nearly), Some(false), "{}", g.text(nearly));
+        n_told += 1;
+    }
+    assert!(n_told > 50, "{n_told}");
+}

@@ -20,10 +20,7 @@ pub fn equations_text(equations: &mut Equations) -> String {
     let title = if equations.model.title.is_empty() { "Equations of motion" } else { &equations.model.title };
     text.out = format!("# {title}\n");
     if !times.is_empty() {
-        text.out.push_str(&format!(
-            "# {} hold only at times and are left out: what follows is the motion while they are open or slide freely\n",
-            times.join(", ")
-        ));
+        text.out.push_str(&format!("# the motion while nothing of this acts: {}\n", times.join(", ")));
     }
     text.shared(&equations.parts);
     text.heading("Lagrangian");
@@ -181,9 +178,11 @@ impl<'a> Text<'a> {
             }
         }
         if !closed.multipliers.is_empty() {
-            let n_left = equations.rows.len() - closed.multipliers.len();
-            let left_out =
-                if n_left > 0 { format!(" ({n_left} rows repeat others and are left out)") } else { String::new() };
+            let left_out = match equations.rows.len() - closed.multipliers.len() {
+                0 => String::new(),
+                1 => " (one row repeats others and is left out)".to_string(),
+                n => format!(" ({n} rows repeat others and are left out)"),
+            };
             self.heading(&format!("multipliers, with which the constraint force is A^T lambda{left_out}"));
             for (k, lambda) in &closed.multipliers {
                 self.line(&format!("lambda({})", equations.rows[*k].name), *lambda);
@@ -215,10 +214,15 @@ impl<'a> Text<'a> {
             ("P", "what the constraints decide", &projections.onto_rows),
             ("N", "what they leave free", &projections.along_rows),
         ];
+        // those of scaled accelerations are symmetric
+        let (of_all, first) = match projections.scaled {
+            true => ("upper half, ", 1),
+            false => ("", 0),
+        };
         for (letter, onto, entries) in kinds {
-            self.heading(&format!("projection {letter} of {of} onto {onto} (entries that are not zero)"));
+            self.heading(&format!("projection {letter} of {of} onto {onto} ({of_all}entries that are not zero)"));
             for (i, row) in entries.iter().enumerate() {
-                for (j, e) in row.iter().enumerate().filter(|(_, e)| **e != Expr::ZERO) {
+                for (j, e) in row.iter().enumerate().skip(first * i).filter(|(_, e)| **e != Expr::ZERO) {
                     self.line(&format!("{letter}[{}, {}]", self.names[i], self.names[j]), *e);
                 }
             }
@@ -245,7 +249,8 @@ impl<'a> Text<'a> {
             let force: String = equations.rows.iter().filter_map(push).collect();
             let name = &model.coordinates[i].name;
             let control = if driven.contains(&i) { format!(" + control({name})") } else { String::new() };
-            let nonideal = if equations.nonideal_force.is_empty() { String::new() } else { format!(" + C[{name}]") };
+            let nonideal =
+                equations.nonideal_force.get(i).map(|c| format!(" + ({})", self.formula(*c))).unwrap_or_default();
             let given = self.formula(equations.given_force[i]);
             self.out.push_str(&format!("{left} = {given}{control}{nonideal}{force}\n"));
         }

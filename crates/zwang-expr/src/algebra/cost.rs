@@ -40,11 +40,18 @@ impl Graph {
 
     pub(crate) fn node_cost(&self, node: Node, known: &FxHashMap<Expr, u64>) -> u64 {
         let of = |x: Expr| known[&x];
-        // what a power adds to its base, as a factor beside others
-        let power = |n: Expr| match self.number(n).and_then(|n| n.to_small()) {
-            Some((-1, 1)) => 0,
-            Some((1 | -1, 2)) => 1,
-            _ => 2,
+        // what a power adds to its base; 1/x has a one and a bar
+        let power = |n: Expr| {
+            let bar = if self.number(n).is_some_and(|n| n.is_negative()) { 2 } else { 0 };
+            bar + match self.number(n).and_then(|n| n.to_small()) {
+                Some((-1, 1)) => 0,
+                Some((1 | -1, 2)) => 1,
+                _ => 2,
+            }
+        };
+        let is_below = |x: Expr| match self.node(x) {
+            Node::Pow(_, n) => self.number(n).is_some_and(|n| n.is_negative()),
+            _ => false,
         };
         match node {
             Node::Number(id) => match self.number_at(id).to_small() {
@@ -57,7 +64,13 @@ impl Graph {
             // x/2 and 3 x/2
             Node::Mul(c, x) if self.is_number(c) => {
                 let fraction = self.number(c).and_then(|c| c.to_small()).is_some_and(|(n, d)| n.abs() != 1 && d != 1);
-                of(x) + if fraction { 4 } else { 2 }
+                let number = if fraction { 4 } else { 2 };
+                of(x) + number - if is_below(x) { 2 } else { 0 }
+            }
+            // beside what stands above, a factor below needs its bar alone
+            Node::Mul(x, y) => {
+                let n_bars = u64::from(is_below(x) || is_below(y));
+                (1 + of(x)).saturating_add(of(y)) - 2 * n_bars
             }
             Node::Pow(u, n) if self.is_number(n) => of(u) + power(n),
             _ => node.operands().iter().fold(1u64, |sum, x| sum.saturating_add(of(*x))),

@@ -10,6 +10,7 @@
 mod angles;
 mod budget;
 mod cost;
+mod division;
 mod factors;
 mod field;
 mod forms;

@@ -101,8 +101,11 @@ impl Field {
         let mut sum = Expr::ZERO;
         for (left, group) in &groups {
             let (_, above) = self.shortest(graph, group, 0)?;
-            let left = self.monomial(graph, left);
-            let term = graph.div(above, left);
+            let mut term = Factors::default();
+            term.push(graph, above, 1)?;
+            let below = left.iter().enumerate().filter(|(_, n)| **n > 0);
+            term.powers.extend(below.map(|(k, n)| (self.atoms[k].expr, -i64::from(*n))));
+            let term = term.product(graph);
             sum = graph.add(sum, term);
         }
         if long.is_empty() {

@@ -18,8 +18,8 @@ pub(crate) use recorder::{Label, Recorder, expanded};
 /// Above this many coordinates or independent rows formulas are of no use to a reader.
 const MOST: usize = 24;
 
-/// Longest formula that is read without help, in symbols: about five lines.
-pub(crate) const LONGEST: u64 = 150;
+/// Longest formula that is read without help, in symbols: about eight lines.
+pub(crate) const LONGEST: u64 = 250;
 
 /// A quantity with a name of its own, because the formulas that use it would be too long without.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,9 +39,9 @@ pub struct Part {
 pub struct ClosedForm {
     /// In the order in which they are needed; empty where every formula is short enough without.
     pub parts: Vec<Part>,
-    /// a = M⁻¹Q of each coordinate; empty where M is singular without the constraints.
+    /// a = M⁻¹Q of each coordinate; empty where M is singular without the constraints, or a is too long to be read.
     pub free: Vec<Expr>,
-    /// e = b − A a of the rows that are used; empty where a is.
+    /// e = b − A a of the rows that are used; empty where a is, or e is too long to be read.
     pub gap: Vec<(usize, Expr)>,
     /// The rows that were used, and λ for each; the others repeat them.
     pub multipliers: Vec<(usize, Expr)>,
@@ -80,6 +80,26 @@ impl ClosedForm {
         rows.chain(rest).collect()
     }
 
+    /// The motion itself and the forces: q̈, λ, Qc, Qₙ and u.
+    fn motion(&self) -> impl Iterator<Item = &Expr> {
+        let forces = self.constraint_force.iter().chain(&self.nonideal_force).chain(&self.control);
+        self.accelerations.iter().chain(self.multipliers.iter().map(|(_, e)| e)).chain(forces)
+    }
+
+    /// The form without those of a, e, G, P and N that have an entry which is too long.
+    fn without(mut self, is_long: impl Fn(&Expr) -> bool) -> ClosedForm {
+        if self.free.iter().any(&is_long) {
+            self.free.clear();
+        }
+        if self.free.is_empty() || self.gap.iter().any(|(_, e)| is_long(e)) {
+            self.gap.clear();
+        }
+        self.gaussian = self.gaussian.filter(|e| !is_long(e));
+        self.projections =
+            self.projections.filter(|p| !p.onto_rows.iter().chain(&p.along_rows).flatten().any(&is_long));
+        self
+    }
+
     /// Changes all formulas but those of the parts.
     fn for_each(&mut self, mut change: impl FnMut(&mut Expr)) {
         self.gap.iter_mut().chain(&mut self.multipliers).for_each(|(_, e)| change(e));
@@ -110,9 +130,9 @@ pub fn closed_form(equations: &mut Equations) -> Option<ClosedForm> {
     let graph = &equations.model.graph;
     let is_read = |e: &Expr| graph.cost(*e) <= LONGEST;
     if let Some(plain) = &plain
-        && plain.formulas().iter().all(is_read)
+        && plain.motion().all(is_read)
     {
-        return Some(with_shared(equations, plain.clone()));
+        return Some(with_shared(equations, plain.clone().without(|e| !is_read(e))));
     }
     let named = named::named(equations, &problem);
     let graph = &equations.model.graph;

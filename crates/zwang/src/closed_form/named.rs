@@ -86,7 +86,12 @@ impl<'a> Solver<'a> {
         let kind = Kind {
             pivot: "D",
             lower: "L",
-            meaning: "M = L D L^T: the accelerations L^T q'' are independent of each other, with the masses D",
+            meaning: match problem.is_regular {
+                true => "M = L D L^T: the accelerations L^T q'' are independent of each other, with the masses D",
+                false => {
+                    "M + A^T A = L D L^T: the accelerations L^T q'' are independent of each other, with the masses D"
+                }
+            },
         };
         let mass = match short_inverse(equations, problem, &M) {
             Some(inverse) => Mass::Inverse(inverse),

@@ -10,23 +10,30 @@ use crate::printed::LIMITS;
 /// Largest system of equations that is solved for accelerations and multipliers together.
 const MOST_UNKNOWNS: usize = 8;
 
+/// What elimination makes this long, in symbols, has no short form that would be found.
+const HOPELESS: u64 = 100_000;
+
 /// Most coordinates for which P and N are written, and the longest entry: more is not read.
 const MOST_PROJECTED: usize = 4;
 const LONGEST_ENTRY: u64 = 24;
 
-/// The closed form without parts; none if it takes too long to shorten.
+/// The closed form without parts; none if q̈, λ or a force takes too long to shorten. Of the rest, what does is left out.
 pub(super) fn plain(equations: &mut Equations, problem: &Problem) -> Option<ClosedForm> {
     let mut form = solved(equations, problem)?;
-    if problem.is_regular {
-        form.free = free(equations, problem)?;
-        form.gap = gap(equations, &problem.rows, &form.free)?;
-    }
     if !problem.rows.is_empty() {
         form.constraint_force = constraint_force(equations, &form.multipliers)?;
     }
+    if problem.is_regular {
+        form.free = free(equations, problem).unwrap_or_default();
+    }
+    if !form.free.is_empty() {
+        form.gap = gap(equations, &problem.rows, &form.free).unwrap_or_default();
+    }
     let has_forces = !(problem.rows.is_empty() && form.nonideal_force.is_empty() && form.control.is_empty());
-    if has_forces && problem.is_regular {
+    if has_forces && !form.free.is_empty() {
         form.gaussian = gaussian(&mut equations.model.graph, &form);
+    }
+    if has_forces && problem.is_regular {
         form.projections = projections(equations, problem);
     }
     Some(form)
@@ -175,6 +182,9 @@ fn solve(equations: &mut Equations, problem: &Problem, rows: &[usize], force: &[
 
 /// Every formula in its shortest form; none if that takes too long.
 fn shortened(graph: &mut Graph, mut form: ClosedForm) -> Option<ClosedForm> {
+    if form.formulas().iter().any(|e| graph.cost(*e) > HOPELESS) {
+        return None;
+    }
     let mut algebra = Algebra::new(graph, &form.formulas(), LIMITS);
     let mut is_whole = true;
     form.for_each(|e| match algebra.shortest(graph, *e) {
@@ -192,6 +202,13 @@ fn all_short(graph: &mut Graph, exprs: &[Expr]) -> Option<Vec<Expr>> {
 
 /// a = M⁻¹Q.
 fn free(equations: &mut Equations, problem: &Problem) -> Option<Vec<Expr>> {
+    let n = problem.masses.len();
+    if n <= MOST_UNKNOWNS {
+        let (matrix, right) = joint(equations, &[]);
+        let g = &mut equations.model.graph;
+        let all = [matrix.concat(), right.clone()].concat();
+        return Algebra::new(g, &all, LIMITS).solve(g, &matrix, &right);
+    }
     let g = &mut equations.model.graph;
     let a = Mass::new(g, &problem.masses)?.solve(g, &problem.force)?;
     all_short(g, &a)

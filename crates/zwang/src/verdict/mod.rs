@@ -12,7 +12,6 @@ pub mod hidden;
 pub mod integrability;
 mod lagrangian;
 mod momentum;
-mod polynomial;
 mod rigidity;
 
 pub(crate) use classification::vanishes;

@@ -1,6 +1,6 @@
 //! One dependent row: with which factors others give it, as a formula if there is one, and whether that is proved.
 
-use zwang_expr::{Expr, Node, Program};
+use zwang_expr::{Algebra, Expr, Graph, Limits, Node, Program};
 use zwang_motion::{Dependence, Matrix, Settings, State, dependence};
 
 use super::{Dependencies, Evidence, Likeness, Redundant};
@@ -8,7 +8,14 @@ use crate::equations::Equations;
 use crate::model::Level;
 use crate::random::scattered;
 use crate::system::System;
-use crate::verdict::polynomial::Atoms;
+
+/// Work of one proof: it must cost less than what it saves.
+const LIMITS: Limits = Limits { terms: 400, work: 100_000, total: 300_000 };
+
+/// The algebra in which rows are compared.
+fn algebra(graph: &mut Graph, exprs: &[Expr]) -> Algebra {
+    Algebra::new(graph, exprs, LIMITS)
+}
 
 /// A look at one dependent row.
 pub(super) struct Look<'a> {
@@ -125,23 +132,20 @@ impl Look<'_> {
     /// whole = factor · part by division of one by the other, which is a proof.
     fn quotients(&mut self, whole: Expr, part: Expr) -> Vec<Formula> {
         let graph = &mut self.equations.model.graph;
-        let mut atoms = Atoms::default();
-        let Some(p) = atoms.expand(graph, whole) else { return Vec::new() };
-        let Some(d) = atoms.expand(graph, part) else { return Vec::new() };
-        let (quotient, is_divisor) = match atoms.divide(graph, &p, &d) {
+        let mut algebra = algebra(graph, &[whole, part]);
+        let (quotient, is_divisor) = match algebra.quotient(graph, whole, part) {
             Some(quotient) => (quotient, false),
-            None => match atoms.divide(graph, &d, &p) {
+            None => match algebra.quotient(graph, part, whole) {
                 Some(quotient) => (quotient, true),
                 None => return Vec::new(),
             },
         };
         // the rows agree where the constraint holds, and there the factor may be simpler
-        let mut forms = atoms.on_zero_of(&quotient, &d);
+        let mut forms = algebra.on_zero_of(graph, quotient, part);
         forms.push(quotient);
         let mut found = Vec::new();
         for form in forms {
-            let factor = atoms.expr(graph, &form);
-            let factor = if is_divisor { graph.div(Expr::ONE, factor) } else { factor };
+            let factor = if is_divisor { graph.div(Expr::ONE, form) } else { form };
             found.push(Formula { factors: vec![factor], proved: true });
         }
         found
@@ -150,21 +154,14 @@ impl Look<'_> {
     /// whole = Σ factor · part by division, with the parts in their order and in the opposite one.
     fn cofactors(&mut self, whole: Expr, parts: &[Expr]) -> Vec<Formula> {
         let graph = &mut self.equations.model.graph;
-        let mut atoms = Atoms::default();
-        let Some(p) = atoms.expand(graph, whole) else { return Vec::new() };
-        let Some(mut parts) = parts.iter().map(|e| atoms.expand(graph, *e)).collect::<Option<Vec<_>>>() else {
-            return Vec::new();
-        };
-        let forward = atoms.divide_by_all(graph, &p, &parts);
+        let mut parts = parts.to_vec();
+        let mut algebra = algebra(graph, &[&[whole], &parts[..]].concat());
+        let forward = algebra.cofactors(graph, whole, &parts);
         parts.reverse();
-        let mut backward = atoms.divide_by_all(graph, &p, &parts);
+        let mut backward = algebra.cofactors(graph, whole, &parts);
         backward.iter_mut().for_each(|quotients| quotients.reverse());
-        let mut found = Vec::new();
-        for quotients in [forward, backward].into_iter().flatten() {
-            let factors = quotients.iter().map(|q| atoms.expr(graph, q)).collect();
-            found.push(Formula { factors, proved: true });
-        }
-        found
+        let proved = |factors: Vec<Expr>| Formula { factors, proved: true };
+        [forward, backward].into_iter().flatten().map(proved).collect()
     }
 
     /// Factors that are the same simple fractions at every state.
@@ -224,9 +221,7 @@ impl Look<'_> {
             let product = graph.mul(*factor, of(*k)?);
             sum = graph.sub(sum, product);
         }
-        let mut atoms = Atoms::default();
-        let rest = atoms.expand(graph, sum)?;
-        let rest = atoms.expr(graph, &rest);
+        let rest = algebra(graph, &[sum]).shortest(graph, sum)?;
         let unknown = |s: &Expr| model.parameters.iter().any(|p| p.symbol == *s);
         match rest == Expr::ZERO || graph.symbols(rest).iter().any(unknown) {
             true => None,
@@ -266,9 +261,8 @@ impl Look<'_> {
         let graph = &mut self.equations.model.graph;
         let products: Vec<Expr> = parts.iter().zip(factors).map(|(part, factor)| graph.mul(*part, *factor)).collect();
         let sum = graph.sum(&products);
-        let mut atoms = Atoms::default();
-        let (Some(whole), Some(sum)) = (atoms.expand(graph, whole), atoms.expand(graph, sum)) else { return false };
-        whole.minus(&sum).is_some_and(|rest| atoms.is_zero(graph, &rest))
+        let rest = graph.sub(whole, sum);
+        rest == Expr::ZERO || algebra(graph, &[rest]).is_zero(graph, rest) == Some(true)
     }
 
     /// Whether formulas give the numbers found at every state; where there are none, only a proof will do.

@@ -1,0 +1,93 @@
+//! Division that goes out even, which proves that one formula vanishes where others do.
+
+use super::Algebra;
+use super::fraction::Fraction;
+use super::polynomial::{Polynomial, exponent, over, parted};
+use crate::graph::Graph;
+use crate::node::Expr;
+
+impl Algebra {
+    /// p / d if it goes out even: nothing stays below but single indeterminates.
+    pub fn quotient(&mut self, graph: &mut Graph, p: Expr, d: Expr) -> Option<Expr> {
+        self.renew();
+        let (p, d) = (self.field.fraction(graph, p)?, self.field.fraction(graph, d)?);
+        if d.above.is_zero() {
+            return None;
+        }
+        let inverse = self.field.inverse(&d)?;
+        let quotient = self.field.multiply(&p, &inverse)?;
+        let quotient = self.field.lowest(&quotient)?;
+        if quotient.below.iter().any(|(factor, _)| factor.len() > 1) {
+            return None;
+        }
+        self.field.write_fraction(graph, &quotient)
+    }
+
+    /// What p becomes on d = 0, each time one indeterminate that d contains alone in a term is put in by the others.
+    ///
+    /// For d = √u − l that is √u = l, which turns √u + l into 2 l.
+    pub fn on_zero_of(&mut self, graph: &mut Graph, p: Expr, d: Expr) -> Vec<Expr> {
+        self.renew();
+        let (Some(p), Some(d)) = (self.polynomial(graph, p), self.polynomial(graph, d)) else { return Vec::new() };
+        let mut found = Vec::new();
+        for k in d.indeterminates() {
+            let put_in = solved_for(&d, k).and_then(|value| self.put_in(&p, k, &value));
+            if let Some(e) = put_in.and_then(|p| self.field.write_fraction(graph, &Fraction::polynomial(p))) {
+                found.push(e);
+            }
+        }
+        found
+    }
+
+    /// Factors with which the divisors give p, by division from the highest term down: each term by the first divisor that
+    /// takes it.
+    ///
+    /// Whether the division goes out even may depend on the order of the divisors; if it does, it is a proof.
+    pub fn cofactors(&mut self, graph: &mut Graph, p: Expr, divisors: &[Expr]) -> Option<Vec<Expr>> {
+        self.renew();
+        let mut rest = self.polynomial(graph, p)?;
+        let divisors: Vec<Polynomial> = divisors.iter().map(|d| self.polynomial(graph, *d)).collect::<Option<_>>()?;
+        let mut quotients = vec![Polynomial::default(); divisors.len()];
+        while let Some((top, value)) = rest.terms.last_key_value() {
+            let takes = |d: &Polynomial| {
+                let (lead, number) = d.terms.last_key_value()?;
+                Some((over(top, lead)?, value.mul(&number.recip()?)?))
+            };
+            let (k, (monomial, factor)) = divisors.iter().enumerate().find_map(|(k, d)| Some((k, takes(d)?)))?;
+            rest.add_product(&divisors[k], &factor.neg(), &monomial, &self.field.budget)?;
+            quotients[k].terms.insert(monomial, factor);
+        }
+        quotients.iter().map(|q| self.field.write_fraction(graph, &Fraction::polynomial(q.clone()))).collect()
+    }
+
+    /// An expression without denominators.
+    fn polynomial(&mut self, graph: &mut Graph, e: Expr) -> Option<Polynomial> {
+        let fraction = self.field.fraction(graph, e)?;
+        let fraction = self.field.lowest(&fraction)?;
+        fraction.below.is_empty().then_some(fraction.above)
+    }
+
+    /// The polynomial with an indeterminate replaced.
+    fn put_in(&self, p: &Polynomial, k: usize, value: &Polynomial) -> Option<Polynomial> {
+        let budget = &self.field.budget;
+        let mut sum = Polynomial::default();
+        for (monomial, number) in &p.terms {
+            let (others, _) = parted(monomial, |j| j == k);
+            let power = value.pow(u32::from(exponent(monomial, k)), budget)?;
+            sum.add_product(&power, number, &others, budget)?;
+        }
+        self.field.normal(&sum)
+    }
+}
+
+/// The indeterminate in terms of the others where d = 0, if d contains it in one term c · k only.
+fn solved_for(d: &Polynomial, k: usize) -> Option<Polynomial> {
+    let alone = Polynomial::power(k, 1);
+    let (monomial, _) = alone.terms.first_key_value()?;
+    let mut rest = d.clone();
+    let number = rest.terms.remove(monomial)?;
+    if rest.degree(k) > 0 {
+        return None;
+    }
+    rest.scale(&number.recip()?.neg())
+}
