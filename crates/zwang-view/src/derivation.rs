@@ -212,12 +212,7 @@ impl Writer<'_> {
     fn constraints(&mut self, told: &Told, stated: &[Stated], is_one_sided: bool) {
         let e = self.equations;
         if is_one_sided {
-            self.section("What holds only at times");
-            self.words(
-                "Contacts push only while they are closed, and friction holds a place only while it sticks. The equations here \
-                 are those of the motion while every contact is open and no place sticks; while one is closed or sticks, its \
-                 row joins $A \\ddot q = b$ below.",
-            );
+            self.at_times();
         }
         if e.rows.is_empty() {
             return;
@@ -242,6 +237,36 @@ impl Writer<'_> {
             let mut lines = verdicts(check);
             lines.extend(told.notes.iter().cloned());
             self.blocks.push(Block::List(lines));
+        }
+    }
+
+    /// Contacts and friction.
+    fn at_times(&mut self) {
+        let model = &self.equations.model;
+        self.section("What holds only at times");
+        self.words(
+            "Contacts push only while they are closed, and friction either holds a place or acts against its velocity. The \
+             equations below leave their forces out: a closed contact and a place that sticks add their rows to \
+             $A \\ddot q = b$, and a place that slides adds its force to $Q$.",
+        );
+        let rows = model.contacts.iter().flat_map(|contact| &contact.rows).take(MOST_ROWS);
+        let gap = |row: &zwang::model::Row| {
+            let lambda = self.tex(row.lambda);
+            format!(
+                "{} &\\ge 0, \\qquad {lambda} \\ge 0, \\qquad {lambda} = 0 \\text{{ while open}}",
+                self.tex(row.expr)
+            )
+        };
+        let lines = rows.map(gap).collect();
+        self.formulas(lines);
+        if !model.frictions.is_empty() {
+            let named: Vec<String> =
+                model.only_at_times().into_iter().filter(|what| what.contains("friction")).collect();
+            self.words(&format!(
+                "Coulomb's law holds for the {}: a place sticks while the force along the surface is at most $\\mu$ times the \
+                 normal force, and slides against its velocity with that force otherwise.",
+                named.join(", ")
+            ));
         }
     }
 
@@ -370,7 +395,11 @@ impl Writer<'_> {
             let lines = lines.map(|(k, l)| format!("{} &= {}", self.tex(e.rows[*k].lambda), self.tex(*l))).collect();
             self.formulas(lines);
         } else {
-            self.words("There are no constraints: $\\ddot q = M^{-1} Q$.");
+            let free = match e.model.only_at_times().is_empty() {
+                true => "There are no constraints",
+                false => "While nothing of that holds there are no constraints",
+            };
+            self.words(&format!("{free}: $\\ddot q = M^{{-1}} Q$."));
         }
         let motion = model.coordinates.iter().zip(&closed.accelerations);
         let motion = motion.map(|(c, x)| format!("{} &= {}", self.tex(c.qddot), self.tex(*x))).collect();

@@ -16,7 +16,7 @@ const HEAD: &str = r"\documentclass[11pt,a4paper]{article}
 \setlength{\LTleft}{0pt}
 \setlength{\LTpre}{0.4em}
 \setlength{\LTpost}{0.4em}
-\setlength{\emergencystretch}{3em}
+\sloppy
 % a formula that is wider than its part of the page is made smaller
 \newcommand{\fit}[2]{\setbox0=\hbox{$\displaystyle{}#2$}%
   \ifdim\wd0>#1\linewidth\resizebox{#1\linewidth}{!}{\box0}\else\box0\fi}
