@@ -78,8 +78,4 @@ SYSTEMS = {
         {"m1": 1.1, "m2": 0.7, "l1": 0.9, "l2": 0.6, **G},
         "m1*(x1'^2 + y1'^2)/2 + m2*(x2'^2 + y2'^2)/2 - m1*g*y1 - m2*g*y2",
         {"first": "x1^2 + y1^2 = l1^2", "second": "(x2 - x1)^2 + (y2 - y1)^2 = l2^2"}),
-    "triple": System(
-        "Triple pendulum of equal links", ["a", "b", "c"], {"m": 1.1, "l": 0.9, **G},
-        "m*l^2*(3*a'^2 + 2*b'^2 + c'^2)/2 + m*l^2*(2*a'*b'*cos(a - b) + a'*c'*cos(a - c) + b'*c'*cos(b - c))"
-        " + m*g*l*(3*cos(a) + 2*cos(b) + cos(c))"),
 }

@@ -173,9 +173,12 @@ impl<'a> Text<'a> {
         }
         let has_forces = !(closed.multipliers.is_empty() && closed.control.is_empty());
         if has_forces && !closed.free.is_empty() {
-            let heading = match closed.gap.is_empty() {
-                true => "acceleration a = M^-1 Q without the control",
-                false => "acceleration a = M^-1 Q without the constraints, and what these ask beyond it: e = b - A a",
+            let heading = match (closed.multipliers.is_empty(), closed.gap.is_empty()) {
+                (true, _) => "acceleration a = M^-1 Q without the control",
+                (false, true) => "acceleration a = M^-1 Q without the constraints",
+                (false, false) => {
+                    "acceleration a = M^-1 Q without the constraints, and what these ask beyond it: e = b - A a"
+                }
             };
             self.vector("a", heading, &closed.free);
             for (k, e) in &closed.gap {
@@ -196,7 +199,8 @@ impl<'a> Text<'a> {
         self.vector("Qc", "constraint force Qc = A^T lambda", &closed.constraint_force);
         self.vector("Qn", "nonideal part of the constraint force", &closed.nonideal_force);
         if !closed.control.is_empty() {
-            self.heading("control force");
+            let limits = self.equations.model.controls.iter().any(|c| !c.limit.is_empty());
+            self.heading(if limits { "control force, while it is within its limits" } else { "control force" });
             for (k, e) in closed.control.iter().enumerate() {
                 self.line(&format!("control({})", self.names[k]), *e);
             }
