@@ -241,7 +241,7 @@ fn the_readme_shows_real_output() {
         assert!(is_real, "the README shows what the program does not print:\n{block}\n---\n{}", real.join("\n"));
         n_shown += 1;
     }
-    assert_eq!(n_shown, 3);
+    assert_eq!(n_shown, 4);
     assert!(
         readme.contains("(docs/pendulum.svg)") && std::path::Path::new(&format!("{ROOT}/docs/pendulum.svg")).exists()
     );

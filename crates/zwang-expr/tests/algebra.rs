@@ -337,3 +337,35 @@ fn zero_is_told_from_small() {
     }
     assert!(n_told > 50, "{n_told}");
 }
+
+#[test]
+fn what_is_long_and_repeated_is_worth_a_name() {
+    let mut formulas = Formulas::default();
+    let common = formulas.read("x*y + a*b + m*k");
+    let exprs = ["sin(x*y + a*b + m*k)/(1 + x)", "(x*y + a*b + m*k)*cos(a)", "x*y + 1"].map(|text| formulas.read(text));
+    assert_eq!(formulas.graph.worth_naming(&exprs, 5, 10), [common]);
+    // it saves ten symbols and costs five
+    assert!(formulas.graph.worth_naming(&exprs, 6, 10).is_empty());
+    assert!(formulas.graph.worth_naming(&exprs, 5, 0).is_empty());
+}
+
+#[test]
+fn long_formulas_are_cut_until_every_line_is_short() {
+    let mut formulas = Formulas::default();
+    let terms: Vec<String> = (0..30).map(|k| format!("x{k}*sin(y{k} + {})", k + 1)).collect();
+    let e = formulas.read(&terms.join(" + "));
+    let g = &mut formulas.graph;
+    let parts = g.cut(&[e], &[], 60);
+    let mut known = std::collections::HashMap::new();
+    let mut n_lines = 0;
+    for part in parts.iter().chain([&e]) {
+        let line = g.substitute(&[*part], &known)[0];
+        assert!(g.cost(line) <= 60, "{}", g.text(line));
+        let symbol = g.symbol(&format!("c{n_lines}"), "c");
+        known.insert(*part, symbol);
+        n_lines += 1;
+    }
+    assert!((4..=12).contains(&n_lines), "{n_lines}");
+    // every line stands for what it names
+    assert_eq!(g.substitute(&[e], &known)[0], known[&e]);
+}

@@ -22,7 +22,10 @@ pub fn equations_text(equations: &mut Equations) -> String {
     let title = if equations.model.title.is_empty() { "Equations of motion" } else { &equations.model.title };
     text.out = format!("# {title}\n");
     if !times.is_empty() {
-        text.out.push_str(&format!("# left out, because it acts only at times: {}\n", times.join(", ")));
+        text.out.push_str(&format!(
+            "# not in these formulas, because it depends on what touches, sticks or slides: {}\n",
+            times.join(", ")
+        ));
     }
     text.shared(&equations.parts);
     text.heading("Lagrangian");

@@ -57,6 +57,7 @@ impl Equations {
         all.sort_unstable();
         all.dedup();
         let common = self.model.graph.worth_naming(&all, WORTH_A_NAME, MOST_NAMES);
+        let common = self.model.graph.cut(&all, &common, LONGEST);
         let users = self.users(&common);
         let common = grouped(&self.model.graph, &common, &users);
         let mut recorder = Recorder::new(&self.model, &[]);
@@ -66,8 +67,7 @@ impl Equations {
             let value = graph.substitute(&[*part], &known)[0];
             let value = recorder.short(graph, value);
             let label = Label::new(&(k + 1).to_string(), (k + 1).to_string());
-            let meaning = format!("common to {}", users[part]);
-            let symbol = recorder.name(graph, "c", &[&label], &meaning, value, 0);
+            let symbol = recorder.name(graph, "c", &[&label], &users[part], value, 0);
             known.insert(*part, symbol);
         }
         self.parts = std::mem::take(&mut recorder.parts);
@@ -78,26 +78,32 @@ impl Equations {
         });
     }
 
-    /// Which letters the formulas have that contain each part: "M and Q".
+    /// What the formulas are that contain each part: "common to M and Q".
     fn users(&mut self, parts: &[Expr]) -> FxHashMap<Expr, String> {
-        let mut letters: FxHashMap<Expr, Vec<&'static str>> = FxHashMap::default();
         let mut formulas: Vec<(Expr, &'static str)> = Vec::new();
-        self.change_shown(|_, e, letter| formulas.push((*e, letter)));
+        self.change_shown(|_, e, letter| {
+            if !formulas.contains(&(*e, letter)) {
+                formulas.push((*e, letter));
+            }
+        });
+        let mut users: FxHashMap<Expr, Vec<&'static str>> = FxHashMap::default();
         for (e, letter) in formulas {
             let below = self.model.graph.occurrences(&[e], &Default::default());
             for part in parts.iter().filter(|part| below.contains_key(part)) {
-                let known = letters.entry(*part).or_default();
-                if !known.contains(&letter) {
-                    known.push(letter);
-                }
+                users.entry(*part).or_default().push(letter);
             }
         }
-        let listed = |letters: &Vec<&str>| match &letters[..] {
-            [] => String::new(),
-            [only] => format!("several entries of {only}"),
-            [most @ .., last] => format!("{} and {last}", most.join(", ")),
+        let told = |letters: &Vec<&'static str>| {
+            let mut distinct: Vec<&str> = Vec::new();
+            letters.iter().for_each(|letter| distinct.extend((!distinct.contains(letter)).then_some(*letter)));
+            match (&distinct[..], letters.len()) {
+                ([only], 1) => format!("part of {only}"),
+                ([only], _) => format!("common to several entries of {only}"),
+                ([most @ .., last], _) => format!("common to {} and {last}", most.join(", ")),
+                ([], _) => String::new(),
+            }
         };
-        parts.iter().map(|part| (*part, letters.get(part).map(listed).unwrap_or_default())).collect()
+        parts.iter().map(|part| (*part, users.get(part).map(told).unwrap_or_default())).collect()
     }
 
     /// How many symbols there are to read.

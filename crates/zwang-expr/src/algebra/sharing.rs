@@ -60,11 +60,37 @@ impl Graph {
         order
     }
 
+    /// These parts and more, so that no formula and no part is longer than `longest` if that can be: long ones are cut in two.
+    pub fn cut(&self, exprs: &[Expr], named: &[Expr], longest: u64) -> Vec<Expr> {
+        let mut named: FxHashSet<Expr> = named.iter().copied().collect();
+        loop {
+            let costs = self.costs_with(exprs, &named);
+            let lines = exprs.iter().chain(&named);
+            let Some(line) = lines.copied().filter(|e| costs[e] > longest).max_by_key(|e| (costs[e], *e)) else {
+                break;
+            };
+            // what is seen of it, and not half of it yet
+            let (mut inside, mut stack) = (Vec::new(), self.node(line).operands().to_vec());
+            while let Some(e) = stack.pop() {
+                if !named.contains(&e) {
+                    inside.push(e);
+                    stack.extend(self.node(e).operands().iter());
+                }
+            }
+            let fits = |e: &Expr| costs[e] <= longest && costs[e] >= longest / 8 && self.can_be_named(*e);
+            let Some(part) = inside.into_iter().filter(fits).max_by_key(|e| (costs[e], *e)) else { break };
+            named.insert(part);
+        }
+        let mut order: Vec<Expr> = named.into_iter().collect();
+        order.sort_unstable();
+        order
+    }
+
     /// Names, numbers and reciprocals are no quantities of their own.
     fn can_be_named(&self, e: Expr) -> bool {
         match self.node(e) {
             Node::Number(_) | Node::Pi | Node::Symbol(_) => false,
-            Node::Mul(c, x) => !(self.is_number(c) && !matches!(self.node(x), Node::Add(..))),
+            Node::Mul(c, x) => !self.is_number(c) || matches!(self.node(x), Node::Add(..)),
             Node::Pow(_, n) => !self.number(n).is_some_and(|n| n.is_negative()),
             _ => true,
         }

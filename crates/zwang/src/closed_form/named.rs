@@ -60,10 +60,11 @@ enum Mass {
 impl<'a> Solver<'a> {
     fn new(equations: &mut Equations, problem: &Problem, recorder: &'a mut Recorder) -> Option<Solver<'a>> {
         let g = &mut equations.model.graph;
-        let coordinates: Vec<Label> =
-            equations.model.coordinates.iter().map(|c| Label::new(&c.name, g.latex(c.q))).collect();
+        let coordinates = equations.model.coordinates.iter().map(|c| Label::new(&c.name, g.latex(c.q)));
+        let coordinates = Label::distinct(coordinates.collect());
         let names = equations.rows.iter().chain(equations.asked.iter().map(|r| &r.row)).map(|row| row.name.clone());
-        let rows = names.map(|name| Label::new(&name, format!("\\text{{{}}}", name.replace('_', "\\_")))).collect();
+        let rows = names.map(|name| Label::new(&name, format!("\\text{{{}}}", name.replace('_', "\\_"))));
+        let rows = Label::distinct(rows.collect());
         let n = coordinates.len();
         let mut M = vec![vec![Expr::ZERO; n]; n];
         let (letter, meaning) = match problem.is_regular {

@@ -49,6 +49,16 @@ impl Label {
         let words: Vec<&str> = name.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
         Label { text: words.join("_"), latex }
     }
+
+    /// The same with another text for each that is there already: `x[1]` beside `x_1`.
+    pub fn distinct(mut labels: Vec<Label>) -> Vec<Label> {
+        for k in 1..labels.len() {
+            while labels[..k].iter().any(|other| other.text == labels[k].text) {
+                labels[k].text.push('_');
+            }
+        }
+        labels
+    }
 }
 
 /// The parts so far.
@@ -94,7 +104,7 @@ impl Recorder {
         let words: Vec<&str> = std::iter::once(letter).chain(labels.iter().map(|l| l.text.as_str())).collect();
         let name = self.free_name(&words.join("_"));
         let indices: Vec<&str> = labels.iter().map(|l| l.latex.as_str()).collect();
-        let symbol = graph.symbol(&name, &format!("{letter}_{{{}}}", indices.join(",\\,")));
+        let symbol = graph.symbol(&name, &format!("{}_{{{}}}", latex_of(letter), indices.join(",\\,")));
         self.by_value.insert(value, symbol);
         self.parts.push(Part { symbol, name, meaning: meaning.to_string(), value });
         symbol
@@ -169,6 +179,20 @@ impl Line {
         let mut uses = graph.occurrences(&[value], &FxHashSet::default());
         uses.retain(|e, _| graph.is_symbol(*e));
         Line { value, cost: graph.cost(value), uses }
+    }
+}
+
+/// The letter of a part as LaTeX.
+fn latex_of(letter: &str) -> &str {
+    match letter {
+        "lambda" => "\\lambda",
+        "mu" => "\\mu",
+        "Qc" => "Q^{c}",
+        "Qn" => "Q^{n}",
+        "MA" => "\\tilde M",
+        "QA" => "\\tilde Q",
+        "acc" => "\\ddot q",
+        other => other,
     }
 }
 
