@@ -247,28 +247,37 @@ fn the_readme_shows_real_output() {
     );
 }
 
-/// The page on constraints shows what the program prints: each block names its command, `-` reads the model above it.
+/// Pages show what the program prints: each block names its command, `-` reads the model above it.
 #[test]
-fn the_page_on_constraints_shows_real_output() {
-    let page = std::fs::read_to_string(format!("{ROOT}/docs/constraints.md")).unwrap();
-    let (mut model, mut n_shown) = ("", 0);
-    for block in page.split("\n```").skip(1).step_by(2) {
-        let (kind, body) = block.split_once('\n').unwrap();
-        if kind == "zw" {
-            model = body;
-            continue;
+fn the_pages_show_real_output() {
+    for (page, n_blocks) in [("constraints", 12), ("equations", 2)] {
+        let text_of_page = std::fs::read_to_string(format!("{ROOT}/docs/{page}.md")).unwrap();
+        let (mut model, mut n_shown) = ("", 0);
+        for block in text_of_page.split("\n```").skip(1).step_by(2) {
+            let (kind, body) = block.split_once('\n').unwrap();
+            match kind {
+                "zw" => model = body,
+                "text" => {
+                    assert_shown(body, model);
+                    n_shown += 1;
+                }
+                _ => {}
+            }
         }
-        let (command, shown) = body.split_once('\n').unwrap();
-        let arguments: Vec<&str> = command.trim_start_matches("$ zwang ").split(' ').collect();
-        let output = match arguments.last() {
-            Some(&"-") => zwang_reading(format!("{model}\n").as_bytes(), &arguments),
-            _ => zwang(&arguments),
-        };
-        let real = text(&output.stderr) + &text(&output.stdout);
-        assert!(real.contains(shown.trim_end()), "{command} shows\n{shown}\n--- and prints\n{real}");
-        n_shown += 1;
+        assert_eq!(n_shown, n_blocks, "{page}");
     }
-    assert_eq!(n_shown, 12);
+}
+
+/// A command and what it prints.
+fn assert_shown(body: &str, model: &str) {
+    let (command, shown) = body.split_once('\n').unwrap();
+    let arguments: Vec<&str> = command.trim_start_matches("$ zwang ").split(' ').collect();
+    let output = match arguments.last() {
+        Some(&"-") => zwang_reading(format!("{model}\n").as_bytes(), &arguments),
+        _ => zwang(&arguments),
+    };
+    let real = text(&output.stderr) + &text(&output.stdout);
+    assert!(real.contains(shown.trim_end()), "{command} shows\n{shown}\n--- and prints\n{real}");
 }
 
 /// The text without what differs from machine to machine: times and errors of a run.

@@ -414,7 +414,9 @@ impl Writer<'_> {
             self.formulas(nonideal);
         }
         if !control.is_empty() {
-            self.words("The controls act with the force");
+            let limits = e.model.controls.iter().any(|c| !c.limit.is_empty());
+            let while_free = if limits { ", while it is within its limits" } else { "" };
+            self.words(&format!("The controls act with the force{while_free}"));
             self.formulas(control);
         }
         if let Some(gaussian) = closed.gaussian {

@@ -14,13 +14,15 @@ const LONGEST: usize = 4000;
 /// Every line that is not a comment is `name = formula` or `let name = formula`, and formulas use names that stand above.
 pub fn equations_text(equations: &mut Equations) -> String {
     let times = equations.model.only_at_times();
-    let equations = &mut equations.printed();
+    // contacts and sticking friction may be among the rows
+    let mut always = equations.always();
+    let equations = &mut always.as_mut().unwrap_or(equations).printed();
     let closed = closed_form(equations);
     let mut text = Text::new(equations, closed.as_ref());
     let title = if equations.model.title.is_empty() { "Equations of motion" } else { &equations.model.title };
     text.out = format!("# {title}\n");
     if !times.is_empty() {
-        text.out.push_str(&format!("# the motion while nothing of this acts: {}\n", times.join(", ")));
+        text.out.push_str(&format!("# left out, because it acts only at times: {}\n", times.join(", ")));
     }
     text.shared(&equations.parts);
     text.heading("Lagrangian");
@@ -168,9 +170,12 @@ impl<'a> Text<'a> {
         }
         let has_forces = !(closed.multipliers.is_empty() && closed.control.is_empty());
         if has_forces && !closed.free.is_empty() {
-            let heading = match closed.gap.is_empty() {
-                true => "acceleration a = M^-1 Q without the control",
-                false => "acceleration a = M^-1 Q without the constraints, and what these ask beyond it: e = b - A a",
+            let heading = match (closed.multipliers.is_empty(), closed.gap.is_empty()) {
+                (true, _) => "acceleration a = M^-1 Q without the control",
+                (false, true) => "acceleration a = M^-1 Q without the constraints",
+                (false, false) => {
+                    "acceleration a = M^-1 Q without the constraints, and what these ask beyond it: e = b - A a"
+                }
             };
             self.vector("a", heading, &closed.free);
             for (k, e) in &closed.gap {
@@ -191,7 +196,8 @@ impl<'a> Text<'a> {
         self.vector("Qc", "constraint force Qc = A^T lambda", &closed.constraint_force);
         self.vector("Qn", "nonideal part of the constraint force", &closed.nonideal_force);
         if !closed.control.is_empty() {
-            self.heading("control force");
+            let limits = self.equations.model.controls.iter().any(|c| !c.limit.is_empty());
+            self.heading(if limits { "control force, while it is within its limits" } else { "control force" });
             for (k, e) in closed.control.iter().enumerate() {
                 self.line(&format!("control({})", self.names[k]), *e);
             }

@@ -532,3 +532,43 @@ fn every_printed_line_is_read_back_and_has_the_value_of_the_engine() {
     // all but large ones and controls that do more than follow
     assert!(n_whole > 60, "only {n_whole} models have accelerations that were compared");
 }
+
+struct Random(u64);
+
+impl Random {
+    fn pick<'a>(&mut self, choices: &[&'a str]) -> &'a str {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        choices[(self.0 >> 33) as usize % choices.len()]
+    }
+}
+
+/// A Lagrangian whose kinetic energy is a sum of squares, with sines, products and roots, and a constraint on y that can be met.
+fn random_model(random: &mut Random) -> String {
+    let of_q = ["sin(a)", "cos(a - x)", "x*a", "sqrt(1 + x^2)", "exp(-x)", "1/(2 + cos(a))", "x^2", "l", "tan(a/3)"];
+    let mut f = || format!("{}*{}", random.pick(&["m", "k", "2", "l", "m/l"]), random.pick(&of_q));
+    let (u, v, w) = (f(), f(), f());
+    let kinetic = format!("m*x'^2/2 + k*(y' + {u}*a')^2/2 + (1 + ({v})^2)*a'^2/2 + (x' - {w}*a')^2");
+    let potential = format!("{} + {}*y - k*cos(a)*{}", f(), f(), f());
+    let (s, r) = (f(), f());
+    let constraint = match random.pick(&["position", "velocity", "none"]) {
+        "position" => format!("constraint c: y = {s} + {r}*sin(x)\n"),
+        "velocity" => format!("constraint c: y' = {s}*x' - ({r})*a'\n"),
+        _ => String::new(),
+    };
+    let y = if constraint.contains("y' =") || constraint.is_empty() { ", y = 0.4, y' = 0.1" } else { "" };
+    let y = if constraint.contains("y' =") { ", y = 0.4" } else { y };
+    format!(
+        "coordinates x, y, a\nparameter m = 1.3, l = 0.7, k = 2.1\nkinetic {kinetic}\npotential {potential}\n{constraint}\
+         start x = 0.3, a = 0.5, x' = 0.7, a' = -0.4{y}\n"
+    )
+}
+
+#[test]
+fn random_models_are_read_back_too() {
+    let mut random = Random(3);
+    for k in 0..25 {
+        let text = random_model(&mut random);
+        let (n_compared, n_motions) = compare(&format!("random {k}\n{text}"), &text);
+        assert!(n_compared > 50 && n_motions > 1, "{n_compared} {n_motions}\n{text}");
+    }
+}

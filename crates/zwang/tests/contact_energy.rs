@@ -67,6 +67,40 @@ fn boxes(random: &mut Random) -> String {
     text + "run 2\n"
 }
 
+/// A body in space with three to five rough feet, thrown; sometimes beside a wall.
+fn thrown_in_space(random: &mut Random) -> String {
+    let mut text = String::from(
+        "model \"feet\"\ncoordinates x, y, z, a, b, c\ngravity (0, 0, -9.81)\n\
+         body B at (x, y, z) turned z by c, y by b, x by a with mass 2 and inertia (0.2, 0.25, 0.3)\n",
+    );
+    let n = 3 + (between(random, 0.0, 3.0) as usize).min(2);
+    let (mu, e) = (between(random, 0.1, 0.8), between(random, 0.0, 0.6));
+    for k in 0..n {
+        let angle = 6.283 * k as f64 / n as f64 + between(random, -0.2, 0.2);
+        let (u, v) = (0.5 * angle.cos(), 0.5 * angle.sin());
+        let _ = writeln!(text, "point L{k} = B.point({u}, {v}, -0.2)");
+        let _ = writeln!(text, "contact l{k}: L{k}.z >= 0 with friction {mu} and restitution {e} and at L{k}");
+    }
+    if between(random, 0.0, 1.0) > 0.5 {
+        let _ = writeln!(text, "point T = B.point(0.5, 0, 0)");
+        let _ = writeln!(text, "contact wall: T.x <= 0.9 with friction {mu} and restitution {e} and at T");
+    }
+    let mut any = |size: f64| between(random, -size, size);
+    let (tilt, v, spin) = ([any(0.2), any(0.2)], [any(2.0), any(1.0)], [any(1.0), any(1.0), any(1.0)]);
+    let _ = writeln!(
+        text,
+        "start x = 0, y = 0, z = 0.8, a = {}, b = {}, c = 0, x' = {}, y' = {}, z' = 0, a' = {}, b' = {}, c' = {}",
+        tilt[0], tilt[1], v[0], v[1], spin[0], spin[1], spin[2]
+    );
+    text + "run 2\n"
+}
+
+#[test]
+fn bodies_in_space_never_gain_energy() {
+    let finished = (0..8).filter(|seed| energy_only_falls(&thrown_in_space(&mut Random(300 + seed)))).count();
+    assert_eq!(finished, 8);
+}
+
 /// Energy is never made: impacts and friction only take, and the account is closed.
 fn energy_only_falls(text: &str) -> bool {
     let (run, diagnostics) = run(text);

@@ -79,31 +79,29 @@ impl Blows<'_> {
         let is_unique = rough().all(|r| r.holding == r.sliding);
         let repeats = self.repeats();
         let mut found: Option<(After, Vec<Blow>)> = None;
-        let search =
-            seek(&sizes, |at| {
-                let blows: Vec<Blow> = units.iter().zip(at).map(|(unit, &k)| unit[k]).collect();
-                let Some(after) = self.after(&spots, &blows) else { return Tried::Nothing };
-                let faults: Vec<f64> = (0..spots.len()).map(|k| self.fault(&spots[k], blows[k], &after)).collect();
-                if faults.iter().any(|fault| fault.is_nan()) {
-                    return Tried::Nothing;
+        let search = seek(&sizes, |at| {
+            let blows: Vec<Blow> = units.iter().zip(at).map(|(unit, &k)| unit[k]).collect();
+            let Some(after) = self.after(&spots, &blows) else { return Tried::Nothing };
+            let faults: Vec<f64> = (0..spots.len()).map(|k| self.fault(&spots[k], blows[k], &after)).collect();
+            if faults.iter().any(|fault| fault.is_nan()) {
+                return Tried::Nothing;
+            }
+            if faults.iter().any(|fault| *fault > EDGE) {
+                return Tried::Faulty(faults);
+            }
+            match &found {
+                Some((first, was)) if is_unique && self.differ(first, &after) => {
+                    // contacts that repeat others share the impulse, and friction follows it
+                    let pairs = || was.iter().zip(&blows).enumerate().filter(|(_, (x, y))| x != y);
+                    let is_share = pairs().all(|(k, _)| repeats.contains(&k))
+                        && pairs().any(|(_, (x, y))| (*x == Blow::Spared) != (*y == Blow::Spared));
+                    return if is_share { Tried::Fits } else { Tried::Another };
                 }
-                if faults.iter().any(|fault| *fault > EDGE) {
-                    return Tried::Faulty(faults);
-                }
-                match &found {
-                    Some((first, was)) if is_unique && self.differ(first, &after) => {
-                        // contacts that repeat others share the impulse
-                        let is_share =
-                            was.iter().zip(&blows).enumerate().filter(|(_, (x, y))| x != y).all(|(k, (x, y))| {
-                                (*x == Blow::Spared) != (*y == Blow::Spared) && repeats.contains(&k)
-                            });
-                        return if is_share { Tried::Fits } else { Tried::Another };
-                    }
-                    None => found = Some((after, blows)),
-                    _ => {}
-                }
-                Tried::Fits
-            });
+                None => found = Some((after, blows)),
+                _ => {}
+            }
+            Tried::Fits
+        });
         match (search, found) {
             (Search::Several, _) => Err(NoOutcome::Several),
             (Search::Found { is_checked, .. }, Some((after, _))) => {
@@ -168,8 +166,9 @@ impl Blows<'_> {
     fn after(&self, spots: &[Spot], blows: &[Blow]) -> Option<After> {
         /// Enough where the place gives way ten times as easily in one direction as in another.
         const ROUNDS: usize = 400;
-        /// Mixing that has not helped by then does not.
-        const MIXED: usize = 100;
+        /// Mixing that has not come near by then does not: such a combination has no outcome.
+        const MIXED: usize = 60;
+        const NEAR: f64 = 1e-3;
         const FOUND: f64 = 1e-13;
         let mut directions: Vec<Vec<f64>> =
             spots.iter().zip(blows).map(|(spot, blow)| self.first(spot, *blow)).collect();
@@ -200,6 +199,9 @@ impl Blows<'_> {
                 }
                 self.share(spots, blows, &mut after.impulses);
                 return Some(after);
+            }
+            if round == MIXED && change > NEAR && !is_curved {
+                return None;
             }
             let next = if is_curved || round > MIXED { wished } else { rounds.next(&now, &wished) };
             let mut next = &next[..];

@@ -153,7 +153,15 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         };
         // a closed contact that has fired takes off, an open one was struck
         let n_contacts = before.closed.len();
-        let let_go: Vec<usize> = fired.iter().copied().filter(|&k| k >= n_contacts || before.closed[k]).collect();
+        let mut let_go: Vec<usize> = fired.iter().copied().filter(|&k| k >= n_contacts || before.closed[k]).collect();
+        // where a slip ends or a contact is struck at the same instant, forces jump, and what was at its edge may hold
+        let lets_go = |k: usize| match k < n_contacts {
+            true => before.closed[k],
+            false => before.grips[(k - n_contacts) / 2] == Grip::Sticks,
+        };
+        if !fired.iter().all(|&k| lets_go(k)) {
+            let_go.clear();
+        }
         self.count_energy(&y).map_err(Outcome::Failed)?;
         self.choose_mode(&touching, closed, &let_go, before)?;
         let struck = self.note_impacts(&blow, before);

@@ -357,6 +357,11 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         let done = self.flow.dynamics.fill_roughness(&self.flow.instant.state, &mut roughness);
         self.flow.modes.roughness = roughness;
         done?;
+        // where a slip has all but stopped its direction is rounding, and so is what another place has to hold against it
+        let mut stops = false;
+        for k in (0..old.len()).filter(|&k| matches!(old[k], Grip::Slides(_))) {
+            stops |= has_stopped(&mut self.flow, k)?;
+        }
         let n_contacts = self.flow.modes.contacts.len();
         let has_friction = |c: usize| self.flow.modes.frictions.iter().any(|f| f.contact == Some(c));
         for &c in resting.iter().filter(|&&c| !has_friction(c)) {
@@ -368,7 +373,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
             if contact.is_some_and(|c| !resting.contains(&c)) {
                 continue;
             }
-            let lets_go = fired.contains(&(n_contacts + 2 * k)) && old[k] == Grip::Sticks;
+            let lets_go = fired.contains(&(n_contacts + 2 * k)) && old[k] == Grip::Sticks && !stops;
             let tries = self.tries(k, contact.is_some(), lets_go)?;
             let mut unit: Vec<Choice> =
                 tries.into_iter().map(|t| Choice { contact: contact.map(|c| (c, true)), friction: Some(t) }).collect();
@@ -386,13 +391,11 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
 
     /// What friction k may do while it is pressed.
     fn tries(&mut self, k: usize, is_contact: bool, lets_go: bool) -> Result<Vec<Try>, MotionError> {
-        /// Where sliding ends the slip has gone beyond zero by its noise, and not much further.
-        const STOPPED: f64 = 100.0;
         let flow = &mut self.flow;
         let slip = flow.slip(k)?;
         let rows = flow.modes.frictions[k].slip.clone();
-        let speed = slip.iter().map(|s| s * s).sum::<f64>().sqrt();
-        let rests = speed <= STOPPED * flow.rate_noise(&rows);
+        let speed = length(&slip);
+        let rests = has_stopped(flow, k)?;
         let is_sided = !is_contact && flow.modes.frictions[k].single().is_some();
         let presses: &[f64] = if is_sided { &[1.0, -1.0] } else { &[1.0] };
         let senses: &[f64] = if rests && rows.len() == 1 { &[1.0, -1.0] } else { &[1.0] };
@@ -440,8 +443,12 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         let flow = &mut self.flow;
         let mut roughness = flow.modes.roughness.clone();
         flow.dynamics.fill_roughness(&flow.instant.state, &mut roughness)?;
+        let is_shared = flow.has_shares(flow.all.rank());
         let lambda = &flow.instant.lambda;
         let top = lambda.iter().fold(f64::MIN_POSITIVE, |top: f64, l| top.max(l.abs()));
+        // what sticks has less room than what ends it, and none where several places share a force that is too large for all of
+        // them: where it meets sliding the two agree
+        let room = if is_shared { EDGE * EDGE } else { 0.5 * NO_PUSH };
         let fault = |choice: &Choice| {
             let of_contact = choice.contact.map_or(0.0, |(c, closed)| {
                 let row = flow.modes.contacts[c].row;
@@ -455,8 +462,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
             let rough = roughness[t.friction];
             let of_friction = match t.grip {
                 Grip::Idle => 0.0,
-                // what sticks has less room than what ends it: where it meets sliding the two agree
-                Grip::Sticks => (force - rough.holding * rough.normal(&pushes)) * EDGE / (0.5 * NO_PUSH * top),
+                Grip::Sticks => (force - rough.holding * rough.normal(&pushes)) * EDGE / (room * top),
                 Grip::Slides(sense) => {
                     let pull = if friction.single().is_some() { -t.press * pushes[0] / top } else { 0.0 };
                     let (w, terms) = setting_out(flow, t.friction, sense);
@@ -512,11 +518,13 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
     }
 }
 
-/// Whether two modes differ only in which of the contacts that repeat others press, and how the rest of them act.
+/// Whether two modes differ in which of the contacts that repeat others press: their friction then differs too, and what sticks
+/// with it.
 fn is_share(units: &[Vec<Choice>], was: &[usize], now: &[usize], repeats: &[usize]) -> bool {
     let differs = units.iter().zip(was.iter().zip(now)).filter(|(_, (x, y))| x != y);
-    let mut closes = differs.map(|(unit, (&x, &y))| unit[x].contact.zip(unit[y].contact));
-    closes.all(|pair| pair.is_some_and(|((c, was), (_, now))| was != now && repeats.contains(&c)))
+    let pairs: Vec<_> = differs.map(|(unit, (&x, &y))| unit[x].contact.zip(unit[y].contact)).collect();
+    let is_repeat = pairs.iter().all(|pair| pair.is_some_and(|((c, _), _)| repeats.contains(&c)));
+    is_repeat && pairs.iter().flatten().any(|((_, was), (_, now))| was != now)
 }
 
 /// A q̈ − b of a row, whether it holds or not, and the size of its terms.
@@ -537,6 +545,14 @@ fn setting_out<D: Dynamics + ?Sized>(flow: &Flow<D>, k: usize, sense: f64) -> (f
     }
     let parts = slip.iter().zip(&flow.modes.directions[k]).map(|(&row, d)| (excess(flow, row), d));
     parts.fold((0.0, f64::MIN_POSITIVE), |(sum, top), ((w, terms), d)| (sum + d * w, top.max(terms)))
+}
+
+/// Whether the slip of friction k is no more than rounding.
+fn has_stopped<D: Dynamics + ?Sized>(flow: &mut Flow<D>, k: usize) -> Result<bool, MotionError> {
+    /// Where sliding ends the slip has gone beyond zero by its noise, and not much further.
+    const STOPPED: f64 = 100.0;
+    let speed = length(&flow.slip(k)?);
+    Ok(speed <= STOPPED * flow.rate_noise(&flow.modes.frictions[k].slip))
 }
 
 /// The force of friction k.

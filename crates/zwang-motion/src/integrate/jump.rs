@@ -2,6 +2,7 @@
 
 use super::contact::Before;
 use super::*;
+use crate::unilateral::Turn;
 
 /// How far off, relative to the size of its row, an event may leave a constraint.
 pub(super) const OFF: f64 = 1e-6;
@@ -93,7 +94,12 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
     fn turn_corner(&mut self, mode: &mut Before, turns: &mut Vec<usize>) -> Result<Option<(usize, bool)>, MotionError> {
         self.flow.modes.open_all();
         self.flow.release();
+        let closed = mode.closed.clone();
         let entered = self.mind_gaps(mode)?.map(|row| (row, false));
+        for c in (0..closed.len()).filter(|&c| closed[c] && !mode.closed[c]) {
+            let row = self.flow.modes.contacts[c].row;
+            self.mode_changes.push(ModeChange { t: self.t, turn: Turn::TakeOff, row });
+        }
         let most = self.most_off();
         // what always holds has nowhere to fly to
         let of_positions = self.flow.row_off(true, most)?.map(|row| (row, false));

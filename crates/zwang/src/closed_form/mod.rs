@@ -1,5 +1,6 @@
 //! The explicit equation of motion in closed form: q̈ = a + M⁻¹Aᵀ(A M⁻¹Aᵀ)⁻¹(b − A a) on independent rows.
 
+mod driven;
 mod elimination;
 mod named;
 mod on_constraints;
@@ -125,7 +126,7 @@ impl ClosedForm {
 /// Each formula is in the shortest form found, see [`Algebra`](zwang_expr::Algebra). Where formulas would be too long to
 /// read, they are given by parts with names and meanings, in the order of the elimination that finds them.
 pub fn closed_form(equations: &mut Equations) -> Option<ClosedForm> {
-    let problem = Problem::of(equations)?;
+    let Some(problem) = Problem::of(equations) else { return driven::driven(equations) };
     let plain = plain::plain(equations, &problem);
     let graph = &equations.model.graph;
     let is_read = |e: &Expr| graph.cost(*e) <= LONGEST;

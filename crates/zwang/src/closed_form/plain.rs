@@ -8,7 +8,7 @@ use crate::equations::{Equations, SparseRow};
 use crate::printed::LIMITS;
 
 /// Largest system of equations that is solved for accelerations and multipliers together.
-const MOST_UNKNOWNS: usize = 8;
+pub(super) const MOST_UNKNOWNS: usize = 8;
 
 /// What elimination makes this long, in symbols, has no short form that would be found.
 const HOPELESS: u64 = 100_000;
@@ -24,7 +24,7 @@ pub(super) fn plain(equations: &mut Equations, problem: &Problem) -> Option<Clos
         form.constraint_force = constraint_force(equations, &form.multipliers)?;
     }
     if problem.is_regular {
-        form.free = free(equations, problem).unwrap_or_default();
+        form.free = free(equations, &problem.masses).unwrap_or_default();
     }
     if !form.free.is_empty() {
         form.gap = gap(equations, &problem.rows, &form.free).unwrap_or_default();
@@ -71,7 +71,7 @@ fn solved_together(equations: &mut Equations, problem: &Problem) -> Option<Close
 }
 
 /// The matrix of M q̈ − Aᵀλ = Q, A q̈ = b and its right side.
-fn joint(equations: &mut Equations, rows: &[usize]) -> (Vec<Vec<Expr>>, Vec<Expr>) {
+pub(super) fn joint(equations: &mut Equations, rows: &[usize]) -> (Vec<Vec<Expr>>, Vec<Expr>) {
     let (n, m) = (equations.mass_matrix.len(), rows.len());
     let mut matrix = vec![vec![Expr::ZERO; n + m]; n + m];
     for (i, row) in equations.mass_matrix.iter().enumerate() {
@@ -201,16 +201,15 @@ fn all_short(graph: &mut Graph, exprs: &[Expr]) -> Option<Vec<Expr>> {
 }
 
 /// a = M⁻¹Q.
-fn free(equations: &mut Equations, problem: &Problem) -> Option<Vec<Expr>> {
-    let n = problem.masses.len();
-    if n <= MOST_UNKNOWNS {
+pub(super) fn free(equations: &mut Equations, masses: &[SparseRow]) -> Option<Vec<Expr>> {
+    if masses.len() <= MOST_UNKNOWNS {
         let (matrix, right) = joint(equations, &[]);
         let g = &mut equations.model.graph;
         let all = [matrix.concat(), right.clone()].concat();
         return Algebra::new(g, &all, LIMITS).solve(g, &matrix, &right);
     }
     let g = &mut equations.model.graph;
-    let a = Mass::new(g, &problem.masses)?.solve(g, &problem.force)?;
+    let a = Mass::new(g, masses)?.solve(g, &equations.given_force)?;
     all_short(g, &a)
 }
 
@@ -242,7 +241,7 @@ pub(super) fn transposed(equations: &mut Equations, x: &[(usize, Expr)]) -> Vec<
     sums
 }
 
-fn constraint_force(equations: &mut Equations, multipliers: &[(usize, Expr)]) -> Option<Vec<Expr>> {
+pub(super) fn constraint_force(equations: &mut Equations, multipliers: &[(usize, Expr)]) -> Option<Vec<Expr>> {
     let force = transposed(equations, multipliers);
     all_short(&mut equations.model.graph, &force)
 }

@@ -47,7 +47,9 @@ pub(crate) fn generic_rank<D: Dynamics + ?Sized>(flow: &mut Flow<D>) -> Result<S
     };
     let mut found = 0;
     if pace > 0.0 {
-        let s = 1e-4 / pace;
+        // not so long that the velocity turns, as it does where a body that has just been struck sets out slowly
+        let turning = size(&here.qddot, &flow.q_size);
+        let s = f64::min(1e-4 / pace, (2e-4 / turning).sqrt());
         let (ahead, behind) = (displaced_B(flow, &here, s, true)?, displaced_B(flow, &here, -s, true)?);
         found = count(&ahead, &behind);
     }
@@ -98,7 +100,14 @@ fn displaced_B<D: Dynamics + ?Sized>(
     s: f64,
     with_velocity: bool,
 ) -> Result<Vec<f64>, MotionError> {
-    displaced(flow, here, s, with_velocity)?;
+    // along the velocity alone: a bend to both sides would move the middle, for which U₀ and N₀ are taken
+    let straight = Instant { qddot: vec![0.0; flow.n], ..here.clone() };
+    displaced(flow, &straight, s, false)?;
+    if with_velocity && flow.dynamics.n_velocity_rows() > 0 {
+        let velocities = here.state.qdot.iter().zip(&here.qddot).map(|(v, a)| v + s * a);
+        flow.instant.state.qdot.iter_mut().zip(velocities).for_each(|(x, v)| *x = v);
+        flow.factor()?;
+    }
     Ok(flow.all.B.clone())
 }
 

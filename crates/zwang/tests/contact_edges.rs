@@ -1,0 +1,161 @@
+//! Corners of surfaces, feet that are struck together, loads exactly at the edge, and contacts that never come to an end.
+
+mod common;
+
+use common::{attempt, close, times};
+use zwang::Run;
+use zwang::diagnostic::Diagnostics;
+use zwang::simulate::Ended;
+
+fn told(text: &str, set: &[&str]) -> (Run, Diagnostics) {
+    let (run, diagnostics) = attempt(text, set);
+    (run.unwrap_or_else(|| panic!("{diagnostics:#?}")), diagnostics)
+}
+
+#[track_caller]
+fn run(text: &str, set: &[&str]) -> Run {
+    let (run, diagnostics) = told(text, set);
+    assert_eq!(run.ended, Ended::Finished, "{diagnostics:#?}");
+    run
+}
+
+/// A floor that rises with slope k from x = 1 on; it is reached at t = 0.2 with 5 m/s.
+const BENT: &str = "model \"bent\"\ncoordinates x, y\nparameter e = 0, k = 0.5\nparticle P at (x, y) with mass 1\n\
+                    gravity (0, -10)\ncontact floor: y >= (if x < 1 then 0*x else k*(x - 1)) with restitution e\n\
+                    start x = 0, y = 0, x' = 5\nrun 1\n";
+
+/// What runs into a slope keeps the velocity along it, v·τ, and gives back e times the one across: v − (1 + e)(v·n) n.
+#[test]
+fn what_runs_into_a_corner_is_struck_there() {
+    for (e, k) in [(0.0, 0.5), (0.0, 2.0), (0.5, 0.5), (1.0, 0.5), (1.0, 2.0)] {
+        let found = run(BENT, &[&format!("e={e}"), &format!("k={k}")]);
+        assert_eq!(times(&found, "impact")[0], times(&found, "switch")[0]);
+        close(times(&found, "impact")[0], 0.2, 1e-9);
+        let size = f64::hypot(1.0, k);
+        let across = -5.0 * k / size;
+        let lost = 0.5 * across * across * (1.0 - e * e);
+        // up to the first touch after it, the energy is known
+        let early = run(&BENT.replace("run 1", "run 0.25"), &[&format!("e={e}"), &format!("k={k}")]);
+        close(early.audit.energy.impacts, -lost, 1e-9);
+        let (vx, vy) = (5.0 + (1.0 + e) * across * k / size, -(1.0 + e) * across / size);
+        let g = if e == 0.0 { -10.0 * k / (size * size) } else { 0.0 };
+        let fall = if e == 0.0 { -10.0 * k * k / (size * size) } else { -10.0 };
+        close(early.state.q[0], 1.0 + vx * 0.05 + 0.5 * g * 0.0025, 1e-9);
+        close(early.state.q[1], vy * 0.05 + 0.5 * fall * 0.0025, 1e-9);
+    }
+}
+
+/// Where the floor falls away it flies: y = −5τ² meets −k·5τ after τ = k.
+#[test]
+fn what_leaves_a_corner_flies() {
+    for k in [0.3, 0.5, 0.7] {
+        let found = run(BENT, &[&format!("k={}", -k)]);
+        close(times(&found, "take-off")[0], 0.2, 1e-9);
+        close(times(&found, "impact")[0], 0.2 + k, 1e-9);
+        assert!(found.audit.residuals.iter().all(|(_, r)| *r < 1e-9), "{:?}", found.audit.residuals);
+    }
+    // a step down is left as well; a step up stands in the way
+    let step = BENT.replace("k*(x - 1)", "k");
+    close(times(&run(&step, &["k=-0.2"]), "impact")[0], 0.2 + 0.2, 1e-9);
+    assert!(told(&step, &["k=0.2"]).1.iter().any(|d| d.code == "Z607"));
+}
+
+/// A box on two feet, of which one is smooth, lands flat with (v, −1): v is stopped by the rough one, if it can be.
+///
+/// Both impulses across, N₂ − N₁ = v h/w and N₁ + N₂ = 1, and the whole friction v at the second foot: it holds for v < μ N₂.
+#[test]
+fn feet_that_are_struck_together_share_the_friction() {
+    let text = "model \"feet\"\ncoordinates x, y, a\nparameter w = 0.5, h = 0.2, v = 0.1, l = 0, r = 0.6\n\
+                body B at (x, y) turned by a with mass 1 and inertia (w^2 + h^2)/3\n\
+                point L = B.point(-w, -h)\npoint R = B.point(w, -h)\n\
+                contact left: L.y >= 0 with friction l and at L\ncontact right: R.y >= 0 with friction r and at R\n\
+                start x = 0, y = h + 0.1, a = 0, x' = v, y' = -1\nrun 0.5\n";
+    for set in [["l=0", "r=0.6", "v=0.1"], ["l=0", "r=0.6", "v=0.3"], ["l=0.2", "r=0.5", "v=0.3"]] {
+        let found = run(text, &set);
+        let v: f64 = set[2][2..].parse().unwrap();
+        close(found.state.q[0], 0.1 * v, 1e-10);
+        close(found.state.qdot[0], 0.0, 1e-12);
+        close(found.audit.energy.impacts, -0.5 * (1.0 + v * v), 1e-10);
+    }
+    // what both feet together cannot hold goes on: μ (N₁ + N₂) is all there is
+    let found = run(text, &["l=0.2", "r=0.2", "v=0.5"]);
+    close(found.state.qdot[0], 0.5 - 0.2, 1e-10);
+}
+
+/// The smooth foot carries no friction and never slips; the rough one lets go at t = μ (5 + 0.2 t), where h/w = 0.4 and m g = 10.
+#[test]
+fn a_smooth_foot_does_not_slip() {
+    let text = "model \"feet\"\ncoordinates x, y, a\nparameter w = 0.5, h = 0.2\n\
+                body B at (x, y) turned by a with mass 1 and inertia (w^2 + h^2)/3\ngravity (0, -10)\nforce B: (t, 0)\n\
+                point L = B.point(-w, -h)\npoint R = B.point(w, -h)\n\
+                contact left: L.y >= 0 with friction 0 and at L\ncontact right: R.y >= 0 with friction 0.6 and at R\n\
+                start x = 0, y = h, a = 0\nrun 6\n";
+    let slips = times(&run(text, &[]), "slip");
+    assert_eq!(slips.len(), 1);
+    close(slips[0], 3.0 / 0.88, 1e-9);
+}
+
+/// Bricks of which the second is pulled by 4t: it takes those above along until they need μ g = 3, each of them exactly; above
+/// the first that slips nothing does. Below, μ n g = 3 n holds until t = 3 n/4, with n bricks from the second on.
+#[test]
+fn what_is_exactly_at_its_edge_does_not_slip() {
+    for n in [3, 6, 8, 9] {
+        let text = format!(
+            "model \"bricks\"\ncoordinates x[1..{n}], y[1..{n}]\nparticle b[i in 1..{n}] at (x[i], y[i]) with mass 1\n\
+             gravity (0, -10)\nforce x[2]: 4*t\ncontact floor: y[1] >= 0 with friction 0.3 and at b[1]\n\
+             contact upon[i in 2..{n}]: y[i] - y[i-1] >= 1 with friction 0.3 and slip x[i]' - x[i-1]' and at b[i]\n\
+             start x[i in 1..{n}] = 0, y[i in 1..{n}] = i - 1\nrun 20\n"
+        );
+        let slips = times(&run(&text, &[]), "slip");
+        let first = 0.75 * f64::from(n - 1);
+        assert_eq!(slips.len(), 2, "{n} bricks: {slips:?}");
+        close(slips[0], first, 1e-9);
+        close(slips[1], 2.0 * first, 1e-9);
+    }
+}
+
+/// Between walls that meet at t = 2 an elastic ball becomes faster without end: told soon, with the gaps kept.
+#[test]
+fn bounces_that_become_ever_faster_are_told() {
+    let text = "model \"squeeze\"\ncoordinates x\nmass x: 1\ncontact a: x >= 0 with restitution 1\n\
+                contact b: x <= 1 - t/2 with restitution 1\nstart x = 0.5, x' = 1\nrun 3\n";
+    let (found, diagnostics) = told(text, &[]);
+    assert!(diagnostics.iter().any(|d| d.code == "Z609"), "{diagnostics:#?}");
+    assert!(found.state.t < 2.0 && found.state.t > 1.99, "{}", found.state.t);
+    assert!(found.counts.steps < 50_000 && found.audit.residuals.iter().all(|(_, r)| *r < 1e-9));
+    // bounces that only die out slowly are no such thing: with e = 0.995 they last 2 v/(g (1 − e))
+    let ball = "model \"ball\"\ncoordinates y\nmass y: 1\nforce y: -10\ncontact floor: y >= 0 with restitution 0.995\n\
+                start y = 0, y' = 1\nrun 60\n";
+    close(times(&run(ball, &[]), "rest")[0], 0.2 / 0.005, 1e-6);
+}
+
+/// Painlevé's rod, pushed tip first, has no motion from the start: nothing is known of its forces.
+#[test]
+fn where_no_motion_is_possible_no_force_is_told() {
+    let (found, diagnostics) = told(&common::model_text("painleve_rod"), &["u=-3"]);
+    assert!(diagnostics.iter().any(|d| d.code == "Z610"), "{diagnostics:#?}");
+    assert!(found.outputs.iter().all(|output| output.values.is_none()));
+}
+
+/// Dropped askew it strikes its feet one by one and in pairs, slides, rocks and stands, m g on its feet and m g h left.
+#[test]
+fn a_box_dropped_askew_on_four_legs_comes_to_rest() {
+    for (mu, e) in [(0.9, 0.3), (0.5, 0.3), (0.3, 0.0)] {
+        let text = common::model_text("box_on_four_legs")
+            .replace("and at L", &format!("and restitution {e} and at L"))
+            .replace("when t >= 0.2 s: F = 0\n", "")
+            .replace("z = h, a = 0, b = 0, c = 0, x' = 0", "z = h + 0.3 m, a = 0.2, b = 0.1, c = 0.3, x' = 0.5")
+            .replace("run 1 s", "run 3 s");
+        let found = run(&text, &[&format!("μ={mu}"), "F=0"]);
+        close(found.state.q[2], 0.4, 1e-9);
+        close(found.state.q[3], 0.0, 1e-9);
+        close(found.state.q[4], 0.0, 1e-9);
+        assert!(found.state.qdot.iter().all(|v| v.abs() < 1e-9), "{:?}", found.state);
+        close(found.outputs[0].values.unwrap().last, 2.0 * 9.81, 1e-8);
+        let energy = &found.audit.energy;
+        close(energy.end, 2.0 * 9.81 * 0.4, 1e-8);
+        close(energy.start + energy.work + energy.impacts, energy.end, 1e-7);
+        assert!(energy.work <= 1e-9 && energy.impacts <= 0.0, "{energy:?}");
+        assert!(found.counts.steps + found.counts.rejected < 3000, "{:?}", found.counts);
+    }
+}
