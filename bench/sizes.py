@@ -27,7 +27,7 @@ ZWANG = os.environ["ZWANG"]
 # the time that a reader would wait, in seconds of CPU
 LIMIT = 600
 # runs of a whole process of zwang, of which the median counts
-RUNS = 15
+RUNS = 9
 # relative: SymPy evaluates in double precision what it derived exactly
 AGREE = 1e-9
 

@@ -244,3 +244,91 @@ fn push(out: &mut Vec<Task>, pieces: Vec<Piece>) {
         Piece::Tight(x) => Task::Write(x, Level::Atom),
     }));
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Powers as Python has them, everything else as it is called.
+    struct Python;
+
+    impl Notation for Python {
+        const POWER_IS_TIGHT: bool = false;
+
+        fn number(&self, decimal: &str) -> String {
+            decimal.into()
+        }
+
+        fn ratio(&self, numerator: &str, denominator: &str) -> Option<String> {
+            Some(format!("Rational({numerator}, {denominator})"))
+        }
+
+        fn pi(&self) -> String {
+            "pi".into()
+        }
+
+        fn power(&self, base: Expr, _: bool, exponent: &Number) -> Vec<Piece> {
+            vec![Piece::Tight(base), Piece::Text(format!("**{exponent}"))]
+        }
+
+        fn general_power(&self, base: Expr, _: bool, exponent: Expr) -> Vec<Piece> {
+            vec![Piece::Tight(base), Piece::Text("**".into()), Piece::Tight(exponent)]
+        }
+
+        fn apply(&self, f: Function, x: Expr, is_constant: bool) -> Vec<Piece> {
+            Piece::call(&format!("{}{}", if is_constant { "constant_" } else { "" }, f.name()), &[x])
+        }
+
+        fn apply2(&self, f: Function2, x: Expr, y: Expr) -> Vec<Piece> {
+            Piece::call(f.name(), &[x, y])
+        }
+
+        fn look(&self, _: TableId, x: Expr) -> Vec<Piece> {
+            Piece::call("look", &[x])
+        }
+
+        fn select(&self, _: Comparison, [left, right]: [Expr; 2], then: Expr, otherwise: Expr) -> Vec<Piece> {
+            Piece::call("select", &[left, right, then, otherwise])
+        }
+    }
+
+    /// Brackets stand where the order of operations needs them, and nowhere else.
+    #[test]
+    fn what_is_written_means_the_same() {
+        let mut g = Graph::new();
+        let [x, y, z] = ["x", "y", "z"].map(|name| g.symbol(name, name));
+        let names = Names::from([(x, "x".into()), (y, "y_".into()), (z, "z".into())]);
+        let sum = g.add(x, y);
+        let square = g.powi(sum, 2);
+        let negative = g.neg(square);
+        let quotient = g.div(x, sum);
+        let of_quotient = g.pow(quotient, y);
+        let tower = g.pow(of_quotient, z);
+        let half = g.add(Expr::HALF, x);
+        let one = g.apply(Function::Sin, Expr::ONE);
+        let sine = g.apply(Function::Sin, negative);
+        let below = g.product(&[x, y]);
+        let over = g.div(Expr::ONE, below);
+        let cases = [
+            (negative, "-(x + y_)**2"),
+            (quotient, "x/(x + y_)"),
+            (of_quotient, "(x/(x + y_))**y_"),
+            (tower, "((x/(x + y_))**y_)**z"),
+            (half, "x + Rational(1, 2)"),
+            (one, "constant_sin(1)"),
+            (sine, "sin(-(x + y_)**2)"),
+            (over, "1/(x*y_)"),
+        ];
+        for (e, wanted) in cases {
+            assert_eq!(g.source(e, &names, &Python).as_deref(), Ok(wanted));
+        }
+    }
+
+    #[test]
+    fn a_symbol_without_a_name_is_told() {
+        let mut g = Graph::new();
+        let [x, y] = ["x", "y"].map(|name| g.symbol(name, name));
+        let sum = g.add(x, y);
+        assert_eq!(g.source(sum, &Names::from([(x, "x".into())]), &Python), Err(Unwritable::Symbol(y)));
+    }
+}

@@ -27,8 +27,8 @@ const STEPS: f64 = 10.0;
 /// Random states beside the start of each model.
 const STATES: usize = 3;
 
-/// Longest module whose expressions are compiled by SymPy, which takes seconds for each of the longer ones.
-const LONGEST_FOR_SYMPY: usize = 12_000;
+/// Longest module that SymPy compiles here: a second and more for each of the longer ones, all told a minute.
+const LONGEST_FOR_SYMPY: usize = 5_000;
 
 /// Names that the languages or the files need for themselves, and texts that would end a comment.
 const ODD_NAMES: &str = r#"model "Names that \ languages */ keep for themselves \"
@@ -315,14 +315,20 @@ fn rust_gives_what_the_engine_gives() {
                 let lam =
                     if arguments.contains("lam:") { format!(", &[{}]", list(&case.lambda[k])) } else { "".into() };
                 let call = format!("{name}::{function}({:?}, &q, &v{p}{lam})", state.t);
-                let _ = writeln!(calls, "    println!(\"{name} {k} {function} {{:?}}\", {call});");
+                let flat = match arguments.split_once("-> ").map_or("", |(_, kind)| kind) {
+                    kind if kind.starts_with("[[") => format!("{call}.as_flattened()"),
+                    kind if kind.starts_with('[') => format!("&{call}"),
+                    _ => format!("&[{call}]"),
+                };
+                let _ = writeln!(calls, "    show(\"{name} {k} {function}\", {flat});");
             }
         }
         let _ = writeln!(calls, "    {{\n{}\n    let _ = found;\n    }}", example(&source, "//!"));
         let _ = writeln!(modules, "mod {name} {{\n{source}\n}}");
     }
     let (file, program) = (folder.0.join("all.rs"), folder.0.join("all"));
-    std::fs::write(&file, format!("{modules}\nfn main() {{\n{calls}}}\n")).unwrap();
+    let show = "fn show(what: &str, values: &[f64]) {\n    println!(\"{what} {values:?}\");\n}\n";
+    std::fs::write(&file, format!("{modules}\n{show}\nfn main() {{\n{calls}}}\n")).unwrap();
     let warnings = ["-D", "warnings", "--edition", "2021", "-C", "opt-level=0", "-o"];
     output(Command::new(compiler).args(warnings).arg(&program).arg(&file));
     let n = compare(cases, &read_lines(&output(&mut Command::new(program))), "Rust");

@@ -21,7 +21,7 @@ impl Notation for C {
     const POWER_IS_TIGHT: bool = true;
 
     fn number(&self, decimal: &str) -> String {
-        float(decimal)
+        float(decimal, "INFINITY")
     }
 
     fn ratio(&self, _: &str, _: &str) -> Option<String> {

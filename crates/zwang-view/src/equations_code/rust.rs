@@ -27,8 +27,11 @@ fn method(x: Expr, is_constant: bool, name: &str, argument: Vec<Piece>) -> Vec<P
     pieces
 }
 
-/// A number as both C and Rust read it, never an integer.
-pub(super) fn float(decimal: &str) -> String {
+/// A number as both C and Rust read it, never an integer; compilers refuse what is too large for one.
+pub(super) fn float(decimal: &str, infinity: &str) -> String {
+    if decimal.parse().is_ok_and(f64::is_infinite) {
+        return infinity.into();
+    }
     if decimal.contains(['.', 'e']) { decimal.to_string() } else { format!("{decimal}.0") }
 }
 
@@ -36,7 +39,7 @@ impl Notation for Rust {
     const POWER_IS_TIGHT: bool = true;
 
     fn number(&self, decimal: &str) -> String {
-        float(decimal)
+        float(decimal, "f64::INFINITY")
     }
 
     fn ratio(&self, _: &str, _: &str) -> Option<String> {
