@@ -16,6 +16,9 @@ pub(super) const LIFTING: f64 = 1e-10;
 /// A push below this part of those that the forces at hand make is none.
 pub(super) const NO_PUSH: f64 = 1e-12;
 
+/// The same where forces are shared.
+const NO_SHARE: f64 = 3e-10;
+
 /// Gaps below this part of the size of the row are rounding.
 const ROUNDING: f64 = 1e-15;
 
@@ -368,7 +371,9 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         flow.place(self.t, &self.y);
         flow.evaluate()?;
         let top = flow.instant.lambda.iter().fold(0.0, |top: f64, l| top.max(l.abs()));
-        flow.modes.no_push = NO_PUSH * top;
+        // shared forces are found less exactly: a mode must not end while some way to share them is left
+        let part = if flow.has_shares(self.rank) { NO_SHARE } else { NO_PUSH };
+        flow.modes.no_push = part * top;
         Ok(())
     }
 

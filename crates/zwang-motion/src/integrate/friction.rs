@@ -94,7 +94,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         self.flow.modes.free = self.flow.instant.qddot.iter().map(|x| x.abs()).collect();
         // where forces are shared no single one says what lets go; something does
         let fired = if before.is_shared { &[] } else { fired };
-        let units = self.units(resting, fired, &before.grips).map_err(Outcome::Failed)?;
+        let units = self.units(resting, fired, before).map_err(Outcome::Failed)?;
         let sizes: Vec<usize> = units.iter().map(Vec::len).collect();
         let repeats = self.repeats(resting).map_err(Outcome::Failed)?;
         let mut found: Option<(Vec<f64>, Vec<usize>)> = None;
@@ -351,16 +351,18 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
     }
 
     /// What each contact that rests and each friction may do, the likely first.
-    fn units(&mut self, resting: &[usize], fired: &[usize], old: &[Grip]) -> Result<Vec<Vec<Choice>>, MotionError> {
+    fn units(&mut self, resting: &[usize], fired: &[usize], before: &Before) -> Result<Vec<Vec<Choice>>, MotionError> {
+        let old = &before.grips;
         let mut units = Vec::new();
         let mut roughness = std::mem::take(&mut self.flow.modes.roughness);
         let done = self.flow.dynamics.fill_roughness(&self.flow.instant.state, &mut roughness);
         self.flow.modes.roughness = roughness;
         done?;
-        // where a slip has all but stopped its direction is rounding, and so is what another place has to hold against it
+        // where a slip in space has all but stopped its direction is rounding, and so is what another place has to hold against it
         let mut stops = false;
-        for k in (0..old.len()).filter(|&k| matches!(old[k], Grip::Slides(_))) {
-            stops |= has_stopped(&mut self.flow, k)?;
+        let goes = |k: &usize| matches!(old[*k], Grip::Slides(_)) && before.slow[*k] == 0.0;
+        for k in (0..old.len()).filter(goes) {
+            stops |= self.flow.modes.frictions[k].slip.len() > 1 && has_stopped(&mut self.flow, k)?;
         }
         let n_contacts = self.flow.modes.contacts.len();
         let has_friction = |c: usize| self.flow.modes.frictions.iter().any(|f| f.contact == Some(c));
@@ -493,6 +495,18 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
             return Ok(());
         }
         self.first_directions(&sought);
+        if self.flow.settle_directions(&sought, true).is_ok() {
+            return Ok(());
+        }
+        // where several places let go together, none of the forces that held says where they go
+        sought.iter().for_each(|&k| self.flow.modes.directions[k].fill(0.0));
+        self.flow.evaluate_once()?;
+        for &k in &sought {
+            let slip = self.flow.modes.frictions[k].slip.clone();
+            let pulled: Vec<f64> = slip.iter().map(|&row| excess(&self.flow, row).0).collect();
+            let none = vec![0.0; slip.len()];
+            self.flow.modes.directions[k] = unit_vector(&pulled).unwrap_or(none);
+        }
         self.flow.settle_directions(&sought, true)
     }
 

@@ -52,7 +52,7 @@ pub(super) fn ending(
         }
         Outcome::Restless { t } => {
             Diagnostic::error("Z609", format!("contacts open and close without end at t = {}", rounded(*t, 9)))
-                .with_note("thousands of changes have not moved the time on")
+                .with_note("thousands of changes have hardly moved the time on")
                 .help("a little less restitution lets bounces die out; contacts that exclude each other have no motion")
         }
         Outcome::Stalled { coordinate } => stalled(equations, state, *coordinate),
