@@ -38,7 +38,11 @@ pub fn equations(model: &ModelSource, format: Option<Format>, lagrangian: bool, 
     source.say();
     let mut equations = Equations::derive(stated);
     // a module is called by the name of its file
-    let stem = stem(output.unwrap_or(Path::new(&source.file)));
+    let stem = match (output, format) {
+        (Some(path), _) => stem(path),
+        (None, Format::Sympy) => format!("{}_sympy", stem(Path::new(&source.file))),
+        (None, _) => stem(Path::new(&source.file)),
+    };
     let text = match (format, lagrangian) {
         (Format::Text, false) => zwang_view::equations_text(&mut equations),
         (Format::Text, true) => zwang_view::lagrangian_text(&mut equations),

@@ -190,7 +190,9 @@ fn dense(matrix: &Matrix) -> Vec<f64> {
 
 impl Case {
     fn source(&self, language: FormulaLanguage) -> String {
-        self.formulas.code(language, &self.name)
+        // beside the module of the same model for NumPy
+        let ending = if language == FormulaLanguage::SymPy { "_sympy" } else { "" };
+        self.formulas.code(language, &format!("{}{ending}", self.name))
     }
 
     /// The name, the states and the multipliers, for the drivers in Python.

@@ -106,7 +106,7 @@ fn letter(quantity: &Quantity) -> &'static str {
 }
 
 fn begin(sheet: &Sheet) -> String {
-    let name = format!("{}_sympy", sheet.name);
+    let name = &sheet.name;
     let shown = sheet.quantities.iter().find(|q| q.name == sheet.example()).map_or("Q", letter);
     let (whole, unfold) = match sheet.parts.is_empty() {
         true => (format!("p.{shown}"), ""),
