@@ -54,8 +54,8 @@ fn latex_sets_them() {
     for wanted in ["pendulum", "rolling_disk", "stick_slip_belt", "guided_particle", "double_pendulum_redundant"] {
         let text = std::fs::read_to_string(format!("{MODELS}/{wanted}.zw")).unwrap();
         std::fs::write(folder.join("x.tex"), article_latex(&article(wanted, &text))).unwrap();
-        let set = Command::new("pdflatex").args(["-interaction=nonstopmode", "x.tex"]).current_dir(&folder);
-        let said = { set }.output().unwrap();
+        let mut set = Command::new("pdflatex");
+        let said = set.args(["-interaction=nonstopmode", "x.tex"]).current_dir(&folder).output().unwrap();
         let said = String::from_utf8_lossy(&said.stdout).into_owned();
         assert!(!said.lines().any(|line| line.starts_with('!')), "{wanted}\n{said}");
         assert!(!said.contains("Overfull \\hbox"), "{wanted}\n{said}");
