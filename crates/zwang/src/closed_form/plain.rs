@@ -23,13 +23,17 @@ pub(super) fn plain(equations: &mut Equations, problem: &Problem) -> Option<Clos
     if !problem.rows.is_empty() {
         form.constraint_force = constraint_force(equations, &form.multipliers)?;
     }
+    let has_forces = !(problem.rows.is_empty() && form.nonideal_force.is_empty() && form.control.is_empty());
     if problem.is_regular {
-        form.free = free(equations, &problem.masses).unwrap_or_default();
+        // without forces of constraints and controls there is nothing to find
+        form.free = match has_forces {
+            true => free(equations, &problem.masses).unwrap_or_default(),
+            false => form.accelerations.clone(),
+        };
     }
     if !form.free.is_empty() {
         form.gap = gap(equations, &problem.rows, &form.free).unwrap_or_default();
     }
-    let has_forces = !(problem.rows.is_empty() && form.nonideal_force.is_empty() && form.control.is_empty());
     if has_forces && !form.free.is_empty() {
         form.gaussian = gaussian(&mut equations.model.graph, &form);
     }
