@@ -127,7 +127,7 @@ impl Sheet<'_> {
                     "\nThere is no closed form: M is singular everywhere, the system is large, or no state was found to look\nat. "
                 }
                 false => {
-                    "\nThere is no closed form: the controls drive some coordinates only, have weights or limits, or the system\nis large. "
+                    "\nThere is no closed form: the controls leave a choice among forces, or the system is large. "
                 }
             };
             out += "Accelerations, multipliers and forces are not here; the equations to solve for them are.\n";
@@ -137,6 +137,9 @@ impl Sheet<'_> {
             if left_out > 0 {
                 let _ = writeln!(out, "\nRows of A that repeat others have the multiplier 0: {left_out} of them.");
             }
+        }
+        if self.has_closed_form && self.equations.model.controls.iter().any(|control| !control.limit.is_empty()) {
+            out += "\nControl force and accelerations hold while no force is at its limit.\n";
         }
         if !self.at_times.is_empty() {
             let _ = writeln!(out, "\nNot here, because it holds only at times: {}.", self.at_times.join(", "));

@@ -172,7 +172,7 @@ fn quantities(check: &mut Check, state: &State) -> Option<HashMap<&'static str, 
     ]);
     // formulas hold while no force is at its limit, and say so
     if !found.saturated.is_empty() {
-        ["accelerations", "control_force"].map(|name| all.remove(name));
+        all.retain(|name, _| !["accelerations", "control_force"].contains(name));
     }
     // the shortest of many multipliers is not the one that formulas give
     if found.rank == n_rows {
