@@ -199,7 +199,7 @@ mod tests {
         assert_eq!(text(found.first_kind[0].1), "x*lambda(rod)");
         assert_eq!(text(found.rows[0].0), "x*x'' + y*y''");
         // (37)
-        assert_eq!(text(found.constraint.unwrap()), "m*x''^2 + m*(y'' + g)^2");
+        assert_eq!(text(found.constraint.unwrap()), "m*(g + y'')^2 + m*x''^2");
         // (39)
         let appell = found.appell.unwrap();
         assert_eq!(appell.dependent[0].0, 0);

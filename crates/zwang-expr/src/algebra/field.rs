@@ -40,6 +40,8 @@ pub(crate) struct Field {
     pub factors: Vec<Polynomial>,
     /// polynomials as they are written
     pub written: FxHashMap<Polynomial, Written>,
+    /// how long expressions are to read
+    pub costs: FxHashMap<Expr, u64>,
     pub budget: Budget,
     /// work left for finding the shortest way to write
     pub writing: Budget,
@@ -54,6 +56,7 @@ impl Field {
             known: FxHashMap::default(),
             factors: Vec::new(),
             written: FxHashMap::default(),
+            costs: FxHashMap::default(),
             budget,
             writing,
         }

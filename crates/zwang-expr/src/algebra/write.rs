@@ -7,11 +7,13 @@ use super::polynomial::{Monomial, Polynomial, meet, over, parted};
 use crate::graph::Graph;
 use crate::node::{Expr, Node};
 use crate::number::Number;
-use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
 /// How many ways to collect terms are worked out in full, for the whole, its parts, the parts of these, ...
 const GROUPINGS: [usize; 5] = [4, 3, 2, 1, 1];
+
+/// Ways to collect terms that begin longer than the best by more than this part are not worked out.
+const WORSE_BY: u64 = 4;
 
 /// Work of looking at a polynomial, for each term.
 const WORK_OF_A_LOOK: usize = 10;
@@ -148,10 +150,10 @@ impl Field {
     }
 
     /// The cost of an expression that stands alone, where a minus in front counts.
-    fn cost(&self, graph: &Graph, e: Expr) -> u64 {
+    fn cost(&mut self, graph: &Graph, e: Expr) -> u64 {
         let (c, rest) = graph.split_coefficient(e);
         let has_minus = graph.number(c).is_some_and(Number::is_negative) && !matches!(graph.node(rest), Node::Add(..));
-        graph.tree_cost(e, &mut FxHashMap::default()) + u64::from(has_minus)
+        graph.tree_cost(e, &mut self.costs) + u64::from(has_minus)
     }
 
     /// A polynomial in its shortest form, with its cost; the level says how far down it is a part of the whole.
@@ -242,8 +244,10 @@ impl Field {
         }
         groupings.sort_by_key(|(cost, _)| *cost);
         groupings.dedup();
-        for (_, grouping) in groupings.into_iter().take(GROUPINGS[level.min(GROUPINGS.len() - 1)]) {
-            let Some(e) = self.sum_of_groups(graph, &grouping, level + 1) else { continue };
+        let promising = groupings.first().map_or(0, |(cost, _)| cost + cost / WORSE_BY);
+        let groupings = groupings.into_iter().take_while(|(cost, _)| *cost <= promising);
+        for (_, grouping) in groupings.take(GROUPINGS[level.min(GROUPINGS.len() - 1)]) {
+            let Some(e) = self.sum_of_groups(graph, &grouping, level + 1, best.0) else { continue };
             let cost = self.cost(graph, e);
             if cost < best.0 {
                 best = (cost, e);
@@ -265,7 +269,8 @@ impl Field {
         choices
     }
 
-    fn sum_of_groups(&mut self, graph: &mut Graph, grouping: &Grouping, level: usize) -> Option<Expr> {
+    /// Σ a b; none if it becomes longer than `most`.
+    fn sum_of_groups(&mut self, graph: &mut Graph, grouping: &Grouping, level: usize, most: u64) -> Option<Expr> {
         let mut sum = Expr::ZERO;
         for (a, b) in grouping {
             let mut product = Factors::default();
@@ -273,6 +278,9 @@ impl Field {
             self.factors_of(graph, b, 1, &mut product, level)?;
             let term = product.product(graph);
             sum = graph.add(sum, term);
+            if self.cost(graph, sum) >= most {
+                return None;
+            }
         }
         Some(sum)
     }

@@ -73,6 +73,6 @@ mod tests {
         assert_eq!(text(form.accelerations[0]), "g*tan(θ)");
         assert_eq!(form.accelerations[1], Expr::ZERO);
         assert_eq!(form.control[1], Expr::ZERO);
-        assert_eq!(text(form.control[0]), "g*tan(θ)*(M + m) - m*l*θ'^2*sin(θ)");
+        assert_eq!(text(form.control[0]), "tan(θ)*(M*g + m*(g - l*θ'^2*cos(θ)))");
     }
 }

@@ -22,6 +22,9 @@ const MOST: usize = 24;
 /// Longest formula that is read without help, in symbols: about eight lines.
 pub(crate) const LONGEST: u64 = 250;
 
+/// Longest formula of the motion that is taken without looking for parts, in symbols: about three lines.
+const SHORT: u64 = 90;
+
 /// A quantity with a name of its own, because the formulas that use it would be too long without.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
@@ -46,7 +49,7 @@ pub struct ClosedForm {
     pub gap: Vec<(usize, Expr)>,
     /// The rows that were used, and λ for each; the others repeat them.
     pub multipliers: Vec<(usize, Expr)>,
-    /// Aᵀλ of each coordinate: the ideal constraint force; empty without constraints.
+    /// Aᵀλ of each coordinate: the ideal constraint force; empty without constraints, or if it is too long to be read.
     pub constraint_force: Vec<Expr>,
     /// The nonideal part of the constraint force of each coordinate, UK02 (6): M q̈ − Q − Aᵀλ; empty without nonideal forces.
     pub nonideal_force: Vec<Expr>,
@@ -81,14 +84,11 @@ impl ClosedForm {
         rows.chain(rest).collect()
     }
 
-    /// The motion itself and the forces: q̈, λ, Qc, Qₙ and u.
-    fn motion(&self) -> impl Iterator<Item = &Expr> {
-        let forces = self.constraint_force.iter().chain(&self.nonideal_force).chain(&self.control);
-        self.accelerations.iter().chain(self.multipliers.iter().map(|(_, e)| e)).chain(forces)
-    }
-
-    /// The form without those of a, e, G, P and N that have an entry which is too long.
+    /// The form without those of Qc, a, e, G, P and N that have an entry which is too long.
     fn without(mut self, is_long: impl Fn(&Expr) -> bool) -> ClosedForm {
+        if self.constraint_force.iter().any(&is_long) {
+            self.constraint_force.clear();
+        }
         if self.free.iter().any(&is_long) {
             self.free.clear();
         }
@@ -127,18 +127,27 @@ impl ClosedForm {
 /// read, they are given by parts with names and meanings, in the order of the elimination that finds them.
 pub fn closed_form(equations: &mut Equations) -> Option<ClosedForm> {
     let Some(problem) = Problem::of(equations) else { return driven::driven(equations) };
-    let plain = plain::plain(equations, &problem);
-    let graph = &equations.model.graph;
-    let is_read = |e: &Expr| graph.cost(*e) <= LONGEST;
-    if let Some(plain) = &plain
-        && plain.motion().all(is_read)
-    {
-        return Some(with_shared(equations, plain.clone().without(|e| !is_read(e))));
-    }
-    let named = named::named(equations, &problem);
-    let graph = &equations.model.graph;
-    let shortest = named.into_iter().chain(plain).min_by_key(|form| form.cost(graph))?;
-    Some(with_shared(equations, shortest))
+    let plain = plain::motion(equations, &problem);
+    let is_short = plain.as_ref().is_some_and(|form| form.formulas().iter().all(|e| cost_in(equations, e) <= SHORT));
+    let named = if is_short { None } else { named::named(equations, &problem) };
+    let shorter_by_parts = match (&plain, &named) {
+        (Some(plain), Some(named)) => named.cost(&equations.model.graph) <= plain.cost(&equations.model.graph),
+        (None, Some(_)) => true,
+        _ => false,
+    };
+    let form = match plain {
+        Some(plain) if !shorter_by_parts => {
+            let form = plain::completed(equations, &problem, plain);
+            let graph = &equations.model.graph;
+            form.without(|e| graph.cost(*e) > LONGEST)
+        }
+        _ => named?,
+    };
+    Some(with_shared(equations, form))
+}
+
+fn cost_in(equations: &Equations, e: &Expr) -> u64 {
+    equations.model.graph.cost(*e)
 }
 
 /// The form with the parts of the equations that it uses.

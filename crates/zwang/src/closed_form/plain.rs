@@ -17,11 +17,10 @@ const HOPELESS: u64 = 100_000;
 const MOST_PROJECTED: usize = 4;
 const LONGEST_ENTRY: u64 = 24;
 
-/// The closed form without parts; none if q̈, λ or a force takes too long to shorten. Of the rest, what does is left out.
-pub(super) fn plain(equations: &mut Equations, problem: &Problem) -> Option<ClosedForm> {
-    let mut form = solved(equations, problem)?;
+/// What follows beside the motion: Qc, a, e, G, P and N. What takes too long to shorten is left out.
+pub(super) fn completed(equations: &mut Equations, problem: &Problem, mut form: ClosedForm) -> ClosedForm {
     if !problem.rows.is_empty() {
-        form.constraint_force = constraint_force(equations, &form.multipliers)?;
+        form.constraint_force = constraint_force(equations, &form.multipliers).unwrap_or_default();
     }
     let has_forces = !(problem.rows.is_empty() && form.nonideal_force.is_empty() && form.control.is_empty());
     if problem.is_regular {
@@ -34,17 +33,18 @@ pub(super) fn plain(equations: &mut Equations, problem: &Problem) -> Option<Clos
     if !form.free.is_empty() {
         form.gap = gap(equations, &problem.rows, &form.free).unwrap_or_default();
     }
-    if has_forces && !form.free.is_empty() {
+    let knows_forces = problem.rows.is_empty() || !form.constraint_force.is_empty();
+    if has_forces && knows_forces && !form.free.is_empty() {
         form.gaussian = gaussian(&mut equations.model.graph, &form);
     }
     if has_forces && problem.is_regular {
         form.projections = projections(equations, problem);
     }
-    Some(form)
+    form
 }
 
-/// q̈, λ and the forces of controls and nonideal laws.
-fn solved(equations: &mut Equations, problem: &Problem) -> Option<ClosedForm> {
+/// q̈, λ and the forces of controls and nonideal laws, without parts; none if one takes too long to shorten.
+pub(super) fn motion(equations: &mut Equations, problem: &Problem) -> Option<ClosedForm> {
     let ideal_and_free = equations.asked.is_empty() && equations.nonideal_force.is_empty();
     if ideal_and_free && let Some(form) = solved_together(equations, problem) {
         return Some(form);
