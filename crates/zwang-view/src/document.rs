@@ -167,7 +167,7 @@ impl<'a> Text<'a> {
         let equations = self.equations;
         if closed.parts.iter().any(|part| !equations.parts.contains(part)) {
             self.out.push_str(
-                "\n# the formulas below would be too long to read; they are given by parts, each with its meaning\n",
+                "\n# in full the formulas below would be long; they are given by parts, each with its meaning\n",
             );
             self.shared(&closed.parts);
         }

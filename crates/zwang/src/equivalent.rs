@@ -203,6 +203,6 @@ mod tests {
         // (39)
         let appell = found.appell.unwrap();
         assert_eq!(appell.dependent[0].0, 0);
-        assert_eq!(text(appell.dependent[0].1), "-(y*y'' + x'^2 + y'^2)/x");
+        assert_eq!(text(appell.dependent[0].1), "-(x'^2 + y'^2 + y*y'')/x");
     }
 }

