@@ -76,7 +76,7 @@ fn thrown_in_space(random: &mut Random) -> String {
     let n = 3 + (between(random, 0.0, 3.0) as usize).min(2);
     let (mu, e) = (between(random, 0.1, 0.8), between(random, 0.0, 0.6));
     for k in 0..n {
-        let angle = 6.283 * k as f64 / n as f64 + between(random, -0.2, 0.2);
+        let angle = std::f64::consts::TAU * k as f64 / n as f64 + between(random, -0.2, 0.2);
         let (u, v) = (0.5 * angle.cos(), 0.5 * angle.sin());
         let _ = writeln!(text, "point L{k} = B.point({u}, {v}, -0.2)");
         let _ = writeln!(text, "contact l{k}: L{k}.z >= 0 with friction {mu} and restitution {e} and at L{k}");
