@@ -95,9 +95,17 @@ impl Writer<'_> {
         self.blocks.push(Block::Words(words.into()));
     }
 
+    /// Words and the formulas they announce; neither where there are none.
+    fn announced(&mut self, words: &str, lines: Vec<String>) {
+        if lines.iter().any(|line| !is_tautology(line)) {
+            self.words(words);
+            self.formulas(lines);
+        }
+    }
+
     /// Formulas; what was named before is not said once more.
     fn formulas(&mut self, mut lines: Vec<String>) {
-        lines.retain(|line| line.split_once(" &= ").is_none_or(|(left, right)| left != right));
+        lines.retain(|line| !is_tautology(line));
         if !lines.is_empty() {
             self.blocks.push(Block::Formulas(lines));
         }
@@ -331,10 +339,12 @@ impl Writer<'_> {
             return;
         }
         self.section("What controls ask for");
-        self.words(
+        let weighs = e.model.controls.iter().any(|c| !c.weight.is_empty());
+        let measure = if weighs { "by the weights of the model" } else { "in $u^{\\mathsf T} M^{-1} u$" };
+        self.words(&format!(
             "A control asks the motion to satisfy rows of its own, $A_c \\ddot q = b_c$; what lets an error settle is part of \
-             $b_c$. The force $u$ on the driven coordinates is the least one, in $u^{\\mathsf T} M^{-1} u$, that does it.",
-        );
+             $b_c$. The force $u$ on the driven coordinates is the least one, {measure}, that does it."
+        ));
         self.rows_together(
             "A_c \\ddot q = b_c",
             "A_c",
@@ -359,51 +369,81 @@ impl Writer<'_> {
         }
         if has_rows && !closed.free.is_empty() {
             self.section("Without the constraints");
-            self.words(
-                "Without its constraints the system would have the acceleration $a = M^{-1} Q$, which misses them by \
-                 $e = b - A a$:",
-            );
-            let mut lines: Vec<String> = model
-                .coordinates
-                .iter()
-                .zip(&closed.free)
-                .map(|(c, a)| format!("a_{{{}}} &= {}", self.tex(c.q), self.tex(*a)))
-                .collect();
-            lines.extend(
-                closed.gap.iter().map(|(k, gap)| format!("e_{{{}}} &= {}", row_tex(&e.rows[*k].name), self.tex(*gap))),
-            );
+            let pairs = model.coordinates.iter().zip(&closed.free);
+            let mut lines: Vec<String> =
+                pairs.map(|(c, a)| format!("a_{{{}}} &= {}", self.tex(c.q), self.tex(*a))).collect();
+            let gaps = closed.gap.iter();
+            lines.extend(gaps.map(|(k, gap)| format!("e_{{{}}} &= {}", row_tex(&e.rows[*k].name), self.tex(*gap))));
+            let missed = if closed.gap.is_empty() { "" } else { ", which misses them by $e = b - A a$" };
+            self.words(&format!(
+                "Without its constraints the system would have the acceleration $a = M^{{-1}} Q${missed}:"
+            ));
             self.formulas(lines);
         }
         self.section("Explicit equation of motion");
-        if has_rows {
-            let control = if e.asked.is_empty() { "" } else { " Controls add their rows and their force." };
+        self.words(&self.principle(closed));
+        let left_out = e.rows.len() - closed.multipliers.len();
+        if left_out > 0 {
+            let rows = if left_out == 1 { "One row repeats".into() } else { format!("{left_out} rows repeat") };
             self.words(&format!(
-                "With $B = A M^{{-1/2}}$ and its generalized inverse $B^{{+}}$ the acceleration is \
-                 $\\ddot q = a + M^{{-1/2}} B^{{+}} (b - A a)$: of all accelerations that satisfy the constraints the one nearest \
-                 to $a$. On independent rows $M^{{-1/2}} B^{{+}} = M^{{-1}} A^{{\\mathsf T}} S^{{-1}}$ with \
-                 $S = A M^{{-1}} A^{{\\mathsf T}}$, and $\\lambda = S^{{-1}} e$.{control}"
+                "{rows} others wherever the constraints hold; the acceleration does not change when they are left out, and \
+                 $\\lambda$ is given for the rest."
             ));
-            let left_out = e.rows.len() - closed.multipliers.len();
-            if left_out > 0 {
-                let rows = if left_out == 1 { "One row repeats".into() } else { format!("{left_out} rows repeat") };
-                self.words(&format!(
-                    "{rows} others identically; the acceleration does not change when they are left out, and $\\lambda$ is \
-                     given for the rest."
-                ));
-            }
-            let lines = closed.multipliers.iter();
-            let lines = lines.map(|(k, l)| format!("{} &= {}", self.tex(e.rows[*k].lambda), self.tex(*l))).collect();
-            self.formulas(lines);
-        } else {
+        }
+        let lines = closed.multipliers.iter();
+        let lines = lines.map(|(k, l)| format!("{} &= {}", self.tex(e.rows[*k].lambda), self.tex(*l))).collect();
+        self.formulas(lines);
+        let motion = model.coordinates.iter().zip(&closed.accelerations);
+        let motion = motion.map(|(c, x)| format!("{} &= {}", self.tex(c.qddot), self.tex(*x))).collect();
+        self.formulas(motion);
+    }
+
+    /// What the motion is the solution of.
+    fn principle(&self, closed: &ClosedForm) -> String {
+        let e = self.equations;
+        let (is_ideal, is_free) = (e.nonideal_force.is_empty(), e.asked.is_empty());
+        if e.rows.is_empty() && is_free {
             let free = match e.model.only_at_times().is_empty() {
                 true => "There are no constraints",
                 false => "While nothing of that holds there are no constraints",
             };
-            self.words(&format!("{free}: $\\ddot q = M^{{-1}} Q$."));
+            return format!("{free}: $\\ddot q = M^{{-1}} Q$.");
         }
-        let motion = model.coordinates.iter().zip(&closed.accelerations);
-        let motion = motion.map(|(c, x)| format!("{} &= {}", self.tex(c.qddot), self.tex(*x))).collect();
-        self.formulas(motion);
+        if !is_free || closed.free.is_empty() {
+            return format!("The acceleration and the forces are the solution of {}.", self.implicit_equations());
+        }
+        let (nonideal, nearest, of) = match is_ideal {
+            true => ("", ": of all accelerations that satisfy the constraints the one nearest to $a$", ""),
+            false => (" + M^{-1/2} (I - B^{+} B) M^{-1/2} C", "", ", the multipliers of the ideal part"),
+        };
+        format!(
+            "With $B = A M^{{-1/2}}$ and its generalized inverse $B^{{+}}$ the acceleration is \
+             $\\ddot q = a + M^{{-1/2}} B^{{+}} (b - A a){nonideal}${nearest}. On independent rows \
+             $M^{{-1/2}} B^{{+}} = M^{{-1}} A^{{\\mathsf T}} S^{{-1}}$ with $S = A M^{{-1}} A^{{\\mathsf T}}$, and \
+             $\\lambda = S^{{-1}} e${of}."
+        )
+    }
+
+    /// M q̈ = Q + …, with the rows that go with it, each as a formula inside words.
+    fn implicit_equations(&self) -> String {
+        let e = self.equations;
+        let mut right = String::from("Q");
+        let mut rows = Vec::new();
+        if !e.nonideal_force.is_empty() {
+            right.push_str(" + C");
+        }
+        if !e.rows.is_empty() {
+            right.push_str(" + A^{\\mathsf T} \\lambda");
+            rows.push("$A \\ddot q = b$");
+        }
+        if !e.asked.is_empty() {
+            right.push_str(" + u");
+            rows.push("$A_c \\ddot q = b_c$");
+        }
+        let limits = e.model.controls.iter().any(|c| !c.limit.is_empty());
+        let limits = if limits { " while $u$ is within its limits" } else { "" };
+        let rows: String = rows.iter().map(|row| format!(" and {row}")).collect();
+        format!("$M \\ddot q = {right}${rows}{limits}")
     }
 
     /// The parts by what they are.
@@ -428,20 +468,15 @@ impl Writer<'_> {
         };
         let (ideal, nonideal) = (each("Q^{c}", &closed.constraint_force), each("Q^{n}", &closed.nonideal_force));
         let control = each("u", &closed.control);
-        if !ideal.is_empty() && !e.rows.is_empty() {
-            self.words(
-                "The constraints act with the force $Q^{c} = A^{\\mathsf T} \\lambda$, which does no work on virtual \
-                 displacements:",
-            );
-            self.formulas(ideal);
-        }
-        if !nonideal.is_empty() {
-            self.words(
-                "Of the prescribed $C$ only the part acts that the constraints leave free, \
-                 $Q^{n} = M^{1/2} (I - B^{+} B) M^{-1/2} C$:",
-            );
-            self.formulas(nonideal);
-        }
+        self.announced(
+            "The constraints act with the force $Q^{c} = A^{\\mathsf T} \\lambda$, which does no work on virtual displacements:",
+            ideal,
+        );
+        self.announced(
+            "Of the prescribed $C$ only the part acts that the constraints leave free, \
+             $Q^{n} = M^{1/2} (I - B^{+} B) M^{-1/2} C$:",
+            nonideal,
+        );
         if !control.is_empty() {
             let limits = e.model.controls.iter().any(|c| !c.limit.is_empty());
             let while_free = if limits { ", while it is within its limits" } else { "" };
@@ -449,12 +484,16 @@ impl Writer<'_> {
             self.formulas(control);
         }
         if let Some(gaussian) = closed.gaussian {
-            self.words("The Gaussian at the actual acceleration, which no other that satisfies the constraints can make smaller:");
-            let line = format!(
-                "G &= (\\ddot q - a)^{{\\mathsf T}} M (\\ddot q - a) = e^{{\\mathsf T}} \\lambda = {}",
-                self.tex(gaussian)
-            );
-            self.formulas(vec![line]);
+            // forces beside those of ideal constraints make it larger
+            let (words, product) = match e.nonideal_force.is_empty() && e.asked.is_empty() {
+                true => (
+                    "The Gaussian at the actual acceleration, which no other that satisfies the constraints can make smaller:",
+                    " = e^{\\mathsf T} \\lambda",
+                ),
+                false => ("The Gaussian at the actual acceleration:", ""),
+            };
+            let line = format!("G &= (\\ddot q - a)^{{\\mathsf T}} M (\\ddot q - a){product} = {}", self.tex(gaussian));
+            self.announced(words, vec![line]);
         }
     }
 
@@ -491,20 +530,12 @@ impl Writer<'_> {
 
     /// M q̈ = Q + Aᵀλ where there is no closed form.
     fn implicit(&mut self, drawing: Option<&String>) {
-        let e = self.equations;
         self.section("Equations of motion");
-        let (u, asked) = match e.asked.is_empty() {
-            true => ("", ""),
-            false => (" + u", ", \\qquad A_c \\ddot q = b_c"),
-        };
-        let c = if e.nonideal_force.is_empty() { "" } else { " + C" };
-        self.words(
+        let equations = self.implicit_equations();
+        self.words(&format!(
             "No closed form is written for this system: it is large, its mass matrix is singular, or its controls drive only \
-             some coordinates, or within limits. The acceleration is found at every state from",
-        );
-        self.formulas(vec![format!(
-            "M \\ddot q &= Q{c}{u} + A^{{\\mathsf T}} \\lambda, \\qquad A \\ddot q = b{asked}"
-        )]);
+             some coordinates, or within limits. The acceleration is found at every state from {equations}."
+        ));
         if let Some(svg) = drawing {
             let caption = "Scaled accelerations at the start, and the constraints' part of them.";
             self.blocks.push(Block::Picture(svg.clone(), caption.into()));
@@ -562,6 +593,11 @@ impl Writer<'_> {
     }
 }
 
+/// Whether both sides are the same: a quantity that was named before.
+fn is_tautology(line: &str) -> bool {
+    line.split_once(" &= ").is_some_and(|(left, right)| left == right)
+}
+
 fn bmatrix(rows: impl Iterator<Item = Vec<String>>) -> String {
     let rows: Vec<String> = rows.map(|row| row.join(" & ")).collect();
     format!("\\begin{{bmatrix}} {} \\end{{bmatrix}}", rows.join(" \\\\ "))
@@ -584,8 +620,10 @@ fn named(name: &str) -> String {
     format!("`{name}`")
 }
 
+/// What the user says, in which no mark means anything.
 fn described(description: &Option<String>) -> String {
-    description.clone().unwrap_or_default()
+    let text = description.as_deref().unwrap_or_default();
+    text.replace('\\', "\\\\").replace('$', "\\$").replace('`', "\\`")
 }
 
 /// The name of a row as an index.

@@ -206,7 +206,12 @@ impl<'a> Text<'a> {
             }
         }
         if let Some(gaussian) = closed.gaussian {
-            self.heading("Gaussian G = (q'' - a)^T M (q'' - a), the least that the constraints leave possible");
+            // forces beside those of ideal constraints make it larger
+            let least = match equations.nonideal_force.is_empty() && equations.asked.is_empty() {
+                true => ", the least that the constraints leave possible",
+                false => "",
+            };
+            self.heading(&format!("Gaussian G = (q'' - a)^T M (q'' - a){least}"));
             self.line("G", gaussian);
         }
         self.projections(closed);
@@ -268,8 +273,13 @@ impl<'a> Text<'a> {
 
 /// The same as LaTeX, ready for a document with amsmath.
 pub fn equations_latex(equations: &mut Equations) -> String {
+    let times = equations.model.only_at_times();
+    let left_out = match times.is_empty() {
+        true => String::new(),
+        false => format!("% left out, because it acts only at times: {}\n", times.join(", ")),
+    };
     let lines: Vec<String> = equations_sections(equations).into_iter().flat_map(|(_, lines)| lines).collect();
-    format!("\\begin{{align*}}\n{}\n\\end{{align*}}\n", lines.join(" \\\\\n"))
+    format!("{left_out}\\begin{{align*}}\n{}\n\\end{{align*}}\n", lines.join(" \\\\\n"))
 }
 
 /// The lines of the LaTeX under headings, for a page.

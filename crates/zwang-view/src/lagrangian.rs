@@ -137,7 +137,7 @@ pub(crate) fn lagrangian_json(side: &LagrangianSide) -> Map<String, Value> {
 
 /// The Legendre transform, Θ_L, Ω_L, E and H as text in model syntax.
 pub fn lagrangian_text(equations: &mut Equations) -> String {
-    let transform = legendre_transform(equations);
+    let (equations, transform) = &shortened(equations);
     let model = &equations.model;
     let text = |e: Expr| model.graph.text_limited(e, LONGEST).unwrap_or_else(|| "… (too long to print)".into());
     let names: Vec<&str> = model.coordinates.iter().map(|c| c.name.as_str()).collect();
@@ -175,6 +175,28 @@ pub fn lagrangian_text(equations: &mut Equations) -> String {
     out
 }
 
+/// The transform with every formula in the shortest form found, and without what vanishes.
+fn shortened(equations: &Equations) -> (Equations, LegendreTransform) {
+    let mut equations = equations.clone();
+    let mut transform = legendre_transform(&mut equations);
+    let mut masses = std::mem::take(&mut equations.mass_matrix);
+    let mut lagrangian = equations.lagrangian;
+    // one search for all, which ends in time
+    let mut formulas: Vec<&mut Expr> = vec![&mut lagrangian, &mut transform.energy];
+    formulas.extend(&mut transform.momentum);
+    formulas.extend(transform.velocities.iter_mut().flatten().chain(&mut transform.hamiltonian));
+    formulas.extend(transform.gyroscopic.iter_mut().map(|(_, _, e)| e));
+    formulas.extend(masses.iter_mut().flatten().map(|(_, e)| e));
+    let stated: Vec<Expr> = formulas.iter().map(|e| **e).collect();
+    for (e, short) in formulas.into_iter().zip(equations.shortest(&stated)) {
+        *e = short;
+    }
+    transform.gyroscopic.retain(|(_, _, e)| *e != Expr::ZERO);
+    masses.iter_mut().for_each(|row| row.retain(|(_, e)| *e != Expr::ZERO));
+    (equations.lagrangian, equations.mass_matrix) = (lagrangian, masses);
+    (equations, transform)
+}
+
 fn sum(terms: &[String]) -> String {
     if terms.is_empty() { "0".into() } else { terms.join(" + ") }
 }
@@ -192,7 +214,7 @@ fn two_form(equations: &Equations, transform: &LegendreTransform) -> Vec<(Expr, 
 
 /// The same as LaTeX, ready for a document with amsmath.
 pub fn lagrangian_latex(equations: &mut Equations) -> String {
-    let transform = legendre_transform(equations);
+    let (equations, transform) = &shortened(equations);
     let model = &equations.model;
     let tex = |e: Expr| model.graph.latex(e);
     let term = |e: Expr, form: String| match model.graph.latex(e) {

@@ -291,7 +291,7 @@ pub fn run_article(run: &Run, derivation: Vec<Block>, summary: &str) -> Article 
         blocks.push(Block::Table(vec!["time".into(), "event".into()], rows));
     }
     blocks.push(Block::Section("Summary".into()));
-    blocks.push(Block::Code(summary.to_string()));
+    blocks.push(Block::Printed(summary.to_string()));
     blocks.push(Block::Section("Audit".into()));
     let rows = facts(run).into_iter().map(|(name, value)| vec![name, value]).collect();
     blocks.push(Block::Table(vec!["quantity".into(), "value".into()], rows));

@@ -20,7 +20,7 @@ pub type Equality = (Expr, Expr);
 
 /// Formulations that are equivalent to the explicit equation, in the accelerations as symbols.
 pub struct Equivalent {
-    /// M q̈ = Q + C + Aᵀλ, one equation for each coordinate, KUXI95 (1).
+    /// M q̈ = Q + Aᵀλ, one equation for each coordinate, KUXI95 (1).
     pub first_kind: Vec<Equality>,
     /// A q̈ = b, one equation for each row.
     pub rows: Vec<Equality>,
@@ -38,16 +38,17 @@ pub struct Appell {
     pub equations: Vec<Equality>,
 }
 
-/// Writes them out; `free` is a = M⁻¹Q, empty where it is not known. None with controls, whose force is no part of these.
+/// Writes them out; `free` is a = M⁻¹Q, empty where it is not known. None with controls and nonideal
+/// laws, whose forces are no part of these.
 pub fn equivalent(equations: &mut Equations, free: &[Expr]) -> Option<Equivalent> {
-    if !equations.asked.is_empty() {
+    if !(equations.asked.is_empty() && equations.nonideal_force.is_empty()) {
         return None;
     }
     let accelerations: Vec<Expr> = equations.model.coordinates.iter().map(|c| c.qddot).collect();
     let rows: Vec<(SparseRow, Expr)> = equations.rows.iter().map(|r| (r.coefficients.clone(), r.rhs)).collect();
     let lambda: Vec<Expr> = equations.rows.iter().map(|r| r.lambda).collect();
     let masses = equations.mass_matrix.clone();
-    let force = acting(equations);
+    let force = equations.given_force.clone();
     let free: Vec<Expr> = free.iter().enumerate().map(|(k, a)| short_or_symbol(equations, k, *a)).collect();
     let graph = &mut equations.model.graph;
     let inertia: Vec<Expr> = masses.iter().map(|row| product(graph, row, &accelerations)).collect();
@@ -73,15 +74,6 @@ fn short_or_symbol(equations: &mut Equations, k: usize, a: Expr) -> Expr {
     }
     let latex = format!("a_{{{}}}", graph.latex(coordinates[k].q));
     graph.symbol(&format!("a_{}", coordinates[k].name), &latex)
-}
-
-/// Q + C.
-fn acting(equations: &mut Equations) -> Vec<Expr> {
-    if equations.nonideal_force.is_empty() {
-        return equations.given_force.clone();
-    }
-    let graph = &mut equations.model.graph;
-    equations.given_force.iter().zip(&equations.nonideal_force).map(|(&q, &c)| graph.add(q, c)).collect()
 }
 
 fn product(graph: &mut Graph, row: &SparseRow, x: &[Expr]) -> Expr {

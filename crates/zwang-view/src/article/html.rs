@@ -55,6 +55,7 @@ fn written(block: &Block) -> String {
             format!("<div class=\"beside\">\n{}</div>\n", groups.iter().map(group).collect::<String>())
         }
         Block::Code(text) => format!("<pre class=\"model\"><code>{}</code></pre>\n", highlighted(text)),
+        Block::Printed(text) => format!("<pre>{}</pre>\n", escaped(text.trim_end())),
         Block::Table(head, rows) => table(head, rows),
         Block::Picture(svg, caption) => {
             format!("<figure class=\"path\">{svg}<figcaption>{}</figcaption></figure>\n", words(caption))

@@ -64,7 +64,7 @@ fn written(block: &Block) -> String {
             };
             groups.iter().map(group).collect()
         }
-        Block::Code(text) => code(text),
+        Block::Code(text) | Block::Printed(text) => code(text),
         Block::Table(head, rows) => table(head, rows),
         Block::Picture(svg, caption) => {
             format!("\\begin{{center}}\n{}\n\\par\\smallskip\\small {}\n\\end{{center}}\n", tikz(svg), words(caption))

@@ -1,11 +1,11 @@
 //! Documents as Markdown, with formulas between dollars.
 
-use super::{Article, Block};
+use super::{Article, Block, Run, runs};
 use crate::formula::readable;
 
 /// The document as Markdown; pictures are inside, as data.
 pub fn article_markdown(article: &Article) -> String {
-    let mut out = format!("# {}\n", one_line(&article.title));
+    let mut out = format!("# {}\n", plain(&one_line(&article.title)));
     for block in &article.blocks {
         out.push('\n');
         out.push_str(&written(block));
@@ -15,19 +15,17 @@ pub fn article_markdown(article: &Article) -> String {
 
 fn written(block: &Block) -> String {
     match block {
-        Block::Section(title) => format!("## {}\n", one_line(title)),
-        Block::Part(title) => format!("### {}\n", one_line(title)),
-        Block::Words(words) => format!("{}\n", words.trim()),
-        Block::List(lines) => lines.iter().map(|line| format!("- {}\n", one_line(line))).collect(),
+        Block::Section(title) => format!("## {}\n", words(title)),
+        Block::Part(title) => format!("### {}\n", words(title)),
+        Block::Words(text) => format!("{}\n", words(text)),
+        Block::List(lines) => lines.iter().map(|line| format!("- {}\n", words(line))).collect(),
         Block::Formulas(lines) => formulas(lines),
         Block::Beside(groups) => {
-            let group = |(title, lines): &(String, Vec<String>)| format!("**{title}**\n\n{}", formulas(lines));
+            let group = |(title, lines): &(String, Vec<String>)| format!("**{}**\n\n{}", words(title), formulas(lines));
             groups.iter().map(group).collect::<Vec<_>>().join("\n")
         }
-        Block::Code(text) => {
-            let fence = fence(text);
-            format!("{fence}zw\n{}\n{fence}\n", text.trim_end())
-        }
+        Block::Code(text) => fenced("zw", text),
+        Block::Printed(text) => fenced("text", text),
         Block::Table(head, rows) => table(head, rows),
         Block::Picture(svg, caption) => format!("![{}]({})\n", caption.replace(['[', ']'], ""), as_data(svg)),
     }
@@ -41,11 +39,44 @@ fn formulas(lines: &[String]) -> String {
 fn table(head: &[String], rows: &[Vec<String>]) -> String {
     let n = rows.iter().map(Vec::len).chain([head.len()]).max().unwrap_or(0);
     let line = |cells: &[String]| {
-        let cells = (0..n).map(|k| cells.get(k).map_or(String::new(), |c| one_line(c).replace('|', "\\|")));
+        let cells = (0..n).map(|k| cells.get(k).map_or(String::new(), |c| words(c).replace('|', "\\|")));
         format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "))
     };
     let rule = format!("|{}\n", "---|".repeat(n));
     [line(head), rule].into_iter().chain(rows.iter().map(|row| line(row))).collect()
+}
+
+fn fenced(kind: &str, text: &str) -> String {
+    let fence = fence(text);
+    format!("{fence}{kind}\n{}\n{fence}\n", text.trim_end())
+}
+
+/// Words on one line, in which nothing but names and formulas is marked.
+fn words(text: &str) -> String {
+    let text = one_line(text);
+    let run = |run: Run| match run {
+        Run::Plain(text) => plain(text),
+        Run::Name(name) => format!("`{name}`"),
+        Run::Formula(latex) => format!("${latex}$"),
+    };
+    runs(&text).into_iter().map(run).collect()
+}
+
+/// Text without what Markdown or HTML would take for a mark.
+fn plain(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '<' => out.push_str("&lt;"),
+            '&' => out.push_str("&amp;"),
+            '\\' | '$' | '`' | '*' | '[' | ']' => {
+                out.push('\\');
+                out.push(c);
+            }
+            c => out.push(c),
+        }
+    }
+    out
 }
 
 /// Backticks that the text itself does not hold.

@@ -1,6 +1,7 @@
 //! A document as a list of blocks, written as HTML, LaTeX or Markdown.
 //!
-//! Words may hold `names` in backticks and formulas between dollars, as in Markdown; every writer sets them in its own way.
+//! Words may hold `names` in backticks and formulas between dollars, as in Markdown; every writer sets them in its own way. A
+//! mark behind a backslash is no mark.
 
 mod html;
 mod latex;
@@ -36,8 +37,10 @@ pub enum Block {
     Formulas(Vec<String>),
     /// Groups of formulas beside each other where there is room, each with a heading.
     Beside(Vec<(String, Vec<String>)>),
-    /// Text as it is typed.
+    /// A model as it is typed.
     Code(String),
+    /// What the program prints.
+    Printed(String),
     /// Rows of cells below a head, which may be empty.
     Table(Vec<String>, Vec<Vec<String>>),
     /// A drawing as SVG of our own making, and what it shows.
@@ -52,18 +55,29 @@ enum Run<'t> {
     Formula(&'t str),
 }
 
-/// Words taken apart at backticks and dollars; a mark that is not closed stands for itself.
+/// Words taken apart at backticks and dollars; a mark that is not closed stands for itself, as one behind a backslash does.
 fn runs(words: &str) -> Vec<Run<'_>> {
     let mut runs = Vec::new();
     let mut rest = words;
-    while let Some(at) = rest.find(['`', '$']) {
+    while let Some(at) = rest.find(['`', '$', '\\']) {
         let (before, marked) = rest.split_at(at);
         let mark = &marked[..1];
-        let Some(end) = marked[1..].find(mark) else { break };
-        let inside = &marked[1..=end];
+        let end = match mark {
+            // a letter that would be a mark
+            "\\" if marked[1..].starts_with(['`', '$', '\\']) => 1,
+            "\\" => 0,
+            _ => match marked[1..].find(mark) {
+                Some(end) => end + 1,
+                None => break,
+            },
+        };
         runs.extend((!before.is_empty()).then_some(Run::Plain(before)));
-        runs.push(if mark == "`" { Run::Name(inside) } else { Run::Formula(inside) });
-        rest = &marked[end + 2..];
+        runs.push(match mark {
+            "\\" => Run::Plain(&marked[end..=end]),
+            "`" => Run::Name(&marked[1..end]),
+            _ => Run::Formula(&marked[1..end]),
+        });
+        rest = &marked[end + 1..];
     }
     runs.extend((!rest.is_empty()).then_some(Run::Plain(rest)));
     runs
@@ -90,6 +104,10 @@ mod tests {
             [Run::Plain("of "), Run::Name("x"), Run::Plain(" and "), Run::Formula("y^2"), Run::Plain(", 5 $")]
         );
         assert_eq!(runs("``"), [Run::Name("")]);
+        assert_eq!(
+            runs(r"5 \$ \x"),
+            [Run::Plain("5 "), Run::Plain("$"), Run::Plain(" "), Run::Plain("\\"), Run::Plain("x")]
+        );
         assert_eq!(runs(""), []);
     }
 

@@ -57,7 +57,7 @@ const RUST: &str = "as async await break const continue crate dyn else enum exte
     mod move mut pub ref return self Self static struct super trait true type unsafe use where while abstract become box do
     final macro override priv try typeof unsized virtual yield union";
 
-const RUST_USED: &str = "t q v p lam out f64 std Parameters look";
+const RUST_USED: &str = "t q v p lam out f64 std Parameters look None Some Ok Err";
 
 const C: &str =
     "auto break case char const continue default do double else enum extern float for goto if inline int long

@@ -94,7 +94,8 @@ fn closed_quantities(closed: &ClosedForm, coordinates: &[String], rows: &[String
     add("control_force", "u", "control force", &closed.control, coordinates);
     add("accelerations", "qddot", "accelerations", &closed.accelerations, &ddot);
     if !rows.is_empty() {
-        if !closed.gap.is_empty() {
+        // of rows that repeat others e is not known here
+        if !closed.gap.is_empty() && closed.gap.len() == rows.len() {
             let meaning = "what the constraints ask beyond a: b - A a";
             list.insert(1, rows_of("defect", "e", meaning, &closed.gap, rows));
         }
