@@ -177,14 +177,20 @@ impl Field {
 
     /// The spectrum as polynomials in the sines and cosines of fewer or shorter angles, where there are such.
     pub fn in_better_angles(&mut self, graph: &mut Graph, spectrum: &Spectrum) -> Vec<Polynomial> {
-        let Some(basis) = lattice_basis(&spectrum.frequencies()) else { return Vec::new() };
+        let frequencies = spectrum.frequencies();
+        // each is solved for in the basis so far
+        let n_angles = frequencies.first().map_or(0, Vec::len);
+        if self.writing.spend(frequencies.len() * n_angles * n_angles).is_none() {
+            return Vec::new();
+        }
+        let Some(basis) = lattice_basis(&frequencies) else { return Vec::new() };
         // cos(2 a − 2 b) also by cos(a − b)
         let simple: Vec<Frequency> = basis.iter().map(without_content).collect();
         let mut bases = vec![basis];
         if simple != bases[0] {
             bases.push(simple);
         }
-        bases.extend(halves(&spectrum.frequencies()));
+        bases.extend(halves(&frequencies));
         bases.retain(|basis| basis.iter().any(|f| f.iter().map(|n| n.abs()).sum::<i64>() != 1));
         bases.iter().filter_map(|basis| self.in_angles(graph, spectrum, basis)).collect()
     }

@@ -172,7 +172,7 @@ fn anywhere(latex: &str) -> String {
 
 /// A letter as LaTeX can set it, in text and in formulas.
 fn letter(c: char) -> String {
-    const SYMBOLS: [(char, &str); 30] = [
+    const SYMBOLS: [(char, &str); 31] = [
         ('′', "{}'"),
         ('″', "{}''"),
         ('·', "\\cdot"),
@@ -186,6 +186,7 @@ fn letter(c: char) -> String {
         ('→', "\\to"),
         ('∞', "\\infty"),
         ('∂', "\\partial"),
+        ('∫', "\\int"),
         ('√', "\\surd"),
         ('∈', "\\in"),
         ('∧', "\\wedge"),
