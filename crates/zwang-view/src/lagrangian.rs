@@ -156,7 +156,7 @@ pub fn lagrangian_text(equations: &mut Equations) -> String {
     out.push_str(&format!("\n# one-form Theta_L = p dq\nTheta_L = {}\n", sum(&one_form)));
     out.push_str("\n# two-form Omega_L = -d Theta_L, with ^ for the wedge\n");
     let two_form: Vec<String> =
-        two_form(equations, &transform).into_iter().map(|(e, i, j)| format!("({}) d({i}) ^ d({j})", text(e))).collect();
+        two_form(equations, transform).into_iter().map(|(e, i, j)| format!("({}) d({i}) ^ d({j})", text(e))).collect();
     out.push_str(&format!("Omega_L = {}\n", sum(&two_form)));
     out.push_str(&format!("\n# energy E = p v - L\nE = {}\n", text(transform.energy)));
     match (&transform.velocities, transform.hamiltonian) {
