@@ -278,12 +278,11 @@ pub fn equations_latex(equations: &mut Equations) -> String {
         true => String::new(),
         false => format!("% left out, because it acts only at times: {}\n", times.join(", ")),
     };
-    let lines: Vec<String> = equations_sections(equations).into_iter().flat_map(|(_, lines)| lines).collect();
-    format!("{left_out}\\begin{{align*}}\n{}\n\\end{{align*}}\n", lines.join(" \\\\\n"))
+    format!("{left_out}\\begin{{align*}}\n{}\n\\end{{align*}}\n", latex_lines(equations).join(" \\\\\n"))
 }
 
-/// The lines of the LaTeX under headings, for a page.
-fn equations_sections(equations: &mut Equations) -> Vec<(String, Vec<String>)> {
+/// The lines of the LaTeX; parts stand before what uses them.
+fn latex_lines(equations: &mut Equations) -> Vec<String> {
     // contacts and sticking friction hold only at times
     let mut always = equations.always();
     let equations = &mut always.as_mut().unwrap_or(equations).printed();
@@ -291,12 +290,15 @@ fn equations_sections(equations: &mut Equations) -> Vec<(String, Vec<String>)> {
     let model = &equations.model;
     let tex = |e: Expr| model.graph.latex(e);
     let n = model.coordinates.len();
-    let mut sections = vec![("Lagrangian", vec![format!("L &= {}", tex(equations.lagrangian))])];
+    let part = |part: &Part| format!("{} &= {}", tex(part.symbol), tex(part.value));
+    let mut lines: Vec<String> = equations.parts.iter().map(part).collect();
+    lines.push(format!("L &= {}", tex(equations.lagrangian)));
     if n <= 8 {
-        let mut lines = vec![
-            format!("M &= {}", bmatrix(n, n, |i, j| entry(&equations.mass_matrix[i], j).map_or("0".into(), tex))),
-            format!("Q &= {}", bmatrix(n, 1, |i, _| tex(equations.given_force[i]))),
-        ];
+        lines.push(format!(
+            "M &= {}",
+            bmatrix(n, n, |i, j| entry(&equations.mass_matrix[i], j).map_or("0".into(), tex))
+        ));
+        lines.push(format!("Q &= {}", bmatrix(n, 1, |i, _| tex(equations.given_force[i]))));
         let m = equations.rows.len();
         if m > 0 && m <= 12 {
             let coefficient = |i: usize, j: usize| entry(&equations.rows[i].coefficients, j).map_or("0".into(), tex);
@@ -313,31 +315,22 @@ fn equations_sections(equations: &mut Equations) -> Vec<(String, Vec<String>)> {
         if !equations.nonideal_force.is_empty() {
             lines.push(format!("C &= {}", bmatrix(n, 1, |i, _| tex(equations.nonideal_force[i]))));
         }
-        sections.push(("Mass, force and constraints", lines));
     }
-    if let Some(closed) = closed {
-        let with_parts = |e: Expr| model.graph.latex(e);
-        let part = |part: &Part| format!("{} &= {}", tex(part.symbol), tex(part.value));
-        sections.push(("Parts used below", closed.parts.iter().map(part).collect()));
-        let multiplier =
-            |(k, lambda): &(usize, Expr)| format!("{} &= {}", tex(equations.rows[*k].lambda), with_parts(*lambda));
-        sections.push(("Multipliers", closed.multipliers.iter().map(multiplier).collect()));
-        let force = model.coordinates.iter().zip(&closed.control);
-        let force = force.map(|(c, e)| format!("u_{{{}}} &= {}", tex(c.q), with_parts(*e)));
-        sections.push(("Control force", force.collect()));
-        let motion = model.coordinates.iter().zip(&closed.accelerations);
-        let motion = motion.map(|(c, e)| format!("{} &= {}", tex(c.qddot), with_parts(*e)));
-        sections.push(("Explicit equations of motion", motion.collect()));
-    } else {
+    let Some(closed) = closed else {
         let (u, asked) = match equations.asked.is_empty() {
             true => ("", ""),
             false => (" + u", ", \\qquad A_c \\ddot q = b_c"),
         };
-        let motion = format!("M \\ddot q &= Q{u} + A^{{\\mathsf T}} \\lambda, \\qquad A \\ddot q = b{asked}");
-        sections.push(("Equations of motion", vec![motion]));
-    }
-    sections.retain(|(_, lines)| !lines.is_empty());
-    sections.into_iter().map(|(heading, lines)| (heading.to_string(), lines)).collect()
+        lines.push(format!("M \\ddot q &= Q{u} + A^{{\\mathsf T}} \\lambda, \\qquad A \\ddot q = b{asked}"));
+        return lines;
+    };
+    lines.extend(closed.parts.iter().filter(|part| !equations.parts.contains(part)).map(part));
+    lines.extend(closed.multipliers.iter().map(|(k, l)| format!("{} &= {}", tex(equations.rows[*k].lambda), tex(*l))));
+    let force = model.coordinates.iter().zip(&closed.control);
+    lines.extend(force.map(|(c, e)| format!("u_{{{}}} &= {}", tex(c.q), tex(*e))));
+    let motion = model.coordinates.iter().zip(&closed.accelerations);
+    lines.extend(motion.map(|(c, e)| format!("{} &= {}", tex(c.qddot), tex(*e))));
+    lines
 }
 
 fn entry(row: &SparseRow, column: usize) -> Option<Expr> {
