@@ -3,10 +3,11 @@
 use zwang::equations::{ConstraintRow, Equations, SparseRow};
 use zwang::model::Level;
 use zwang::quantity::with_unit;
-use zwang::{Check, ClosedForm, Equality, Equivalent, Part, closed_form, equivalent, latex_name};
+use zwang::{Check, ClosedForm, Equality, Equivalent, Part, closed_form, equivalent};
 use zwang_expr::Expr;
 
 use crate::article::Block;
+use crate::letters::with_letters;
 use crate::table::{kind_words, verdicts};
 
 /// Largest system whose matrices and equations are written out.
@@ -23,8 +24,10 @@ const MOST_LISTED: usize = 40;
 pub struct Told<'a> {
     /// The model as the user wrote it.
     pub model_text: &'a str,
-    /// What was found about it at the start; none if it has none.
+    /// What was found about it at a state; none if there was none to look at.
     pub check: Option<&'a Check>,
+    /// Whether that state is the start of the model.
+    pub at_start: bool,
     /// Warnings and notes about it, each a sentence.
     pub notes: &'a [String],
     /// The scaled accelerations at the start, as SVG.
@@ -48,6 +51,7 @@ pub fn derivation(equations: &mut Equations, told: &Told) -> Vec<Block> {
     writer.masses();
     writer.constraints(told, &stated, is_one_sided);
     writer.controls();
+    writer.events();
     match &closed {
         Some(closed) => {
             writer.explicit(closed);
@@ -57,7 +61,18 @@ pub fn derivation(equations: &mut Equations, told: &Told) -> Vec<Block> {
         None => writer.implicit(told.geometry.as_ref()),
     }
     writer.other_words(same.as_ref());
-    writer.blocks
+    writer.blocks.into_iter().map(set).collect()
+}
+
+/// A block with the letters of the theory in their own shapes.
+fn set(block: Block) -> Block {
+    let all = |lines: Vec<String>| lines.iter().map(|line| with_letters(line)).collect();
+    match block {
+        Block::Words(text) => Block::Words(with_letters(&text)),
+        Block::Formulas(lines) => Block::Formulas(all(lines)),
+        Block::Beside(groups) => Block::Beside(groups.into_iter().map(|(title, lines)| (title, all(lines))).collect()),
+        block => block,
+    }
 }
 
 /// A row as stated, and its first derivative.
@@ -165,15 +180,15 @@ impl Writer<'_> {
     fn energy(&mut self) {
         let e = self.equations;
         self.section("Lagrangian and momenta");
-        self.words("The kinetic energy $T$, the potential energy $V$, and the Lagrangian $L = T - V$:");
+        self.words("The kinetic energy $\\T$, the potential energy $\\V$, and the Lagrangian $\\L = \\T - \\V$:");
         let (kinetic, potential) = (self.tex(e.kinetic), self.tex(e.potential));
-        self.formulas(vec![format!("T &= {kinetic}"), format!("V &= {potential}")]);
+        self.formulas(vec![format!("\\T &= {kinetic}"), format!("\\V &= {potential}")]);
         if !e.parts.is_empty() {
             self.words("with");
             self.parts(&e.parts.clone());
         }
         if self.n().is_some() {
-            self.words("The momentum of a coordinate is $p_i = \\partial L/\\partial \\dot q_i$:");
+            self.words("The momentum of a coordinate is $p_i = \\partial \\L/\\partial \\dot q_i$:");
             let momentum = e.model.coordinates.iter().zip(&e.momentum);
             let lines = momentum.map(|(c, p)| format!("p_{{{}}} &= {}", self.tex(c.q), self.tex(*p))).collect();
             self.formulas(lines);
@@ -185,34 +200,34 @@ impl Writer<'_> {
         let e = self.equations;
         self.section("Mass matrix and given force");
         self.words(
-            "Lagrange's equations $\\frac{\\mathrm d}{\\mathrm d t}\\frac{\\partial L}{\\partial \\dot q} - \
-             \\frac{\\partial L}{\\partial q} = F$, with the applied force $F$ and the derivative carried out, are those of the \
-             system without its constraints, $M \\ddot q = Q$:",
+            "Lagrange's equations $\\frac{\\mathrm d}{\\mathrm d t}\\frac{\\partial \\L}{\\partial \\dot\\q} - \
+             \\frac{\\partial \\L}{\\partial \\q} = \\F$, with the applied force $\\F$ and the derivative carried out, are those of the \
+             system without its constraints, $\\M \\ddot\\q = \\Q$:",
         );
         self.formulas(vec![
-            "M &= \\frac{\\partial^2 L}{\\partial \\dot q\\,\\partial \\dot q}, \\qquad Q = F + \\frac{\\partial L}{\\partial q} - \
-             \\frac{\\partial^2 L}{\\partial \\dot q\\,\\partial q}\\,\\dot q - \\frac{\\partial^2 L}{\\partial \\dot q\\,\\partial t}"
+            "\\M &= \\frac{\\partial^2 \\L}{\\partial \\dot\\q\\,\\partial \\dot\\q}, \\qquad \\Q = \\F + \\frac{\\partial \\L}{\\partial \\q} - \
+             \\frac{\\partial^2 \\L}{\\partial \\dot\\q\\,\\partial \\q}\\,\\dot\\q - \\frac{\\partial^2 \\L}{\\partial \\dot\\q\\,\\partial t}"
                 .into(),
         ]);
         let Some(n) = self.n() else {
             let n = e.model.n_coordinates();
             let entries = e.mass_matrix.iter().map(Vec::len).sum::<usize>();
             self.words(&format!(
-                "Here $M$ is ${n} \\times {n}$ with {entries} entries that are not zero; the command `zwang equations` prints \
+                "Here $\\M$ is ${n} \\times {n}$ with {entries} entries that are not zero; the command `zwang equations` prints \
                  every one."
             ));
             return;
         };
         let mut lines = Vec::new();
         if e.applied_force.iter().any(|f| *f != Expr::ZERO) && e.applied_force != e.given_force {
-            lines.push(format!("F &= {}", self.column(&e.applied_force)));
+            lines.push(format!("\\F &= {}", self.column(&e.applied_force)));
         }
-        lines.push(format!("M &= {}", self.matrix(&e.mass_matrix, n)));
-        lines.push(format!("Q &= {}", self.column(&e.given_force)));
+        lines.push(format!("\\M &= {}", self.matrix(&e.mass_matrix, n)));
+        lines.push(format!("\\Q &= {}", self.column(&e.given_force)));
         self.formulas(lines);
         if !e.nonideal_force.is_empty() {
             self.words("Constraints that are not ideal exert beside their ideal force, with the multipliers of the latter, the prescribed");
-            self.formulas(vec![format!("C &= {}", self.column(&e.nonideal_force))]);
+            self.formulas(vec![format!("\\C &= {}", self.column(&e.nonideal_force))]);
         }
     }
 
@@ -239,9 +254,10 @@ impl Writer<'_> {
                 "… and {more} more rows of the same kinds, which the command `zwang equations` prints."
             ));
         }
-        self.rows_together("A \\ddot q = b", "A", "b", e.rows.iter());
+        self.rows_together("\\A \\ddot\\q = \\b", "\\A", "\\b", e.rows.iter());
         if let Some(check) = told.check {
-            self.blocks.push(Block::Part("What they say".into()));
+            let place = if told.at_start { "at the start" } else { "at a state on them" };
+            self.blocks.push(Block::Part(format!("What they say {place}")));
             let mut lines = verdicts(check);
             lines.extend(told.notes.iter().cloned());
             self.blocks.push(Block::List(lines));
@@ -255,7 +271,7 @@ impl Writer<'_> {
         self.words(
             "Contacts push only while they are closed, and friction either holds a place or acts against its velocity. The \
              equations below leave their forces out: a closed contact and a place that sticks add their rows to \
-             $A \\ddot q = b$, and a place that slides adds its force to $Q$.",
+             $\\A \\ddot\\q = \\b$, and a place that slides adds its force to $\\Q$.",
         );
         let rows = model.contacts.iter().flat_map(|contact| &contact.rows).take(MOST_ROWS);
         let gap = |row: &zwang::model::Row| {
@@ -267,14 +283,48 @@ impl Writer<'_> {
         };
         let lines = rows.map(gap).collect();
         self.formulas(lines);
+        self.laws_of_contact();
+    }
+
+    /// Restitution and friction, of each place that has some.
+    fn laws_of_contact(&mut self) {
+        let model = &self.equations.model;
+        if !model.contacts.is_empty() {
+            self.words("A contact that closes at a speed opens with its restitution times that speed.");
+        }
         if !model.frictions.is_empty() {
-            let named: Vec<String> =
-                model.only_at_times().into_iter().filter(|what| what.contains("friction")).collect();
-            self.words(&format!(
-                "Coulomb's law holds for the {}: a place sticks while the force along the surface is at most $\\mu$ times the \
-                 normal force, and slides against its velocity with that force otherwise.",
-                named.join(", ")
-            ));
+            self.words(
+                "Coulomb's law: a place sticks while the force along the surface is at most its friction at rest times the \
+                 normal force, and slides otherwise, against its velocity with its sliding friction times the normal force.",
+            );
+        }
+        let number = |e: Expr| format!("${}$", self.tex(e));
+        let friction = |constraint: bool, of: usize| {
+            let law = model.frictions.iter().find(|law| law.constraint == constraint && law.of == of);
+            law.map_or([String::new(), String::new()], |law| [number(law.holding), number(law.sliding)])
+        };
+        let mut rows = Vec::new();
+        for (k, contact) in model.contacts.iter().enumerate() {
+            let [holding, sliding] = friction(false, k);
+            rows.push(vec![named(&contact.name), number(model.restitutions[k]), holding, sliding]);
+        }
+        for law in model.frictions.iter().filter(|law| law.constraint) {
+            let name = named(&model.constraints[law.of].name);
+            rows.push(vec![name, String::new(), number(law.holding), number(law.sliding)]);
+        }
+        let n_all = rows.len();
+        rows.truncate(MOST_LISTED);
+        self.table(["place", "restitution", "friction at rest", "sliding friction"], rows, n_all);
+    }
+
+    fn events(&mut self) {
+        let events = self.equations.model.events();
+        if !events.is_empty() {
+            self.section("Events");
+            self.words(
+                "Where the condition of an event begins to hold a value changes, and the equations go on with it:",
+            );
+            self.blocks.push(Block::List(events.iter().map(|event| format!("`{event}`")).collect()));
         }
     }
 
@@ -340,15 +390,15 @@ impl Writer<'_> {
         }
         self.section("What controls ask for");
         let weighs = e.model.controls.iter().any(|c| !c.weight.is_empty());
-        let measure = if weighs { "by the weights of the model" } else { "in $u^{\\mathsf T} M^{-1} u$" };
+        let measure = if weighs { "by the weights of the model" } else { "in $\\u^{\\mathsf T} \\M^{-1} \\u$" };
         self.words(&format!(
-            "A control asks the motion to satisfy rows of its own, $A_c \\ddot q = b_c$; what lets an error settle is part of \
-             $b_c$. The force $u$ on the driven coordinates is the least one, {measure}, that does it."
+            "A control asks the motion to satisfy rows of its own, $\\A_c \\ddot\\q = \\b_c$; what lets an error settle is part of \
+             $\\b_c$. The force $\\u$ on the driven coordinates is the least one, {measure}, that does it."
         ));
         self.rows_together(
-            "A_c \\ddot q = b_c",
-            "A_c",
-            "b_c",
+            "\\A_c \\ddot\\q = \\b_c",
+            "\\A_c",
+            "\\b_c",
             e.asked.iter().map(|asked| &asked.row).collect::<Vec<_>>().into_iter(),
         );
     }
@@ -373,10 +423,12 @@ impl Writer<'_> {
             let mut lines: Vec<String> =
                 pairs.map(|(c, a)| format!("a_{{{}}} &= {}", self.tex(c.q), self.tex(*a))).collect();
             let gaps = closed.gap.iter();
-            lines.extend(gaps.map(|(k, gap)| format!("e_{{{}}} &= {}", row_tex(&e.rows[*k].name), self.tex(*gap))));
-            let missed = if closed.gap.is_empty() { "" } else { ", which misses them by $e = b - A a$" };
+            // named by their row, as the multipliers are
+            let of_row = |k: usize| self.tex(e.rows[k].lambda).replacen("\\lambda", "e", 1);
+            lines.extend(gaps.map(|(k, gap)| format!("{} &= {}", of_row(*k), self.tex(*gap))));
+            let missed = if closed.gap.is_empty() { "" } else { ", which misses them by $\\e = \\b - \\A \\a$" };
             self.words(&format!(
-                "Without its constraints the system would have the acceleration $a = M^{{-1}} Q${missed}:"
+                "Without its constraints the system would have the acceleration $\\a = \\M^{{-1}} \\Q${missed}:"
             ));
             self.formulas(lines);
         }
@@ -407,43 +459,43 @@ impl Writer<'_> {
                 true => "There are no constraints",
                 false => "While nothing of that holds there are no constraints",
             };
-            return format!("{free}: $\\ddot q = M^{{-1}} Q$.");
+            return format!("{free}: $\\ddot\\q = \\M^{{-1}} \\Q$.");
         }
         if !is_free || closed.free.is_empty() {
             return format!("The acceleration and the forces are the solution of {}.", self.implicit_equations());
         }
         let (nonideal, nearest, of) = match is_ideal {
-            true => ("", ": of all accelerations that satisfy the constraints the one nearest to $a$", ""),
-            false => (" + M^{-1/2} (I - B^{+} B) M^{-1/2} C", "", ", the multipliers of the ideal part"),
+            true => ("", ": of all accelerations that satisfy the constraints the one nearest to $\\a$", ""),
+            false => (" + \\M^{-1/2} (\\I - \\B^{+} \\B) \\M^{-1/2} \\C", "", ", the multipliers of the ideal part"),
         };
         format!(
-            "With $B = A M^{{-1/2}}$ and its generalized inverse $B^{{+}}$ the acceleration is \
-             $\\ddot q = a + M^{{-1/2}} B^{{+}} (b - A a){nonideal}${nearest}. On independent rows \
-             $M^{{-1/2}} B^{{+}} = M^{{-1}} A^{{\\mathsf T}} S^{{-1}}$ with $S = A M^{{-1}} A^{{\\mathsf T}}$, and \
-             $\\lambda = S^{{-1}} e${of}."
+            "With $\\B = \\A \\M^{{-1/2}}$ and its generalized inverse $\\B^{{+}}$ the acceleration is \
+             $\\ddot\\q = \\a + \\M^{{-1/2}} \\B^{{+}} (\\b - \\A \\a){nonideal}${nearest}. On independent rows \
+             $\\M^{{-1/2}} \\B^{{+}} = \\M^{{-1}} \\A^{{\\mathsf T}} \\S^{{-1}}$ with $\\S = \\A \\M^{{-1}} \\A^{{\\mathsf T}}$, and \
+             $\\lambda = \\S^{{-1}} \\e${of}."
         )
     }
 
     /// M q̈ = Q + …, with the rows that go with it, each as a formula inside words.
     fn implicit_equations(&self) -> String {
         let e = self.equations;
-        let mut right = String::from("Q");
+        let mut right = String::from("\\Q");
         let mut rows = Vec::new();
         if !e.nonideal_force.is_empty() {
-            right.push_str(" + C");
+            right.push_str(" + \\C");
         }
         if !e.rows.is_empty() {
-            right.push_str(" + A^{\\mathsf T} \\lambda");
-            rows.push("$A \\ddot q = b$");
+            right.push_str(" + \\A^{\\mathsf T} \\lambda");
+            rows.push("$\\A \\ddot\\q = \\b$");
         }
         if !e.asked.is_empty() {
-            right.push_str(" + u");
-            rows.push("$A_c \\ddot q = b_c$");
+            right.push_str(" + \\u");
+            rows.push("$\\A_c \\ddot\\q = \\b_c$");
         }
         let limits = e.model.controls.iter().any(|c| !c.limit.is_empty());
-        let limits = if limits { " while $u$ is within its limits" } else { "" };
+        let limits = if limits { " while $\\u$ is within its limits" } else { "" };
         let rows: String = rows.iter().map(|row| format!(" and {row}")).collect();
-        format!("$M \\ddot q = {right}${rows}{limits}")
+        format!("$\\M \\ddot\\q = {right}${rows}{limits}")
     }
 
     /// The parts by what they are.
@@ -469,12 +521,12 @@ impl Writer<'_> {
         let (ideal, nonideal) = (each("Q^{c}", &closed.constraint_force), each("Q^{n}", &closed.nonideal_force));
         let control = each("u", &closed.control);
         self.announced(
-            "The constraints act with the force $Q^{c} = A^{\\mathsf T} \\lambda$, which does no work on virtual displacements:",
+            "The constraints act with the force $\\Q^{c} = \\A^{\\mathsf T} \\lambda$, which does no work on virtual displacements:",
             ideal,
         );
         self.announced(
-            "Of the prescribed $C$ only the part acts that the constraints leave free, \
-             $Q^{n} = M^{1/2} (I - B^{+} B) M^{-1/2} C$:",
+            "Of the prescribed $\\C$ only the part acts that the constraints leave free, \
+             $\\Q^{n} = \\M^{1/2} (\\I - \\B^{+} \\B) \\M^{-1/2} \\C$:",
             nonideal,
         );
         if !control.is_empty() {
@@ -488,11 +540,14 @@ impl Writer<'_> {
             let (words, product) = match e.nonideal_force.is_empty() && e.asked.is_empty() {
                 true => (
                     "The Gaussian at the actual acceleration, which no other that satisfies the constraints can make smaller:",
-                    " = e^{\\mathsf T} \\lambda",
+                    " = \\e^{\\mathsf T} \\lambda",
                 ),
                 false => ("The Gaussian at the actual acceleration:", ""),
             };
-            let line = format!("G &= (\\ddot q - a)^{{\\mathsf T}} M (\\ddot q - a){product} = {}", self.tex(gaussian));
+            let line = format!(
+                "\\G &= (\\ddot\\q - \\a)^{{\\mathsf T}} \\M (\\ddot\\q - \\a){product} = {}",
+                self.tex(gaussian)
+            );
             self.announced(words, vec![line]);
         }
     }
@@ -506,15 +561,15 @@ impl Writer<'_> {
         if let Some(projections) = &closed.projections {
             let (words, names) = match projections.scaled {
                 true => (
-                    "In scaled accelerations $M^{1/2} \\ddot q$ the constraints fix one part and leave another to the given \
-                     force: $P = B^{+} B$ projects onto the first, $N = I - B^{+} B$ onto the second, at a right angle to it.",
-                    ["P", "N"],
+                    "In scaled accelerations $\\M^{1/2} \\ddot\\q$ the constraints fix one part and leave another to the given \
+                     force: $\\P = \\B^{+} \\B$ projects onto the first, $\\N = \\I - \\B^{+} \\B$ onto the second, at a right angle to it.",
+                    ["\\P", "\\N"],
                 ),
                 false => (
                     "The constraints fix one part of the acceleration and leave another to the given force. \
-                     $M^{-1/2} P M^{1/2} = M^{-1} A^{\\mathsf T} S^{-1} A$ projects onto the first, with $P = B^{+} B$, and \
-                     $M^{-1/2} N M^{1/2}$ onto the second, at a right angle in the metric of $M$.",
-                    ["M^{-1/2} P M^{1/2}", "M^{-1/2} N M^{1/2}"],
+                     $\\M^{-1/2} \\P \\M^{1/2} = \\M^{-1} \\A^{\\mathsf T} \\S^{-1} \\A$ projects onto the first, with $\\P = \\B^{+} \\B$, and \
+                     $\\M^{-1/2} \\N \\M^{1/2}$ onto the second, at a right angle in the metric of $\\M$.",
+                    ["\\M^{-1/2} \\P \\M^{1/2}", "\\M^{-1/2} \\N \\M^{1/2}"],
                 ),
             };
             self.words(words);
@@ -551,7 +606,7 @@ impl Writer<'_> {
         first.extend(rows.clone());
         let mut groups = vec![("Lagrange's equations of the first kind".to_string(), first)];
         if let Some(constraint) = same.constraint {
-            let mut gauss = vec![format!("\\min_{{\\ddot q}}\\; G &= {}", self.tex(constraint))];
+            let mut gauss = vec![format!("\\min_{{\\ddot\\q}}\\; \\G &= {}", self.tex(constraint))];
             gauss.extend(rows.iter().enumerate().map(|(k, row)| {
                 let (left, right) = row.split_once(" &= ").unwrap_or((row, "0"));
                 format!("{} &{left} = {right}", if k == 0 { "\\text{subject to}\\;" } else { "" })
@@ -572,7 +627,7 @@ impl Writer<'_> {
         self.words(
             "These give the same acceleration. Lagrange's equations of the first kind keep the multipliers as unknowns; Gauss's \
              principle asks for the least departure from the motion without constraints; Gibbs and Appell's equations are \
-             $\\partial \\mathcal S/\\partial \\ddot q_i = \\Pi_i$ with $\\mathcal S = \\tfrac12\\, \\ddot q^{\\mathsf T} M \\ddot q$, once \
+             $\\partial \\mathcal S/\\partial \\ddot q_i = \\Pi_i$ with $\\mathcal S = \\tfrac12\\, \\ddot\\q^{\\mathsf T} \\M \\ddot\\q$, once \
              the constraints are solved for some of the accelerations.",
         );
         self.blocks.push(Block::Beside(groups));
@@ -624,14 +679,6 @@ fn named(name: &str) -> String {
 fn described(description: &Option<String>) -> String {
     let text = description.as_deref().unwrap_or_default();
     text.replace('\\', "\\\\").replace('$', "\\$").replace('`', "\\`")
-}
-
-/// The name of a row as an index.
-fn row_tex(name: &str) -> String {
-    match name.chars().count() {
-        1 => latex_name(name),
-        _ => format!("\\text{{{}}}", name.replace('_', "\\_")),
-    }
 }
 
 fn capital(words: &str) -> String {

@@ -14,7 +14,7 @@ const HEAD: &str = r"\documentclass[11pt,a4paper]{article}
 \setlength{\parindent}{0pt}
 \setlength{\parskip}{0.6em}
 \setlength{\LTleft}{0pt}
-\setlength{\LTpre}{0.4em}
+\setlength{\LTpre}{1em}
 \setlength{\LTpost}{0.4em}
 \sloppy
 % a formula that is wider than its part of the page is made smaller
@@ -110,7 +110,11 @@ fn words(written: &str) -> String {
 fn code(written: &str) -> String {
     let line = |line: &str| match line.trim_end() {
         "" => "\\mbox{}".to_string(),
-        line => text(line).replace("  ", "~~"),
+        line => {
+            // a line may also be broken inside a long formula
+            let parts: Vec<String> = line.split_inclusive(['*', '+', '/', '(', ',']).map(text).collect();
+            parts.join("\\allowbreak{}").replace("  ", "~~")
+        }
     };
     let lines: Vec<String> = written.trim_end().lines().map(line).collect();
     format!("{{\\small\\ttfamily\\raggedright\\setlength{{\\parskip}}{{0pt}}\n{}\n\\par}}\n", lines.join("\\\\\n"))
