@@ -1,7 +1,7 @@
 //! Documents as LaTeX that compiles as it is.
 
 use super::tikz::tikz;
-use super::{Article, Block, Run, runs, sides};
+use super::{Article, Block, Run, is_aligned, runs, sides};
 use crate::formula::{broken, readable, width};
 
 const HEAD: &str = r"\documentclass[11pt,a4paper]{article}
@@ -27,9 +27,6 @@ const WIDEST: usize = 60;
 
 /// Rows of formulas with more symbols than this may be wider than the page.
 const WIDE: usize = 44;
-
-/// Symbols that may stand left of where formulas are aligned.
-const LONGEST_LEFT: usize = 16;
 
 /// How wide a symbol is at most, as a part of the page.
 const WIDTH_OF_SYMBOL: f64 = 0.018;
@@ -74,8 +71,7 @@ fn written(block: &Block) -> String {
 
 fn formulas(lines: &[String]) -> String {
     let lines: Vec<_> = lines.iter().map(|line| readable(line)).collect();
-    // one long left side would push all the rest off the page
-    let is_aligned = lines.iter().all(|line| sides(line).0.is_none_or(|left| width(left) <= LONGEST_LEFT));
+    let is_aligned = is_aligned(&lines);
     let lefts = lines.iter().filter_map(|line| sides(line).0.filter(|_| is_aligned).map(width));
     let room = 0.96 - WIDTH_OF_SYMBOL * lefts.max().unwrap_or(0) as f64;
     let rows: Vec<String> = lines.iter().flat_map(|line| formula_rows(line, is_aligned, room)).collect();
