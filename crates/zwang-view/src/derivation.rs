@@ -7,7 +7,7 @@ use zwang::{Check, ClosedForm, Equality, Equivalent, Part, closed_form, equivale
 use zwang_expr::Expr;
 
 use crate::article::Block;
-use crate::letters::with_letters;
+use crate::letters::{with_formulas, with_letters};
 use crate::table::{kind_words, verdicts};
 
 /// Largest system whose matrices and equations are written out.
@@ -502,7 +502,7 @@ impl Writer<'_> {
     fn parts(&mut self, parts: &[Part]) {
         for group in parts.chunk_by(|one, next| one.meaning == next.meaning) {
             let lines = group.iter().map(|p| format!("{} &= {}", self.tex(p.symbol), self.tex(p.value))).collect();
-            self.words(&format!("{}:", capital(&group[0].meaning)));
+            self.words(&format!("{}:", capital(&with_formulas(&group[0].meaning))));
             self.formulas(lines);
         }
     }
