@@ -67,11 +67,21 @@ impl Writer<'_> {
     fn at_times(&mut self) {
         let model = &self.equations.model;
         self.section("What holds only at times");
-        self.words(
-            "Contacts push only while they are closed, and friction either holds a place or acts against its velocity. The \
-             equations below leave their forces out: a closed contact and a place that sticks add their rows to \
-             $\\A \\ddot\\q = \\b$, and a place that slides adds its force to $\\Q$.",
-        );
+        let (law, rows) = match (model.contacts.is_empty(), model.frictions.is_empty()) {
+            (false, true) => {
+                ("A contact pushes only while it is closed", "a closed contact adds its row to $\\A \\ddot\\q = \\b$")
+            }
+            (true, _) => (
+                "Friction either holds a place or acts against its velocity",
+                "a place that sticks adds its rows to $\\A \\ddot\\q = \\b$, and one that slides its force to $\\Q$",
+            ),
+            (false, false) => (
+                "A contact pushes only while it is closed, and friction either holds a place or acts against its velocity",
+                "a closed contact and a place that sticks add their rows to $\\A \\ddot\\q = \\b$, and a place that slides adds \
+                 its force to $\\Q$",
+            ),
+        };
+        self.words(&format!("{law}. The equations below leave these forces out: {rows}."));
         let rows = model.contacts.iter().flat_map(|contact| &contact.rows).take(MOST_ROWS);
         let gap = |row: &zwang::model::Row| {
             let lambda = self.tex(row.lambda);
