@@ -20,7 +20,7 @@ pub fn equations_text(equations: &mut Equations) -> String {
     let mut always = equations.always();
     let equations = &mut always.as_mut().unwrap_or(equations).printed();
     let closed = closed_form(equations);
-    let mut text = Text::new(equations, closed.as_ref());
+    let mut text = Text::new(equations, closed.as_ref().ok());
     let title = if equations.model.title.is_empty() { "Equations of motion" } else { &equations.model.title };
     text.out = format!("# {title}\n");
     if !times.is_empty() {
@@ -41,8 +41,8 @@ pub fn equations_text(equations: &mut Equations) -> String {
     text.line("L", equations.lagrangian);
     text.given();
     match &closed {
-        Some(closed) => text.explicit(closed),
-        None => text.implicit(),
+        Ok(closed) => text.explicit(closed),
+        Err(why) => text.implicit(why),
     }
     text.out
 }
@@ -227,9 +227,18 @@ impl<'a> Text<'a> {
             self.line("G", gaussian);
         }
         self.projections(closed);
+        self.missing(closed);
         self.heading("explicit equations of motion");
         for (k, e) in closed.accelerations.iter().enumerate() {
             self.line(&format!("{}''", self.names[k]), *e);
+        }
+    }
+
+    /// What is not printed, and why.
+    fn missing(&mut self, closed: &ClosedForm) {
+        for missing in closed.missing().chunk_by(|one, next| one.1 == next.1) {
+            let names: Vec<&str> = missing.iter().map(|(name, _)| *name).collect();
+            self.out.push_str(&format!("\n# not here: {} ({})\n", names.join(", "), missing[0].1));
         }
     }
 
@@ -259,13 +268,17 @@ impl<'a> Text<'a> {
     }
 
     /// M q̈ = Q + Aᵀλ where no closed form is to be had.
-    fn implicit(&mut self) {
+    fn implicit(&mut self, why: &str) {
         let equations = self.equations;
         let model = &equations.model;
-        self.out.push_str(match equations.asked.is_empty() {
-            true => "\n# equations of motion M q'' = Q + A^T lambda\n# (no closed form: M is singular everywhere, the system is large, or no state was found to look at)\n",
-            false => "\n# equations of motion M q'' = Q + u + A^T lambda with the least u = control(...) on the driven coordinates\n",
-        });
+        let control = match equations.asked.is_empty() {
+            true => ["", ""],
+            false => [" + u", " with the least u = control(...) on the driven coordinates"],
+        };
+        self.out.push_str(&format!(
+            "\n# equations of motion M q'' = Q{} + A^T lambda{}\n# (no closed form: {why})\n",
+            control[0], control[1]
+        ));
         let driven = if equations.asked.is_empty() { Vec::new() } else { model.driven() };
         for (i, row) in equations.mass_matrix.iter().enumerate().take(200) {
             let term = |(j, m): &(usize, Expr)| format!("({})*{}''", self.formula(*m), model.coordinates[*j].name);
@@ -331,7 +344,7 @@ fn latex_lines(equations: &mut Equations) -> Vec<String> {
             lines.push(format!("\\C &= {}", bmatrix(n, 1, |i, _| tex(equations.nonideal_force[i]))));
         }
     }
-    let Some(closed) = closed else {
+    let Ok(closed) = closed else {
         let (u, asked) = match equations.asked.is_empty() {
             true => ("", ""),
             false => (" + \\u", ", \\qquad \\A_c \\ddot\\q = \\b_c"),

@@ -44,7 +44,7 @@ pub fn derivation(equations: &mut Equations, told: &Told) -> Vec<Block> {
     let equations = &mut always.as_mut().unwrap_or(equations).printed();
     let stated = stated_rows(equations);
     let closed = closed_form(equations);
-    let free = closed.as_ref().map_or(&[][..], |closed| &closed.free);
+    let free = closed.as_ref().map_or(&[][..], |closed| &closed.free[..]);
     let is_small = equations.model.n_coordinates() <= MOST_COORDINATES && equations.rows.len() <= MOST_ROWS;
     let same = if is_small { equivalent(equations, free) } else { None };
     let mut writer = Writer { equations, blocks: Vec::new() };
@@ -55,12 +55,12 @@ pub fn derivation(equations: &mut Equations, told: &Told) -> Vec<Block> {
     writer.controls();
     writer.events();
     match &closed {
-        Some(closed) => {
+        Ok(closed) => {
             writer.explicit(closed);
             writer.forces(closed);
             writer.geometry(closed, told.geometry.as_ref());
         }
-        None => writer.implicit(told.geometry.as_ref()),
+        Err(why) => writer.implicit(why, told.geometry.as_ref()),
     }
     writer.other_words(same.as_ref());
     writer.blocks.into_iter().map(set).collect()

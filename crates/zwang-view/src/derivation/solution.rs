@@ -189,12 +189,12 @@ impl Writer<'_> {
     }
 
     /// M q̈ = Q + Aᵀλ where there is no closed form.
-    pub(super) fn implicit(&mut self, drawing: Option<&String>) {
+    pub(super) fn implicit(&mut self, why: &str, drawing: Option<&String>) {
         self.section("Equations of motion");
         let equations = self.implicit_equations();
         self.words(&format!(
-            "No closed form is written for this system: it is large, its mass matrix is singular, or its controls drive only \
-             some coordinates, or within limits. The acceleration is found at every state from {equations}."
+            "No closed form is written for this system: {}. The acceleration is found at every state from {equations}.",
+            with_formulas(why)
         ));
         if let Some(svg) = drawing {
             let caption = "Scaled accelerations at the start, and the constraints' part of them.";
