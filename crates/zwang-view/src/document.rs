@@ -198,18 +198,29 @@ impl<'a> Text<'a> {
             }
         }
         if !closed.multipliers.is_empty() {
+            let here =
+                if closed.needs_values { " for the values of the parameters, to which all this is bound," } else { "" };
             let left_out = match equations.rows.len() - closed.multipliers.len() {
                 0 => String::new(),
-                1 => " (one row repeats others and is left out)".to_string(),
-                n => format!(" ({n} rows repeat others and are left out)"),
+                1 => format!(" (one row repeats others{here} and is left out)"),
+                n => format!(" ({n} rows repeat others{here} and are left out)"),
             };
             self.heading(&format!("multipliers, with which the constraint force is A^T lambda{left_out}"));
             for (k, lambda) in &closed.multipliers {
                 self.line(&format!("lambda({})", equations.rows[*k].name), *lambda);
             }
         }
-        self.vector("Qc", "constraint force Qc = A^T lambda", &closed.constraint_force);
-        self.vector("Qn", "nonideal part of the constraint force", &closed.nonideal_force);
+        match closed.nonideal_force.is_empty() {
+            true => self.vector("Qc", "constraint force Qc = A^T lambda", &closed.constraint_force),
+            false => {
+                self.vector(
+                    "Qi",
+                    "constraint force Qc = Qi + Qn, its ideal part Qi = A^T lambda",
+                    &closed.constraint_force,
+                );
+                self.vector("Qn", "its nonideal part Qn", &closed.nonideal_force);
+            }
+        }
         if !closed.control.is_empty() {
             let limits = self.equations.model.controls.iter().any(|c| !c.limit.is_empty());
             self.heading(if limits { "control force, while it is within its limits" } else { "control force" });
