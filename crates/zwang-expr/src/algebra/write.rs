@@ -42,7 +42,7 @@ impl Field {
             return Some(Expr::ZERO);
         }
         let joint = self.joint(graph, &f)?;
-        let others = [self.apart(graph, &f), self.with_whole_part(graph, &f)];
+        let others = [self.apart(graph, &f), self.with_whole_part(graph, &f), self.with_roots_apart(graph, &f)];
         let shortest =
             others.into_iter().flatten().fold(joint, |best, other| if other.0 < best.0 { other } else { best });
         Some(shortest.1)
@@ -76,6 +76,27 @@ impl Field {
             }
         }
         best
+    }
+
+    /// The terms with a root √u and those without, each over its own powers of u; none if u does not stand below.
+    fn with_roots_apart(&mut self, graph: &mut Graph, f: &Fraction) -> Option<(u64, Expr)> {
+        let is_below = |k: &usize| {
+            let square = self.atoms[*k].square.as_ref().filter(|_| self.is_root(*k));
+            square.is_some_and(|u| f.below.iter().any(|(factor, _)| factor == u))
+        };
+        let k = f.above.indeterminates().into_iter().find(is_below)?;
+        let mut sum = Expr::ZERO;
+        for is_odd in [false, true] {
+            let terms = f.above.terms().iter().filter(|(m, _)| (m.exponent(k) % 2 == 1) == is_odd).cloned().collect();
+            let above = Polynomial::from_terms(terms);
+            if above.is_zero() {
+                return None;
+            }
+            let part = self.cancelled(above, f.below.clone())?;
+            let part = self.write_fraction(graph, &part)?;
+            sum = graph.add(sum, part);
+        }
+        Some((self.cost(graph, sum), sum))
     }
 
     /// One product over another.

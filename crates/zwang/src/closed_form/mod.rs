@@ -2,6 +2,7 @@
 
 mod driven;
 mod elimination;
+mod gaussian;
 mod named;
 mod on_constraints;
 mod plain;
@@ -14,6 +15,7 @@ use crate::equations::{Equations, SparseRow};
 use crate::model::Control;
 use crate::random::scattered;
 pub(crate) use elimination::{Mass, cramer};
+use gaussian::gaussian;
 pub(crate) use recorder::{Label, Recorder, expanded};
 
 /// Above this many coordinates or independent rows formulas are of no use to a reader.
@@ -128,7 +130,8 @@ impl ClosedForm {
 pub fn closed_form(equations: &mut Equations) -> Option<ClosedForm> {
     let Some(problem) = Problem::of(equations) else { return driven::driven(equations) };
     let plain = plain::motion(equations, &problem);
-    let is_short = plain.as_ref().is_some_and(|form| form.formulas().iter().all(|e| cost_in(equations, e) <= SHORT));
+    let cost = |e: &Expr| equations.model.graph.cost(*e);
+    let is_short = plain.as_ref().is_some_and(|form| form.formulas().iter().all(|e| cost(e) <= SHORT));
     let named = if is_short { None } else { named::named(equations, &problem) };
     let shorter_by_parts = match (&plain, &named) {
         (Some(plain), Some(named)) => named.cost(&equations.model.graph) <= plain.cost(&equations.model.graph),
@@ -144,10 +147,6 @@ pub fn closed_form(equations: &mut Equations) -> Option<ClosedForm> {
         _ => named?,
     };
     Some(with_shared(equations, form))
-}
-
-fn cost_in(equations: &Equations, e: &Expr) -> u64 {
-    equations.model.graph.cost(*e)
 }
 
 /// The form with the parts of the equations that it uses.
