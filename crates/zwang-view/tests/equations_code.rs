@@ -171,7 +171,8 @@ fn quantities(check: &mut Check, state: &State) -> Option<HashMap<&'static str, 
         ("lambda", found.lambda.clone()),
     ]);
     // formulas hold while no force is at its limit, and say so
-    if !found.saturated.is_empty() {
+    let is_saturated = !found.saturated.is_empty();
+    if is_saturated {
         all.retain(|name, _| !["accelerations", "control_force"].contains(name));
     }
     // the shortest of many multipliers is not the one that formulas give
@@ -184,7 +185,9 @@ fn quantities(check: &mut Check, state: &State) -> Option<HashMap<&'static str, 
     }
     let Found { unconstrained_acceleration, gaussian, singular_mass: false, .. } = found else { return Some(all) };
     all.insert("unconstrained_acceleration", unconstrained_acceleration);
-    all.insert("gaussian", vec![gaussian]);
+    if !is_saturated {
+        all.insert("gaussian", vec![gaussian]);
+    }
     Some(all)
 }
 

@@ -2,6 +2,7 @@
 
 mod driven;
 mod elimination;
+mod gaussian;
 mod named;
 mod on_constraints;
 mod plain;
@@ -14,6 +15,7 @@ use crate::equations::{Equations, SparseRow};
 use crate::model::Control;
 use crate::random::scattered;
 pub(crate) use elimination::{Mass, cramer};
+use gaussian::gaussian;
 pub(crate) use recorder::{Label, Recorder, expanded};
 
 /// Above this many coordinates or independent rows formulas are of no use to a reader.
