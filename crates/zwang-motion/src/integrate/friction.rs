@@ -157,7 +157,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         self.mind_slow(before).map_err(Outcome::Failed)
     }
 
-    /// Says how long slips that set out in space follow their acceleration.
+    /// Says which slips in space follow their acceleration, and how fast they may be.
     ///
     /// A slip s turns towards the direction in which it is pulled at the rate a/|s|, where a is what friction alone does to it.
     /// While that is fast beside the run, of length T, it lags behind by |s|ω/a, if the pull turns with ω, and leaving that out
@@ -171,10 +171,29 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
             if !is_spatial || !matches!(flow.modes.grips[k], Grip::Slides(_)) {
                 continue;
             }
-            flow.modes.slow[k] = if flow.follows(k, before.slow[k])? { before.slow[k] } else { 0.0 };
-            if flow.modes.sets_out[k] {
-                let force = friction_force(flow, k);
-                flow.modes.slow[k] = part * force * flow.compliance(k)?;
+            let force = friction_force(flow, k);
+            let slowest = f64::max(part * force * flow.compliance(k)?, flow.tolerated_slip(k));
+            flow.modes.slowest[k] = slowest;
+            let goes_on = before.slow[k] > 0.0 && flow.follows(k, before.slow[k])?;
+            flow.modes.slow[k] = match flow.modes.sets_out[k] {
+                true => slowest,
+                false if goes_on => before.slow[k],
+                false => 0.0,
+            };
+        }
+        Ok(())
+    }
+
+    /// Slips in space that go on are watched from where they go now: where one stops, or turns by more than a right angle, its mode
+    /// ends.
+    pub(super) fn mind_directions(&mut self) -> Result<(), MotionError> {
+        let flow = &mut self.flow;
+        flow.place(self.t, &self.y);
+        for k in flow.spatial_slips() {
+            let (slip, still) = (flow.slip(k)?, flow.rate_noise(&flow.modes.frictions[k].slip));
+            let speed = length(&slip);
+            if speed > still {
+                flow.modes.directions[k] = slip.iter().map(|s| s / speed).collect();
             }
         }
         Ok(())
@@ -187,14 +206,35 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         Ok(self.fast_slips(t, FAR, true)?.is_some())
     }
 
-    /// Slips that are fast enough no longer follow their acceleration; the motion starts afresh then.
-    pub(super) fn mind_fast_slips(&mut self) -> Result<(), MotionError> {
-        let Some(k) = self.fast_slips(self.t, 1.0, false)? else { return Ok(()) };
+    /// Slips that are fast enough no longer follow their acceleration, and those that have become slow and go where it leads begin
+    /// to; the motion starts afresh then.
+    pub(super) fn mind_pace_of_slips(&mut self) -> Result<(), MotionError> {
+        let changed = match self.fast_slips(self.t, 1.0, false)? {
+            Some(k) => Some((k, 0.0)),
+            None => self.fading_slip()?,
+        };
+        let Some((k, slow)) = changed else { return Ok(()) };
         self.make_dense()?;
-        self.flow.modes.slow[k] = 0.0;
+        self.flow.modes.slow[k] = slow;
         self.restart()?;
         self.restarted = true;
         Ok(())
+    }
+
+    /// A slip in space that has become slow, and up to where it follows its acceleration then. Its direction turns ever faster as it
+    /// ends, which no steps can follow to the end, and need not where it has turned already.
+    fn fading_slip(&mut self) -> Result<Option<(usize, f64)>, MotionError> {
+        /// Between the two bounds a slip does as it did.
+        const APART: f64 = 2.0;
+        self.flow.place(self.t, &self.y);
+        for k in self.flow.spatial_slips() {
+            let slowest = self.flow.modes.slowest[k];
+            let is_slow = APART * length(&self.flow.slip(k)?) < slowest;
+            if is_slow && self.flow.follows(k, slowest)? {
+                return Ok(Some((k, slowest)));
+            }
+        }
+        Ok(None)
     }
 
     /// A slip that is slow by its mode, but faster than so many times its bound.
@@ -561,12 +601,14 @@ fn setting_out<D: Dynamics + ?Sized>(flow: &Flow<D>, k: usize, sense: f64) -> (f
     parts.fold((0.0, f64::MIN_POSITIVE), |(sum, top), ((w, terms), d)| (sum + d * w, top.max(terms)))
 }
 
-/// Whether the slip of friction k is no more than rounding.
+/// Whether the slip of friction k is no more than rounding, or than the tolerance in space, where steps follow it no further down.
 fn has_stopped<D: Dynamics + ?Sized>(flow: &mut Flow<D>, k: usize) -> Result<bool, MotionError> {
     /// Where sliding ends the slip has gone beyond zero by its noise, and not much further.
     const STOPPED: f64 = 100.0;
     let speed = length(&flow.slip(k)?);
-    Ok(speed <= STOPPED * flow.rate_noise(&flow.modes.frictions[k].slip))
+    let slip = &flow.modes.frictions[k].slip;
+    let error = if slip.len() > 1 { flow.tolerated_slip(k) } else { 0.0 };
+    Ok(speed <= error.max(STOPPED * flow.rate_noise(slip)))
 }
 
 /// The force of friction k.

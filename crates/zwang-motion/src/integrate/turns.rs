@@ -58,7 +58,7 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
         floors.fill(TOUCHING * top);
         for (c, contact) in self.modes.contacts.iter().enumerate().filter(|(c, _)| !self.modes.closed[*c]) {
             shapes[c] = gaps[contact.row];
-            floors[c] = self.modes.depth * self.row_size(contact.row, &self.q_size);
+            floors[c] = self.modes.tolerance * self.row_size(contact.row, &self.q_size);
         }
         for (k, friction) in self.modes.frictions.iter().enumerate() {
             if matches!(self.modes.grips[k], Grip::Slides(_)) {

@@ -57,26 +57,35 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
         })
     }
 
-    /// Whether friction k, which slides no faster than this, still goes where its acceleration leads. After a blow it does not:
-    /// then it keeps the direction of its slip.
+    /// Whether friction k, which slides no faster than this, goes where its acceleration leads, within the tolerance. After a blow
+    /// it may not: then it keeps the direction of its slip.
     pub(crate) fn follows(&mut self, k: usize, slow: f64) -> Result<bool, MotionError> {
-        /// The cosine of the angle between the two that counts as none: 1e-3.
-        const ALONG: f64 = 1.0 - 5e-7;
-        if slow == 0.0 {
-            return Ok(false);
-        }
         let slip = self.slip(k)?;
         let (speed, still) = (super::length(&slip), self.rate_noise(&self.modes.frictions[k].slip));
         let kept = std::mem::replace(&mut self.modes.slow[k], slow);
         let done = self.settle_directions(&[k], false);
         self.modes.slow[k] = kept;
-        done?;
-        let along: f64 = slip.iter().zip(&self.modes.directions[k]).map(|(s, d)| s * d).sum();
-        let follows = speed <= still || along > ALONG * speed;
-        if !follows {
+        let d = &self.modes.directions[k];
+        let along: f64 = slip.iter().zip(d).map(|(s, d)| s * d).sum();
+        let across = super::length(&slip.iter().zip(d).map(|(s, d)| s - along * d).collect::<Vec<f64>>());
+        let follows = done.is_ok() && (speed <= still || (along > 0.0 && across <= self.tolerated_slip(k)));
+        if !follows && speed > 0.0 {
             self.modes.directions[k] = slip.iter().map(|s| s / speed).collect();
         }
         Ok(follows)
+    }
+
+    /// A slip of friction k that is no more than the tolerance of the run.
+    pub(crate) fn tolerated_slip(&self, k: usize) -> f64 {
+        let sizes = self.modes.frictions[k].slip.iter().map(|&row| self.row_size(row, &self.v_size));
+        self.modes.tolerance * sizes.fold(0.0, f64::max)
+    }
+
+    /// Frictions in space that slide along their slip.
+    pub(crate) fn spatial_slips(&self) -> Vec<usize> {
+        let modes = &self.modes;
+        let slides = |k: &usize| matches!(modes.grips[*k], Grip::Slides(_)) && modes.slow[*k] == 0.0;
+        (0..modes.frictions.len()).filter(|&k| modes.frictions[k].slip.len() > 1).filter(slides).collect()
     }
 
     /// s of friction k here.
