@@ -547,7 +547,7 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         self.measure(true);
         self.h = match self.plan.step {
             Some(h) if self.method.is_fixed_step() => h,
-            _ => self.first_step(&rate)?,
+            _ => self.first_step(&rate)?.min(self.slips_last()?),
         };
         if self.method.is_fixed_step() {
             // steps of one length that end at the end

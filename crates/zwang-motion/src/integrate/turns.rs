@@ -91,7 +91,7 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
                 };
                 let is_sided = friction.contact.is_none() && friction.single().is_some();
                 let side = if is_sided { self.modes.presses[k] * pushes[0] } else { 1.0 };
-                Ok((along + self.rate_noise(&friction.slip), side + self.modes.no_push))
+                Ok((along + self.rate_noise(&friction.slip) + self.modes.behind[k], side + self.modes.no_push))
             }
         }
     }

@@ -57,22 +57,47 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
         })
     }
 
-    /// Whether friction k, which slides no faster than this, goes where its acceleration leads, within the tolerance. After a blow
-    /// it may not: then it keeps the direction of its slip.
-    pub(crate) fn follows(&mut self, k: usize, slow: f64) -> Result<bool, MotionError> {
+    /// Lets slips follow their accelerations up to these speeds, if all of them go where those lead, within the tolerance. After a
+    /// blow they may not: then they keep the directions of their slips.
+    pub(crate) fn follow(&mut self, slips: &[(usize, f64)]) -> Result<bool, MotionError> {
+        for &(k, slow) in slips {
+            if let Some(d) = self.slip_direction(k)? {
+                self.modes.directions[k] = d;
+            }
+            self.modes.slow[k] = slow;
+            self.modes.bases[k] = self.modes.directions[k].clone();
+        }
+        let mut follows = !slips.is_empty() && self.evaluate().is_ok();
+        for &(k, _) in slips {
+            follows = follows && self.goes_along(k)?;
+        }
+        for &(k, _) in slips {
+            if follows {
+                self.modes.bases[k] = self.modes.directions[k].clone();
+            } else {
+                self.modes.slow[k] = 0.0;
+                self.modes.directions[k] = self.modes.bases[k].clone();
+            }
+        }
+        Ok(follows)
+    }
+
+    /// Whether friction k slides in its direction, within the tolerance.
+    fn goes_along(&mut self, k: usize) -> Result<bool, MotionError> {
         let slip = self.slip(k)?;
-        let (speed, still) = (super::length(&slip), self.rate_noise(&self.modes.frictions[k].slip));
-        let kept = std::mem::replace(&mut self.modes.slow[k], slow);
-        let done = self.settle_directions(&[k], false);
-        self.modes.slow[k] = kept;
         let d = &self.modes.directions[k];
         let along: f64 = slip.iter().zip(d).map(|(s, d)| s * d).sum();
         let across = super::length(&slip.iter().zip(d).map(|(s, d)| s - along * d).collect::<Vec<f64>>());
-        let follows = done.is_ok() && (speed <= still || (along > 0.0 && across <= self.tolerated_slip(k)));
-        if !follows && speed > 0.0 {
-            self.modes.directions[k] = slip.iter().map(|s| s / speed).collect();
-        }
-        Ok(follows)
+        let is_still = super::length(&slip) <= self.rate_noise(&self.modes.frictions[k].slip);
+        Ok(is_still || (along > 0.0 && across <= self.tolerated_slip(k)))
+    }
+
+    /// The direction of the slip of friction k, unless it is rounding.
+    pub(crate) fn slip_direction(&mut self, k: usize) -> Result<Option<Vec<f64>>, MotionError> {
+        let slip = self.slip(k)?;
+        let speed = super::length(&slip);
+        let is_still = speed <= self.rate_noise(&self.modes.frictions[k].slip);
+        Ok((!is_still).then(|| slip.iter().map(|s| s / speed).collect()))
     }
 
     /// A slip of friction k that is no more than the tolerance of the run.
