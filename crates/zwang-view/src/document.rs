@@ -6,7 +6,7 @@ use zwang::equations::{Equations, SparseRow};
 use zwang::{ClosedForm, Part, closed_form};
 use zwang_expr::Expr;
 
-use crate::letters::with_letters;
+use crate::article::pasted;
 
 /// Longest formula that is printed at all, in nodes.
 const LONGEST: usize = 4000;
@@ -292,12 +292,17 @@ impl<'a> Text<'a> {
         ));
         let driven = if equations.asked.is_empty() { Vec::new() } else { model.driven() };
         for (i, row) in equations.mass_matrix.iter().enumerate().take(200) {
-            let term = |(j, m): &(usize, Expr)| format!("({})*{}''", self.formula(*m), model.coordinates[*j].name);
+            let times = |factor: Expr, name: String| match self.formula(factor) {
+                one if one == "1" => name,
+                letters if letters.chars().all(char::is_alphanumeric) => format!("{letters}*{name}"),
+                sum => format!("({sum})*{name}"),
+            };
+            let term = |(j, m): &(usize, Expr)| times(*m, format!("{}''", model.coordinates[*j].name));
             let left: Vec<String> = row.iter().map(term).collect();
             let left = if left.is_empty() { "0".to_string() } else { left.join(" + ") };
             let push = |r: &zwang::equations::ConstraintRow| {
                 let (_, a) = r.coefficients.iter().find(|(k, _)| *k == i)?;
-                Some(format!(" + ({})*lambda({})", self.formula(*a), r.name))
+                Some(format!(" + {}", times(*a, format!("lambda({})", r.name))))
             };
             let force: String = equations.rows.iter().filter_map(push).collect();
             let name = &model.coordinates[i].name;
@@ -317,7 +322,7 @@ pub fn equations_latex(equations: &mut Equations) -> String {
         true => String::new(),
         false => format!("% left out, because it acts only at times: {}\n", times.join(", ")),
     };
-    format!("{left_out}\\begin{{align*}}\n{}\n\\end{{align*}}\n", with_letters(&latex_lines(equations).join(" \\\\\n")))
+    left_out + &pasted(&latex_lines(equations))
 }
 
 /// The lines of the LaTeX; parts stand before what uses them.

@@ -3,6 +3,7 @@
 use super::tikz::tikz;
 use super::{Article, Block, Run, is_aligned, runs, sides};
 use crate::formula::{broken, broken_equation, readable, width};
+use crate::letters::with_letters;
 
 const HEAD: &str = r"\documentclass[11pt,a4paper]{article}
 \usepackage[T1]{fontenc}
@@ -67,6 +68,19 @@ fn written(block: &Block) -> String {
             format!("\\begin{{center}}\n{}\n\\par\\smallskip\\small {}\n\\end{{center}}\n", tikz(svg), words(caption))
         }
     }
+}
+
+/// Formulas to paste into a document with amsmath: broken where they are long, within lines and between pages.
+pub(crate) fn pasted(lines: &[String]) -> String {
+    let row = |line: &String| {
+        let line = with_letters(line);
+        let (left, right) = sides(&line);
+        let left = left.unwrap_or_default();
+        let parts = broken(right, WIDEST);
+        format!("{left} &{}", parts.iter().map(|part| part.trim()).collect::<Vec<_>>().join(" \\\\\n&\\quad "))
+    };
+    let rows: Vec<String> = lines.iter().map(row).collect();
+    format!("{{\\allowdisplaybreaks\n\\begin{{align*}}\n{}\n\\end{{align*}}}}\n", rows.join(" \\\\\n"))
 }
 
 fn formulas(lines: &[String]) -> String {
