@@ -212,8 +212,7 @@ fn equations_of_constraints_that_cannot_hold_are_not_printed() {
 
 #[test]
 fn a_file_is_called_by_what_is_in_it() {
-    let model = b"coordinates x\nmass x: 1\n";
-    let output = zwang_reading(model, &["equations", "-", "--format", "c", "-o", "x.py"]);
+    let output = zwang(&["equations", "models/pendulum.zw", "--format", "c", "-o", "x.py"]);
     assert_eq!(output.status.code(), Some(2));
     assert!(text(&output.stderr).contains("--format"));
 }
