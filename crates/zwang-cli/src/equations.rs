@@ -4,6 +4,7 @@ use std::path::Path;
 
 use zwang::diagnostic::{Diagnostic, Diagnostics, Severity};
 use zwang::equations::Equations;
+use zwang::verdict::{Contradiction, Surety};
 use zwang::{Check, Wishes};
 use zwang_view::{
     Article, Block, FormulaLanguage, Told, article_html, article_latex, article_markdown, derivation, equations_code,
@@ -17,22 +18,23 @@ use crate::source::Source;
 
 /// Prints or writes the equations of a model.
 pub fn equations(model: &ModelSource, format: Option<Format>, lagrangian: bool, output: Option<&Path>) -> Exit {
-    let format = match (format, output) {
-        (Some(format), _) => format,
-        (None, None) => Format::Text,
-        (None, Some(path)) => match Format::of(path) {
-            Ok(format) => format,
-            Err(message) => return usage(&message),
-        },
+    let format = match Format::wanted(format, output) {
+        Ok(format) => format,
+        Err(message) => return usage(&message),
     };
     if lagrangian && !matches!(format, Format::Text | Format::Latex) {
         return usage("with --lagrangian the format is text or latex");
     }
     let mut source = Source::open(model, false)?;
     let told = source.told_text();
-    let found = matches!(format, Format::Html | Format::Markdown).then(|| look(&source)).flatten();
-    let found =
-        found.or_else(|| (matches!(format, Format::Latex) && output.is_some()).then(|| look(&source)).flatten());
+    let is_document =
+        matches!(format, Format::Html | Format::Markdown) || matches!(format, Format::Latex) && output.is_some();
+    let found = is_document.then(|| look(&source)).flatten();
+    let clash = contradiction(&source);
+    source.diagnostics.extend(clash);
+    if source.diagnostics.has_errors() {
+        return source.fail(false);
+    }
     let Some(stated) = source.reading.model.take() else { return source.fail(false) };
     zwang::later_notes(&stated, Severity::Note, &mut source.diagnostics);
     source.say();
@@ -74,6 +76,7 @@ fn article(equations: &mut Equations, model_text: &str, found: Option<&Found>) -
     let told = Told {
         model_text,
         check: found.map(|found| &found.check),
+        at_start: found.is_some_and(|found| found.is_start),
         notes: found.map_or(&[][..], |found| &found.notes),
         geometry: found.filter(|found| found.is_start).and_then(|found| geometry_of(&found.check)),
     };
@@ -108,6 +111,21 @@ fn checked(mut source: Source) -> Option<(Check, Vec<String>)> {
     let mut diagnostics = Diagnostics::default();
     let check = zwang::check(stated, &Wishes::default(), &mut diagnostics)?;
     Some((check, notes(&diagnostics)))
+}
+
+/// What formulas do not tell: that constraints cannot hold together. An error if they never can, else a warning.
+fn contradiction(source: &Source) -> Option<Diagnostic> {
+    let mut again = source.again();
+    // one constraint is rarely a contradiction, and every formula would wait for the search
+    let stated = again.reading.model.take().filter(|model| model.rows().len() > 1)?;
+    let mut diagnostics = Diagnostics::default();
+    zwang::check(stated, &Wishes { brief: true, ..Wishes::default() }, &mut diagnostics);
+    let mut clash = diagnostics.iter().find(|d| d.contradiction.is_some())?.clone();
+    let never = |c: &Contradiction| c.everywhere == Some(true) && c.surety == Surety::Certain;
+    if !clash.contradiction.as_deref().is_some_and(never) {
+        clash.severity = Severity::Warning;
+    }
+    Some(clash)
 }
 
 /// What was said about a model, as sentences of a document.

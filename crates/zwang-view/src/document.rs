@@ -6,6 +6,8 @@ use zwang::equations::{Equations, SparseRow};
 use zwang::{ClosedForm, Part, closed_form};
 use zwang_expr::Expr;
 
+use crate::letters::with_letters;
+
 /// Longest formula that is printed at all, in nodes.
 const LONGEST: usize = 4000;
 
@@ -18,7 +20,7 @@ pub fn equations_text(equations: &mut Equations) -> String {
     let mut always = equations.always();
     let equations = &mut always.as_mut().unwrap_or(equations).printed();
     let closed = closed_form(equations);
-    let mut text = Text::new(equations, closed.as_ref());
+    let mut text = Text::new(equations, closed.as_ref().ok());
     let title = if equations.model.title.is_empty() { "Equations of motion" } else { &equations.model.title };
     text.out = format!("# {title}\n");
     if !times.is_empty() {
@@ -27,13 +29,20 @@ pub fn equations_text(equations: &mut Equations) -> String {
             times.join(", ")
         ));
     }
+    let events = equations.model.events();
+    if !events.is_empty() {
+        text.out.push_str(
+            "# where the condition of an event begins to hold, a value changes, and the formulas go on with it:\n",
+        );
+        text.out.extend(events.iter().map(|event| format!("#   {event}\n")));
+    }
     text.shared(&equations.parts);
     text.heading("Lagrangian");
     text.line("L", equations.lagrangian);
     text.given();
     match &closed {
-        Some(closed) => text.explicit(closed),
-        None => text.implicit(),
+        Ok(closed) => text.explicit(closed),
+        Err(why) => text.implicit(why),
     }
     text.out
 }
@@ -152,6 +161,9 @@ impl<'a> Text<'a> {
     }
 
     fn matrix(&mut self, symbol: &str, rows: &[SparseRow], row_names: &[&str], symmetric: bool) {
+        if rows.iter().flatten().all(|(_, entry)| *entry == Expr::ZERO) {
+            self.out.push_str("# none\n");
+        }
         for (i, row) in rows.iter().enumerate() {
             for (j, entry) in row.iter().filter(|(j, _)| !symmetric || *j >= i) {
                 // some entries vanish only once sin² + cos² is put together
@@ -215,9 +227,18 @@ impl<'a> Text<'a> {
             self.line("G", gaussian);
         }
         self.projections(closed);
+        self.missing(closed);
         self.heading("explicit equations of motion");
         for (k, e) in closed.accelerations.iter().enumerate() {
             self.line(&format!("{}''", self.names[k]), *e);
+        }
+    }
+
+    /// What is not printed, and why.
+    fn missing(&mut self, closed: &ClosedForm) {
+        for missing in closed.missing().chunk_by(|one, next| one.1 == next.1) {
+            let names: Vec<&str> = missing.iter().map(|(name, _)| *name).collect();
+            self.out.push_str(&format!("\n# not here: {} ({})\n", names.join(", "), missing[0].1));
         }
     }
 
@@ -240,17 +261,24 @@ impl<'a> Text<'a> {
                     self.line(&format!("{letter}[{}, {}]", self.names[i], self.names[j]), *e);
                 }
             }
+            if entries.iter().flatten().all(|e| *e == Expr::ZERO) {
+                self.out.push_str("# none\n");
+            }
         }
     }
 
     /// M q̈ = Q + Aᵀλ where no closed form is to be had.
-    fn implicit(&mut self) {
+    fn implicit(&mut self, why: &str) {
         let equations = self.equations;
         let model = &equations.model;
-        self.out.push_str(match equations.asked.is_empty() {
-            true => "\n# equations of motion M q'' = Q + A^T lambda\n# (no closed form: M is singular everywhere, the system is large, or no state was found to look at)\n",
-            false => "\n# equations of motion M q'' = Q + u + A^T lambda with the least u = control(...) on the driven coordinates\n",
-        });
+        let control = match equations.asked.is_empty() {
+            true => ["", ""],
+            false => [" + u", " with the least u = control(...) on the driven coordinates"],
+        };
+        self.out.push_str(&format!(
+            "\n# equations of motion M q'' = Q{} + A^T lambda{}\n# (no closed form: {why})\n",
+            control[0], control[1]
+        ));
         let driven = if equations.asked.is_empty() { Vec::new() } else { model.driven() };
         for (i, row) in equations.mass_matrix.iter().enumerate().take(200) {
             let term = |(j, m): &(usize, Expr)| format!("({})*{}''", self.formula(*m), model.coordinates[*j].name);
@@ -278,7 +306,7 @@ pub fn equations_latex(equations: &mut Equations) -> String {
         true => String::new(),
         false => format!("% left out, because it acts only at times: {}\n", times.join(", ")),
     };
-    format!("{left_out}\\begin{{align*}}\n{}\n\\end{{align*}}\n", latex_lines(equations).join(" \\\\\n"))
+    format!("{left_out}\\begin{{align*}}\n{}\n\\end{{align*}}\n", with_letters(&latex_lines(equations).join(" \\\\\n")))
 }
 
 /// The lines of the LaTeX; parts stand before what uses them.
@@ -292,36 +320,37 @@ fn latex_lines(equations: &mut Equations) -> Vec<String> {
     let n = model.coordinates.len();
     let part = |part: &Part| format!("{} &= {}", tex(part.symbol), tex(part.value));
     let mut lines: Vec<String> = equations.parts.iter().map(part).collect();
-    lines.push(format!("L &= {}", tex(equations.lagrangian)));
+    lines.push(format!("\\L &= {}", tex(equations.lagrangian)));
     if n <= 8 {
         lines.push(format!(
-            "M &= {}",
+            "\\M &= {}",
             bmatrix(n, n, |i, j| entry(&equations.mass_matrix[i], j).map_or("0".into(), tex))
         ));
-        lines.push(format!("Q &= {}", bmatrix(n, 1, |i, _| tex(equations.given_force[i]))));
+        lines.push(format!("\\Q &= {}", bmatrix(n, 1, |i, _| tex(equations.given_force[i]))));
         let m = equations.rows.len();
         if m > 0 && m <= 12 {
             let coefficient = |i: usize, j: usize| entry(&equations.rows[i].coefficients, j).map_or("0".into(), tex);
-            lines.push(format!("A &= {}", bmatrix(m, n, coefficient)));
-            lines.push(format!("b &= {}", bmatrix(m, 1, |i, _| tex(equations.rows[i].rhs))));
+            lines.push(format!("\\A &= {}", bmatrix(m, n, coefficient)));
+            lines.push(format!("\\b &= {}", bmatrix(m, 1, |i, _| tex(equations.rows[i].rhs))));
         }
         let m = equations.asked.len();
         if m > 0 && m <= 12 {
             let coefficient =
                 |i: usize, j: usize| entry(&equations.asked[i].row.coefficients, j).map_or("0".into(), tex);
-            lines.push(format!("A_c &= {}", bmatrix(m, n, coefficient)));
-            lines.push(format!("b_c &= {}", bmatrix(m, 1, |i, _| tex(equations.asked[i].row.rhs))));
+            lines.push(format!("\\A_c &= {}", bmatrix(m, n, coefficient)));
+            lines.push(format!("\\b_c &= {}", bmatrix(m, 1, |i, _| tex(equations.asked[i].row.rhs))));
         }
         if !equations.nonideal_force.is_empty() {
-            lines.push(format!("C &= {}", bmatrix(n, 1, |i, _| tex(equations.nonideal_force[i]))));
+            lines.push(format!("\\C &= {}", bmatrix(n, 1, |i, _| tex(equations.nonideal_force[i]))));
         }
     }
-    let Some(closed) = closed else {
+    let Ok(closed) = closed else {
         let (u, asked) = match equations.asked.is_empty() {
             true => ("", ""),
-            false => (" + u", ", \\qquad A_c \\ddot q = b_c"),
+            false => (" + \\u", ", \\qquad \\A_c \\ddot\\q = \\b_c"),
         };
-        lines.push(format!("M \\ddot q &= Q{u} + A^{{\\mathsf T}} \\lambda, \\qquad A \\ddot q = b{asked}"));
+        lines
+            .push(format!("\\M \\ddot\\q &= \\Q{u} + \\A^{{\\mathsf T}} \\lambda, \\qquad \\A \\ddot\\q = \\b{asked}"));
         return lines;
     };
     lines.extend(closed.parts.iter().filter(|part| !equations.parts.contains(part)).map(part));

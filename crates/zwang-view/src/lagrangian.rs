@@ -6,6 +6,8 @@ use zwang::verdict::{Cyclic, LagrangianSide};
 use zwang::{LegendreTransform, legendre_transform};
 use zwang_expr::Expr;
 
+use crate::letters::with_letters;
+
 /// Momenta told one by one.
 const MOST_LINES: usize = 4;
 
@@ -221,7 +223,7 @@ pub fn lagrangian_latex(equations: &mut Equations) -> String {
         plain if plain == "1" => form,
         coefficient => format!("\\left({coefficient}\\right) {form}"),
     };
-    let mut lines = vec![format!("L &= {}", tex(equations.lagrangian))];
+    let mut lines = vec![format!("\\L &= {}", tex(equations.lagrangian))];
     for (symbol, p) in transform.symbols.iter().zip(&transform.momentum) {
         lines.push(format!("{} &= {}", tex(*symbol), tex(*p)));
     }
@@ -232,7 +234,7 @@ pub fn lagrangian_latex(equations: &mut Equations) -> String {
         .filter(|(_, p)| **p != Expr::ZERO)
         .map(|(c, p)| term(*p, format!("\\mathrm d {}", tex(c.q))))
         .collect();
-    lines.push(format!("\\Theta_L &= {}", sum(&one_form)));
+    lines.push(format!("\\Theta_{{\\L}} &= {}", sum(&one_form)));
     let mut wedges: Vec<String> = Vec::new();
     let wedge = |a: Expr, b: Expr| format!("\\mathrm d {} \\wedge \\mathrm d {}", tex(a), tex(b));
     for &(i, j, e) in &transform.gyroscopic {
@@ -241,13 +243,13 @@ pub fn lagrangian_latex(equations: &mut Equations) -> String {
     for (i, row) in equations.mass_matrix.iter().enumerate() {
         wedges.extend(row.iter().map(|&(j, e)| term(e, wedge(model.coordinates[i].q, model.coordinates[j].qdot))));
     }
-    lines.push(format!("\\Omega_L &= {}", sum(&wedges)));
-    lines.push(format!("E &= {}", tex(transform.energy)));
+    lines.push(format!("\\Omega_{{\\L}} &= {}", sum(&wedges)));
+    lines.push(format!("\\E &= {}", tex(transform.energy)));
     if let (Some(velocities), Some(hamiltonian)) = (&transform.velocities, transform.hamiltonian) {
         for (c, v) in model.coordinates.iter().zip(velocities) {
             lines.push(format!("{} &= {}", tex(c.qdot), tex(*v)));
         }
-        lines.push(format!("H &= {}", tex(hamiltonian)));
+        lines.push(format!("\\H &= {}", tex(hamiltonian)));
     }
-    format!("\\begin{{align*}}\n{}\n\\end{{align*}}\n", lines.join(" \\\\\n"))
+    format!("\\begin{{align*}}\n{}\n\\end{{align*}}\n", with_letters(&lines.join(" \\\\\n")))
 }

@@ -6,6 +6,7 @@ use zwang_expr::{Expr, Graph, Program};
 use zwang_motion::State;
 
 use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::quantity::with_unit;
 use crate::syntax::Span;
 use crate::units::{Dimension, Unit};
 
@@ -406,6 +407,29 @@ impl Model {
         };
         let contacts = self.contacts.iter().map(|c| format!("contact `{}`", c.name));
         contacts.chain(self.frictions.iter().map(rough)).collect()
+    }
+
+    /// The events as statements: `when x >= 1: x' = -1`.
+    pub fn events(&self) -> Vec<String> {
+        let event = |when: &When| {
+            let (changed, dimension) = match when.change {
+                Change::Parameter(k) => {
+                    let parameter = &self.parameters[k];
+                    (parameter.name.clone(), parameter.unit.as_ref().map(|unit| unit.dimension))
+                }
+                Change::Velocity(k) => {
+                    let coordinate = &self.coordinates[k];
+                    let dimension = coordinate.dimension.map(|d| d.times(Dimension::SECOND, -1.0));
+                    (format!("{}'", coordinate.name), dimension)
+                }
+            };
+            let value = match self.graph.constant_value(when.value) {
+                Some(value) => with_unit(value, dimension),
+                None => self.graph.text(when.value),
+            };
+            format!("when {}: {changed} = {value}", when.name)
+        };
+        self.whens.iter().map(event).collect()
     }
 
     /// Where the first of what holds only at times is stated.

@@ -1,7 +1,7 @@
 //! Documents as LaTeX that compiles as it is.
 
 use super::tikz::tikz;
-use super::{Article, Block, Run, runs, sides};
+use super::{Article, Block, Run, is_aligned, runs, sides};
 use crate::formula::{broken, readable, width};
 
 const HEAD: &str = r"\documentclass[11pt,a4paper]{article}
@@ -14,7 +14,7 @@ const HEAD: &str = r"\documentclass[11pt,a4paper]{article}
 \setlength{\parindent}{0pt}
 \setlength{\parskip}{0.6em}
 \setlength{\LTleft}{0pt}
-\setlength{\LTpre}{0.4em}
+\setlength{\LTpre}{1em}
 \setlength{\LTpost}{0.4em}
 \sloppy
 % a formula that is wider than its part of the page is made smaller
@@ -27,9 +27,6 @@ const WIDEST: usize = 60;
 
 /// Rows of formulas with more symbols than this may be wider than the page.
 const WIDE: usize = 44;
-
-/// Symbols that may stand left of where formulas are aligned.
-const LONGEST_LEFT: usize = 16;
 
 /// How wide a symbol is at most, as a part of the page.
 const WIDTH_OF_SYMBOL: f64 = 0.018;
@@ -74,8 +71,7 @@ fn written(block: &Block) -> String {
 
 fn formulas(lines: &[String]) -> String {
     let lines: Vec<_> = lines.iter().map(|line| readable(line)).collect();
-    // one long left side would push all the rest off the page
-    let is_aligned = lines.iter().all(|line| sides(line).0.is_none_or(|left| width(left) <= LONGEST_LEFT));
+    let is_aligned = is_aligned(&lines);
     let lefts = lines.iter().filter_map(|line| sides(line).0.filter(|_| is_aligned).map(width));
     let room = 0.96 - WIDTH_OF_SYMBOL * lefts.max().unwrap_or(0) as f64;
     let rows: Vec<String> = lines.iter().flat_map(|line| formula_rows(line, is_aligned, room)).collect();
@@ -110,7 +106,11 @@ fn words(written: &str) -> String {
 fn code(written: &str) -> String {
     let line = |line: &str| match line.trim_end() {
         "" => "\\mbox{}".to_string(),
-        line => text(line).replace("  ", "~~"),
+        line => {
+            // a line may also be broken inside a long formula
+            let parts: Vec<String> = line.split_inclusive(['*', '+', '/', '(', ',']).map(text).collect();
+            parts.join("\\allowbreak{}").replace("  ", "~~")
+        }
     };
     let lines: Vec<String> = written.trim_end().lines().map(line).collect();
     format!("{{\\small\\ttfamily\\raggedright\\setlength{{\\parskip}}{{0pt}}\n{}\n\\par}}\n", lines.join("\\\\\n"))

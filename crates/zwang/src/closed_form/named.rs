@@ -105,7 +105,7 @@ impl<'a> Solver<'a> {
     }
 
     fn form(&mut self, equations: &mut Equations, problem: &Problem) -> Option<ClosedForm> {
-        let mut form = ClosedForm::default();
+        let mut form = ClosedForm { is_regular: problem.is_regular, ..ClosedForm::default() };
         if problem.is_regular {
             let meaning = "acceleration a = M^-1 Q without constraints";
             form.free = self.moved(&mut equations.model.graph, &self.force.clone(), "a", meaning);

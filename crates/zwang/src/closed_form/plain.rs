@@ -19,6 +19,7 @@ const LONGEST_ENTRY: u64 = 24;
 
 /// What follows beside the motion: Qc, a, e, G, P and N. What takes too long to shorten is left out.
 pub(super) fn completed(equations: &mut Equations, problem: &Problem, mut form: ClosedForm) -> ClosedForm {
+    form.is_regular = problem.is_regular;
     if !problem.rows.is_empty() {
         form.constraint_force = constraint_force(equations, &form.multipliers).unwrap_or_default();
     }
@@ -206,7 +207,7 @@ fn all_short(graph: &mut Graph, exprs: &[Expr]) -> Option<Vec<Expr>> {
 }
 
 /// a = M⁻¹Q.
-pub(super) fn free(equations: &mut Equations, masses: &[SparseRow]) -> Option<Vec<Expr>> {
+fn free(equations: &mut Equations, masses: &[SparseRow]) -> Option<Vec<Expr>> {
     if masses.len() <= MOST_UNKNOWNS {
         let (matrix, right) = joint(equations, &[]);
         let g = &mut equations.model.graph;
@@ -246,7 +247,7 @@ pub(super) fn transposed(equations: &mut Equations, x: &[(usize, Expr)]) -> Vec<
     sums
 }
 
-pub(super) fn constraint_force(equations: &mut Equations, multipliers: &[(usize, Expr)]) -> Option<Vec<Expr>> {
+fn constraint_force(equations: &mut Equations, multipliers: &[(usize, Expr)]) -> Option<Vec<Expr>> {
     let force = transposed(equations, multipliers);
     all_short(&mut equations.model.graph, &force)
 }
