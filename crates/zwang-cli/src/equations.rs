@@ -4,6 +4,7 @@ use std::path::Path;
 
 use zwang::diagnostic::{Diagnostic, Diagnostics, Severity};
 use zwang::equations::Equations;
+use zwang::model::Model;
 use zwang::verdict::{Contradiction, Surety};
 use zwang::{Check, Wishes};
 use zwang_view::{
@@ -30,14 +31,9 @@ pub fn equations(model: &ModelSource, format: Option<Format>, lagrangian: bool, 
     let is_document =
         matches!(format, Format::Html | Format::Markdown) || matches!(format, Format::Latex) && output.is_some();
     let found = is_document.then(|| look(&source)).flatten();
-    let clash = contradiction(&source);
-    source.diagnostics.extend(clash);
-    if source.diagnostics.has_errors() {
-        return source.fail(false);
-    }
     let Some(stated) = source.reading.model.take() else { return source.fail(false) };
+    let untold = has_rows(&stated).then(|| source.aside(untold));
     zwang::later_notes(&stated, Severity::Note, &mut source.diagnostics);
-    source.say();
     let mut equations = Equations::derive(stated);
     // a module is called by the name of its file
     let stem = match (output, format) {
@@ -58,6 +54,11 @@ pub fn equations(model: &ModelSource, format: Option<Format>, lagrangian: bool, 
         (Format::Numpy, _) => equations_code(&mut equations, FormulaLanguage::NumPy, &stem),
         (Format::Sympy, _) => equations_code(&mut equations, FormulaLanguage::SymPy, &stem),
     };
+    source.diagnostics.extend(untold.and_then(|thread| thread.join().ok()).into_iter().flatten());
+    if source.diagnostics.has_errors() {
+        return source.fail(false);
+    }
+    source.say();
     match output {
         None => print(&text),
         Some(path) => match write_text(path, &text) {
@@ -113,19 +114,23 @@ fn checked(mut source: Source) -> Option<(Check, Vec<String>)> {
     Some((check, notes(&diagnostics)))
 }
 
-/// What formulas do not tell: that constraints cannot hold together. An error if they never can, else a warning.
-fn contradiction(source: &Source) -> Option<Diagnostic> {
-    let mut again = source.again();
-    // one constraint is rarely a contradiction, and every formula would wait for the search
-    let stated = again.reading.model.take().filter(|model| model.rows().len() > 1)?;
+fn has_rows(model: &Model) -> bool {
+    !(model.constraints.is_empty() && model.controls.is_empty())
+}
+
+/// What formulas do not tell: constraints that cannot hold together, that vanish or leave M singular, and controls that cannot
+/// act. An error if the constraints never hold, else a warning.
+fn untold(mut source: Source) -> Vec<Diagnostic> {
+    let Some(stated) = source.reading.model.take() else { return Vec::new() };
     let mut diagnostics = Diagnostics::default();
     zwang::check(stated, &Wishes { brief: true, ..Wishes::default() }, &mut diagnostics);
-    let mut clash = diagnostics.iter().find(|d| d.contradiction.is_some())?.clone();
+    let matters = |d: &&Diagnostic| d.contradiction.is_some() || matches!(d.code, "Z312" | "Z401" | "Z701" | "Z702");
+    let mut untold: Vec<Diagnostic> = diagnostics.iter().filter(matters).cloned().collect();
     let never = |c: &Contradiction| c.everywhere == Some(true) && c.surety == Surety::Certain;
-    if !clash.contradiction.as_deref().is_some_and(never) {
-        clash.severity = Severity::Warning;
+    for d in untold.iter_mut().filter(|d| d.is_error() && !d.contradiction.as_deref().is_some_and(never)) {
+        d.severity = Severity::Warning;
     }
-    Some(clash)
+    untold
 }
 
 /// What was said about a model, as sentences of a document.

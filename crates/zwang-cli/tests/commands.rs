@@ -194,7 +194,7 @@ fn equations_are_text_and_latex() {
     let out = text(&zwang(&["equations", "models/pendulum.zw"]).stdout);
     assert!(out.contains("y'' = y*(g*y - x'^2 - y'^2)/(x^2 + y^2) - g"), "{out}");
     let out = text(&zwang(&["equations", "models/pendulum.zw", "--format", "latex"]).stdout);
-    assert!(out.starts_with("\\begin{align*}") && out.contains("\\ddot{x}"), "{out}");
+    assert!(out.contains("\\begin{align*}") && out.contains("\\ddot{x}"), "{out}");
 }
 
 #[test]

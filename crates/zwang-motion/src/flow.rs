@@ -209,8 +209,10 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
 
     /// q̈, and λ and C where they are needed, here.
     pub(crate) fn evaluate(&mut self) -> Result<(), MotionError> {
-        // slips that have just set out go where their acceleration leads
-        let slow: Vec<usize> = (0..self.modes.slow.len()).filter(|&k| self.modes.slow[k] > 0.0).collect();
+        // slips that are slow go where their acceleration leads
+        let modes = &mut self.modes;
+        let slow: Vec<usize> = (0..modes.slow.len()).filter(|&k| modes.slow[k] > 0.0).collect();
+        slow.iter().for_each(|&k| modes.directions[k].clone_from(&modes.bases[k]));
         let has_lambda = match slow.is_empty() {
             true => self.evaluate_once()?,
             false => self.settle_directions(&slow, false).map(|()| true)?,

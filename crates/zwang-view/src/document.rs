@@ -6,7 +6,7 @@ use zwang::equations::{Equations, SparseRow};
 use zwang::{ClosedForm, Part, closed_form};
 use zwang_expr::Expr;
 
-use crate::letters::with_letters;
+use crate::article::pasted;
 
 /// Longest formula that is printed at all, in nodes.
 const LONGEST: usize = 4000;
@@ -198,18 +198,29 @@ impl<'a> Text<'a> {
             }
         }
         if !closed.multipliers.is_empty() {
+            let here =
+                if closed.needs_values { " for the values of the parameters, to which all this is bound," } else { "" };
             let left_out = match equations.rows.len() - closed.multipliers.len() {
                 0 => String::new(),
-                1 => " (one row repeats others and is left out)".to_string(),
-                n => format!(" ({n} rows repeat others and are left out)"),
+                1 => format!(" (one row repeats others{here} and is left out)"),
+                n => format!(" ({n} rows repeat others{here} and are left out)"),
             };
             self.heading(&format!("multipliers, with which the constraint force is A^T lambda{left_out}"));
             for (k, lambda) in &closed.multipliers {
                 self.line(&format!("lambda({})", equations.rows[*k].name), *lambda);
             }
         }
-        self.vector("Qc", "constraint force Qc = A^T lambda", &closed.constraint_force);
-        self.vector("Qn", "nonideal part of the constraint force", &closed.nonideal_force);
+        match closed.nonideal_force.is_empty() {
+            true => self.vector("Qc", "constraint force Qc = A^T lambda", &closed.constraint_force),
+            false => {
+                self.vector(
+                    "Qi",
+                    "constraint force Qc = Qi + Qn, its ideal part Qi = A^T lambda",
+                    &closed.constraint_force,
+                );
+                self.vector("Qn", "its nonideal part Qn", &closed.nonideal_force);
+            }
+        }
         if !closed.control.is_empty() {
             let limits = self.equations.model.controls.iter().any(|c| !c.limit.is_empty());
             self.heading(if limits { "control force, while it is within its limits" } else { "control force" });
@@ -281,12 +292,17 @@ impl<'a> Text<'a> {
         ));
         let driven = if equations.asked.is_empty() { Vec::new() } else { model.driven() };
         for (i, row) in equations.mass_matrix.iter().enumerate().take(200) {
-            let term = |(j, m): &(usize, Expr)| format!("({})*{}''", self.formula(*m), model.coordinates[*j].name);
+            let times = |factor: Expr, name: String| match self.formula(factor) {
+                one if one == "1" => name,
+                letters if letters.chars().all(char::is_alphanumeric) => format!("{letters}*{name}"),
+                sum => format!("({sum})*{name}"),
+            };
+            let term = |(j, m): &(usize, Expr)| times(*m, format!("{}''", model.coordinates[*j].name));
             let left: Vec<String> = row.iter().map(term).collect();
             let left = if left.is_empty() { "0".to_string() } else { left.join(" + ") };
             let push = |r: &zwang::equations::ConstraintRow| {
                 let (_, a) = r.coefficients.iter().find(|(k, _)| *k == i)?;
-                Some(format!(" + ({})*lambda({})", self.formula(*a), r.name))
+                Some(format!(" + {}", times(*a, format!("lambda({})", r.name))))
             };
             let force: String = equations.rows.iter().filter_map(push).collect();
             let name = &model.coordinates[i].name;
@@ -306,7 +322,7 @@ pub fn equations_latex(equations: &mut Equations) -> String {
         true => String::new(),
         false => format!("% left out, because it acts only at times: {}\n", times.join(", ")),
     };
-    format!("{left_out}\\begin{{align*}}\n{}\n\\end{{align*}}\n", with_letters(&latex_lines(equations).join(" \\\\\n")))
+    left_out + &pasted(&latex_lines(equations))
 }
 
 /// The lines of the LaTeX; parts stand before what uses them.

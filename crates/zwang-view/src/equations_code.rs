@@ -130,6 +130,10 @@ impl Sheet<'_> {
                 );
             }
             Ok(closed) => {
+                if closed.needs_values {
+                    out += "\nRows of A repeat others for the values of the parameters in the model, not for all: the formulas\n\
+                            hold for these values only.\n";
+                }
                 for (name, why) in closed.missing() {
                     let _ = writeln!(out, "\nNot here: {name} ({why}).");
                 }

@@ -112,8 +112,8 @@ pub(crate) fn broken(latex: &str, widest: usize) -> Vec<String> {
     let (mut inside, mut row_width, mut term_width) = (0_usize, 0, 0);
     for piece in pieces(latex) {
         match piece {
-            "{" | "\\left" | "\\begin" => inside += 1,
-            "}" | "\\right" | "\\end" => inside = inside.saturating_sub(1),
+            "{" | "(" | "\\left" | "\\begin" => inside += 1,
+            "}" | ")" | "\\right" | "\\end" => inside = inside.saturating_sub(1),
             "+" | "-" if inside == 0 => {
                 if row_width + term_width > widest && row_width > 0 {
                     rows.push(std::mem::take(&mut row));
@@ -132,6 +132,14 @@ pub(crate) fn broken(latex: &str, widest: usize) -> Vec<String> {
     }
     rows.push(row + &term);
     rows
+}
+
+/// The rows of an equation whose sides are not aligned with others: in one row if it is short, else its right side begins one.
+pub(crate) fn broken_equation(left: &str, right: &str, widest: usize) -> Vec<String> {
+    if width(left) + width(right) <= widest {
+        return vec![format!("{left} {right}")];
+    }
+    [broken(left, widest), broken(right, widest)].concat().into_iter().filter(|row| !row.trim().is_empty()).collect()
 }
 
 /// About how many symbols stand beside each other, as if nothing stood above anything.

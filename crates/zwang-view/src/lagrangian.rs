@@ -6,7 +6,7 @@ use zwang::verdict::{Cyclic, LagrangianSide};
 use zwang::{LegendreTransform, legendre_transform};
 use zwang_expr::Expr;
 
-use crate::letters::with_letters;
+use crate::article::pasted;
 
 /// Momenta told one by one.
 const MOST_LINES: usize = 4;
@@ -171,7 +171,7 @@ pub fn lagrangian_text(equations: &mut Equations) -> String {
         }
         _ => {
             let why = transform.why_not.unwrap_or("the velocities do not follow from the momenta");
-            out.push_str(&format!("\n# no Hamiltonian: {why}\n"));
+            out.push_str(&format!("\n# no Hamiltonian was found: {why}\n"));
         }
     }
     out
@@ -251,5 +251,5 @@ pub fn lagrangian_latex(equations: &mut Equations) -> String {
         }
         lines.push(format!("\\H &= {}", tex(hamiltonian)));
     }
-    format!("\\begin{{align*}}\n{}\n\\end{{align*}}\n", with_letters(&lines.join(" \\\\\n")))
+    pasted(&lines)
 }

@@ -32,7 +32,7 @@ pub(crate) fn with_formulas(words: &str) -> String {
     // `a` may be a word
     let is_sure = |word: &str| {
         let letter = word.split('^').next().unwrap_or_default();
-        matches!(word, "=" | "+" | "-" | "q''" | "Qc" | "lambda") || is_letter(letter) && letter != "a"
+        matches!(word, "=" | "+" | "-" | "q''" | "Qc" | "Qi" | "lambda") || is_letter(letter) && letter != "a"
     };
     let is_formula = |k: usize| {
         let beside = k > 0 && is_sure(tokens[k - 1].0) && tokens[k - 1].1.is_empty()
@@ -63,6 +63,7 @@ fn named(word: &str) -> String {
         "=" | "+" | "-" => letter.to_string(),
         "q''" => "\\ddot\\q".into(),
         "Qc" => "\\Q^{c}".into(),
+        "Qi" => "\\Q^{i}".into(),
         "lambda" => "\\lambda".into(),
         // of the factors, not the Lagrangian
         "L" => "{\\mathbf L}".into(),

@@ -63,6 +63,30 @@ fn letters_of_a_model_are_not_those_of_the_theory() {
 }
 
 #[test]
+fn names_that_would_look_alike_are_spelled() {
+    let text = "coordinates θ1, θ_1\nmass θ1, θ_1: 1\nforce θ1: θ_1\nstart θ1 = 0, θ_1 = 0";
+    let markdown = article_markdown(&article("alike", text));
+    assert!(markdown.contains("\\ddot{\\theta}_{1} &= \\mathit{\\theta \\_1}"), "{markdown}");
+}
+
+/// x + y = 0 twice, but only for a = 1.
+#[test]
+fn rows_that_repeat_for_some_values_only_are_said_to() {
+    let text = |a: &str| {
+        format!(
+            "coordinates x, y\nparameter a = 1\nmass x, y: 1\nforce y: -1\nconstraint c1: x + y = 0\nconstraint c2: {a}*x + {a}*y = 0\nconstraint c3: x + a*y = 0"
+        )
+    };
+    let told = |text: &str| {
+        let read = read_with(text, &Default::default(), &|_| unreachable!());
+        equations_text(&mut Equations::derive(read.model.unwrap()))
+    };
+    assert!(told(&text("2")).contains("for the values of the parameters"));
+    let always = text("2").replace("a*y", "1*y");
+    assert!(told(&always).contains("rows repeat others and"), "{}", told(&always));
+}
+
+#[test]
 fn events_restitution_and_friction_are_told() {
     let text = "coordinates x, y\nparameter e = 0.5, h = 0.3\nparticle P at (x, y) with mass 1\ngravity (0, -1)\n\
                 contact floor: y >= 0 with restitution e and friction h\nwhen x >= 1: h = 0\nstart x = 0, y = 1";

@@ -159,3 +159,54 @@ fn a_box_dropped_askew_on_four_legs_comes_to_rest() {
         assert!(found.counts.steps + found.counts.rejected < 3000, "{:?}", found.counts);
     }
 }
+
+/// A disc that turns in a corner stops against both rough sides: with N, W the forces of floor and wall, W = μN and N + μW = m g.
+/// Then the floor holds it alone, and the wall, which presses no more, tells nothing.
+#[test]
+fn a_disc_that_stops_in_a_corner_does_not_slip() {
+    let (m, r, mu, spin) = (2.0, 0.5, 0.3, 20.0);
+    let text = format!(
+        "model \"corner\"\ncoordinates x, y, θ\nparameter m = {m}, r = {r}, μ = {mu}\n\
+         body D at (x, y) turned by θ with mass m and inertia m*r^2/2\ngravity (0, -9.81)\n\
+         point Cf = (x, y - r)\npoint Cw = (x - r, y)\n\
+         contact floor: y >= r with friction μ and slip x' + r*θ' and at Cf\n\
+         contact wall: x >= r with friction μ and slip y' - r*θ' and at Cw\n\
+         start x = r, y = r, θ = 0, x' = 0, y' = 0, θ' = {spin}\nrun 5\n"
+    );
+    let found = run(&text, &[]);
+    let floor = m * 9.81 / (1.0 + mu * mu);
+    let braking = mu * (floor + mu * floor) / (0.5 * m * r);
+    assert_eq!(times(&found, "stick").len(), 1);
+    close(times(&found, "stick")[0], spin / braking, 1e-9);
+    assert!(times(&found, "slip").is_empty(), "{:?}", found.events);
+}
+
+/// What is held by friction slips where an event takes the friction away.
+#[test]
+fn what_held_slips_when_its_friction_is_taken_away() {
+    let text = "model \"ice\"\ncoordinates x, y\nparameter μ = 0.6\nparticle P at (x, y) with mass 1\ngravity (0, -10)\n\
+                force x: 3\ncontact floor: y >= 0 with friction μ\nwhen t >= 1: μ = 0\nstart x = 0, y = 0\nrun 3\n";
+    let found = run(text, &[]);
+    assert_eq!(times(&found, "slip").len(), 1);
+    close(times(&found, "slip")[0], 1.0, 1e-12);
+    close(found.state.q[0], 6.0, 1e-9);
+}
+
+/// A brake pad that its coordinate moves off the disc only: J θ'' = T − μ r F, and it holds while T < 0.4 r F.
+#[test]
+fn a_guided_pad_brakes_by_its_stated_slip() {
+    let text = |slip: &str| {
+        format!(
+            "model \"brake\"\ncoordinates θ, s\nparameter T = 1\nmass θ: 0.5\nmass s: 0.1\nforce s: -20\n\
+             force θ: T\npoint pad = (s, 0)\ncontact brk: s >= 0 with friction 0.4 and sliding 0.3{slip} and at pad\n\
+             when t >= 2: T = 2.5\nstart θ = 0, s = 0, θ' = 3, s' = 0\nrun 4\n"
+        )
+    };
+    let found = run(&text(" and slip 0.3*θ'"), &[]);
+    close(times(&found, "stick")[0], 3.0 / 1.6, 1e-9);
+    close(times(&found, "slip")[0], 2.0, 1e-9);
+    close(found.state.q[0], 4.5 / 1.6 + 0.5 * (2.5 - 1.8) / 0.5 * 4.0, 1e-9);
+    // without the slip nobody says how fast it slides
+    let (none, diagnostics) = attempt(&text(""), &[]);
+    assert!(none.is_none() && diagnostics.iter().any(|d| d.code == "Z319"), "{diagnostics:#?}");
+}

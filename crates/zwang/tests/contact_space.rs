@@ -115,6 +115,40 @@ fn turning_back_on_an_oblique_slope_is_told() {
     }
 }
 
+/// On a slope that pulls with w < k = μ g along x, a slip u turns and stops: (k|u| + w u_x)' = w² − k², whatever its way. For a ball
+/// the same with 7/2 k, since friction turns it too, and then it rolls.
+#[test]
+fn a_slip_that_turns_stops_when_it_must() {
+    let text = format!(
+        "model \"slope\"\n{PARTICLE}parameter w = 3, vx = 1, vy = 2\ngravity (w, 0, -10)\n\
+         contact floor: z >= 0 with friction 0.5\nstart x = 0, y = 0, z = 0, x' = vx, y' = vy\nrun 4\n"
+    );
+    let ball = "model \"ball\"\ncoordinates x, y, z, e0, e1, e2, e3\nparameter r = 0.5, w = 3, vx = 1, vy = 2\n\
+                body B at (x, y, z) turned by quaternion e0, e1, e2, e3 with mass 1 and inertia 0.4*r^2*(1, 1, 1)\n\
+                gravity (w, 0, -10)\npoint C = (x, y, z - r)\nlet o = B.omega\n\
+                contact floor: z >= r with friction 0.5 and \
+                slip (x' - r*dot(o, (0, 1, 0)), y' + r*dot(o, (1, 0, 0)), 0) and at C\n\
+                start x = 0, y = 0, z = r, e0 = 1, e1 = 0, e2 = 0, e3 = 0, x' = vx, y' = vy\nrun 4\n";
+    for (text, k) in [(text.as_str(), 5.0), (ball, 17.5)] {
+        for (w, vx, vy) in [
+            (3.0, 1.0, 2.0),
+            (3.0, -1.0, 2.0),
+            (1.0, -1.0, 0.5),
+            (0.1, 1.0, 2.0),
+            (4.0, -3.0, 1e-3),
+            (4.0, -3.0, 1e-6),
+            (4.0, -3.0, 1e-10),
+            // it all but slides on
+            (4.99, -1.0, 0.02),
+        ] {
+            let found = run(text, &[&format!("w={w}"), &format!("vx={vx}"), &format!("vy={vy}")]);
+            let sticks = times(&found, "stick");
+            assert_eq!(sticks.len(), 1, "{w} {vx} {vy}: {sticks:?}");
+            close(sticks[0], (k * f64::hypot(vx, vy) + w * vx) / (k * k - w * w), 2e-9);
+        }
+    }
+}
+
 /// A box on four rough feet with a pull 15 t at its top: it sets out at once with all feet, at μ m g.
 #[test]
 fn a_box_on_four_feet_sets_out_along_the_pull() {

@@ -129,8 +129,9 @@ impl Field {
         };
         let mut sum = Expr::ZERO;
         for (left, group) in &groups_over(&above, below)? {
+            let (_, above) = self.shortest(graph, group, 0)?;
             let mut term = Factors::default();
-            self.factors_of(graph, group, 1, &mut term, 0)?;
+            term.push_factors(graph, above)?;
             term.powers.extend(left.powers().map(|(k, n)| (self.atoms[k].expr, -i64::from(n))));
             let term = term.product(graph);
             sum = graph.add(sum, term);

@@ -22,6 +22,9 @@ enum Blow {
 /// Inequalities may be missed by this part of the largest speed or impulse.
 const EDGE: f64 = 1e-9;
 
+/// Relaxation has come to its end where it misses the laws by this part.
+const RELAXED: f64 = 1e-11;
+
 /// Two outcomes are different ones if their velocities differ by this part.
 const DIFFERENT: f64 = 1e-6;
 
@@ -107,9 +110,78 @@ impl Blows<'_> {
             (Search::Found { is_checked, .. }, Some((after, _))) => {
                 Ok(Outcomes { impulses: after.impulses, is_unchecked: !is_checked })
             }
-            (Search::NotFound, _) => Err(NoOutcome::NotFound),
-            _ => Err(NoOutcome::None),
+            (Search::Found { .. }, None) => Err(NoOutcome::None),
+            (search, _) => match self.relax(&spots) {
+                Some(impulses) => Ok(Outcomes { impulses, is_unchecked: search == Search::NotFound }),
+                None if search == Search::NotFound => Err(NoOutcome::NotFound),
+                None => Err(NoOutcome::None),
+            },
         }
+    }
+
+    /// Impulses by relaxation: one place after the other takes the impulse that it would by itself. Slow, but where many feet slide
+    /// hardly at all it comes to an end, and rounds of directions do not.
+    fn relax(&self, spots: &[Spot]) -> Option<Vec<f64>> {
+        /// Rounds, and between looks whether they are enough.
+        const ROUNDS: usize = 20_000;
+        const LOOK: usize = 50;
+        // what presses where a constraint always holds is not one impulse
+        if spots.iter().any(|spot| spot.normal.is_none()) {
+            return None;
+        }
+        let n = self.before.len();
+        let mut after = After { impulses: vec![0.0; n], rates: self.before.clone() };
+        for round in 1..=ROUNDS {
+            spots.iter().for_each(|spot| self.relax_spot(spot, &mut after));
+            if round % LOOK == 0 {
+                let rate = |i: usize| {
+                    self.before[i] + (0..n).map(|j| self.touching.S[i * n + j] * after.impulses[j]).sum::<f64>()
+                };
+                after.rates = (0..n).map(rate).collect();
+                if spots.iter().all(|spot| self.is_relaxed(spot, &after)) {
+                    return Some(after.impulses);
+                }
+            }
+        }
+        None
+    }
+
+    /// The impulse of a place that ends its closing, and the nearest to one that ends its slip inside the cone.
+    fn relax_spot(&self, spot: &Spot, after: &mut After) {
+        let n = self.before.len();
+        let push = |after: &mut After, row: usize, change: f64| {
+            after.impulses[row] += change;
+            (0..n).for_each(|i| after.rates[i] += self.touching.S[i * n + row] * change);
+        };
+        let Some(c) = spot.normal else { return };
+        if self.touching.S[c * n + c] > 0.0 {
+            let wish = after.impulses[c] - (after.rates[c] - self.wanted[c]) / self.touching.S[c * n + c];
+            push(after, c, wish.max(0.0) - after.impulses[c]);
+        }
+        let wish = self.relaxed_slip(spot, after);
+        for (&k, wish) in spot.slips.iter().zip(wish) {
+            push(after, k, wish - after.impulses[k]);
+        }
+    }
+
+    /// The impulses along the slip towards which a place relaxes.
+    fn relaxed_slip(&self, spot: &Spot, after: &After) -> Vec<f64> {
+        let part = 1.0 / self.compliance(spot);
+        let wish: Vec<f64> = spot.slips.iter().map(|&k| after.impulses[k] - part * after.rates[k]).collect();
+        let (size, most) = (length(&wish), self.most(spot, after));
+        if size <= most { wish } else { wish.iter().map(|x| x * most / size).collect() }
+    }
+
+    /// Whether a place keeps Newton's and Coulomb's laws.
+    fn is_relaxed(&self, spot: &Spot, after: &After) -> bool {
+        let top = |x: &[f64]| x.iter().fold(f64::MIN_POSITIVE, |top: f64, x| top.max(x.abs()));
+        let (speed, strongest) = (top(&self.before), top(&after.impulses));
+        let Some(c) = spot.normal else { return false };
+        let missed = (self.wanted[c] - after.rates[c]) / speed;
+        let holds = if after.impulses[c] > 0.0 { missed.abs() <= RELAXED } else { missed <= RELAXED };
+        let wish = self.relaxed_slip(spot, after);
+        let changes = spot.slips.iter().zip(wish).map(|(&k, wish)| (wish - after.impulses[k]).abs());
+        holds && changes.fold(0.0, f64::max) <= RELAXED * strongest
     }
 
     /// Contacts whose rows repeat those of others that are struck: without them A M⁻¹Aᵀ of the normals has the same rank.
@@ -417,6 +489,9 @@ fn rank(mut S: Vec<f64>, n: usize) -> usize {
 fn solved(mut G: Vec<f64>, mut g: Vec<f64>) -> Option<Vec<f64>> {
     /// Beside the largest entry, a pivot below this is rounding.
     const NOTHING: f64 = 1e-12;
+    /// Feet of one body that touch within a tolerance do not lie exactly in a plane: rows that repeat each other on a plane then
+    /// miss each other by that part of the distance between the feet.
+    const EXCLUDED: f64 = 1e-6;
     let n = g.len();
     let (size, right) =
         (G.iter().fold(0.0, |t: f64, x| t.max(x.abs())), g.iter().fold(0.0, |t: f64, x| t.max(x.abs())));
@@ -439,7 +514,7 @@ fn solved(mut G: Vec<f64>, mut g: Vec<f64>) -> Option<Vec<f64>> {
         }
         rank += 1;
     }
-    if g[rank..].iter().any(|x| x.abs() > 1e-9 * right) {
+    if g[rank..].iter().any(|x| x.abs() > EXCLUDED * right) {
         return None;
     }
     let mut x = vec![0.0; n];

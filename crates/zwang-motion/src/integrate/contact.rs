@@ -349,16 +349,21 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
             };
             self.mode_changes.push(ModeChange { t, turn, row: contact.row });
         }
-        // without friction nothing sticks
-        let is_rough = |k: &usize| modes.roughness[*k].holding > 0.0 || modes.roughness[*k].sliding > 0.0;
-        for k in (0..modes.frictions.len()).filter(is_rough) {
+        for k in 0..modes.frictions.len() {
             let friction = &modes.frictions[k];
+            // without friction nothing turns back
+            let is_rough = modes.roughness[k].holding > 0.0 || modes.roughness[k].sliding > 0.0;
             let turn = match (before.grips[k], modes.grips[k]) {
                 (Grip::Sticks, Grip::Slides(_)) => Turn::Slip,
                 (Grip::Slides(_), Grip::Sticks) => Turn::Stick,
                 // it stops and slides back
-                (Grip::Slides(old), Grip::Slides(new)) if friction.slip.len() == 1 && old != new => Turn::Slip,
-                (Grip::Slides(_), Grip::Slides(_)) if modes.sets_out[k] && before.turns_back(k, modes) => Turn::Slip,
+                (Grip::Slides(old), Grip::Slides(new)) if is_rough && self.sets_off(k, new) => {
+                    match friction.slip.len() {
+                        1 if old != new => Turn::Slip,
+                        2.. if modes.sets_out[k] && before.turns_back(k, modes) => Turn::Slip,
+                        _ => continue,
+                    }
+                }
                 _ => continue,
             };
             self.mode_changes.push(ModeChange { t: self.t, turn, row: friction.normals[0] });
@@ -367,13 +372,18 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
 
     /// How small a push of each closed contact counts as none.
     fn mind_pushes(&mut self) -> Result<(), MotionError> {
+        /// Room beside the pull, within rounding, of a contact that a mode begins with.
+        const BEGUN: f64 = 2.0;
         let flow = &mut self.flow;
         flow.place(self.t, &self.y);
         flow.evaluate()?;
         let top = flow.instant.lambda.iter().fold(0.0, |top: f64, l| top.max(l.abs()));
         // shared forces are found less exactly: a mode must not end while some way to share them is left
         let part = if flow.has_shares(self.rank) { NO_SHARE } else { NO_PUSH };
-        flow.modes.no_push = part * top;
+        // nor does it end by what it was begun with
+        let closed = flow.modes.contacts.iter().zip(&flow.modes.closed).filter(|(_, closed)| **closed);
+        let pull = closed.map(|(contact, _)| -flow.instant.lambda[contact.row]).fold(0.0, f64::max);
+        flow.modes.no_push = f64::max(part * top, BEGUN * pull);
         Ok(())
     }
 

@@ -23,6 +23,8 @@ struct Try {
     press: f64,
     /// Whether it sets out from rest.
     begins: bool,
+    /// Whether it has just reached its cone.
+    lets_go: bool,
 }
 
 /// A mode that was tried, and why it is none.
@@ -71,11 +73,25 @@ pub enum Inequality {
     NoSolution,
 }
 
+/// The modes that were looked at, and what was found: those that fit, and some that do not.
+struct Sought {
+    units: Vec<Vec<Choice>>,
+    search: Search,
+    fits: Vec<TriedMode>,
+    told: Vec<TriedMode>,
+}
+
 /// How many modes that were tried are told.
 const MOST_TOLD: usize = 4;
 
 /// Inequalities may be missed by this part of the terms in them: modes meet where they are equalities.
 const EDGE: f64 = 1e-9;
+
+/// Forces below this part of the largest are rounding.
+const ROUNDING: f64 = 1e-13;
+
+/// Where what sticks reaches its cone, forces are known to so many tolerances: they follow from velocities, and their squares.
+const REACHED: f64 = 1e3;
 
 /// Two accelerations are different ones if they differ by this part.
 const DIFFERENT: f64 = 1e-6;
@@ -93,51 +109,15 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         self.flow.evaluate().map_err(Outcome::Failed)?;
         self.flow.modes.free = self.flow.instant.qddot.iter().map(|x| x.abs()).collect();
         // where forces are shared no single one says what lets go; something does
-        let fired = if before.is_shared { &[] } else { fired };
-        let units = self.units(resting, fired, before).map_err(Outcome::Failed)?;
-        let sizes: Vec<usize> = units.iter().map(Vec::len).collect();
-        let repeats = self.repeats(resting).map_err(Outcome::Failed)?;
-        let mut found: Option<(Vec<f64>, Vec<usize>)> = None;
-        let mut told: Vec<TriedMode> = Vec::new();
-        let mut fits: Vec<TriedMode> = Vec::new();
-        let search = seek(&sizes, |at| {
-            self.take(&units, at);
-            if before.is_shared && has_fired && before.is_same(&self.flow.modes) {
-                return Tried::Nothing;
-            }
-            // a mode without a solution is none
-            let faults = self.faults(&units, at).unwrap_or_default();
-            if faults.iter().any(|fault| fault.is_nan()) || faults.len() < at.len() {
-                if told.len() < MOST_TOLD {
-                    told.push(self.told(&units, at, Some(Inequality::NoSolution)));
-                }
-                return Tried::Nothing;
-            }
-            if faults.iter().any(|fault| *fault > EDGE) {
-                if told.len() < MOST_TOLD {
-                    let misses = self.missed_most(&units, at, &faults);
-                    told.push(self.told(&units, at, misses));
-                }
-                return Tried::Faulty(faults);
-            }
-            let qddot = &self.flow.instant.qddot;
-            match &found {
-                Some((first, _)) if differ(first, qddot, &self.flow.modes.free) => {
-                    // contacts that repeat others share a force: which of them presses is not Coulomb's question
-                    if found.as_ref().is_some_and(|(_, was)| is_share(&units, was, at, &repeats)) {
-                        return Tried::Fits;
-                    }
-                    fits.push(self.told(&units, at, None));
-                    return Tried::Another;
-                }
-                None => {
-                    fits.push(self.told(&units, at, None));
-                    found = Some((qddot.clone(), at.to_vec()));
-                }
-                _ => {}
-            }
-            Tried::Fits
-        });
+        let mut sought = match before.is_shared || fired.is_empty() {
+            true => self.seek_mode(resting, &[], before, has_fired)?,
+            false => self.seek_mode(resting, fired, before, false)?,
+        };
+        // nor where what lets go changes the forces on others so that it holds again
+        if sought.search == Search::None && !before.is_shared && has_fired {
+            sought = self.seek_mode(resting, &[], before, true)?;
+        }
+        let Sought { units, search, fits, told } = sought;
         let (t, rows) = (self.t, self.pressing(&units));
         let (at, is_checked) = match search {
             Search::Found { at, is_checked } => (at, is_checked),
@@ -157,7 +137,60 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         self.mind_slow(before).map_err(Outcome::Failed)
     }
 
-    /// Says how long slips that set out in space follow their acceleration.
+    /// Looks for the mode that follows; it is not the one that was left where `is_over`.
+    fn seek_mode(
+        &mut self,
+        resting: &[usize],
+        fired: &[usize],
+        before: &Before,
+        is_over: bool,
+    ) -> Result<Sought, Outcome> {
+        let units = self.units(resting, fired, before).map_err(Outcome::Failed)?;
+        let sizes: Vec<usize> = units.iter().map(Vec::len).collect();
+        let repeats = self.repeats(resting).map_err(Outcome::Failed)?;
+        let mut found: Option<(Vec<f64>, Vec<usize>)> = None;
+        let mut told: Vec<TriedMode> = Vec::new();
+        let mut fits: Vec<TriedMode> = Vec::new();
+        let search = seek(&sizes, |at| {
+            self.take(&units, at);
+            let is_left = is_over && before.is_same(&self.flow.modes);
+            // a mode without a solution is none
+            let faults = self.faults(&units, at).unwrap_or_default();
+            if faults.iter().any(|fault| fault.is_nan()) || faults.len() < at.len() {
+                if told.len() < MOST_TOLD {
+                    told.push(self.told(&units, at, Some(Inequality::NoSolution)));
+                }
+                return Tried::Nothing;
+            }
+            if is_left || faults.iter().any(|fault| *fault > EDGE) {
+                if told.len() < MOST_TOLD {
+                    let misses = self.missed_most(&units, at, &faults);
+                    told.push(self.told(&units, at, misses));
+                }
+                return if is_left { Tried::Nothing } else { Tried::Faulty(faults) };
+            }
+            let qddot = &self.flow.instant.qddot;
+            match &found {
+                Some((first, _)) if differ(first, qddot, &self.flow.modes.free) => {
+                    // contacts that repeat others share a force: which of them presses is not Coulomb's question
+                    if found.as_ref().is_some_and(|(_, was)| is_share(&units, was, at, &repeats)) {
+                        return Tried::Fits;
+                    }
+                    fits.push(self.told(&units, at, None));
+                    return Tried::Another;
+                }
+                None => {
+                    fits.push(self.told(&units, at, None));
+                    found = Some((qddot.clone(), at.to_vec()));
+                }
+                _ => {}
+            }
+            Tried::Fits
+        });
+        Ok(Sought { units, search, fits, told })
+    }
+
+    /// Says which slips in space follow their acceleration, and how fast they may be.
     ///
     /// A slip s turns towards the direction in which it is pulled at the rate a/|s|, where a is what friction alone does to it.
     /// While that is fast beside the run, of length T, it lags behind by |s|ω/a, if the pull turns with ω, and leaving that out
@@ -171,10 +204,30 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
             if !is_spatial || !matches!(flow.modes.grips[k], Grip::Slides(_)) {
                 continue;
             }
-            flow.modes.slow[k] = if flow.follows(k, before.slow[k])? { before.slow[k] } else { 0.0 };
-            if flow.modes.sets_out[k] {
-                let force = friction_force(flow, k);
-                flow.modes.slow[k] = part * force * flow.compliance(k)?;
+            let force = friction_force(flow, k);
+            let slowest = f64::max(part * force * flow.compliance(k)?, flow.tolerated_slip(k));
+            flow.modes.slowest[k] = slowest;
+            let along: f64 = flow.slip(k)?.iter().zip(&flow.modes.directions[k]).map(|(s, d)| s * d).sum();
+            let sets_out = flow.modes.sets_out[k];
+            flow.modes.behind[k] = if sets_out { f64::max(-along, 0.0) } else { 0.0 };
+            flow.modes.slow[k] = if sets_out { slowest } else { 0.0 };
+        }
+        let slow = flow.spatial_slips().into_iter().map(|k| (k, before.slow[k])).filter(|(_, slow)| *slow > 0.0);
+        let slow: Vec<(usize, f64)> = slow.collect();
+        flow.follow(&slow).map(|_| ())
+    }
+
+    /// Slips in space are watched from where they go now: where one stops, or turns by more than a right angle, its mode ends.
+    pub(super) fn mind_directions(&mut self) -> Result<(), MotionError> {
+        let flow = &mut self.flow;
+        flow.place(self.t, &self.y);
+        if flow.modes.slow.iter().any(|slow| *slow > 0.0) {
+            flow.evaluate()?;
+            flow.modes.bases.clone_from(&flow.modes.directions);
+        }
+        for k in flow.spatial_slips() {
+            if let Some(d) = flow.slip_direction(k)? {
+                flow.modes.directions[k] = d;
             }
         }
         Ok(())
@@ -187,14 +240,60 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         Ok(self.fast_slips(t, FAR, true)?.is_some())
     }
 
-    /// Slips that are fast enough no longer follow their acceleration; the motion starts afresh then.
-    pub(super) fn mind_fast_slips(&mut self) -> Result<(), MotionError> {
-        let Some(k) = self.fast_slips(self.t, 1.0, false)? else { return Ok(()) };
-        self.make_dense()?;
-        self.flow.modes.slow[k] = 0.0;
+    /// Slips that are fast enough no longer follow their acceleration, and those that have become slow and go where it leads begin
+    /// to; the motion starts afresh then.
+    pub(super) fn mind_pace_of_slips(&mut self) -> Result<(), MotionError> {
+        let fast = self.fast_slips(self.t, 1.0, false)?;
+        if let Some(k) = fast {
+            self.make_dense()?;
+            self.flow.modes.slow[k] = 0.0;
+        } else if !self.follow_fading()? {
+            return Ok(());
+        }
         self.restart()?;
         self.restarted = true;
         Ok(())
+    }
+
+    /// How long slips in space last as they are: what changes them faster turns them, and a step must see that.
+    pub(super) fn slips_last(&mut self) -> Result<f64, MotionError> {
+        let slips = self.flow.spatial_slips();
+        let mut shortest = f64::INFINITY;
+        if slips.is_empty() {
+            return Ok(shortest);
+        }
+        self.flow.place(self.t, &self.y);
+        self.flow.evaluate()?;
+        for k in slips {
+            let rows = &self.flow.modes.frictions[k].slip;
+            let change = length(&rows.iter().map(|&row| excess(&self.flow, row).0).collect::<Vec<f64>>());
+            let speed = length(&self.flow.slip(k)?);
+            if speed > self.flow.tolerated_slip(k) {
+                shortest = shortest.min(speed / change);
+            }
+        }
+        Ok(shortest)
+    }
+
+    /// Lets slips in space that have become slow follow their acceleration, if they do. Their directions turn ever faster as they
+    /// end, which no steps can follow to the end, and need not where they have turned already.
+    fn follow_fading(&mut self) -> Result<bool, MotionError> {
+        /// Between the two bounds a slip does as it did.
+        const APART: f64 = 2.0;
+        self.flow.place(self.t, &self.y);
+        let mut slow = Vec::new();
+        for k in self.flow.spatial_slips() {
+            let slowest = self.flow.modes.slowest[k];
+            if APART * length(&self.flow.slip(k)?) < slowest {
+                slow.push((k, slowest));
+            }
+        }
+        if slow.is_empty() {
+            return Ok(false);
+        }
+        self.make_dense()?;
+        self.flow.place(self.t, &self.y);
+        self.flow.follow(&slow)
     }
 
     /// A slip that is slow by its mode, but faster than so many times its bound.
@@ -285,6 +384,12 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         }
     }
 
+    /// Whether friction k, which slides, becomes faster in this sense in the motion at hand: what presses nowhere need not move.
+    pub(super) fn sets_off(&self, k: usize, sense: f64) -> bool {
+        let (w, terms) = setting_out(&self.flow, k, sense);
+        w > EDGE * terms
+    }
+
     /// How often there were too many modes to look for another one that fits.
     pub fn n_unchecked(&self) -> usize {
         self.n_unchecked
@@ -362,7 +467,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         let mut stops = false;
         let goes = |k: &usize| matches!(old[*k], Grip::Slides(_)) && before.slow[*k] == 0.0;
         for k in (0..old.len()).filter(goes) {
-            stops |= self.flow.modes.frictions[k].slip.len() > 1 && has_stopped(&mut self.flow, k)?;
+            stops |= self.flow.modes.frictions[k].slip.len() > 1 && has_stopped(&mut self.flow, k, false)?;
         }
         let n_contacts = self.flow.modes.contacts.len();
         let has_friction = |c: usize| self.flow.modes.frictions.iter().any(|f| f.contact == Some(c));
@@ -376,14 +481,14 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
                 continue;
             }
             let lets_go = fired.contains(&(n_contacts + 2 * k)) && old[k] == Grip::Sticks && !stops;
-            let tries = self.tries(k, contact.is_some(), lets_go)?;
+            let tries = self.tries(k, contact.is_some(), lets_go, stops)?;
             let mut unit: Vec<Choice> =
                 tries.into_iter().map(|t| Choice { contact: contact.map(|c| (c, true)), friction: Some(t) }).collect();
             if let Some(c) = contact {
                 if fired.contains(&c) {
                     unit.clear();
                 }
-                let idle = Try { friction: k, grip: Grip::Idle, press: 1.0, begins: false };
+                let idle = Try { friction: k, grip: Grip::Idle, press: 1.0, begins: false, lets_go };
                 unit.push(Choice { contact: Some((c, false)), friction: Some(idle) });
             }
             units.push(unit);
@@ -391,13 +496,13 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         Ok(units)
     }
 
-    /// What friction k may do while it is pressed.
-    fn tries(&mut self, k: usize, is_contact: bool, lets_go: bool) -> Result<Vec<Try>, MotionError> {
+    /// What friction k may do while it is pressed, where others have stopped or not.
+    fn tries(&mut self, k: usize, is_contact: bool, lets_go: bool, stops: bool) -> Result<Vec<Try>, MotionError> {
         let flow = &mut self.flow;
         let slip = flow.slip(k)?;
         let rows = flow.modes.frictions[k].slip.clone();
         let speed = length(&slip);
-        let rests = has_stopped(flow, k)?;
+        let rests = has_stopped(flow, k, stops)?;
         let is_sided = !is_contact && flow.modes.frictions[k].single().is_some();
         let presses: &[f64] = if is_sided { &[1.0, -1.0] } else { &[1.0] };
         let senses: &[f64] = if rests && rows.len() == 1 { &[1.0, -1.0] } else { &[1.0] };
@@ -405,12 +510,12 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         // what has just reached its cone does not hold, nor does what is smooth; slips at rest that hold each other are decided
         // together
         if rests && !lets_go && flow.modes.roughness[k].holding > 0.0 {
-            tries.push(Try { friction: k, grip: Grip::Sticks, press: 1.0, begins: false });
+            tries.push(Try { friction: k, grip: Grip::Sticks, press: 1.0, begins: false, lets_go });
         }
         for &press in presses {
             for &sense in senses {
                 let sense = if rests { sense } else { slip[0].signum() };
-                tries.push(Try { friction: k, grip: Grip::Slides(sense), press, begins: rests });
+                tries.push(Try { friction: k, grip: Grip::Slides(sense), press, begins: rests, lets_go });
             }
         }
         if !rests {
@@ -448,9 +553,10 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         let is_shared = flow.has_shares(flow.all.rank());
         let lambda = &flow.instant.lambda;
         let top = lambda.iter().fold(f64::MIN_POSITIVE, |top: f64, l| top.max(l.abs()));
-        // what sticks has less room than what ends it, and none where several places share a force that is too large for all of
+        // what sticks has less room than what ends it, and hardly any where several places share a force that is too large for all of
         // them: where it meets sliding the two agree
-        let room = if is_shared { EDGE * EDGE } else { 0.5 * NO_PUSH };
+        let room = if is_shared { ROUNDING } else { 0.5 * NO_PUSH };
+        let tolerance = flow.modes.tolerance;
         let fault = |choice: &Choice| {
             let of_contact = choice.contact.map_or(0.0, |(c, closed)| {
                 let row = flow.modes.contacts[c].row;
@@ -471,9 +577,11 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
                     // what less friction than there is would hold does not set out
                     let is_spatial = friction.slip.len() > 1;
                     let held = if is_spatial { 1.0 - length(&flow.modes.directions[t.friction]) } else { 0.0 };
+                    // where it has just reached its cone, it does so within the error of the step
+                    let room = if t.lets_go { f64::max(0.0, REACHED * tolerance - EDGE) } else { 0.0 };
                     match t.begins {
-                        true if held > EDGE => held,
-                        true => pull.max(-w / terms),
+                        true if held > EDGE + room => held,
+                        true => pull.max(-w / terms - room),
                         false => pull,
                     }
                 }
@@ -495,19 +603,28 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
             return Ok(());
         }
         self.first_directions(&sought);
-        if self.flow.settle_directions(&sought, true).is_ok() {
-            return Ok(());
+        let mut done = self.flow.settle_directions(&sought, true);
+        if done.is_err() {
+            self.pulled_directions(&sought)?;
+            done = self.flow.settle_directions(&sought, true);
         }
+        let modes = &mut self.flow.modes;
+        sought.iter().for_each(|&k| modes.bases[k].clone_from(&modes.directions[k]));
+        done
+    }
+
+    /// Where these frictions would slide to: where they are pulled without them.
+    fn pulled_directions(&mut self, sought: &[usize]) -> Result<(), MotionError> {
         // where several places let go together, none of the forces that held says where they go
         sought.iter().for_each(|&k| self.flow.modes.directions[k].fill(0.0));
         self.flow.evaluate_once()?;
-        for &k in &sought {
+        for &k in sought {
             let slip = self.flow.modes.frictions[k].slip.clone();
             let pulled: Vec<f64> = slip.iter().map(|&row| excess(&self.flow, row).0).collect();
             let none = vec![0.0; slip.len()];
             self.flow.modes.directions[k] = unit_vector(&pulled).unwrap_or(none);
         }
-        self.flow.settle_directions(&sought, true)
+        Ok(())
     }
 
     /// Where these frictions would slide to: against the forces that would hold them.
@@ -561,12 +678,18 @@ fn setting_out<D: Dynamics + ?Sized>(flow: &Flow<D>, k: usize, sense: f64) -> (f
     parts.fold((0.0, f64::MIN_POSITIVE), |(sum, top), ((w, terms), d)| (sum + d * w, top.max(terms)))
 }
 
-/// Whether the slip of friction k is no more than rounding.
-fn has_stopped<D: Dynamics + ?Sized>(flow: &mut Flow<D>, k: usize) -> Result<bool, MotionError> {
+/// Whether the slip of friction k is no more than rounding, or than the tolerance in space, where steps follow it no further down.
+/// Feet of one body stop together, but for that.
+fn has_stopped<D: Dynamics + ?Sized>(flow: &mut Flow<D>, k: usize, others_have: bool) -> Result<bool, MotionError> {
     /// Where sliding ends the slip has gone beyond zero by its noise, and not much further.
     const STOPPED: f64 = 100.0;
+    /// What a slip that has not quite stopped may be beside one that has.
+    const TOGETHER: f64 = 10.0;
     let speed = length(&flow.slip(k)?);
-    Ok(speed <= STOPPED * flow.rate_noise(&flow.modes.frictions[k].slip))
+    let slip = &flow.modes.frictions[k].slip;
+    let tolerated = if others_have { TOGETHER * flow.tolerated_slip(k) } else { flow.tolerated_slip(k) };
+    let error = if slip.len() > 1 { tolerated } else { 0.0 };
+    Ok(speed <= error.max(STOPPED * flow.rate_noise(slip)))
 }
 
 /// The force of friction k.

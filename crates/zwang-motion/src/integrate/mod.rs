@@ -376,9 +376,6 @@ const MOST_MOVED: f64 = 100.0;
 /// branch.
 const MOST_NOISE: f64 = 1000.0 / SHARE;
 
-/// A gap that is entered by less than this part of the tolerance is grazed: the error of the steps is as large.
-const DEPTH: f64 = 1.0;
-
 /// How much the last error counts beside the present one.
 const DAMPING: f64 = 0.3;
 
@@ -520,7 +517,7 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
             self.flow.specialize();
         }
         self.crossing.reset();
-        self.flow.modes.depth = self.plan.tolerance * DEPTH;
+        self.flow.modes.tolerance = self.plan.tolerance;
         self.longest = 0.0;
         self.usual.fill(0.0);
         self.watch.begin(&mut self.flow)
@@ -550,7 +547,7 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         self.measure(true);
         self.h = match self.plan.step {
             Some(h) if self.method.is_fixed_step() => h,
-            _ => self.first_step(&rate)?,
+            _ => self.first_step(&rate)?.min(self.slips_last()?),
         };
         if self.method.is_fixed_step() {
             // steps of one length that end at the end
@@ -608,6 +605,7 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
 
     fn take_step(&mut self) -> Result<(), Outcome> {
         self.cause = None;
+        self.mind_directions().map_err(Outcome::Failed)?;
         if let (true, Stepper::Explicit(rk)) = (std::mem::take(&mut self.goes_on), &mut self.stepper) {
             rk.go_on();
         }
@@ -864,7 +862,7 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
             return self.use_method(Method::Stiff);
         }
         if !jumped {
-            self.mind_fast_slips()?;
+            self.mind_pace_of_slips()?;
         }
         if jumped || std::mem::take(&mut self.restarted) {
             return Ok(());

@@ -4,7 +4,7 @@ use super::contact::{Before, NO_PUSH, TOUCHING};
 use super::impact::{Bounce, excluded};
 use super::touching::Touching;
 use super::*;
-use crate::unilateral::{Side, Turn, complementarity};
+use crate::unilateral::{Side, Turn, complementarity, length};
 
 /// Bounces lower than this part of the size of the row are lost in rounding.
 const LOWEST: f64 = 1e-13;
@@ -123,16 +123,14 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         let Some((contacts, left)) = self.rocking(y)? else { return Ok(None) };
         let moved = self.y.clone();
         let touching = self.touching(before, &contacts)?;
-        self.flow.place(self.t, &self.y);
-        let rates = self.flow.rates()?;
-        let places: Vec<usize> =
+        let normals: Vec<usize> =
             (0..touching.contacts.len()).filter(|&k| contacts.contains(&touching.contacts[k])).collect();
-        let w0: Vec<f64> = places.iter().map(|&k| rates[touching.rows[k]]).collect();
-        let sides = vec![Side::Held; w0.len()];
-        if let Ok(found) = complementarity(&touching.part(&places), &w0, &sides, &vec![0.0; w0.len()]) {
-            let n = self.flow.n;
-            for (&k, p) in places.iter().zip(&found.lambda) {
-                self.y[n..2 * n].iter_mut().zip(&touching.responses[k]).for_each(|(v, x)| *v += p * x);
+        if let Some(slips) = self.hold(&touching, &normals, &normals)? {
+            // what stood still while it rocked still does
+            let places: Vec<usize> = normals.iter().copied().chain(slips).collect();
+            let pressed = std::mem::replace(&mut self.y, moved.clone());
+            if self.hold(&touching, &places, &normals)?.is_none() {
+                self.y = pressed;
             }
             let closed = self.rest(&touching)?;
             if contacts.iter().all(|&c| closed[c]) {
@@ -141,6 +139,36 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         }
         self.y = moved;
         Ok(None)
+    }
+
+    /// Gives these places among the rows that touch the impulses that end their rates, of whichever sign; none if they exclude each
+    /// other. Returns the places of the slips that these impulses have changed by as much as is left of them: they were not sliding.
+    fn hold(
+        &mut self,
+        touching: &Touching,
+        places: &[usize],
+        contacts: &[usize],
+    ) -> Result<Option<Vec<usize>>, MotionError> {
+        self.flow.place(self.t, &self.y);
+        let rates = self.flow.rates()?;
+        let w0: Vec<f64> = places.iter().map(|&k| rates[touching.rows[k]]).collect();
+        let noise: Vec<f64> = places.iter().map(|&k| self.flow.rate_noise(&[touching.rows[k]])).collect();
+        let sides = vec![Side::Held; w0.len()];
+        let Ok(found) = complementarity(&touching.part(places), &w0, &sides, &noise) else { return Ok(None) };
+        let n = self.flow.n;
+        for (&k, p) in places.iter().zip(&found.lambda) {
+            self.y[n..2 * n].iter_mut().zip(&touching.responses[k]).for_each(|(v, x)| *v += p * x);
+        }
+        let before: Vec<f64> = touching.rows.iter().map(|&row| rates[row]).collect();
+        let mut impulses = vec![0.0; before.len()];
+        places.iter().zip(&found.lambda).for_each(|(&k, p)| impulses[k] = *p);
+        let after = touching.rates_after(&before, &impulses);
+        let stands = |slips: &&Vec<usize>| {
+            let change: Vec<f64> = slips.iter().map(|&k| after[k] - before[k]).collect();
+            let left: Vec<f64> = slips.iter().map(|&k| after[k]).collect();
+            length(&left) <= 2.0 * length(&change)
+        };
+        Ok(Some(contacts.iter().map(|&k| &touching.slips[k]).filter(stands).flatten().copied().collect()))
     }
 
     /// The contacts that have been struck of late, and the time their impacts would still take by the geometric series.

@@ -58,7 +58,7 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
         floors.fill(TOUCHING * top);
         for (c, contact) in self.modes.contacts.iter().enumerate().filter(|(c, _)| !self.modes.closed[*c]) {
             shapes[c] = gaps[contact.row];
-            floors[c] = self.modes.depth * self.row_size(contact.row, &self.q_size);
+            floors[c] = self.modes.tolerance * self.row_size(contact.row, &self.q_size);
         }
         for (k, friction) in self.modes.frictions.iter().enumerate() {
             if matches!(self.modes.grips[k], Grip::Slides(_)) {
@@ -91,7 +91,7 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
                 };
                 let is_sided = friction.contact.is_none() && friction.single().is_some();
                 let side = if is_sided { self.modes.presses[k] * pushes[0] } else { 1.0 };
-                Ok((along + self.rate_noise(&friction.slip), side + self.modes.no_push))
+                Ok((along + self.rate_noise(&friction.slip) + self.modes.behind[k], side + self.modes.no_push))
             }
         }
     }

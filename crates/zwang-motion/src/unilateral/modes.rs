@@ -27,16 +27,22 @@ pub(crate) struct Modes {
     pub(crate) presses: Vec<f64>,
     /// Where each friction slides to when it begins.
     pub(crate) directions: Vec<Vec<f64>>,
+    /// Where those that follow their acceleration are looked for, so that they depend on nothing but the state.
+    pub(crate) bases: Vec<Vec<f64>>,
     /// Whether each slides out of rest only on trial, with the coefficient that holds.
     pub(crate) begins: Vec<bool>,
     /// Whether each slid out of rest where the mode began.
     pub(crate) sets_out: Vec<bool>,
-    /// Slips below these have just set out in space, and go where their acceleration leads; zero for all others.
+    /// Slips in space below these go where their acceleration leads; zero for all others. And how large these may be.
     pub(crate) slow: Vec<f64>,
+    pub(crate) slowest: Vec<f64>,
+    /// How fast each that slid out of rest went against its direction, within the tolerance that counts as rest.
+    pub(crate) behind: Vec<f64>,
     /// Contacts that touch although they are open: rounding of their gap is no impact.
     pub(crate) lifting: Vec<bool>,
-    /// A gap must be entered by this part of the size of its row: what is less deep is the error of the steps.
-    pub(crate) depth: f64,
+    /// The tolerance of the run. A gap must be entered by this part of the size of its row: what is less deep is the error of the
+    /// steps.
+    pub(crate) tolerance: f64,
     /// A push below this is none.
     pub(crate) no_push: f64,
     pub(crate) roughness: Vec<Roughness>,
@@ -62,11 +68,14 @@ impl Modes {
             grips: vec![Grip::Idle; frictions.len()],
             presses: vec![1.0; frictions.len()],
             directions: frictions.iter().map(|f| vec![0.0; f.slip.len()]).collect(),
+            bases: frictions.iter().map(|f| vec![0.0; f.slip.len()]).collect(),
             begins: vec![false; frictions.len()],
             sets_out: vec![false; frictions.len()],
             slow: vec![0.0; frictions.len()],
+            slowest: vec![0.0; frictions.len()],
+            behind: vec![0.0; frictions.len()],
             lifting: vec![false; contacts.len()],
-            depth: 0.0,
+            tolerance: 0.0,
             no_push: 0.0,
             roughness: vec![Roughness::default(); frictions.len()],
             responses: Vec::new(),

@@ -57,26 +57,60 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
         })
     }
 
-    /// Whether friction k, which slides no faster than this, still goes where its acceleration leads. After a blow it does not:
-    /// then it keeps the direction of its slip.
-    pub(crate) fn follows(&mut self, k: usize, slow: f64) -> Result<bool, MotionError> {
-        /// The cosine of the angle between the two that counts as none: 1e-3.
-        const ALONG: f64 = 1.0 - 5e-7;
-        if slow == 0.0 {
-            return Ok(false);
+    /// Lets slips follow their accelerations up to these speeds, if all of them go where those lead, within the tolerance. After a
+    /// blow they may not: then they keep the directions of their slips.
+    pub(crate) fn follow(&mut self, slips: &[(usize, f64)]) -> Result<bool, MotionError> {
+        for &(k, slow) in slips {
+            if let Some(d) = self.slip_direction(k)? {
+                self.modes.directions[k] = d;
+            }
+            self.modes.slow[k] = slow;
+            self.modes.bases[k] = self.modes.directions[k].clone();
         }
-        let slip = self.slip(k)?;
-        let (speed, still) = (super::length(&slip), self.rate_noise(&self.modes.frictions[k].slip));
-        let kept = std::mem::replace(&mut self.modes.slow[k], slow);
-        let done = self.settle_directions(&[k], false);
-        self.modes.slow[k] = kept;
-        done?;
-        let along: f64 = slip.iter().zip(&self.modes.directions[k]).map(|(s, d)| s * d).sum();
-        let follows = speed <= still || along > ALONG * speed;
-        if !follows {
-            self.modes.directions[k] = slip.iter().map(|s| s / speed).collect();
+        let mut follows = !slips.is_empty() && self.evaluate().is_ok();
+        for &(k, _) in slips {
+            follows = follows && self.goes_along(k)?;
+        }
+        for &(k, _) in slips {
+            if follows {
+                self.modes.bases[k] = self.modes.directions[k].clone();
+            } else {
+                self.modes.slow[k] = 0.0;
+                self.modes.directions[k] = self.modes.bases[k].clone();
+            }
         }
         Ok(follows)
+    }
+
+    /// Whether friction k slides in its direction, within the tolerance.
+    fn goes_along(&mut self, k: usize) -> Result<bool, MotionError> {
+        let slip = self.slip(k)?;
+        let d = &self.modes.directions[k];
+        let along: f64 = slip.iter().zip(d).map(|(s, d)| s * d).sum();
+        let across = super::length(&slip.iter().zip(d).map(|(s, d)| s - along * d).collect::<Vec<f64>>());
+        let is_still = super::length(&slip) <= self.rate_noise(&self.modes.frictions[k].slip);
+        Ok(is_still || (along > 0.0 && across <= self.tolerated_slip(k)))
+    }
+
+    /// The direction of the slip of friction k, unless it is rounding.
+    pub(crate) fn slip_direction(&mut self, k: usize) -> Result<Option<Vec<f64>>, MotionError> {
+        let slip = self.slip(k)?;
+        let speed = super::length(&slip);
+        let is_still = speed <= self.rate_noise(&self.modes.frictions[k].slip);
+        Ok((!is_still).then(|| slip.iter().map(|s| s / speed).collect()))
+    }
+
+    /// A slip of friction k that is no more than the tolerance of the run.
+    pub(crate) fn tolerated_slip(&self, k: usize) -> f64 {
+        let sizes = self.modes.frictions[k].slip.iter().map(|&row| self.row_size(row, &self.v_size));
+        self.modes.tolerance * sizes.fold(0.0, f64::max)
+    }
+
+    /// Frictions in space that slide along their slip.
+    pub(crate) fn spatial_slips(&self) -> Vec<usize> {
+        let modes = &self.modes;
+        let slides = |k: &usize| matches!(modes.grips[*k], Grip::Slides(_)) && modes.slow[*k] == 0.0;
+        (0..modes.frictions.len()).filter(|&k| modes.frictions[k].slip.len() > 1).filter(slides).collect()
     }
 
     /// s of friction k here.

@@ -2,7 +2,8 @@
 
 use super::tikz::tikz;
 use super::{Article, Block, Run, is_aligned, runs, sides};
-use crate::formula::{broken, readable, width};
+use crate::formula::{broken, broken_equation, readable, width};
+use crate::letters::with_letters;
 
 const HEAD: &str = r"\documentclass[11pt,a4paper]{article}
 \usepackage[T1]{fontenc}
@@ -69,6 +70,19 @@ fn written(block: &Block) -> String {
     }
 }
 
+/// Formulas to paste into a document with amsmath: broken where they are long, within lines and between pages.
+pub(crate) fn pasted(lines: &[String]) -> String {
+    let row = |line: &String| {
+        let line = with_letters(line);
+        let (left, right) = sides(&line);
+        let left = left.unwrap_or_default();
+        let parts = broken(right, WIDEST);
+        format!("{left} &{}", parts.iter().map(|part| part.trim()).collect::<Vec<_>>().join(" \\\\\n&\\quad "))
+    };
+    let rows: Vec<String> = lines.iter().map(row).collect();
+    format!("{{\\allowdisplaybreaks\n\\begin{{align*}}\n{}\n\\end{{align*}}}}\n", rows.join(" \\\\\n"))
+}
+
 fn formulas(lines: &[String]) -> String {
     let lines: Vec<_> = lines.iter().map(|line| readable(line)).collect();
     let is_aligned = is_aligned(&lines);
@@ -80,17 +94,16 @@ fn formulas(lines: &[String]) -> String {
 
 /// The rows of one formula, which has a part of the width of the page: a long sum goes on below.
 fn formula_rows(line: &str, is_aligned: bool, room: f64) -> Vec<String> {
-    let (left, right) = match sides(line) {
-        (Some(left), right) if is_aligned => (format!("{} ", anywhere(left)), right.to_string()),
-        (Some(left), right) => (String::new(), format!("{left} {right}")),
-        (None, right) => (String::new(), right.to_string()),
+    let (left, rows) = match sides(line) {
+        (Some(left), right) if is_aligned => (format!("{} ", anywhere(left)), broken(right, WIDEST)),
+        (left, right) => (String::new(), broken_equation(left.unwrap_or_default(), right, WIDEST)),
     };
     let row = |(k, part): (usize, &String)| {
         let part = anywhere(part.trim());
         let part = if width(&part) > WIDE { format!("\\fit{{{room:.2}}}{{{part}}}") } else { part };
         if k == 0 { format!("  {left}&{part}") } else { format!("  &\\quad {part}") }
     };
-    broken(&right, WIDEST).iter().enumerate().map(row).collect()
+    rows.iter().enumerate().map(row).collect()
 }
 
 fn words(written: &str) -> String {

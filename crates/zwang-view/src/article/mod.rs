@@ -12,6 +12,7 @@ use crate::formula::width;
 pub use html::article_html;
 pub(crate) use html::{body as article_body, filled};
 pub use latex::article_latex;
+pub(crate) use latex::pasted;
 pub use markdown::article_markdown;
 
 /// A document.

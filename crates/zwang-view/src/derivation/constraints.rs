@@ -16,26 +16,28 @@ pub(super) struct Stated {
     rate: Expr,
 }
 
-/// The first rows as stated, in the shortest form found.
-pub(super) fn stated_rows(equations: &mut Equations) -> Vec<Stated> {
+/// The first rows of constraints, and of controls, as stated, in the shortest form found.
+pub(super) fn stated_rows(equations: &mut Equations) -> [Vec<Stated>; 2] {
+    let Equations { model, rows, asked, .. } = equations;
+    let of_constraints = rows.iter().take(MOST_ROWS).map(|row| (row, &model.constraints[row.constraint]));
+    let of_controls = asked.iter().take(MOST_ROWS).map(|r| (&r.row, &model.controls[r.row.constraint].stated));
     let mut exprs = Vec::new();
-    for row in equations.rows.iter().take(MOST_ROWS) {
-        let of_model = equations.model.constraints[row.constraint].rows.iter().find(|r| r.lambda == row.lambda);
+    for (row, constraint) in of_constraints.chain(of_controls) {
+        let of_model = constraint.rows.iter().find(|r| r.lambda == row.lambda);
         let right = of_model.map_or(Expr::ZERO, |r| r.right);
-        let left = equations.model.graph.add(row.residual, right);
+        let left = model.graph.add(row.residual, right);
         exprs.extend([left, right, row.rate.unwrap_or(Expr::ZERO)]);
     }
+    let n_constraints = rows.len().min(MOST_ROWS);
     let short = equations.shortest(&exprs);
-    short.chunks(3).map(|row| Stated { left: row[0], right: row[1], rate: row[2] }).collect()
+    let mut stated = short.chunks(3).map(|row| Stated { left: row[0], right: row[1], rate: row[2] });
+    [stated.by_ref().take(n_constraints).collect(), stated.collect()]
 }
 
 impl Writer<'_> {
     /// Each constraint with its derivatives, the rows together, and what they say.
-    pub(super) fn constraints(&mut self, told: &Told, stated: &[Stated], is_one_sided: bool) {
+    pub(super) fn constraints(&mut self, told: &Told, stated: &[Stated]) {
         let e = self.equations;
-        if is_one_sided {
-            self.at_times();
-        }
         if e.rows.is_empty() {
             return;
         }
@@ -64,8 +66,11 @@ impl Writer<'_> {
     }
 
     /// Contacts and friction.
-    fn at_times(&mut self) {
+    pub(super) fn at_times(&mut self) {
         let model = &self.equations.model;
+        if model.only_at_times().is_empty() {
+            return;
+        }
         self.section("What holds only at times");
         let (law, rows) = match (model.contacts.is_empty(), model.frictions.is_empty()) {
             (false, true) => {
@@ -73,12 +78,12 @@ impl Writer<'_> {
             }
             (true, _) => (
                 "Friction either holds a place or acts against its velocity",
-                "a place that sticks adds its rows to $\\A \\ddot\\q = \\b$, and one that slides its force to $\\Q$",
+                "a place that sticks adds its rows to $\\A \\ddot\\q = \\b$, and one that slides its force, which is not ideal",
             ),
             (false, false) => (
                 "A contact pushes only while it is closed, and friction either holds a place or acts against its velocity",
                 "a closed contact and a place that sticks add their rows to $\\A \\ddot\\q = \\b$, and a place that slides adds \
-                 its force to $\\Q$",
+                 its force, which is not ideal",
             ),
         };
         self.words(&format!("{law}. The equations below leave these forces out: {rows}."));
@@ -124,6 +129,32 @@ impl Writer<'_> {
         let n_all = rows.len();
         rows.truncate(MOST_LISTED);
         self.table(["place", "restitution", "friction at rest", "sliding friction"], rows, n_all);
+    }
+
+    /// What one row asks, and how its error dies out.
+    fn control(&mut self, row: &ConstraintRow, stated: Stated) {
+        let control = &self.equations.model.controls[row.constraint];
+        let mut lines = vec![format!("{} &= {}", self.tex(stated.left), self.tex(stated.right))];
+        let (tau, zeta) = (control.settling.map(|tau| self.tex(tau)), self.tex(control.damping));
+        let zeta = if zeta == "1" { String::new() } else { format!("\\, {zeta}") };
+        let squared = |tau: &str| match tau.chars().all(|c| c.is_ascii_alphanumeric() || c == '.') {
+            true => format!("{tau}^2"),
+            false => format!("\\left({tau}\\right)^2"),
+        };
+        let law = match (tau, row.level) {
+            (Some(tau), Level::Position) => Some(format!(
+                "\\ddot\\varepsilon + \\frac{{2 {zeta}}}{{{tau}}} \\, \\dot\\varepsilon + \\frac{{\\varepsilon}}{{{}}} &= 0",
+                squared(&tau)
+            )),
+            (Some(tau), Level::Velocity) => Some(format!("\\dot\\varepsilon + \\frac{{\\varepsilon}}{{{tau}}} &= 0")),
+            _ => None,
+        };
+        self.blocks.push(Block::Part(named(&row.name)));
+        if let Some(law) = law {
+            self.words("The error $\\varepsilon$, left side minus right side, dies out by the second law:");
+            lines.push(law);
+        }
+        self.formulas(lines);
     }
 
     pub(super) fn events(&mut self) {
@@ -192,7 +223,7 @@ impl Writer<'_> {
         self.formulas(lines);
     }
 
-    pub(super) fn controls(&mut self) {
+    pub(super) fn controls(&mut self, stated: &[Stated]) {
         let e = self.equations;
         if e.asked.is_empty() {
             return;
@@ -204,6 +235,9 @@ impl Writer<'_> {
             "A control asks the motion to satisfy rows of its own, $\\A_c \\ddot\\q = \\b_c$; what lets an error settle is part of \
              $\\b_c$. The force $\\u$ on the driven coordinates is the least one, {measure}, that does it."
         ));
+        for (asked, stated) in e.asked.iter().zip(stated) {
+            self.control(&asked.row, *stated);
+        }
         self.rows_together(
             "\\A_c \\ddot\\q = \\b_c",
             "\\A_c",

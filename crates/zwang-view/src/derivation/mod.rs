@@ -40,9 +40,8 @@ pub struct Told<'a> {
 pub fn derivation(equations: &mut Equations, told: &Told) -> Vec<Block> {
     // contacts and sticking friction hold only at times
     let mut always = equations.always();
-    let is_one_sided = !(equations.model.contacts.is_empty() && equations.model.frictions.is_empty());
     let equations = &mut always.as_mut().unwrap_or(equations).printed();
-    let stated = stated_rows(equations);
+    let [stated, asked] = stated_rows(equations);
     let closed = closed_form(equations);
     let free = closed.as_ref().map_or(&[][..], |closed| &closed.free[..]);
     let is_small = equations.model.n_coordinates() <= MOST_COORDINATES && equations.rows.len() <= MOST_ROWS;
@@ -51,16 +50,19 @@ pub fn derivation(equations: &mut Equations, told: &Told) -> Vec<Block> {
     writer.model(told);
     writer.energy();
     writer.masses();
-    writer.constraints(told, &stated, is_one_sided);
-    writer.controls();
+    writer.constraints(told, &stated);
+    writer.at_times();
+    writer.controls(&asked);
     writer.events();
+    // the picture knows nothing of friction
+    let drawing = told.geometry.as_ref().filter(|_| writer.equations.model.frictions.is_empty());
     match &closed {
         Ok(closed) => {
             writer.explicit(closed);
             writer.forces(closed);
-            writer.geometry(closed, told.geometry.as_ref());
+            writer.geometry(closed, drawing);
         }
-        Err(why) => writer.implicit(why, told.geometry.as_ref()),
+        Err(why) => writer.implicit(why, drawing),
     }
     writer.other_words(same.as_ref());
     writer.blocks.into_iter().map(set).collect()

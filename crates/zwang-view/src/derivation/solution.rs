@@ -3,7 +3,7 @@
 use zwang::{ClosedForm, Equality, Equivalent, Part};
 use zwang_expr::Expr;
 
-use super::{Writer, capital};
+use super::{Writer, capital, is_tautology};
 use crate::article::Block;
 use crate::letters::with_formulas;
 
@@ -38,20 +38,30 @@ impl Writer<'_> {
             self.formulas(lines);
         }
         self.section("Explicit equation of motion");
+        if has_rows && !model.only_at_times().is_empty() {
+            self.words("What follows is without the forces that act only at times.");
+        }
         self.words(&self.principle(closed));
         let left_out = e.rows.len() - closed.multipliers.len();
         if left_out > 0 {
             let rows = if left_out == 1 { "One row repeats".into() } else { format!("{left_out} rows repeat") };
+            let place = match closed.needs_values {
+                true => "for the values that the parameters have, and the formulas hold for these only",
+                false => "wherever the constraints hold",
+            };
             self.words(&format!(
-                "{rows} others wherever the constraints hold; the acceleration does not change when they are left out, and \
-                 $\\lambda$ is given for the rest."
+                "{rows} others {place}; the acceleration does not change when they are left out, and $\\lambda$ is given for the \
+                 rest."
             ));
         }
         let lines = closed.multipliers.iter();
         let lines = lines.map(|(k, l)| format!("{} &= {}", self.tex(e.rows[*k].lambda), self.tex(*l))).collect();
         self.formulas(lines);
         let motion = model.coordinates.iter().zip(&closed.accelerations);
-        let motion = motion.map(|(c, x)| format!("{} &= {}", self.tex(c.qddot), self.tex(*x))).collect();
+        let motion: Vec<String> = motion.map(|(c, x)| format!("{} &= {}", self.tex(c.qddot), self.tex(*x))).collect();
+        if motion.iter().any(|line| is_tautology(line)) {
+            self.words("Accelerations that are not repeated here were found by the last of the steps above.");
+        }
         self.formulas(motion);
     }
 
@@ -123,12 +133,21 @@ impl Writer<'_> {
             let pairs = e.model.coordinates.iter().zip(of);
             pairs.map(|(c, f)| format!("{symbol}_{{{}}} &= {}", self.tex(c.q), self.tex(*f))).collect()
         };
-        let (ideal, nonideal) = (each("Q^{c}", &closed.constraint_force), each("Q^{n}", &closed.nonideal_force));
+        let (letter, announced) = match closed.nonideal_force.is_empty() {
+            true => (
+                "Q^{c}",
+                "The constraints act with the force $\\Q^{c} = \\A^{\\mathsf T} \\lambda$, which does no work on virtual \
+                 displacements:",
+            ),
+            false => (
+                "Q^{i}",
+                "The constraints act with the force $\\Q^{c} = \\Q^{i} + \\Q^{n}$. Its ideal part \
+                 $\\Q^{i} = \\A^{\\mathsf T} \\lambda$ does no work on virtual displacements:",
+            ),
+        };
+        let (ideal, nonideal) = (each(letter, &closed.constraint_force), each("Q^{n}", &closed.nonideal_force));
         let control = each("u", &closed.control);
-        self.announced(
-            "The constraints act with the force $\\Q^{c} = \\A^{\\mathsf T} \\lambda$, which does no work on virtual displacements:",
-            ideal,
-        );
+        self.announced(announced, ideal);
         self.announced(
             "Of the prescribed $\\C$ only the part acts that the constraints leave free, \
              $\\Q^{n} = \\M^{1/2} (\\I - \\B^{+} \\B) \\M^{-1/2} \\C$:",
@@ -137,8 +156,7 @@ impl Writer<'_> {
         if !control.is_empty() {
             let limits = e.model.controls.iter().any(|c| !c.limit.is_empty());
             let while_free = if limits { ", while it is within its limits" } else { "" };
-            self.words(&format!("The controls act with the force{while_free}"));
-            self.formulas(control);
+            self.announced(&format!("The controls act with the force{while_free}:"), control);
         }
         if let Some(gaussian) = closed.gaussian {
             // forces beside those of ideal constraints make it larger
@@ -181,6 +199,11 @@ impl Writer<'_> {
             let matrices = [&projections.onto_rows, &projections.along_rows];
             let lines = names.iter().zip(matrices).map(|(name, m)| format!("{name} &= {}", self.dense(m))).collect();
             self.formulas(lines);
+        } else {
+            self.words(
+                "In scaled accelerations $\\M^{1/2} \\ddot\\q$ the constraints pull the motion without them straight onto those that \
+                 they allow.",
+            );
         }
         if let Some(svg) = drawing {
             let caption = "Scaled accelerations at the start, and the constraints' part of them.";
@@ -229,12 +252,18 @@ impl Writer<'_> {
             groups.push(("Gibbs and Appell's equations".into(), lines));
         }
         self.section("The same motion in other words");
-        self.words(
-            "These give the same acceleration. Lagrange's equations of the first kind keep the multipliers as unknowns; Gauss's \
-             principle asks for the least departure from the motion without constraints; Gibbs and Appell's equations are \
-             $\\partial \\mathcal S/\\partial \\ddot q_i = \\Pi_i$ with $\\mathcal S = \\tfrac12\\, \\ddot\\q^{\\mathsf T} \\M \\ddot\\q$, once \
-             the constraints are solved for some of the accelerations.",
+        let mut words = String::from(
+            "These give the same acceleration. Lagrange's equations of the first kind keep the multipliers as unknowns.",
         );
+        if same.constraint.is_some() {
+            words += " Gauss's principle asks for the least departure from the motion without constraints.";
+        }
+        if same.appell.is_some() {
+            words += " Gibbs and Appell's equations are $\\partial \\mathcal S/\\partial \\ddot q_i = \\Pi_i$ with \
+                      $\\mathcal S = \\tfrac12\\, \\ddot\\q^{\\mathsf T} \\M \\ddot\\q$, once the constraints are solved for some \
+                      of the accelerations.";
+        }
+        self.words(&words);
         self.blocks.push(Block::Beside(groups));
     }
 }

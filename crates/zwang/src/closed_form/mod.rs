@@ -65,6 +65,8 @@ pub struct ClosedForm {
     pub projections: Option<Projections>,
     /// Whether there is an a at all: whether M is regular without the constraints.
     pub is_regular: bool,
+    /// Whether rows left out repeat others only for the values that the parameters have, so that all formulas are about these.
+    pub needs_values: bool,
 }
 
 /// The projections of UK95, n × n.
@@ -169,7 +171,19 @@ pub fn closed_form(equations: &mut Equations) -> Result<ClosedForm, &'static str
         }
         _ => named.ok_or("a pivot of the elimination vanishes everywhere")?,
     };
-    Ok(with_shared(equations, form))
+    let needs_values = problem.rows.len() < equations.rows.len() && repeats_by_values(equations);
+    Ok(ClosedForm { needs_values, ..with_shared(equations, form) })
+}
+
+/// Whether rows repeat others for the values of the parameters, and do not for others.
+fn repeats_by_values(equations: &mut Equations) -> bool {
+    let rows: Vec<SparseRow> = equations.rows.iter().map(|r| r.coefficients.clone()).collect();
+    let stated = independent_rows(equations, &rows).map(|found| found.len());
+    let mut any = equations.clone();
+    // between one and two: values of no special proportion
+    let values = any.model.parameter_values.iter_mut().enumerate();
+    values.for_each(|(k, value)| *value = 1.0 + scattered(k, usize::from(u8::MAX)));
+    independent_rows(&mut any, &rows).map(|found| found.len()) > stated
 }
 
 /// The form with the parts of the equations that it uses.

@@ -116,7 +116,11 @@ impl<'a> Solver<'a> {
             form.gap = ideal.gap.clone();
         }
         form.multipliers = ideal.multipliers.clone();
-        form.constraint_force = self.pushed(equations, &form.multipliers, "Qc", "constraint force Qc = A^T lambda");
+        let (letter, meaning) = match equations.nonideal_force.is_empty() {
+            true => ("Qc", "constraint force Qc = A^T lambda"),
+            false => ("Qi", "ideal part Qi = A^T lambda of the constraint force"),
+        };
+        form.constraint_force = self.pushed(equations, &form.multipliers, letter, meaning);
         let mut acting = ideal.clone();
         if !equations.asked.is_empty() {
             acting = self.answer(equations, &problem.all_rows, &force, "mu", "multipliers with what is asked for")?;

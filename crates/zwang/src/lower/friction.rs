@@ -118,12 +118,19 @@ impl Lower<'_> {
                 }
             },
         };
-        let Some(force) = self.determined_force(&reaction, &place) else {
+        let force = self.determined_force(&reaction, &place);
+        // a guide that leaves the place one way to go takes no part in the normal force
+        let force = force.or_else(|| draft.slip.as_ref().and_then(|_| self.guided_force(&reaction, &place)));
+        let Some(force) = force else {
             let d = Diagnostic::error("Z319", format!("the coordinates do not determine the normal force of `{name}`"));
-            return self.give_up(
-                d.at(draft.span, "friction is in proportion to it")
-                    .help("use coordinates in which the sliding point can also move off the surface"),
-            );
+            let help = match draft.slip {
+                Some(_) => "name a point that moves off the surface as the gap opens:   and at C",
+                None => {
+                    "use coordinates in which the sliding point can move off the surface and along it, or, if it moves off, \
+                     state how fast it slides:   and slip x'"
+                }
+            };
+            return self.give_up(d.at(draft.span, "friction is in proportion to it").help(help));
         };
         let forces: Vec<Vec<Expr>> = rows.iter().map(|row| self.force_of(&force, &rows, row)).collect();
         let slip = match &draft.slip {
@@ -151,6 +158,33 @@ impl Lower<'_> {
             slip,
             span: draft.span,
         }))
+    }
+
+    /// The force at a place that the coordinates cannot move in every direction: the one along those in which they do, if it does the
+    /// work of the constraint.
+    fn guided_force(&mut self, reaction: &[(usize, Expr)], place: &[Expr]) -> Option<Vec<Expr>> {
+        let jacobian = self.jacobian(place);
+        let mut moving: Vec<Expr> = jacobian.iter().flatten().map(|(q, _)| *q).collect();
+        moving.sort_unstable();
+        moving.dedup();
+        if moving.len() < jacobian.iter().filter(|row| !row.is_empty()).count() {
+            return None;
+        }
+        let force: Vec<Expr> =
+            self.force_at(reaction, &jacobian).into_iter().map(|part| part.unwrap_or(Expr::ZERO)).collect();
+        let g = &mut self.graph;
+        for (k, coordinate) in self.model.coordinates.iter().enumerate() {
+            let by = |row: &Vec<(Expr, Expr)>| row.iter().find(|(q, _)| *q == coordinate.q).map(|(_, d)| *d);
+            let works = jacobian.iter().zip(&force).filter_map(|(row, f)| Some(g.mul(by(row)?, *f)));
+            let works: Vec<Expr> = works.collect();
+            let done = g.sum(&works);
+            let needed = reaction.iter().find(|(of, _)| *of == k).map_or(Expr::ZERO, |(_, part)| *part);
+            let missed = g.sub(done, needed);
+            if !vanishes(g, missed) {
+                return None;
+            }
+        }
+        Some(force)
     }
 
     /// The force of one row alone, its multiplier being one.
