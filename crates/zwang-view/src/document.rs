@@ -7,6 +7,7 @@ use zwang::{ClosedForm, Part, closed_form};
 use zwang_expr::Expr;
 
 use crate::article::pasted;
+use crate::letters::letter_or;
 
 /// Longest formula that is printed at all, in nodes.
 const LONGEST: usize = 4000;
@@ -38,7 +39,7 @@ pub fn equations_text(equations: &mut Equations) -> String {
     }
     text.shared(&equations.parts);
     text.heading("Lagrangian");
-    text.line("L", equations.lagrangian);
+    text.line(letter_or(&equations.model, "L", "Lagrangian"), equations.lagrangian);
     text.given();
     match &closed {
         Ok(closed) => text.explicit(closed),
@@ -235,7 +236,7 @@ impl<'a> Text<'a> {
                 false => "",
             };
             self.heading(&format!("Gaussian G = (q'' - a)^T M (q'' - a){least}"));
-            self.line("G", gaussian);
+            self.line(letter_or(&equations.model, "G", "Gaussian"), gaussian);
         }
         self.projections(closed);
         self.missing(closed);

@@ -7,6 +7,7 @@ use zwang::{LegendreTransform, legendre_transform};
 use zwang_expr::Expr;
 
 use crate::article::pasted;
+use crate::letters::letter_or;
 
 /// Momenta told one by one.
 const MOST_LINES: usize = 4;
@@ -142,9 +143,10 @@ pub fn lagrangian_text(equations: &mut Equations) -> String {
     let (equations, transform) = &shortened(equations);
     let model = &equations.model;
     let text = |e: Expr| model.graph.text_limited(e, LONGEST).unwrap_or_else(|| "… (too long to print)".into());
+    let own = |letter, word| letter_or(model, letter, word);
     let names: Vec<&str> = model.coordinates.iter().map(|c| c.name.as_str()).collect();
     let title = if model.title.is_empty() { "The Lagrangian" } else { &model.title };
-    let mut out = format!("# {title}\n\n# Lagrangian\nL = {}\n", text(equations.lagrangian));
+    let mut out = format!("# {title}\n\n# Lagrangian\n{} = {}\n", own("L", "Lagrangian"), text(equations.lagrangian));
     out.push_str("\n# Legendre transform p = dL/dv\n");
     for (symbol, p) in transform.symbols.iter().zip(&transform.momentum) {
         out.push_str(&format!("{} = {}\n", model.graph.name(*symbol), text(*p)));
@@ -160,14 +162,14 @@ pub fn lagrangian_text(equations: &mut Equations) -> String {
     let two_form: Vec<String> =
         two_form(equations, transform).into_iter().map(|(e, i, j)| format!("({}) d({i}) ^ d({j})", text(e))).collect();
     out.push_str(&format!("Omega_L = {}\n", sum(&two_form)));
-    out.push_str(&format!("\n# energy E = p v - L\nE = {}\n", text(transform.energy)));
+    out.push_str(&format!("\n# energy E = p v - L\n{} = {}\n", own("E", "energy"), text(transform.energy)));
     match (&transform.velocities, transform.hamiltonian) {
         (Some(velocities), Some(hamiltonian)) => {
             out.push_str("\n# velocities by momenta, and the Hamiltonian H = E with them\n");
             for (name, v) in names.iter().zip(velocities) {
                 out.push_str(&format!("{name}' = {}\n", text(*v)));
             }
-            out.push_str(&format!("H = {}\n", text(hamiltonian)));
+            out.push_str(&format!("{} = {}\n", own("H", "Hamiltonian"), text(hamiltonian)));
         }
         _ => {
             let why = transform.why_not.unwrap_or("the velocities do not follow from the momenta");

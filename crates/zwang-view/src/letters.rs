@@ -1,5 +1,7 @@
 //! The letters of the theory, set apart from those of a model: a cart may have a mass M and a rod of length L.
 
+use zwang::model::Model;
+
 /// LaTeX in which `\M` is the mass matrix, `\q` all coordinates and `\L` the Lagrangian: vectors and matrices become bold,
 /// energies and the Gaussian calligraphic. Only a single letter after the backslash is meant.
 pub(crate) fn with_letters(latex: &str) -> String {
@@ -22,6 +24,11 @@ pub(crate) fn with_letters(latex: &str) -> String {
         }
     }
     out + rest
+}
+
+/// The letter of a quantity in text, or its word where the model uses the letter itself.
+pub(crate) fn letter_or<'w>(model: &Model, letter: &'w str, word: &'w str) -> &'w str {
+    if model.has_name(letter) { word } else { letter }
 }
 
 /// Words that name quantities as text does, `a = M^-1 Q without constraints`, with these as formulas between dollars.

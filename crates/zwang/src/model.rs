@@ -6,7 +6,7 @@ use zwang_expr::{Expr, Graph, Program};
 use zwang_motion::State;
 
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::quantity::with_unit;
+use crate::quantity::{in_unit, with_unit};
 use crate::syntax::Span;
 use crate::units::{Dimension, Unit};
 
@@ -409,25 +409,27 @@ impl Model {
         contacts.chain(self.frictions.iter().map(rough)).collect()
     }
 
+    /// Whether a coordinate or parameter is called so.
+    pub fn has_name(&self, name: &str) -> bool {
+        self.coordinates.iter().any(|c| c.name == name) || self.parameters.iter().any(|p| p.name == name)
+    }
+
     /// The events as statements: `when x >= 1: x' = -1`.
     pub fn events(&self) -> Vec<String> {
         let event = |when: &When| {
-            let (changed, dimension) = match when.change {
+            let constant = self.graph.constant_value(when.value);
+            let (changed, value) = match when.change {
                 Change::Parameter(k) => {
-                    let parameter = &self.parameters[k];
-                    (parameter.name.clone(), parameter.unit.as_ref().map(|unit| unit.dimension))
+                    let Parameter { name, unit, .. } = &self.parameters[k];
+                    (name.clone(), constant.map(|x| in_unit(x, unit.as_ref())))
                 }
                 Change::Velocity(k) => {
-                    let coordinate = &self.coordinates[k];
-                    let dimension = coordinate.dimension.map(|d| d.times(Dimension::SECOND, -1.0));
-                    (format!("{}'", coordinate.name), dimension)
+                    let Coordinate { name, dimension, .. } = &self.coordinates[k];
+                    let dimension = dimension.map(|d| d.times(Dimension::SECOND, -1.0));
+                    (format!("{name}'"), constant.map(|x| with_unit(x, dimension)))
                 }
             };
-            let value = match self.graph.constant_value(when.value) {
-                Some(value) => with_unit(value, dimension),
-                None => self.graph.text(when.value),
-            };
-            format!("when {}: {changed} = {value}", when.name)
+            format!("when {}: {changed} = {}", when.name, value.unwrap_or_else(|| self.graph.text(when.value)))
         };
         self.whens.iter().map(event).collect()
     }

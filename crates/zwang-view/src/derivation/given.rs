@@ -1,6 +1,6 @@
 //! What is stated: the model, its energies, masses and forces.
 
-use zwang::quantity::with_unit;
+use zwang::quantity::in_unit;
 use zwang_expr::Expr;
 
 use super::{MOST_LISTED, Told, Writer, named};
@@ -17,7 +17,7 @@ impl Writer<'_> {
         }
         let mut parameters = Vec::new();
         for (p, value) in model.parameters.iter().zip(&model.parameter_values).take(MOST_LISTED) {
-            let value = with_unit(*value, p.unit.as_ref().map(|u| u.dimension));
+            let value = in_unit(*value, p.unit.as_ref());
             parameters.push(vec![
                 format!("${}$", self.tex(p.symbol)),
                 named(&p.name),
@@ -31,6 +31,10 @@ impl Writer<'_> {
         }
         self.table(["coordinate", "in the model", "unit", ""], coordinates, model.coordinates.len());
         self.table(["parameter", "in the model", "value", ""], parameters, model.parameters.len());
+        let has_units = model.parameters.iter().any(|p| p.unit.is_some());
+        if has_units {
+            self.words("Numbers in formulas are in SI units.");
+        }
     }
 
     /// L, T, V and p.
