@@ -68,6 +68,12 @@ fn roots_keep_their_law() {
     check("sqrt(x^2*y - x^2)", "sqrt(x^2*(y - 1))");
 }
 
+#[test]
+fn sines_below_stand_where_they_are_needed() {
+    check("(m*x'^2 + k*y*sin(a)^2*(x + z))/(2*sin(a)^2)", "k*y*(x + z)/2 + m*x'^2/(2*sin(a)^2)");
+    check("(k*x*y'*(y' + z)*sin(a) - m*g*cos(a))/sin(a)", "k*x*y'*(y' + z) - m*g/tan(a)");
+}
+
 /// M q̈ = Q of two equal rods with point masses at their ends, angles from the vertical.
 #[test]
 fn the_double_pendulum_has_its_textbook_form() {

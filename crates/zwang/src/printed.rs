@@ -16,7 +16,7 @@ const WORTH_A_NAME: u64 = 20;
 
 /// Formulas each in its shortest form are read more easily than formulas with more in common, unless these are shorter by
 /// far, in percent.
-const WORTH_OF_COMMON_PARTS: u64 = 60;
+const WORTH_OF_COMMON_PARTS: u64 = 85;
 
 /// Most names: a reader does not remember more.
 const MOST_NAMES: usize = 150;

@@ -33,6 +33,22 @@ impl Factors {
         Some(())
     }
 
+    /// Adds the factors of a product, one by one.
+    pub fn push_factors(&mut self, graph: &mut Graph, e: Expr) -> Option<()> {
+        let mut stack = vec![e];
+        while let Some(x) = stack.pop() {
+            match graph.node(x) {
+                Node::Mul(a, b) => stack.extend([b, a]),
+                Node::Pow(u, n) => match graph.number(n).and_then(Number::to_i64) {
+                    Some(n) => self.powers.push((u, n)),
+                    None => self.powers.push((x, 1)),
+                },
+                _ => self.push(graph, x, 1)?,
+            }
+        }
+        Some(())
+    }
+
     pub fn product(mut self, graph: &mut Graph) -> Expr {
         self.give_sign_to_a_sum(graph);
         self.join_tangents(graph);

@@ -121,23 +121,17 @@ impl Field {
             .iter()
             .try_fold(Polynomial::one(), |product, (p, n)| product.mul(&p.pow(*n, &self.writing)?, &self.writing))?;
         let (below, _) = below.first()?;
-        // terms over the same indeterminates stay together
-        let mut groups: Vec<(Monomial, Polynomial)> = Vec::new();
-        for (m, c) in f.above.terms() {
-            let common = m.meet(below);
-            let (left, m) = (below.over(&common)?, m.over(&common)?);
-            match groups.iter_mut().find(|(known, _)| *known == left) {
-                Some((_, group)) => {
-                    group.insert(m, c.clone());
-                }
-                None => groups.push((left, Polynomial::term(m, c.clone()))),
-            }
-        }
+        // by sin² = 1 − cos², where a sine stands below
+        let is_sine = |(k, _): (usize, u16)| self.is_wave(k) && self.atoms[k].square.is_some();
+        let above = match below.powers().any(is_sine) {
+            true => self.flipped(&f.above, &self.writing)?,
+            false => f.above.clone(),
+        };
         let mut sum = Expr::ZERO;
-        for (left, group) in &groups {
+        for (left, group) in &groups_over(&above, below)? {
             let (_, above) = self.shortest(graph, group, 0)?;
             let mut term = Factors::default();
-            term.push(graph, above, 1)?;
+            term.push_factors(graph, above)?;
             term.powers.extend(left.powers().map(|(k, n)| (self.atoms[k].expr, -i64::from(n))));
             let term = term.product(graph);
             sum = graph.add(sum, term);
@@ -335,6 +329,20 @@ impl Field {
         }
         Some(sum)
     }
+}
+
+/// The terms of a polynomial over a monomial, together with those of which the same is left below.
+fn groups_over(above: &Polynomial, below: &Monomial) -> Option<Vec<(Monomial, Polynomial)>> {
+    let mut groups: Vec<(Monomial, Polynomial)> = Vec::new();
+    for (m, c) in above.terms() {
+        let common = m.meet(below);
+        let (left, m) = (below.over(&common)?, m.over(&common)?);
+        match groups.iter_mut().find(|(known, _)| *known == left) {
+            Some((_, group)) => group.insert(m, c.clone()),
+            None => groups.push((left, Polynomial::term(m, c.clone()))),
+        }
+    }
+    Some(groups)
 }
 
 /// How a polynomial is written, as a part at what level.
