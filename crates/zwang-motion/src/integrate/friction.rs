@@ -464,11 +464,13 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         self.flow.modes.roughness = roughness;
         done?;
         // where a slip in space has all but stopped its direction is rounding, and so is what another place has to hold against it
-        let mut stops = false;
-        let goes = |k: &usize| matches!(old[*k], Grip::Slides(_)) && before.slow[*k] == 0.0;
-        for k in (0..old.len()).filter(goes) {
-            stops |= self.flow.modes.frictions[k].slip.len() > 1 && has_stopped(&mut self.flow, k, false)?;
+        let (mut stops, mut fades) = (false, false);
+        for k in (0..old.len()).filter(|&k| matches!(old[k], Grip::Slides(_))) {
+            let has_stopped = self.flow.modes.frictions[k].slip.len() > 1 && has_stopped(&mut self.flow, k, false)?;
+            fades |= has_stopped;
+            stops |= has_stopped && before.slow[k] == 0.0;
         }
+        let rests = self.resting_slips(resting, fades)?;
         let n_contacts = self.flow.modes.contacts.len();
         let has_friction = |c: usize| self.flow.modes.frictions.iter().any(|f| f.contact == Some(c));
         for &c in resting.iter().filter(|&&c| !has_friction(c)) {
@@ -481,7 +483,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
                 continue;
             }
             let lets_go = fired.contains(&(n_contacts + 2 * k)) && old[k] == Grip::Sticks && !stops;
-            let tries = self.tries(k, contact.is_some(), lets_go, stops)?;
+            let tries = self.tries(k, contact.is_some(), lets_go, rests[k])?;
             let mut unit: Vec<Choice> =
                 tries.into_iter().map(|t| Choice { contact: contact.map(|c| (c, true)), friction: Some(t) }).collect();
             if let Some(c) = contact {
@@ -496,13 +498,41 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         Ok(units)
     }
 
-    /// What friction k may do while it is pressed, where others have stopped or not.
-    fn tries(&mut self, k: usize, is_contact: bool, lets_go: bool, stops: bool) -> Result<Vec<Try>, MotionError> {
+    /// Which slips are at rest. Where one in space has stopped, so have those that it holds together with others.
+    fn resting_slips(&mut self, resting: &[usize], stops: bool) -> Result<Vec<bool>, MotionError> {
+        /// Slips that are held by others are less fast than so many tolerances: a few times as fast as those.
+        const SLOW: f64 = 1e3;
+        let flow = &mut self.flow;
+        let n = flow.modes.frictions.len();
+        let mut rests = (0..n).map(|k| has_stopped(flow, k, stops)).collect::<Result<Vec<bool>, MotionError>>()?;
+        if !stops {
+            return Ok(rests);
+        }
+        let touches = |flow: &Flow<D>, k: usize| flow.modes.frictions[k].contact.is_none_or(|c| resting.contains(&c));
+        flow.modes.open_all();
+        resting.iter().for_each(|&c| flow.modes.closed[c] = true);
+        for k in (0..n).filter(|&k| rests[k]) {
+            flow.modes.grips[k] = if touches(flow, k) { Grip::Sticks } else { Grip::Idle };
+        }
+        flow.modes.switch();
+        flow.release();
+        flow.factor()?;
+        for k in 0..n {
+            // what is held against a belt slides
+            let is_slow = length(&flow.slip(k)?) <= SLOW * flow.tolerated_slip(k);
+            rests[k] |= is_slow && touches(flow, k) && flow.is_held(k)?;
+        }
+        flow.modes.open_all();
+        flow.release();
+        Ok(rests)
+    }
+
+    /// What friction k may do while it is pressed, at rest or not.
+    fn tries(&mut self, k: usize, is_contact: bool, lets_go: bool, rests: bool) -> Result<Vec<Try>, MotionError> {
         let flow = &mut self.flow;
         let slip = flow.slip(k)?;
         let rows = flow.modes.frictions[k].slip.clone();
         let speed = length(&slip);
-        let rests = has_stopped(flow, k, stops)?;
         let is_sided = !is_contact && flow.modes.frictions[k].single().is_some();
         let presses: &[f64] = if is_sided { &[1.0, -1.0] } else { &[1.0] };
         let senses: &[f64] = if rests && rows.len() == 1 { &[1.0, -1.0] } else { &[1.0] };
