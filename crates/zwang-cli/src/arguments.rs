@@ -352,8 +352,25 @@ pub enum Format {
 }
 
 impl Format {
+    /// What to write: as `--format` says, else as the file is called, else text; or why the two do not go together.
+    pub fn wanted(format: Option<Format>, file: Option<&std::path::Path>) -> Result<Format, String> {
+        let named = file.map(|path| (path, Format::of(path)));
+        match (format, named) {
+            (None, None) => Ok(Format::Text),
+            (None, Some((_, named))) => named,
+            // both are Python
+            (Some(Format::Sympy), Some((_, Ok(Format::Numpy)))) => Ok(Format::Sympy),
+            (Some(format), Some((path, Ok(named)))) if named != format => Err(format!(
+                "`{}` is called as if it were something else than --format says; leave --format out, or give the file another \
+                 extension",
+                path.display()
+            )),
+            (Some(format), _) => Ok(format),
+        }
+    }
+
     /// As the extension of a file says.
-    pub fn of(path: &std::path::Path) -> Result<Format, String> {
+    fn of(path: &std::path::Path) -> Result<Format, String> {
         const EXTENSIONS: [(&str, Format); 7] = [
             ("html", Format::Html),
             ("tex", Format::Latex),

@@ -4,6 +4,8 @@ use std::path::Path;
 
 use zwang::diagnostic::{Diagnostic, Diagnostics, Severity};
 use zwang::equations::Equations;
+use zwang::model::Model;
+use zwang::verdict::{Contradiction, Surety};
 use zwang::{Check, Wishes};
 use zwang_view::{
     Article, Block, FormulaLanguage, Told, article_html, article_latex, article_markdown, derivation, equations_code,
@@ -17,25 +19,21 @@ use crate::source::Source;
 
 /// Prints or writes the equations of a model.
 pub fn equations(model: &ModelSource, format: Option<Format>, lagrangian: bool, output: Option<&Path>) -> Exit {
-    let format = match (format, output) {
-        (Some(format), _) => format,
-        (None, None) => Format::Text,
-        (None, Some(path)) => match Format::of(path) {
-            Ok(format) => format,
-            Err(message) => return usage(&message),
-        },
+    let format = match Format::wanted(format, output) {
+        Ok(format) => format,
+        Err(message) => return usage(&message),
     };
     if lagrangian && !matches!(format, Format::Text | Format::Latex) {
         return usage("with --lagrangian the format is text or latex");
     }
     let mut source = Source::open(model, false)?;
     let told = source.told_text();
-    let found = matches!(format, Format::Html | Format::Markdown).then(|| look(&source)).flatten();
-    let found =
-        found.or_else(|| (matches!(format, Format::Latex) && output.is_some()).then(|| look(&source)).flatten());
+    let is_document =
+        matches!(format, Format::Html | Format::Markdown) || matches!(format, Format::Latex) && output.is_some();
+    let found = is_document.then(|| look(&source)).flatten();
     let Some(stated) = source.reading.model.take() else { return source.fail(false) };
+    let untold = has_rows(&stated).then(|| source.aside(untold));
     zwang::later_notes(&stated, Severity::Note, &mut source.diagnostics);
-    source.say();
     let mut equations = Equations::derive(stated);
     // a module is called by the name of its file
     let stem = match (output, format) {
@@ -56,6 +54,11 @@ pub fn equations(model: &ModelSource, format: Option<Format>, lagrangian: bool, 
         (Format::Numpy, _) => equations_code(&mut equations, FormulaLanguage::NumPy, &stem),
         (Format::Sympy, _) => equations_code(&mut equations, FormulaLanguage::SymPy, &stem),
     };
+    source.diagnostics.extend(untold.and_then(|thread| thread.join().ok()).into_iter().flatten());
+    if source.diagnostics.has_errors() {
+        return source.fail(false);
+    }
+    source.say();
     match output {
         None => print(&text),
         Some(path) => match write_text(path, &text) {
@@ -74,6 +77,7 @@ fn article(equations: &mut Equations, model_text: &str, found: Option<&Found>) -
     let told = Told {
         model_text,
         check: found.map(|found| &found.check),
+        at_start: found.is_some_and(|found| found.is_start),
         notes: found.map_or(&[][..], |found| &found.notes),
         geometry: found.filter(|found| found.is_start).and_then(|found| geometry_of(&found.check)),
     };
@@ -108,6 +112,25 @@ fn checked(mut source: Source) -> Option<(Check, Vec<String>)> {
     let mut diagnostics = Diagnostics::default();
     let check = zwang::check(stated, &Wishes::default(), &mut diagnostics)?;
     Some((check, notes(&diagnostics)))
+}
+
+fn has_rows(model: &Model) -> bool {
+    !(model.constraints.is_empty() && model.controls.is_empty())
+}
+
+/// What formulas do not tell: constraints that cannot hold together, that vanish or leave M singular, and controls that cannot
+/// act. An error if the constraints never hold, else a warning.
+fn untold(mut source: Source) -> Vec<Diagnostic> {
+    let Some(stated) = source.reading.model.take() else { return Vec::new() };
+    let mut diagnostics = Diagnostics::default();
+    zwang::check(stated, &Wishes { brief: true, ..Wishes::default() }, &mut diagnostics);
+    let matters = |d: &&Diagnostic| d.contradiction.is_some() || matches!(d.code, "Z312" | "Z401" | "Z701" | "Z702");
+    let mut untold: Vec<Diagnostic> = diagnostics.iter().filter(matters).cloned().collect();
+    let never = |c: &Contradiction| c.everywhere == Some(true) && c.surety == Surety::Certain;
+    for d in untold.iter_mut().filter(|d| d.is_error() && !d.contradiction.as_deref().is_some_and(never)) {
+        d.severity = Severity::Warning;
+    }
+    untold
 }
 
 /// What was said about a model, as sentences of a document.

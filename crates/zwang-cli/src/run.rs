@@ -247,7 +247,8 @@ fn bytes(
 fn derived(source: &Source, run: &Run) -> Vec<Block> {
     let notes = equations::notes(&source.diagnostics);
     let geometry = zwang_view::geometry_of(&run.check);
-    let told = Told { model_text: &source.told_text(), check: Some(&run.check), notes: &notes, geometry };
+    let told =
+        Told { model_text: &source.told_text(), check: Some(&run.check), at_start: true, notes: &notes, geometry };
     zwang_view::derivation(&mut run.check.equations.clone(), &told)
 }
 

@@ -1,6 +1,7 @@
 //! The model a command is about, and what is said about it.
 
 use std::io::{IsTerminal, Read};
+use std::thread::JoinHandle;
 
 use zwang::diagnostic::{Diagnostic, Diagnostics, Severity};
 use zwang::{Check, Overrides, Reading, Wishes};
@@ -98,6 +99,16 @@ impl Source {
         let mut reading = read_model(&self.file, self.text(), &self.overrides);
         let diagnostics = std::mem::take(&mut reading.diagnostics);
         Source { file: self.file.clone(), reading, diagnostics, overrides: self.overrides.clone() }
+    }
+
+    /// Does something with the same model in a thread of its own.
+    pub fn aside<T: Send + 'static>(&self, act: fn(Source) -> T) -> JoinHandle<T> {
+        let (file, text, overrides) = (self.file.clone(), self.text().to_string(), self.overrides.clone());
+        std::thread::spawn(move || {
+            let mut reading = read_model(&file, &text, &overrides);
+            let diagnostics = std::mem::take(&mut reading.diagnostics);
+            act(Source { file, reading, diagnostics, overrides })
+        })
     }
 
     /// The same model from a start near no special position, for what does not depend on it.

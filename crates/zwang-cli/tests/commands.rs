@@ -194,7 +194,28 @@ fn equations_are_text_and_latex() {
     let out = text(&zwang(&["equations", "models/pendulum.zw"]).stdout);
     assert!(out.contains("y'' = y*(g*y - x'^2 - y'^2)/(x^2 + y^2) - g"), "{out}");
     let out = text(&zwang(&["equations", "models/pendulum.zw", "--format", "latex"]).stdout);
-    assert!(out.starts_with("\\begin{align*}") && out.contains("\\ddot{x}"), "{out}");
+    assert!(out.contains("\\begin{align*}") && out.contains("\\ddot{x}"), "{out}");
+}
+
+#[test]
+fn equations_of_constraints_that_cannot_hold_are_not_printed() {
+    let never = b"coordinates x, y\nmass x, y: 1\nconstraint a: x = 1\nconstraint b: x = 2\n";
+    let output = zwang_reading(never, &["equations", "-"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(output.stdout.is_empty() && text(&output.stderr).contains("Z301"));
+    // only the start is wrong, and the equations hold elsewhere
+    let here = b"coordinates x, y\nmass x, y: 1\nconstraint a: x = y\nconstraint b: x + y = 2*t\nstart x = 5, y = 5\n";
+    let output = zwang_reading(here, &["equations", "-"]);
+    assert_eq!(output.status.code(), Some(0));
+    assert!(text(&output.stdout).contains("x'' = 0\n"));
+}
+
+#[test]
+fn a_file_is_called_by_what_is_in_it() {
+    let model = b"coordinates x\nmass x: 1\n";
+    let output = zwang_reading(model, &["equations", "-", "--format", "c", "-o", "x.py"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("--format"));
 }
 
 #[test]
@@ -332,7 +353,7 @@ fn the_forms_of_the_lagrangian_are_printed() {
         assert!(out.contains(line), "{line} is missing:\n{out}");
     }
     let out = text(&zwang_reading(model, &["equations", "-", "--lagrangian", "--format", "latex"]).stdout);
-    assert!(out.contains("\\Omega_L &= ") && out.contains("\\wedge"), "{out}");
+    assert!(out.contains("\\Omega_{{\\mathcal L}} &= ") && out.contains("\\wedge"), "{out}");
     // Ω at the state: skew, with M beside it
     let value = json(&zwang_reading(model, &["inspect", "-", "--json"]));
     let omega = |i: usize, j: usize| value["omega"][i][j].as_f64().unwrap();

@@ -46,7 +46,7 @@ impl Number {
 
     /// The integer `value`.
     pub fn integer(value: i64) -> Number {
-        Number::ratio_i128(value as i128, 1)
+        Number::integer_i128(value as i128)
     }
 
     /// The fraction `numerator / denominator`; the denominator must not be zero.
@@ -55,7 +55,23 @@ impl Number {
         Number::ratio_i128(numerator as i128, denominator as i128)
     }
 
+    /// An integer has no common divisor to look for.
+    fn integer_i128(n: i128) -> Number {
+        match i64::try_from(n) {
+            Ok(n) if n != i64::MIN => Number(Small(n, 1)),
+            _ => Number(Big(Box::new(BigRational::from_integer(n.into())))),
+        }
+    }
+
     fn ratio_i128(n: i128, d: i128) -> Number {
+        // most are short, and machine integers are divided many times faster
+        if let (Ok(n), Ok(d)) = (i64::try_from(n), i64::try_from(d))
+            && n != i64::MIN
+            && d > 0
+        {
+            let g = n.gcd(&d);
+            return Number(Small(n / g, d / g));
+        }
         let g = n.gcd(&d) * d.signum();
         let (n, d) = (n / g, d / g);
         match (i64::try_from(n), i64::try_from(d)) {
@@ -121,6 +137,11 @@ impl Number {
     /// Whether this is 1.
     pub fn is_one(&self) -> bool {
         matches!(self.0, Small(1, 1))
+    }
+
+    /// Whether this is -1.
+    pub(crate) fn is_minus_one(&self) -> bool {
+        matches!(self.0, Small(-1, 1))
     }
 
     /// Whether this is below 0.
@@ -192,7 +213,7 @@ impl Number {
     /// a + b, or `None` if the result would be too large to keep exact.
     pub fn add(&self, other: &Number) -> Option<Number> {
         match (&self.0, &other.0) {
-            (Small(a, 1), Small(b, 1)) => Some(Number::ratio_i128(*a as i128 + *b as i128, 1)),
+            (Small(a, 1), Small(b, 1)) => Some(Number::integer_i128(*a as i128 + *b as i128)),
             (Small(a, c), Small(b, d)) => {
                 let (a, b, c, d) = (*a as i128, *b as i128, *c as i128, *d as i128);
                 Some(Number::ratio_i128(a * d + b * c, c * d))
@@ -205,6 +226,7 @@ impl Number {
     /// a b, or `None` if the result would be too large to keep exact.
     pub fn mul(&self, other: &Number) -> Option<Number> {
         match (&self.0, &other.0) {
+            (Small(a, 1), Small(b, 1)) => Some(Number::integer_i128(*a as i128 * *b as i128)),
             (Small(a, c), Small(b, d)) => Some(Number::ratio_i128(*a as i128 * *b as i128, *c as i128 * *d as i128)),
             _ if self.bits() + other.bits() > MAX_BITS => None,
             _ => Number::from_big(self.to_big() * other.to_big()).finite(),
@@ -277,6 +299,9 @@ impl Number {
 
     /// The largest number ≥ 0 of which both are integer multiples; 0 only for two zeros.
     pub(crate) fn gcd(&self, other: &Number) -> Number {
+        if let (Small(a, 1), Small(b, 1)) = (&self.0, &other.0) {
+            return Number(Small(a.gcd(b), 1));
+        }
         if let (Small(a, c), Small(b, d)) = (&self.0, &other.0) {
             let (a, b, c, d) = (*a as i128, *b as i128, *c as i128, *d as i128);
             return Number::ratio_i128(a.gcd(&b), c.lcm(&d));

@@ -37,7 +37,7 @@ impl Piece {
 /// How a language writes what formulas are made of. Sums, products and quotients are the same in all of them.
 ///
 /// What the methods give must hold together as a name does, a power as tightly as [`Notation::POWER_IS_TIGHT`] says.
-/// `is_constant` tells that an operand contains no symbol.
+/// `is_bare` tells that the value of an operand is written by bare numbers alone, which do not tell of which kind they are.
 pub trait Notation {
     /// Whether a power holds together as a name does, like a call; else only as tightly as `x**2`.
     const POWER_IS_TIGHT: bool;
@@ -52,13 +52,13 @@ pub trait Notation {
     fn pi(&self) -> String;
 
     /// The base to a number > 0 other than one; one half is the root.
-    fn power(&self, base: Expr, is_constant: bool, exponent: &Number) -> Vec<Piece>;
+    fn power(&self, base: Expr, is_bare: bool, exponent: &Number) -> Vec<Piece>;
 
     /// The base to any exponent.
-    fn general_power(&self, base: Expr, is_constant: bool, exponent: Expr) -> Vec<Piece>;
+    fn general_power(&self, base: Expr, is_bare: bool, exponent: Expr) -> Vec<Piece>;
 
     /// A function of one argument.
-    fn apply(&self, f: Function, x: Expr, is_constant: bool) -> Vec<Piece>;
+    fn apply(&self, f: Function, x: Expr, is_bare: bool) -> Vec<Piece>;
 
     /// A function of two arguments.
     fn apply2(&self, f: Function2, x: Expr, y: Expr) -> Vec<Piece>;
@@ -86,7 +86,7 @@ impl Graph {
             return Err(Unwritable::TooLong);
         }
         let style = Style::new(names);
-        let mut writer = Writer { graph: self, style: &style, notation, constant: FxHashMap::default() };
+        let mut writer = Writer { graph: self, style: &style, notation, bare: FxHashMap::default() };
         let mut out = String::new();
         let mut stack = vec![Task::Write(e, Level::Sum)];
         let mut tasks = Vec::new();
@@ -113,8 +113,8 @@ struct Writer<'a, N> {
     graph: &'a Graph,
     style: &'a Style<'a>,
     notation: &'a N,
-    /// whether an expression is without symbols, as far as that was asked
-    constant: FxHashMap<Expr, bool>,
+    /// whether a value is written by bare numbers alone, as far as that was asked
+    bare: FxHashMap<Expr, bool>,
 }
 
 impl<N: Notation> Writer<'_, N> {
@@ -127,11 +127,11 @@ impl<N: Notation> Writer<'_, N> {
         let pieces = match self.graph.node(e) {
             Node::Symbol(_) => return Err(Unwritable::Symbol(e)),
             Node::Pi => vec![Piece::Text(self.notation.pi())],
-            Node::Apply(f, x) => self.notation.apply(f, x, self.is_constant(x)),
+            Node::Apply(f, x) => self.notation.apply(f, x, self.is_bare(x)),
             Node::Apply2(f, x, y) => self.notation.apply2(f, x, y),
             Node::Look(table, x) => self.notation.look(table, x),
             Node::Pow(u, v) if !self.graph.is_number(v) => {
-                let pieces = self.notation.general_power(u, self.is_constant(u), v);
+                let pieces = self.notation.general_power(u, self.is_bare(u), v);
                 self.bracketed(out, !N::POWER_IS_TIGHT && level > Level::Power, |_, out| push(out, pieces));
                 return Ok(());
             }
@@ -203,7 +203,7 @@ impl<N: Notation> Writer<'_, N> {
             match item {
                 Item::Number(number) => out.push(Task::Text(self.notation.number(number))),
                 Item::Power(base, n) if n.is_one() => out.push(Task::Write(*base, Level::Power)),
-                Item::Power(base, n) => push(out, self.notation.power(*base, self.is_constant(*base), n)),
+                Item::Power(base, n) => push(out, self.notation.power(*base, self.is_bare(*base), n)),
             }
         }
     }
@@ -218,22 +218,27 @@ impl<N: Notation> Writer<'_, N> {
         }
     }
 
-    /// Whether no symbol is in it.
-    fn is_constant(&mut self, e: Expr) -> bool {
+    /// Whether its value is written by bare numbers alone.
+    fn is_bare(&mut self, e: Expr) -> bool {
         let mut stack = vec![(e, false)];
         while let Some((x, operands_done)) = stack.pop() {
-            let operands = self.graph.node(x).operands();
+            // what decides between numbers is no part of the value
+            let operands: &[Expr] = match &self.graph.node(x) {
+                Node::Apply(Function::Sign, _) => &[],
+                Node::Select { then, otherwise, .. } => &[*then, *otherwise],
+                node => &node.operands(),
+            };
             if operands_done {
-                let constant = operands.iter().all(|y| self.constant[y]);
-                self.constant.insert(x, constant);
+                let bare = operands.iter().all(|y| self.bare[y]);
+                self.bare.insert(x, bare);
             } else if self.style.names.contains_key(&x) || self.graph.is_symbol(x) {
-                self.constant.insert(x, false);
-            } else if !self.constant.contains_key(&x) {
+                self.bare.insert(x, false);
+            } else if !self.bare.contains_key(&x) {
                 stack.push((x, true));
                 stack.extend(operands.iter().map(|&y| (y, false)));
             }
         }
-        self.constant[&e]
+        self.bare[&e]
     }
 }
 
@@ -275,8 +280,8 @@ mod tests {
             vec![Piece::Tight(base), Piece::Text("**".into()), Piece::Tight(exponent)]
         }
 
-        fn apply(&self, f: Function, x: Expr, is_constant: bool) -> Vec<Piece> {
-            Piece::call(&format!("{}{}", if is_constant { "constant_" } else { "" }, f.name()), &[x])
+        fn apply(&self, f: Function, x: Expr, is_bare: bool) -> Vec<Piece> {
+            Piece::call(&format!("{}{}", if is_bare { "bare_" } else { "" }, f.name()), &[x])
         }
 
         fn apply2(&self, f: Function2, x: Expr, y: Expr) -> Vec<Piece> {
@@ -315,7 +320,7 @@ mod tests {
             (of_quotient, "(x/(x + y_))**y_"),
             (tower, "((x/(x + y_))**y_)**z"),
             (half, "x + Rational(1, 2)"),
-            (one, "constant_sin(1)"),
+            (one, "bare_sin(1)"),
             (bell, "exp(-(x + y_)**2)"),
             (over, "1/(x*y_)"),
         ];

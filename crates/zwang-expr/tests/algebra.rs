@@ -59,6 +59,13 @@ fn roots_keep_their_law() {
     check("x/sqrt(x^2 + y^2)*sqrt(x^2 + y^2)", "x");
     check("sqrt(x^2 + y^2)^3/(x^2 + y^2)", "sqrt(x^2 + y^2)");
     check("k*x/(x^2 + y^2)^(3/2)", "k*x/(x^2 + y^2)^(3/2)");
+    // terms with the root and without it, each over what is left of u = x² + y² below
+    check("(m*x*u'^2*(x^2 + y^2)^2 - k*y*sqrt(x^2 + y^2))/(m*(x^2 + y^2)^2)", "x*u'^2 - k*y/(m*(x^2 + y^2)^(3/2))");
+    check("(x*(x^2 + y^2) + sqrt(x^2 + y^2))/(x^2 + y^2)", "x + 1/sqrt(x^2 + y^2)");
+    check("sqrt(z^2*x^2 + z^2*y^2)", "abs(z)*sqrt(x^2 + y^2)");
+    check("sqrt(z^4*x^2 + z^4*y^2)", "z^2*sqrt(x^2 + y^2)");
+    // x² (y − 1) is zero at x = 0, where √(y − 1) may not exist
+    check("sqrt(x^2*y - x^2)", "sqrt(x^2*(y - 1))");
 }
 
 /// M q̈ = Q of two equal rods with point masses at their ends, angles from the vertical.

@@ -6,6 +6,9 @@ use zwang::equations::{Equations, SparseRow};
 use zwang::{ClosedForm, Part, closed_form};
 use zwang_expr::Expr;
 
+use crate::article::pasted;
+use crate::letters::letter_or;
+
 /// Longest formula that is printed at all, in nodes.
 const LONGEST: usize = 4000;
 
@@ -18,7 +21,7 @@ pub fn equations_text(equations: &mut Equations) -> String {
     let mut always = equations.always();
     let equations = &mut always.as_mut().unwrap_or(equations).printed();
     let closed = closed_form(equations);
-    let mut text = Text::new(equations, closed.as_ref());
+    let mut text = Text::new(equations, closed.as_ref().ok());
     let title = if equations.model.title.is_empty() { "Equations of motion" } else { &equations.model.title };
     text.out = format!("# {title}\n");
     if !times.is_empty() {
@@ -27,13 +30,20 @@ pub fn equations_text(equations: &mut Equations) -> String {
             times.join(", ")
         ));
     }
+    let events = equations.model.events();
+    if !events.is_empty() {
+        text.out.push_str(
+            "# where the condition of an event begins to hold, a value changes, and the formulas go on with it:\n",
+        );
+        text.out.extend(events.iter().map(|event| format!("#   {event}\n")));
+    }
     text.shared(&equations.parts);
     text.heading("Lagrangian");
-    text.line("L", equations.lagrangian);
+    text.line(letter_or(&equations.model, "L", "Lagrangian"), equations.lagrangian);
     text.given();
     match &closed {
-        Some(closed) => text.explicit(closed),
-        None => text.implicit(),
+        Ok(closed) => text.explicit(closed),
+        Err(why) => text.implicit(why),
     }
     text.out
 }
@@ -152,6 +162,9 @@ impl<'a> Text<'a> {
     }
 
     fn matrix(&mut self, symbol: &str, rows: &[SparseRow], row_names: &[&str], symmetric: bool) {
+        if rows.iter().flatten().all(|(_, entry)| *entry == Expr::ZERO) {
+            self.out.push_str("# none\n");
+        }
         for (i, row) in rows.iter().enumerate() {
             for (j, entry) in row.iter().filter(|(j, _)| !symmetric || *j >= i) {
                 // some entries vanish only once sin² + cos² is put together
@@ -186,18 +199,29 @@ impl<'a> Text<'a> {
             }
         }
         if !closed.multipliers.is_empty() {
+            let here =
+                if closed.needs_values { " for the values of the parameters, to which all this is bound," } else { "" };
             let left_out = match equations.rows.len() - closed.multipliers.len() {
                 0 => String::new(),
-                1 => " (one row repeats others and is left out)".to_string(),
-                n => format!(" ({n} rows repeat others and are left out)"),
+                1 => format!(" (one row repeats others{here} and is left out)"),
+                n => format!(" ({n} rows repeat others{here} and are left out)"),
             };
             self.heading(&format!("multipliers, with which the constraint force is A^T lambda{left_out}"));
             for (k, lambda) in &closed.multipliers {
                 self.line(&format!("lambda({})", equations.rows[*k].name), *lambda);
             }
         }
-        self.vector("Qc", "constraint force Qc = A^T lambda", &closed.constraint_force);
-        self.vector("Qn", "nonideal part of the constraint force", &closed.nonideal_force);
+        match closed.nonideal_force.is_empty() {
+            true => self.vector("Qc", "constraint force Qc = A^T lambda", &closed.constraint_force),
+            false => {
+                self.vector(
+                    "Qi",
+                    "constraint force Qc = Qi + Qn, its ideal part Qi = A^T lambda",
+                    &closed.constraint_force,
+                );
+                self.vector("Qn", "its nonideal part Qn", &closed.nonideal_force);
+            }
+        }
         if !closed.control.is_empty() {
             let limits = self.equations.model.controls.iter().any(|c| !c.limit.is_empty());
             self.heading(if limits { "control force, while it is within its limits" } else { "control force" });
@@ -212,12 +236,21 @@ impl<'a> Text<'a> {
                 false => "",
             };
             self.heading(&format!("Gaussian G = (q'' - a)^T M (q'' - a){least}"));
-            self.line("G", gaussian);
+            self.line(letter_or(&equations.model, "G", "Gaussian"), gaussian);
         }
         self.projections(closed);
+        self.missing(closed);
         self.heading("explicit equations of motion");
         for (k, e) in closed.accelerations.iter().enumerate() {
             self.line(&format!("{}''", self.names[k]), *e);
+        }
+    }
+
+    /// What is not printed, and why.
+    fn missing(&mut self, closed: &ClosedForm) {
+        for missing in closed.missing().chunk_by(|one, next| one.1 == next.1) {
+            let names: Vec<&str> = missing.iter().map(|(name, _)| *name).collect();
+            self.out.push_str(&format!("\n# not here: {} ({})\n", names.join(", "), missing[0].1));
         }
     }
 
@@ -240,25 +273,37 @@ impl<'a> Text<'a> {
                     self.line(&format!("{letter}[{}, {}]", self.names[i], self.names[j]), *e);
                 }
             }
+            if entries.iter().flatten().all(|e| *e == Expr::ZERO) {
+                self.out.push_str("# none\n");
+            }
         }
     }
 
     /// M q̈ = Q + Aᵀλ where no closed form is to be had.
-    fn implicit(&mut self) {
+    fn implicit(&mut self, why: &str) {
         let equations = self.equations;
         let model = &equations.model;
-        self.out.push_str(match equations.asked.is_empty() {
-            true => "\n# equations of motion M q'' = Q + A^T lambda\n# (no closed form: M is singular everywhere, the system is large, or no state was found to look at)\n",
-            false => "\n# equations of motion M q'' = Q + u + A^T lambda with the least u = control(...) on the driven coordinates\n",
-        });
+        let control = match equations.asked.is_empty() {
+            true => ["", ""],
+            false => [" + u", " with the least u = control(...) on the driven coordinates"],
+        };
+        self.out.push_str(&format!(
+            "\n# equations of motion M q'' = Q{} + A^T lambda{}\n# (no closed form: {why})\n",
+            control[0], control[1]
+        ));
         let driven = if equations.asked.is_empty() { Vec::new() } else { model.driven() };
         for (i, row) in equations.mass_matrix.iter().enumerate().take(200) {
-            let term = |(j, m): &(usize, Expr)| format!("({})*{}''", self.formula(*m), model.coordinates[*j].name);
+            let times = |factor: Expr, name: String| match self.formula(factor) {
+                one if one == "1" => name,
+                letters if letters.chars().all(char::is_alphanumeric) => format!("{letters}*{name}"),
+                sum => format!("({sum})*{name}"),
+            };
+            let term = |(j, m): &(usize, Expr)| times(*m, format!("{}''", model.coordinates[*j].name));
             let left: Vec<String> = row.iter().map(term).collect();
             let left = if left.is_empty() { "0".to_string() } else { left.join(" + ") };
             let push = |r: &zwang::equations::ConstraintRow| {
                 let (_, a) = r.coefficients.iter().find(|(k, _)| *k == i)?;
-                Some(format!(" + ({})*lambda({})", self.formula(*a), r.name))
+                Some(format!(" + {}", times(*a, format!("lambda({})", r.name))))
             };
             let force: String = equations.rows.iter().filter_map(push).collect();
             let name = &model.coordinates[i].name;
@@ -278,7 +323,7 @@ pub fn equations_latex(equations: &mut Equations) -> String {
         true => String::new(),
         false => format!("% left out, because it acts only at times: {}\n", times.join(", ")),
     };
-    format!("{left_out}\\begin{{align*}}\n{}\n\\end{{align*}}\n", latex_lines(equations).join(" \\\\\n"))
+    left_out + &pasted(&latex_lines(equations))
 }
 
 /// The lines of the LaTeX; parts stand before what uses them.
@@ -292,36 +337,37 @@ fn latex_lines(equations: &mut Equations) -> Vec<String> {
     let n = model.coordinates.len();
     let part = |part: &Part| format!("{} &= {}", tex(part.symbol), tex(part.value));
     let mut lines: Vec<String> = equations.parts.iter().map(part).collect();
-    lines.push(format!("L &= {}", tex(equations.lagrangian)));
+    lines.push(format!("\\L &= {}", tex(equations.lagrangian)));
     if n <= 8 {
         lines.push(format!(
-            "M &= {}",
+            "\\M &= {}",
             bmatrix(n, n, |i, j| entry(&equations.mass_matrix[i], j).map_or("0".into(), tex))
         ));
-        lines.push(format!("Q &= {}", bmatrix(n, 1, |i, _| tex(equations.given_force[i]))));
+        lines.push(format!("\\Q &= {}", bmatrix(n, 1, |i, _| tex(equations.given_force[i]))));
         let m = equations.rows.len();
         if m > 0 && m <= 12 {
             let coefficient = |i: usize, j: usize| entry(&equations.rows[i].coefficients, j).map_or("0".into(), tex);
-            lines.push(format!("A &= {}", bmatrix(m, n, coefficient)));
-            lines.push(format!("b &= {}", bmatrix(m, 1, |i, _| tex(equations.rows[i].rhs))));
+            lines.push(format!("\\A &= {}", bmatrix(m, n, coefficient)));
+            lines.push(format!("\\b &= {}", bmatrix(m, 1, |i, _| tex(equations.rows[i].rhs))));
         }
         let m = equations.asked.len();
         if m > 0 && m <= 12 {
             let coefficient =
                 |i: usize, j: usize| entry(&equations.asked[i].row.coefficients, j).map_or("0".into(), tex);
-            lines.push(format!("A_c &= {}", bmatrix(m, n, coefficient)));
-            lines.push(format!("b_c &= {}", bmatrix(m, 1, |i, _| tex(equations.asked[i].row.rhs))));
+            lines.push(format!("\\A_c &= {}", bmatrix(m, n, coefficient)));
+            lines.push(format!("\\b_c &= {}", bmatrix(m, 1, |i, _| tex(equations.asked[i].row.rhs))));
         }
         if !equations.nonideal_force.is_empty() {
-            lines.push(format!("C &= {}", bmatrix(n, 1, |i, _| tex(equations.nonideal_force[i]))));
+            lines.push(format!("\\C &= {}", bmatrix(n, 1, |i, _| tex(equations.nonideal_force[i]))));
         }
     }
-    let Some(closed) = closed else {
+    let Ok(closed) = closed else {
         let (u, asked) = match equations.asked.is_empty() {
             true => ("", ""),
-            false => (" + u", ", \\qquad A_c \\ddot q = b_c"),
+            false => (" + \\u", ", \\qquad \\A_c \\ddot\\q = \\b_c"),
         };
-        lines.push(format!("M \\ddot q &= Q{u} + A^{{\\mathsf T}} \\lambda, \\qquad A \\ddot q = b{asked}"));
+        lines
+            .push(format!("\\M \\ddot\\q &= \\Q{u} + \\A^{{\\mathsf T}} \\lambda, \\qquad \\A \\ddot\\q = \\b{asked}"));
         return lines;
     };
     lines.extend(closed.parts.iter().filter(|part| !equations.parts.contains(part)).map(part));

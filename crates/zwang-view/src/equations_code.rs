@@ -43,7 +43,7 @@ pub fn equations_code(equations: &mut Equations, language: FormulaLanguage, name
 /// Equations as they are printed, with their closed form: found once, for several languages.
 pub struct Formulas {
     equations: Equations,
-    closed: Option<ClosedForm>,
+    closed: Result<ClosedForm, &'static str>,
     /// What holds only at times, and is not written.
     at_times: Vec<String>,
 }
@@ -59,13 +59,13 @@ impl Formulas {
 
     /// The formulas as source code; `name` is what the file is called without its ending.
     pub fn code(&self, language: FormulaLanguage, name: &str) -> String {
-        let (equations, closed) = (&self.equations, self.closed.as_ref());
+        let (equations, closed) = (&self.equations, self.closed.as_ref().ok());
         let quantities = quantities(equations, closed);
         let parts = parts(equations, closed);
         let names = Names::new(equations, &parts, language);
         let name = ascii_name(name);
-        let has_closed_form = closed.is_some();
-        let sheet = Sheet { name, equations, quantities, parts, names, has_closed_form, at_times: &self.at_times };
+        let closed = self.closed.as_ref().map_err(|why| *why);
+        let sheet = Sheet { name, equations, quantities, parts, names, closed, at_times: &self.at_times };
         match language {
             FormulaLanguage::Rust => write_functions(&sheet, &rust::Rust),
             FormulaLanguage::C => write_functions(&sheet, &c::C { name: sheet.name.clone() }),
@@ -84,7 +84,7 @@ struct Sheet<'e> {
     /// Each after those it uses.
     parts: Vec<Part>,
     names: Names,
-    has_closed_form: bool,
+    closed: Result<&'e ClosedForm, &'static str>,
     /// What holds only at times, and is not written.
     at_times: &'e [String],
 }
@@ -121,16 +121,23 @@ impl Sheet<'_> {
     /// What a reader might look for in vain.
     fn missing(&self) -> String {
         let mut out = String::new();
-        if !self.has_closed_form {
-            out += match self.equations.asked.is_empty() {
-                true => {
-                    "\nThere is no closed form: M is singular everywhere, the system is large, or no state was found to look\nat. "
+        match self.closed {
+            Err(why) => {
+                let _ = writeln!(
+                    out,
+                    "\nThere is no closed form: {why}.\n\
+                     Accelerations, multipliers and forces are not here; the equations to solve for them are."
+                );
+            }
+            Ok(closed) => {
+                if closed.needs_values {
+                    out += "\nRows of A repeat others for the values of the parameters in the model, not for all: the formulas\n\
+                            hold for these values only.\n";
                 }
-                false => {
-                    "\nThere is no closed form: the controls leave a choice among forces, or the system is large. "
+                for (name, why) in closed.missing() {
+                    let _ = writeln!(out, "\nNot here: {name} ({why}).");
                 }
-            };
-            out += "Accelerations, multipliers and forces are not here; the equations to solve for them are.\n";
+            }
         }
         if let Some(lambda) = self.quantities.iter().find(|q| q.name == "multipliers") {
             let left_out = self.equations.rows.len() - lambda.entries.len();
@@ -138,7 +145,7 @@ impl Sheet<'_> {
                 let _ = writeln!(out, "\nRows of A that repeat others have the multiplier 0: {left_out} of them.");
             }
         }
-        if self.has_closed_form && self.equations.model.controls.iter().any(|control| !control.limit.is_empty()) {
+        if self.closed.is_ok() && self.equations.model.controls.iter().any(|control| !control.limit.is_empty()) {
             out += "\nControl force and accelerations hold while no force is at its limit.\n";
         }
         if !self.at_times.is_empty() {

@@ -5,9 +5,6 @@ use std::borrow::Cow;
 use pulldown_latex::config::DisplayMode;
 use pulldown_latex::{Parser, RenderConfig, Storage, push_mathml};
 
-/// Symbols in a row of a formula, beyond which it is broken; about the width of a printed page.
-const WIDEST: usize = 84;
-
 /// Deeper braces than this are shown as LaTeX: browsers lay formulas out by recursion.
 const DEEPEST: usize = 200;
 
@@ -42,22 +39,6 @@ pub(crate) fn readable(latex: &str) -> Cow<'_, str> {
     }
     let left = latex.split_once('&').map_or("", |(left, _)| left);
     Cow::Owned(format!("{left}&= \\text{{too long to be read here; the command zwang equations prints it}}"))
-}
-
-/// One line of an `align` as cells of a grid: what stands left of the first `&`, and the rest broken where it is long.
-pub(crate) fn line(latex: &str) -> String {
-    let latex = latex.trim().trim_end_matches("\\\\").trim();
-    let outside = latex.find("\\begin").unwrap_or(latex.len());
-    let Some(at) = latex[..outside].find('&') else {
-        return format!("<div class=\"whole\">{}</div>\n", formula(latex));
-    };
-    let mut out = format!("<div class=\"left\">{}</div>", formula(&latex[..at]));
-    for (k, part) in broken(&latex[at + 1..], WIDEST).iter().enumerate() {
-        let open = if k == 0 { "<div>" } else { "<div></div><div class=\"goes-on\">" };
-        // the empty group keeps the space before a sign that begins a row
-        out.push_str(&format!("{open}{}</div>", formula(&format!("{{}} {part}"))));
-    }
-    out + "\n"
 }
 
 /// The formula as MathML, or its LaTeX if that cannot be had.
@@ -131,8 +112,8 @@ pub(crate) fn broken(latex: &str, widest: usize) -> Vec<String> {
     let (mut inside, mut row_width, mut term_width) = (0_usize, 0, 0);
     for piece in pieces(latex) {
         match piece {
-            "{" | "\\left" | "\\begin" => inside += 1,
-            "}" | "\\right" | "\\end" => inside = inside.saturating_sub(1),
+            "{" | "(" | "\\left" | "\\begin" => inside += 1,
+            "}" | ")" | "\\right" | "\\end" => inside = inside.saturating_sub(1),
             "+" | "-" if inside == 0 => {
                 if row_width + term_width > widest && row_width > 0 {
                     rows.push(std::mem::take(&mut row));
@@ -153,6 +134,14 @@ pub(crate) fn broken(latex: &str, widest: usize) -> Vec<String> {
     rows
 }
 
+/// The rows of an equation whose sides are not aligned with others: in one row if it is short, else its right side begins one.
+pub(crate) fn broken_equation(left: &str, right: &str, widest: usize) -> Vec<String> {
+    if width(left) + width(right) <= widest {
+        return vec![format!("{left} {right}")];
+    }
+    [broken(left, widest), broken(right, widest)].concat().into_iter().filter(|row| !row.trim().is_empty()).collect()
+}
+
 /// About how many symbols stand beside each other, as if nothing stood above anything.
 pub(crate) fn width(latex: &str) -> usize {
     pieces(latex).filter(|piece| !is_space(piece)).count()
@@ -160,8 +149,10 @@ pub(crate) fn width(latex: &str) -> usize {
 
 /// Whether a piece takes no room of its own.
 fn is_space(piece: &str) -> bool {
-    matches!(piece, "{" | "}" | "^" | "_" | "\\," | "\\left" | "\\right" | "\\dot" | "\\ddot")
-        || piece.trim().is_empty()
+    matches!(
+        piece,
+        "{" | "}" | "^" | "_" | "\\," | "\\left" | "\\right" | "\\dot" | "\\ddot" | "\\mathbf" | "\\mathcal"
+    ) || piece.trim().is_empty()
 }
 
 /// Commands and single letters.
@@ -195,7 +186,7 @@ mod tests {
             r"\lambda_{\text{a\_b}}",
             r"\operatorname{atan2}\left(x, y\right) + \left|x\right| + \min\left(x, y\right)",
             r"\sqrt{\ddot{\theta}_{1}} \le 6.6 \cdot 10^{-11} \ge \mathit{disk}_{1}",
-            r"M \ddot q = Q + A^{\mathsf T} \lambda, \qquad A \ddot q = b",
+            r"{\mathbf M} \ddot{\mathbf q} = {\mathbf Q} + {\mathbf A}^{\mathsf T} \lambda, \qquad {\mathcal L}",
             r"\left(\ldots\ 900\ \text{terms}\right)",
             r"\begin{aligned} a &= b \\ c &= d \end{aligned}",
         ] {
@@ -223,9 +214,9 @@ mod tests {
     #[test]
     fn long_sums_are_broken_before_a_term() {
         let long = "= a".to_string() + &r" + \left(b - c\right) \, \frac{x - 1}{y}".repeat(20);
-        let rows = broken(&long, WIDEST);
+        let rows = broken(&long, 84);
         assert!(rows.len() > 2 && rows[1..].iter().all(|r| r.starts_with("+ ")), "{rows:?}");
         assert_eq!(rows.concat(), long);
-        assert_eq!(broken("= a + b", WIDEST).len(), 1);
+        assert_eq!(broken("= a + b", 84).len(), 1);
     }
 }

@@ -6,6 +6,9 @@ use zwang::verdict::{Cyclic, LagrangianSide};
 use zwang::{LegendreTransform, legendre_transform};
 use zwang_expr::Expr;
 
+use crate::article::pasted;
+use crate::letters::letter_or;
+
 /// Momenta told one by one.
 const MOST_LINES: usize = 4;
 
@@ -140,9 +143,10 @@ pub fn lagrangian_text(equations: &mut Equations) -> String {
     let (equations, transform) = &shortened(equations);
     let model = &equations.model;
     let text = |e: Expr| model.graph.text_limited(e, LONGEST).unwrap_or_else(|| "… (too long to print)".into());
+    let own = |letter, word| letter_or(model, letter, word);
     let names: Vec<&str> = model.coordinates.iter().map(|c| c.name.as_str()).collect();
     let title = if model.title.is_empty() { "The Lagrangian" } else { &model.title };
-    let mut out = format!("# {title}\n\n# Lagrangian\nL = {}\n", text(equations.lagrangian));
+    let mut out = format!("# {title}\n\n# Lagrangian\n{} = {}\n", own("L", "Lagrangian"), text(equations.lagrangian));
     out.push_str("\n# Legendre transform p = dL/dv\n");
     for (symbol, p) in transform.symbols.iter().zip(&transform.momentum) {
         out.push_str(&format!("{} = {}\n", model.graph.name(*symbol), text(*p)));
@@ -158,18 +162,18 @@ pub fn lagrangian_text(equations: &mut Equations) -> String {
     let two_form: Vec<String> =
         two_form(equations, transform).into_iter().map(|(e, i, j)| format!("({}) d({i}) ^ d({j})", text(e))).collect();
     out.push_str(&format!("Omega_L = {}\n", sum(&two_form)));
-    out.push_str(&format!("\n# energy E = p v - L\nE = {}\n", text(transform.energy)));
+    out.push_str(&format!("\n# energy E = p v - L\n{} = {}\n", own("E", "energy"), text(transform.energy)));
     match (&transform.velocities, transform.hamiltonian) {
         (Some(velocities), Some(hamiltonian)) => {
             out.push_str("\n# velocities by momenta, and the Hamiltonian H = E with them\n");
             for (name, v) in names.iter().zip(velocities) {
                 out.push_str(&format!("{name}' = {}\n", text(*v)));
             }
-            out.push_str(&format!("H = {}\n", text(hamiltonian)));
+            out.push_str(&format!("{} = {}\n", own("H", "Hamiltonian"), text(hamiltonian)));
         }
         _ => {
             let why = transform.why_not.unwrap_or("the velocities do not follow from the momenta");
-            out.push_str(&format!("\n# no Hamiltonian: {why}\n"));
+            out.push_str(&format!("\n# no Hamiltonian was found: {why}\n"));
         }
     }
     out
@@ -221,7 +225,7 @@ pub fn lagrangian_latex(equations: &mut Equations) -> String {
         plain if plain == "1" => form,
         coefficient => format!("\\left({coefficient}\\right) {form}"),
     };
-    let mut lines = vec![format!("L &= {}", tex(equations.lagrangian))];
+    let mut lines = vec![format!("\\L &= {}", tex(equations.lagrangian))];
     for (symbol, p) in transform.symbols.iter().zip(&transform.momentum) {
         lines.push(format!("{} &= {}", tex(*symbol), tex(*p)));
     }
@@ -232,7 +236,7 @@ pub fn lagrangian_latex(equations: &mut Equations) -> String {
         .filter(|(_, p)| **p != Expr::ZERO)
         .map(|(c, p)| term(*p, format!("\\mathrm d {}", tex(c.q))))
         .collect();
-    lines.push(format!("\\Theta_L &= {}", sum(&one_form)));
+    lines.push(format!("\\Theta_{{\\L}} &= {}", sum(&one_form)));
     let mut wedges: Vec<String> = Vec::new();
     let wedge = |a: Expr, b: Expr| format!("\\mathrm d {} \\wedge \\mathrm d {}", tex(a), tex(b));
     for &(i, j, e) in &transform.gyroscopic {
@@ -241,13 +245,13 @@ pub fn lagrangian_latex(equations: &mut Equations) -> String {
     for (i, row) in equations.mass_matrix.iter().enumerate() {
         wedges.extend(row.iter().map(|&(j, e)| term(e, wedge(model.coordinates[i].q, model.coordinates[j].qdot))));
     }
-    lines.push(format!("\\Omega_L &= {}", sum(&wedges)));
-    lines.push(format!("E &= {}", tex(transform.energy)));
+    lines.push(format!("\\Omega_{{\\L}} &= {}", sum(&wedges)));
+    lines.push(format!("\\E &= {}", tex(transform.energy)));
     if let (Some(velocities), Some(hamiltonian)) = (&transform.velocities, transform.hamiltonian) {
         for (c, v) in model.coordinates.iter().zip(velocities) {
             lines.push(format!("{} &= {}", tex(c.qdot), tex(*v)));
         }
-        lines.push(format!("H &= {}", tex(hamiltonian)));
+        lines.push(format!("\\H &= {}", tex(hamiltonian)));
     }
-    format!("\\begin{{align*}}\n{}\n\\end{{align*}}\n", lines.join(" \\\\\n"))
+    pasted(&lines)
 }

@@ -21,6 +21,7 @@ mod geometry;
 mod inverse;
 mod json;
 mod lagrangian;
+mod letters;
 mod linearize;
 mod message;
 mod npz;

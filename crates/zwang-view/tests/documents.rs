@@ -5,7 +5,9 @@ use std::process::Command;
 
 use zwang::equations::Equations;
 use zwang::{Wishes, check, read_with};
-use zwang_view::{Article, Told, article_html, article_latex, article_markdown, derivation, geometry_of};
+use zwang_view::{
+    Article, Told, article_html, article_latex, article_markdown, derivation, equations_text, geometry_of,
+};
 
 const MODELS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models");
 
@@ -21,8 +23,13 @@ fn article(name: &str, text: &str) -> Article {
     let files = |file: &str| std::fs::read_to_string(format!("{MODELS}/{file}")).map_err(|e| e.to_string());
     let read = || read_with(text, &Default::default(), &files).model.expect(name);
     let found = check(read(), &Wishes::default(), &mut Default::default());
-    let told =
-        Told { model_text: text, check: found.as_ref(), notes: &[], geometry: found.as_ref().and_then(geometry_of) };
+    let told = Told {
+        model_text: text,
+        check: found.as_ref(),
+        at_start: true,
+        notes: &[],
+        geometry: found.as_ref().and_then(geometry_of),
+    };
     Article { title: name.into(), blocks: derivation(&mut Equations::derive(read()), &told) }
 }
 
@@ -43,6 +50,51 @@ fn the_gallery_is_written_in_every_format() {
             }
         }
     }
+}
+
+/// A cart of mass M on a rod of length L: the letters of the theory have shapes of their own.
+#[test]
+fn letters_of_a_model_are_not_those_of_the_theory() {
+    let text = "coordinates x\nparameter M = 3, L = 2, k = 1\nlagrangian M/2*x'^2 - k/2*(x - L)^2\nstart x = 0";
+    let markdown = article_markdown(&article("cart", text));
+    for line in ["{\\mathcal T} &= \\frac{M", "{\\mathbf M} &= \\begin{bmatrix} M \\end{bmatrix}"] {
+        assert!(markdown.contains(line), "{line} in\n{markdown}");
+    }
+}
+
+#[test]
+fn names_that_would_look_alike_are_spelled() {
+    let text = "coordinates θ1, θ_1\nmass θ1, θ_1: 1\nforce θ1: θ_1\nstart θ1 = 0, θ_1 = 0";
+    let markdown = article_markdown(&article("alike", text));
+    assert!(markdown.contains("\\ddot{\\theta}_{1} &= \\mathit{\\theta \\_1}"), "{markdown}");
+}
+
+/// x + y = 0 twice, but only for a = 1.
+#[test]
+fn rows_that_repeat_for_some_values_only_are_said_to() {
+    let text = |a: &str| {
+        format!(
+            "coordinates x, y\nparameter a = 1\nmass x, y: 1\nforce y: -1\nconstraint c1: x + y = 0\nconstraint c2: {a}*x + {a}*y = 0\nconstraint c3: x + a*y = 0"
+        )
+    };
+    let told = |text: &str| {
+        let read = read_with(text, &Default::default(), &|_| unreachable!());
+        equations_text(&mut Equations::derive(read.model.unwrap()))
+    };
+    assert!(told(&text("2")).contains("for the values of the parameters"));
+    let always = text("2").replace("a*y", "1*y");
+    assert!(told(&always).contains("rows repeat others and"), "{}", told(&always));
+}
+
+#[test]
+fn events_restitution_and_friction_are_told() {
+    let text = "coordinates x, y\nparameter e = 0.5, h = 0.3\nparticle P at (x, y) with mass 1\ngravity (0, -1)\n\
+                contact floor: y >= 0 with restitution e and friction h\nwhen x >= 1: h = 0\nstart x = 0, y = 1";
+    let markdown = article_markdown(&article("thrown", text));
+    assert!(markdown.contains("- `when x >= 1: h = 0`"), "{markdown}");
+    assert!(markdown.contains("| `floor` | $e$ | $h$ | $h$ |"), "{markdown}");
+    let mut equations = Equations::derive(read_with(text, &Default::default(), &|_| unreachable!()).model.unwrap());
+    assert!(equations_text(&mut equations).contains("\n#   when x >= 1: h = 0\n"));
 }
 
 /// Where there is no LaTeX, there is nothing to see.

@@ -56,7 +56,7 @@ mass x, y, z, w: m
 force x: -abs(x)*sign(x - 0.3) + min(x, y) - max(y, c)^2 + atan2(y, -x) + if x < y then sin(x) else if y >= 0.2 then cos(x) else 2
 force y: tan(x/3) + asin(y/9) + acos(y/9) + atan(z) + sinh(x) - cosh(y)*tanh(z) + exp(-x) + log(1 + x^2) + sqrt(1 + y^2)
 force z: (1 + x^2)^c + (1 + y^2)^(3/2) + (2 + z)^(-1/3) - 1e-9*x + pi*z + 3^x + sqrt(3)*y + sin(1)*z + 123456789012345678901234567890*1e-30*x
-force w: sign(-1/7)*w + t*w' + atan2(0, -1)*w^7 + sqrt(2)^w
+force w: sign(-1/7)*w + t*w' + atan2(0, -1)*w^7 + sqrt(2)^w + (2*sign(x) + 3)^3*w + sqrt(if x < 0.1 then 2 else 3)*w
 start x = 0.4, y = 0.6, z = 0.5, w = 0.3
 run 1 s
 "#;
@@ -171,7 +171,8 @@ fn quantities(check: &mut Check, state: &State) -> Option<HashMap<&'static str, 
         ("lambda", found.lambda.clone()),
     ]);
     // formulas hold while no force is at its limit, and say so
-    if !found.saturated.is_empty() {
+    let is_saturated = !found.saturated.is_empty();
+    if is_saturated {
         all.retain(|name, _| !["accelerations", "control_force"].contains(name));
     }
     // the shortest of many multipliers is not the one that formulas give
@@ -184,7 +185,9 @@ fn quantities(check: &mut Check, state: &State) -> Option<HashMap<&'static str, 
     }
     let Found { unconstrained_acceleration, gaussian, singular_mass: false, .. } = found else { return Some(all) };
     all.insert("unconstrained_acceleration", unconstrained_acceleration);
-    all.insert("gaussian", vec![gaussian]);
+    if !is_saturated {
+        all.insert("gaussian", vec![gaussian]);
+    }
     Some(all)
 }
 

@@ -306,7 +306,7 @@ fn compare_found(compared: &mut Comparison, equations: &Equations, snapshot: &Sn
             compared.compare("e", &e, &wanted, scale);
         }
     }
-    if let Some(force) = vector("Qc") {
+    if let Some(force) = vector("Qc").or_else(|| vector("Qi")) {
         compared.compare("Qc", &force, &found.constraint_force_ideal, forces);
     }
     if used.len() == A.len() && !used.is_empty() {

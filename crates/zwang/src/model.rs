@@ -6,6 +6,7 @@ use zwang_expr::{Expr, Graph, Program};
 use zwang_motion::State;
 
 use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::quantity::{in_unit, with_unit};
 use crate::syntax::Span;
 use crate::units::{Dimension, Unit};
 
@@ -406,6 +407,31 @@ impl Model {
         };
         let contacts = self.contacts.iter().map(|c| format!("contact `{}`", c.name));
         contacts.chain(self.frictions.iter().map(rough)).collect()
+    }
+
+    /// Whether a coordinate or parameter is called so.
+    pub fn has_name(&self, name: &str) -> bool {
+        self.coordinates.iter().any(|c| c.name == name) || self.parameters.iter().any(|p| p.name == name)
+    }
+
+    /// The events as statements: `when x >= 1: x' = -1`.
+    pub fn events(&self) -> Vec<String> {
+        let event = |when: &When| {
+            let constant = self.graph.constant_value(when.value);
+            let (changed, value) = match when.change {
+                Change::Parameter(k) => {
+                    let Parameter { name, unit, .. } = &self.parameters[k];
+                    (name.clone(), constant.map(|x| in_unit(x, unit.as_ref())))
+                }
+                Change::Velocity(k) => {
+                    let Coordinate { name, dimension, .. } = &self.coordinates[k];
+                    let dimension = dimension.map(|d| d.times(Dimension::SECOND, -1.0));
+                    (format!("{name}'"), constant.map(|x| with_unit(x, dimension)))
+                }
+            };
+            format!("when {}: {changed} = {}", when.name, value.unwrap_or_else(|| self.graph.text(when.value)))
+        };
+        self.whens.iter().map(event).collect()
     }
 
     /// Where the first of what holds only at times is stated.

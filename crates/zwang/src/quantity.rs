@@ -1,6 +1,6 @@
 //! Numbers as people read them: enough digits to be typed again, with the unit that suits their size.
 
-use crate::units::Dimension;
+use crate::units::{Dimension, Unit};
 
 /// A number with twelve significant digits at most, without trailing zeros.
 pub fn number(x: f64) -> String {
@@ -25,6 +25,14 @@ pub fn with_unit(x: f64, dimension: Option<Dimension>) -> String {
     match dimension.unit() {
         unit if unit.is_empty() => digits(x),
         unit => format!("{} {unit}", digits(x)),
+    }
+}
+
+/// The same in a unit of the user's: `30 deg`.
+pub fn in_unit(x: f64, unit: Option<&Unit>) -> String {
+    match unit {
+        Some(unit) if !unit.text.is_empty() => format!("{} {}", digits(x / unit.factor()), unit.text),
+        _ => with_unit(x, unit.map(|unit| unit.dimension)),
     }
 }
 

@@ -1,16 +1,18 @@
 //! Equations compiled and given parameter values: numbers at any state.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+mod compile;
+
+use rustc_hash::FxHashMap;
 use std::sync::Arc;
 use zwang_expr::{Expr, Graph};
 use zwang_motion::{
-    Asked, Contact, Dynamics, Found, Friction, Given, Instant, Jacobian, Legendre, Matrix, MotionError, Reaction,
-    Roughness, State, Tableau,
+    Asked, Contact, Dynamics, Found, Friction, Given, Instant, Jacobian, Legendre, MotionError, Reaction, Roughness,
+    State, Tableau,
 };
 
 use crate::compiled::{Coding, Compiled};
-use crate::control::{Controls, control_symbols, control_values};
-use crate::equations::{Equations, SparseRow};
+use crate::control::{Controls, control_values};
+use crate::equations::Equations;
 use crate::explicit::{LONGEST, N_PIVOTS, acceleration, correction, least_pivot};
 use crate::model::{Derived, Model};
 use crate::moving::{Derivatives, Moving, Source};
@@ -89,120 +91,6 @@ pub struct Energies {
 }
 
 impl System {
-    /// Compiles what a simulation needs; `with_legendre` adds what the two-form route needs. None if the equations
-    /// contain a quantity that this version cannot compute, such as a table.
-    pub fn compile(equations: &mut Equations, with_legendre: bool, coding: Coding) -> Option<System> {
-        let legendre = with_legendre.then(|| equations.legendre());
-        let model = &equations.model;
-        let n = model.coordinates.len();
-        let graph = &model.graph;
-        let inputs = model.state_symbols();
-        // a symbol without a value may differentiate away from A and b, yet the constraint is about it
-        let known: FxHashSet<Expr> = inputs.iter().chain(model.coordinates.iter().map(|c| &c.qddot)).copied().collect();
-        let all_rows = equations.rows.iter().chain(equations.asked.iter().map(|r| &r.row));
-        let stated: Vec<Expr> = all_rows.flat_map(|r| [Some(r.residual), r.rate]).flatten().collect();
-        if !graph.symbols_of(&stated).iter().all(|s| known.contains(s)) {
-            return None;
-        }
-
-        let rows: Vec<&SparseRow> = equations.rows.iter().map(|r| &r.coefficients).collect();
-        let masses: Vec<&SparseRow> = equations.mass_matrix.iter().collect();
-        let mut outputs = entries(&masses);
-        outputs.extend(&equations.given_force);
-        outputs.extend(entries(&rows));
-        outputs.extend(equations.rows.iter().map(|r| r.rhs));
-        let held = model.held_symbols();
-        let moving = |inputs: &[Expr], exprs: &[Expr]| Compiled::moving(graph, inputs, held.clone(), exprs, coding);
-        let given = moving(&inputs, &outputs)?;
-        let empty = Given {
-            mass_matrix: pattern(n, n, &masses),
-            given_force: vec![0.0; n],
-            constraint_matrix: pattern(rows.len(), n, &rows),
-            constraint_rhs: vec![0.0; rows.len()],
-        };
-
-        let mut energies = vec![equations.kinetic, equations.potential, equations.energy];
-        energies.extend(&equations.momentum);
-        let energies = moving(&inputs, &energies)?;
-
-        let lambdas: Vec<Expr> = equations.rows.iter().map(|r| r.lambda).collect();
-        let mut with_lambda: Vec<Expr> = inputs.iter().copied().chain(lambdas).collect();
-        let n_known = with_lambda.len();
-        // a contact that is no row yet does not push
-        if equations.n_always.is_none() {
-            let slips = model.frictions.iter().flat_map(|law| &law.slip);
-            with_lambda.extend(model.contacts.iter().flat_map(|c| &c.rows).chain(slips).map(|row| row.lambda));
-        }
-        let nonideal = match equations.nonideal_force.is_empty() {
-            true => None,
-            false => Some(moving(&with_lambda, &equations.nonideal_force)?),
-        };
-        with_lambda.truncate(n_known);
-
-        let controls = match Controls::compile(equations, coding) {
-            None => None,
-            Some(controls) => Some(controls?),
-        };
-
-        // outputs may also contain λ, q̈, u and G; those that need the motion cannot be compiled
-        let gaussian = model.derived.iter().find(|(_, d)| **d == Derived::Gaussian).map(|(s, _)| *s);
-        let mut with_found = with_lambda.clone();
-        with_found.extend(model.coordinates.iter().map(|c| c.qddot));
-        let control_symbols = control_symbols(model);
-        with_found.extend(control_symbols.iter().map(|(s, _)| *s));
-        with_found.extend(gaussian);
-        let named = model.outputs.iter().zip(&equations.outputs);
-        let outputs = named.map(|(o, e)| (o.name.clone(), Compiled::new(graph, &with_found, &[*e]))).collect();
-
-        let empty_legendre = legendre.as_ref().map(|l| {
-            let by_q: Vec<&SparseRow> = l.momentum_by_q.iter().collect();
-            let zeros = vec![0.0; n];
-            Legendre {
-                momentum: zeros.clone(),
-                momentum_by_q: pattern(n, n, &by_q),
-                momentum_by_t: zeros.clone(),
-                energy_by_q: zeros.clone(),
-                energy_by_qdot: zeros.clone(),
-                force: zeros,
-            }
-        });
-        let legendre = legendre.and_then(|l| {
-            let by_q: Vec<&SparseRow> = l.momentum_by_q.iter().collect();
-            let mut outputs = equations.momentum.clone();
-            outputs.extend(entries(&by_q));
-            outputs.extend(l.momentum_by_t.iter().chain(&l.energy_by_q).chain(&l.energy_by_qdot));
-            outputs.extend(&equations.applied_force);
-            Compiled::new(graph, &inputs, &outputs)
-        });
-        Some(System {
-            n,
-            inputs: vec![0.0; inputs.len()],
-            with_lambda: Vec::new(),
-            parameters: model.parameter_values.clone(),
-            given,
-            energies,
-            nonideal,
-            controls,
-            control_symbols,
-            powers: Vec::new(),
-            legendre,
-            outputs,
-            empty,
-            empty_legendre,
-            place: inputs.iter().enumerate().map(|(k, s)| (*s, k)).collect(),
-            symbols: inputs,
-            graph: Arc::new(model.graph.clone()),
-            moving: None,
-            one_sided: None,
-            jumps: Vec::new(),
-            before: None,
-            source: None,
-            derivatives: None,
-            coding,
-            explicit: None,
-        })
-    }
-
     /// Compiles what a motion needs; false if something contains a symbol without a value.
     pub fn prepare_motion(&mut self, equations: &mut Equations) -> bool {
         self.moving = Moving::compile(equations, self.coding).map(Box::new);
@@ -712,15 +600,4 @@ fn distribute<const N: usize>(mut values: &[f64], parts: [&mut Vec<f64>; N]) {
         part.copy_from_slice(head);
         values = tail;
     }
-}
-
-/// The entries of sparse rows, one after the other.
-fn entries(rows: &[&SparseRow]) -> Vec<Expr> {
-    rows.iter().flat_map(|row| row.iter().map(|(_, e)| *e)).collect()
-}
-
-/// Where the entries of sparse rows stand.
-fn pattern(n_rows: usize, n_cols: usize, rows: &[&SparseRow]) -> Matrix {
-    let columns: Vec<Vec<usize>> = rows.iter().map(|row| row.iter().map(|(k, _)| *k).collect()).collect();
-    Matrix::from_pattern(n_rows, n_cols, &columns)
 }

@@ -86,6 +86,14 @@ fn numbers_out_of_range_are_refused() {
     assert_eq!(refused("coordinates x\nparameter a = 1/0\nmass x: 1\nstart x = 0\n"), ["Z402"]);
     assert_eq!(refused("coordinates x\nmass x: 1\nstart x = 0/0\n"), ["Z402"]);
     assert_eq!(refused("coordinates x\nmass x: 1\nforce x: 10^300*10^300\nstart x = 0\n"), ["Z402"]);
+    // whatever the state, so that no start is needed to tell
+    for never in ["1/0", "x/(x - x)", "sqrt(-1)", "0^(-1)", "log(1 - 1)", "x'*asin(2)"] {
+        assert_eq!(refused(&format!("coordinates x\nmass x: 1\nforce x: {never}\n")), ["Z402"], "{never}");
+    }
+    // a branch that no member of a sum takes
+    let guarded = "sum(k in 1..3: if k > 1 then x/(k - 1) else 0)";
+    let text = format!("coordinates x\nmass x: 1\nforce x: {guarded}\nstart x = 1\n");
+    assert!(checked(&text, &Overrides::default()).0.is_some());
 }
 
 /// Every prefix of every model, and every model with one line left out: never a panic.

@@ -2,7 +2,8 @@
 
 use super::Algebra;
 use super::fraction::Fraction;
-use super::polynomial::{Polynomial, exponent, over, parted};
+use super::monomial::Monomial;
+use super::polynomial::Polynomial;
 use crate::graph::Graph;
 use crate::node::Expr;
 
@@ -48,14 +49,14 @@ impl Algebra {
         let mut rest = self.polynomial(graph, p)?;
         let divisors: Vec<Polynomial> = divisors.iter().map(|d| self.polynomial(graph, *d)).collect::<Option<_>>()?;
         let mut quotients = vec![Polynomial::default(); divisors.len()];
-        while let Some((top, value)) = rest.terms.last_key_value() {
+        while let Some((top, value)) = rest.last() {
             let takes = |d: &Polynomial| {
-                let (lead, number) = d.terms.last_key_value()?;
-                Some((over(top, lead)?, value.mul(&number.recip()?)?))
+                let (lead, number) = d.last()?;
+                Some((top.over(lead)?, value.mul(&number.recip()?)?))
             };
             let (k, (monomial, factor)) = divisors.iter().enumerate().find_map(|(k, d)| Some((k, takes(d)?)))?;
             rest.add_product(&divisors[k], &factor.neg(), &monomial, &self.field.budget)?;
-            quotients[k].terms.insert(monomial, factor);
+            quotients[k].insert(monomial, factor);
         }
         quotients.iter().map(|q| self.field.write_fraction(graph, &Fraction::polynomial(q.clone()))).collect()
     }
@@ -71,9 +72,9 @@ impl Algebra {
     fn put_in(&self, p: &Polynomial, k: usize, value: &Polynomial) -> Option<Polynomial> {
         let budget = &self.field.budget;
         let mut sum = Polynomial::default();
-        for (monomial, number) in &p.terms {
-            let (others, _) = parted(monomial, |j| j == k);
-            let power = value.pow(u32::from(exponent(monomial, k)), budget)?;
+        for (monomial, number) in p.terms() {
+            let others = monomial.with(k, 0);
+            let power = value.pow(u32::from(monomial.exponent(k)), budget)?;
             sum.add_product(&power, number, &others, budget)?;
         }
         self.field.normal(&sum)
@@ -82,10 +83,8 @@ impl Algebra {
 
 /// The indeterminate in terms of the others where d = 0, if d contains it in one term c · k only.
 fn solved_for(d: &Polynomial, k: usize) -> Option<Polynomial> {
-    let alone = Polynomial::power(k, 1);
-    let (monomial, _) = alone.terms.first_key_value()?;
     let mut rest = d.clone();
-    let number = rest.terms.remove(monomial)?;
+    let number = rest.remove(&Monomial::power(k, 1))?;
     if rest.degree(k) > 0 {
         return None;
     }

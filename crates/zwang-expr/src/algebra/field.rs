@@ -6,7 +6,8 @@ use super::angles::Angles;
 use super::budget::Budget;
 use super::fraction::Fraction;
 use super::gcd::{content, gcd};
-use super::polynomial::{Polynomial, Split, exponent};
+use super::monomial::Monomial;
+use super::polynomial::{Polynomial, Split, Term};
 use super::write::Written;
 use crate::graph::Graph;
 use crate::node::{Expr, Function, Node};
@@ -42,6 +43,8 @@ pub(crate) struct Field {
     pub written: FxHashMap<Polynomial, Written>,
     /// how long expressions are to read
     pub costs: FxHashMap<Expr, u64>,
+    /// the same for the indeterminates, as many as were needed
+    atom_costs: Vec<u64>,
     pub budget: Budget,
     /// work left for finding the shortest way to write
     pub writing: Budget,
@@ -57,6 +60,7 @@ impl Field {
             factors: Vec::new(),
             written: FxHashMap::default(),
             costs: FxHashMap::default(),
+            atom_costs: Vec::new(),
             budget,
             writing,
         }
@@ -79,9 +83,7 @@ impl Field {
         if let (Some(c), Some(s)) = (lone(&cosine), lone(&sine))
             && self.atoms[s].partner.is_none()
         {
-            let mut square = Polynomial::one();
-            square.terms.extend(Polynomial::power(c, 2).neg().terms);
-            self.atoms[s].square = Some(square);
+            self.atoms[s].square = Some(one_minus_square(c));
             self.atoms[s].partner = Some(c);
             self.atoms[c].partner = Some(s);
         }
@@ -96,14 +98,17 @@ impl Field {
         if rest == Expr::ONE {
             return Polynomial::constant(number);
         }
-        let mut monomial = vec![0; self.atom(rest) + 1];
-        *monomial.last_mut().expect("not empty") = 1;
-        Polynomial::term(monomial, number)
+        Polynomial::term(Monomial::power(self.atom(rest), 1), number)
     }
 
     /// Whether an indeterminate is a sine or a cosine with its relation.
     pub fn is_wave(&self, k: usize) -> bool {
         self.atoms[k].partner.is_some()
+    }
+
+    /// A cover of all sines and cosines with their relation.
+    pub fn waves(&self) -> Monomial {
+        Monomial::cover((0..self.atoms.len()).filter(|k| self.is_wave(*k)))
     }
 
     pub fn is_root(&self, k: usize) -> bool {
@@ -130,9 +135,7 @@ impl Field {
         let mut p = p.clone();
         for (k, atom) in self.atoms.iter().enumerate() {
             if let Some(sine) = atom.partner.filter(|_| atom.square.is_none()) {
-                let mut square = Polynomial::one();
-                square.terms.extend(Polynomial::power(sine, 2).neg().terms);
-                p = p.without_squares(k, &square, budget)?;
+                p = p.without_squares(k, &one_minus_square(sine), budget)?;
             }
         }
         Some(p)
@@ -205,12 +208,8 @@ impl Field {
     /// A polynomial as number · Π factors, single indeterminates among them, known factors found again.
     pub fn below_the_bar(&mut self, p: &Polynomial) -> (Number, Vec<(Polynomial, u32)>) {
         let Split { number, monomial, rest } = p.split();
-        let mut factors: Vec<(Polynomial, u32)> = monomial
-            .iter()
-            .enumerate()
-            .filter(|(_, n)| **n > 0)
-            .map(|(k, n)| (Polynomial::power(k, 1), u32::from(*n)))
-            .collect();
+        let mut factors: Vec<(Polynomial, u32)> =
+            monomial.powers().map(|(k, n)| (Polynomial::power(k, 1), u32::from(n))).collect();
         let mut rest = rest;
         for known in &self.factors {
             while known.len() <= rest.len() && !rest.is_constant() {
@@ -244,8 +243,7 @@ impl Field {
         for form in forms.into_iter().flatten().filter(|form| form != p) {
             let split = form.split();
             let mut parts = if split.rest.is_one() { Vec::new() } else { self.factored(&split.rest) };
-            let singles = split.monomial.iter().enumerate().filter(|(_, n)| **n > 0);
-            parts.extend(singles.map(|(k, n)| (Polynomial::power(k, 1), u32::from(*n))));
+            parts.extend(split.monomial.powers().map(|(k, n)| (Polynomial::power(k, 1), u32::from(n))));
             if parts.len() > 1 || parts.first().is_some_and(|(_, n)| *n > 1) {
                 let normal = |(part, n): (Polynomial, u32)| Some((self.normal_within(&part, budget)?, n));
                 return Some((split.number, parts.into_iter().map(normal).collect::<Option<_>>()?));
@@ -259,17 +257,11 @@ impl Field {
         let mut p = p.clone();
         for k in p.indeterminates().into_iter().filter(|k| self.is_root(*k)) {
             let square = self.atoms[k].square.as_ref()?;
-            let is_alone = |j: &usize| {
-                let mut wanted = vec![0; j + 1];
-                wanted[*j] = 2;
-                square.terms.keys().filter(|m| exponent(m, *j) > 0).eq([&wanted])
-            };
+            let is_alone = |j: &usize| square.monomials().filter(|m| m.exponent(*j) > 0).eq([&Monomial::power(*j, 2)]);
             let Some(j) = square.indeterminates().into_iter().rev().find(is_alone) else { continue };
             // square = c j² + rest, so j² = (k² − rest)/c
-            let own = Polynomial::power(j, 2);
-            let (m, _) = own.terms.first_key_value()?;
             let mut rest = square.clone();
-            let c = rest.terms.remove(m)?;
+            let c = rest.remove(&Monomial::power(j, 2))?;
             let other = Polynomial::power(k, 2).sub(&rest, budget)?.scale(&c.recip()?)?;
             p = p.without_squares(j, &other, budget)?;
         }
@@ -285,13 +277,21 @@ impl Field {
     }
 
     /// The expression a monomial stands for, leaving out the number.
-    pub fn monomial(&self, graph: &mut Graph, monomial: &[u16]) -> Expr {
+    pub fn monomial(&self, graph: &mut Graph, monomial: &Monomial) -> Expr {
         let mut product = Expr::ONE;
-        for (k, &n) in monomial.iter().enumerate().filter(|(_, n)| **n > 0) {
+        for (k, n) in monomial.powers() {
             let power = graph.powi(self.atoms[k].expr, i32::from(n));
             product = graph.mul(product, power);
         }
         product
+    }
+
+    /// The costs of all indeterminates.
+    pub fn atom_costs(&mut self, graph: &Graph) -> &[u64] {
+        for atom in &self.atoms[self.atom_costs.len()..] {
+            self.atom_costs.push(graph.tree_cost(atom.expr, &mut self.costs));
+        }
+        &self.atom_costs
     }
 
     /// Whether a symbol stays the same in time.
@@ -305,17 +305,18 @@ impl Field {
 
 /// The only indeterminate of ± one.
 fn lone(p: &Polynomial) -> Option<usize> {
-    let (m, _) = p.terms.first_key_value()?;
-    (!m.is_empty()).then(|| m.len() - 1)
+    p.first()?.0.powers().next().map(|(k, _)| k)
 }
 
 /// The same with −k for k, which stands alone only.
 fn negated(p: &Polynomial, k: usize) -> Polynomial {
-    let sign = |(m, c): (&Vec<u16>, &Number)| {
-        let is_odd = m.get(k).is_some_and(|n| n % 2 == 1);
-        (m.clone(), if is_odd { c.neg() } else { c.clone() })
-    };
-    Polynomial { terms: p.terms.iter().map(sign).collect() }
+    let sign = |(m, c): &Term| (m.clone(), if m.exponent(k) % 2 == 1 { c.neg() } else { c.clone() });
+    Polynomial::from_terms(p.terms().iter().map(sign).collect())
+}
+
+/// 1 − k².
+fn one_minus_square(k: usize) -> Polynomial {
+    Polynomial::from_terms(vec![(Monomial::default(), Number::ONE), (Monomial::power(k, 2), Number::MINUS_ONE)])
 }
 
 /// Exponents of equal factors added.
@@ -332,11 +333,27 @@ pub(crate) fn merged(mut factors: Vec<(Polynomial, u32)>) -> Vec<(Polynomial, u3
     merged
 }
 
+/// Whether an indeterminate occurs in one term only, there without a power: of two factors one would lack it, and divide that
+/// term and all others. The polynomial has no common indeterminate.
+fn is_prime_by_one_term(p: &Polynomial, all: &[usize]) -> bool {
+    all.iter().any(|&k| p.monomials().map(|m| m.exponent(k)).filter(|n| *n > 0).eq([1]))
+}
+
 /// Two factors of a polynomial: one that lacks an indeterminate, or one that is there twice.
 fn parted_once(p: &Polynomial, budget: &Budget) -> Option<(Polynomial, Polynomial)> {
     let all = p.indeterminates();
-    if p.len() < 2 || all.len() > 40 {
+    if p.len() < 2 || all.len() > 40 || is_prime_by_one_term(p, &all) {
         return None;
+    }
+    // linear in k and without a common divisor of its coefficients in k, a polynomial has no factors at all
+    let n_terms = |k: usize| p.monomials().filter(|m| m.exponent(k) > 0).count();
+    if let Some(k) = all.iter().copied().filter(|k| p.degree(*k) == 1).min_by_key(|k| n_terms(*k)) {
+        let common = content(p, k, budget)?;
+        if common.is_constant() {
+            return None;
+        }
+        let rest = p.divide(&common, budget)?;
+        return Some((common, rest));
     }
     for &k in &all {
         let common = content(p, k, budget)?;

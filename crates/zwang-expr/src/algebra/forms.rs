@@ -1,11 +1,11 @@
 //! Equal polynomials that may be shorter: in other sines and cosines, with squares of sums.
 
 use super::field::Field;
-use super::polynomial::{Monomial, Polynomial, meet, over, parted, times};
+use super::monomial::Monomial;
+use super::polynomial::Polynomial;
 use super::write::LONGEST_TRIED;
 use crate::graph::Graph;
 use crate::number::Number;
-use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
 /// Parts of parts below this level are not looked at in other sines and cosines.
@@ -57,7 +57,7 @@ impl Field {
         }
         self.writing.spend(p.len() * p.len() / 4)?;
         let (mut rest, mut found) = (p.clone(), Polynomial::default());
-        let terms: Vec<&Monomial> = p.terms.keys().collect();
+        let terms: Vec<&Monomial> = p.monomials().collect();
         for (at, a) in terms.iter().enumerate() {
             for b in &terms[..at] {
                 let Some(square) = square_of(&rest, a, b) else { continue };
@@ -65,7 +65,7 @@ impl Field {
                 let k = self.atom(sum);
                 found.add_product(&Polynomial::power(k, 2), &square.number, &square.common, &self.writing)?;
                 for m in [*a, *b, &square.mixed] {
-                    rest.terms.remove(m);
+                    rest.remove(m);
                 }
             }
         }
@@ -79,19 +79,19 @@ impl Field {
     fn mixed(&mut self, graph: &mut Graph, p: &Polynomial) -> Option<Polynomial> {
         let mut groups: Vec<(Polynomial, Vec<(Monomial, Number)>)> = Vec::new();
         let mut by_rest: BTreeMap<Monomial, Polynomial> = BTreeMap::new();
-        for (m, c) in &p.terms {
-            let (rest, waves) = parted(m, |k| self.is_wave(k));
-            by_rest.entry(rest).or_default().terms.insert(waves, c.clone());
+        let cover = self.waves();
+        for (m, c) in p.terms() {
+            let (rest, waves) = m.parted(&cover);
+            by_rest.entry(rest).or_default().insert(waves, c.clone());
         }
         if by_rest.len() < 2 {
             return None;
         }
         for (rest, waves) in by_rest {
-            let split = waves.split();
-            let whole = split.rest.times_monomial(&split.monomial)?;
+            let (number, whole) = waves.without_number();
             match groups.iter_mut().find(|(known, _)| *known == whole) {
-                Some((_, members)) => members.push((rest, split.number)),
-                None => groups.push((whole, vec![(rest, split.number)])),
+                Some((_, members)) => members.push((rest, number)),
+                None => groups.push((whole, vec![(rest, number)])),
             }
         }
         let mut mixed = Polynomial::default();
@@ -107,15 +107,15 @@ impl Field {
     }
 
     /// The cost of the sum of products.
-    pub fn flat_cost(&self, graph: &Graph, p: &Polynomial) -> u64 {
-        let mut known = FxHashMap::default();
+    pub fn flat_cost(&mut self, graph: &Graph, p: &Polynomial) -> u64 {
+        let costs = self.atom_costs(graph);
         let mut total = 0;
-        for (m, c) in &p.terms {
-            let has_number = m.is_empty() || !c.abs().is_one();
+        for (m, c) in p.terms() {
+            let has_number = m.is_one() || !(c.is_one() || c.is_minus_one());
             let mut factors = u64::from(has_number);
             let mut cost = factors;
-            for (k, &n) in m.iter().enumerate().filter(|(_, n)| **n > 0) {
-                cost += graph.tree_cost(self.atoms[k].expr, &mut known) + if n > 1 { 2 } else { 0 };
+            for (k, n) in m.powers() {
+                cost += costs[k] + if n > 1 { 2 } else { 0 };
                 factors += 1;
             }
             total += cost + factors;
@@ -134,16 +134,13 @@ struct Square {
 
 /// The square that two terms of a polynomial are part of.
 fn square_of(p: &Polynomial, a: &Monomial, b: &Monomial) -> Option<Square> {
-    let (x, y) = (p.terms.get(a)?, p.terms.get(b)?);
-    let common = meet(a, b);
-    let half = |m: &Monomial| {
-        let root: Option<Monomial> = m.iter().map(|n| (n % 2 == 0).then_some(n / 2)).collect();
-        root.filter(|root| !root.is_empty())
-    };
-    let (u, v) = (half(&over(a, &common)?)?, half(&over(b, &common)?)?);
-    let mixed = times(&times(&u, &v)?, &common)?;
+    let (x, y) = (p.get(a)?, p.get(b)?);
+    let common = a.meet(b);
+    let half = |m: &Monomial| m.over(&common)?.root().filter(|root| !root.is_one());
+    let (u, v) = (half(a)?, half(b)?);
+    let mixed = u.times(&v)?.times(&common)?;
     // x u² + z u v + y v² = x (u + z/(2 x) v)², if z² = 4 x y
-    let z = p.terms.get(&mixed)?;
+    let z = p.get(&mixed)?;
     if z.mul(z)? != x.mul(y)?.mul(&Number::integer(4))? {
         return None;
     }
@@ -151,7 +148,7 @@ fn square_of(p: &Polynomial, a: &Monomial, b: &Monomial) -> Option<Square> {
     // integer coefficients inside: (2 u + 3 v)²
     let below = ratio.denominator();
     let number = x.mul(&below.recip()?)?.mul(&below.recip()?)?;
-    let mut root = Polynomial::term(u, below.clone());
-    root.terms.extend(Polynomial::term(v, ratio.mul(&below)?).terms);
+    let other = ratio.mul(&below)?;
+    let root = Polynomial::from_terms(vec![(u, below), (v, other)]);
     Some(Square { number, common, root, mixed })
 }

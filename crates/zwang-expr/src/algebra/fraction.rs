@@ -4,6 +4,7 @@
 //! cancels; greatest common divisors are looked for at the end.
 
 use super::field::{Field, merged};
+use super::monomial::Monomial;
 use super::polynomial::Polynomial;
 use crate::graph::{Graph, flag};
 use crate::node::{Expr, Function, Node};
@@ -104,7 +105,7 @@ impl Field {
     }
 
     /// above / below without the factors that divide above.
-    fn cancelled(&self, above: Polynomial, mut below: Vec<(Polynomial, u32)>) -> Option<Fraction> {
+    pub fn cancelled(&self, above: Polynomial, mut below: Vec<(Polynomial, u32)>) -> Option<Fraction> {
         let mut above = self.normal(&above)?;
         if above.is_zero() {
             return Some(Fraction { above, below: Vec::new() });
@@ -229,8 +230,32 @@ impl Field {
         }
     }
 
-    /// √f.
+    /// √f, squares inside written before it: √(x² p) = |x| √p.
     fn root(&mut self, graph: &mut Graph, f: &Fraction) -> Option<Fraction> {
+        let monomial = if f.below.is_empty() { f.above.split().monomial } else { Monomial::default() };
+        let outside: Vec<(usize, u16)> = monomial.powers().filter(|(_, n)| *n > 1).map(|(k, n)| (k, n / 2)).collect();
+        if outside.is_empty() {
+            return self.plain_root(graph, f);
+        }
+        let square = outside.iter().try_fold(Monomial::default(), |m, (k, n)| m.times(&Monomial::power(*k, 2 * n)))?;
+        let inside = f.above.divide(&Polynomial::term(square, Number::ONE), &self.budget)?;
+        let inside = Fraction::polynomial(inside);
+        let written = self.write_fraction(graph, &inside)?;
+        // at x = 0 the root has a value for negative p too
+        if !graph.has(written, flag::NONNEGATIVE) {
+            return self.plain_root(graph, f);
+        }
+        let mut product = self.plain_root(graph, &inside)?;
+        for (k, n) in outside {
+            let size = graph.apply(Function::Abs, self.atoms[k].expr);
+            let size = self.fraction(graph, size)?;
+            let size = self.power(&size, i64::from(n))?;
+            product = self.multiply(&product, &size)?;
+        }
+        Some(product)
+    }
+
+    fn plain_root(&mut self, graph: &mut Graph, f: &Fraction) -> Option<Fraction> {
         let inside = self.write_fraction(graph, f)?;
         let root = graph.sqrt(inside);
         let (c, rest) = graph.split_coefficient(root);

@@ -5,7 +5,7 @@
 //! is tried; and the sequence of remainders is left for the rest.
 
 use super::budget::Budget;
-use super::polynomial::{Polynomial, meet};
+use super::polynomial::Polynomial;
 
 /// 2⁶¹ − 1, a prime: products fit into 128 bits.
 pub(crate) const PRIME: u64 = (1 << 61) - 1;
@@ -13,18 +13,18 @@ pub(crate) const PRIME: u64 = (1 << 61) - 1;
 /// The greatest common divisor, with coprime integer coefficients and a positive leading one.
 pub(crate) fn gcd(a: &Polynomial, b: &Polynomial, budget: &Budget) -> Option<Polynomial> {
     match (a.is_zero(), b.is_zero()) {
-        (true, _) => return whole(b),
-        (_, true) => return whole(a),
+        (true, true) => return Some(Polynomial::one()),
+        (true, _) => return Some(whole(b)),
+        (_, true) => return Some(whole(a)),
         _ => {}
     }
     let (a, b) = (a.split(), b.split());
-    gcd_of_rests(&a.rest, &b.rest, budget)?.times_monomial(&meet(&a.monomial, &b.monomial))
+    gcd_of_rests(&a.rest, &b.rest, budget)?.times_monomial(&a.monomial.meet(&b.monomial))
 }
 
 /// The polynomial without its number.
-fn whole(p: &Polynomial) -> Option<Polynomial> {
-    let split = p.split();
-    split.rest.times_monomial(&split.monomial)
+fn whole(p: &Polynomial) -> Polynomial {
+    p.clone().without_number().1
 }
 
 /// The common divisor of a and of all the others.
@@ -108,12 +108,12 @@ fn by_remainders(
     loop {
         let remainder = pseudo_remainder(&high, &low, k, budget)?;
         if remainder.is_zero() {
-            return whole(&low)?.mul(&common, budget);
+            return whole(&low).mul(&common, budget);
         }
         if remainder.degree(k) == 0 {
             return Some(common);
         }
-        let remainder = whole(&remainder)?;
+        let remainder = whole(&remainder);
         let content = content(&remainder, k, budget)?;
         (high, low) = (low, remainder.divide(&content, budget)?);
     }
@@ -136,7 +136,7 @@ fn pseudo_remainder(a: &Polynomial, b: &Polynomial, k: usize, budget: &Budget) -
 
 /// The degree in k of the common divisor of two images, in which all other indeterminates have values.
 fn degree_of_images(a: &Polynomial, b: &Polynomial, k: usize, budget: &Budget) -> Option<u16> {
-    let widest = |p: &Polynomial| p.terms.keys().map(Vec::len).max().unwrap_or(0);
+    let widest = |p: &Polynomial| p.monomials().map(|m| m.powers().last().map_or(0, |(k, _)| k + 1)).max().unwrap_or(0);
     budget.spend((a.len() + b.len()) * (1 + widest(a).max(widest(b)) / 8))?;
     let (mut high, mut low) = (image(a, k), image(b, k));
     if high.len() < low.len() {
@@ -152,10 +152,10 @@ fn degree_of_images(a: &Polynomial, b: &Polynomial, k: usize, budget: &Budget) -
 /// The coefficients of the powers of k modulo the prime, at scattered values of the others.
 fn image(p: &Polynomial, k: usize) -> Vec<u64> {
     let mut image = vec![0; usize::from(p.degree(k)) + 1];
-    for (m, c) in &p.terms {
+    for (m, c) in p.terms() {
         let mut value = c.residue(PRIME);
         let mut power = 0;
-        for (j, &n) in m.iter().enumerate() {
+        for (j, n) in m.powers() {
             if j == k {
                 power = usize::from(n);
             } else {
@@ -217,6 +217,7 @@ pub(crate) fn raise(mut a: u64, mut n: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::monomial::Monomial;
     use super::*;
     use crate::number::Number;
 
@@ -233,9 +234,10 @@ mod tests {
             let budget = Budget::new(u64::MAX, usize::MAX);
             let mut p = Polynomial::default();
             for _ in 0..terms {
-                let m = (0..n).map(|_| if self.next(2) == 0 { 0 } else { self.next(degree + 1) as u16 }).collect();
+                let powers = (0..n).map(|_| if self.next(2) == 0 { 0 } else { self.next(degree + 1) as u16 });
+                let m = powers.enumerate().fold(Monomial::default(), |m, (k, n)| m.with(k, n));
                 let c = Number::integer(self.next(19) as i64 - 9);
-                p.add_product(&Polynomial::term(m, c), &Number::ONE, &[], &budget).unwrap();
+                p.add_product(&Polynomial::term(m, c), &Number::ONE, &Monomial::default(), &budget).unwrap();
             }
             p
         }
@@ -254,7 +256,7 @@ mod tests {
             }
             let (a, b) = (p.mul(&g, &budget).unwrap(), q.mul(&g, &budget).unwrap());
             let found = gcd(&a, &b, &budget).unwrap();
-            assert!(found.divide(&whole(&g).unwrap(), &budget).is_some(), "{g:?} does not divide {found:?}");
+            assert!(found.divide(&whole(&g), &budget).is_some(), "{g:?} does not divide {found:?}");
             assert!(a.divide(&found, &budget).is_some() && b.divide(&found, &budget).is_some());
             // what is left has nothing in common
             let (a, b) = (a.divide(&found, &budget).unwrap(), b.divide(&found, &budget).unwrap());

@@ -5,7 +5,8 @@
 
 use super::budget::Budget;
 use super::field::Field;
-use super::polynomial::{Monomial, Polynomial};
+use super::monomial::Monomial;
+use super::polynomial::Polynomial;
 use crate::number::Number;
 use std::collections::BTreeMap;
 
@@ -90,10 +91,10 @@ impl Field {
     fn laurent(&self, p: &Polynomial, budget: &Budget) -> Option<Laurent> {
         let mut sum = Laurent::new();
         let half = Number::ratio(1, 2);
-        for (m, c) in &p.terms {
+        for (m, c) in p.terms() {
             let start = vec![0i32; self.atoms.len()];
             let mut terms = vec![(start, Complex(c.clone(), Number::ZERO))];
-            for (k, &n) in m.iter().enumerate().filter(|(_, n)| **n > 0) {
+            for (k, n) in m.powers() {
                 let Some(partner) = self.atoms[k].partner else {
                     terms.iter_mut().for_each(|(powers, _)| powers[k] += i32::from(n));
                     continue;
@@ -129,11 +130,11 @@ impl Field {
     fn in_sines_and_cosines(&self, p: &Laurent, budget: &Budget) -> Option<Polynomial> {
         let (mut real, mut imaginary) = (Polynomial::default(), Polynomial::default());
         for (powers, Complex(a, b)) in p {
-            let mut rest: Monomial = vec![0; powers.len()];
+            let mut rest = Monomial::default();
             let (mut cosine, mut sine) = (Polynomial::one(), Polynomial::default());
             for (k, &n) in powers.iter().enumerate().filter(|(_, n)| **n != 0) {
                 let Some(partner) = self.atoms[k].partner else {
-                    rest[k] = u16::try_from(n).ok()?;
+                    rest = rest.times(&Monomial::power(k, u16::try_from(n).ok()?))?;
                     continue;
                 };
                 let c = Polynomial::power(k, 1);
@@ -143,9 +144,6 @@ impl Field {
                     sine = self.normal_within(&sine.mul(&c, budget)?.add(&cosine.mul(&s, budget)?, budget)?, budget)?;
                     cosine = self.normal_within(&next, budget)?;
                 }
-            }
-            while rest.last() == Some(&0) {
-                rest.pop();
             }
             // (a + i b)(cos + i sin)
             real.add_product(&cosine, a, &rest, budget)?;

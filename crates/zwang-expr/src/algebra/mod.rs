@@ -17,6 +17,7 @@ mod forms;
 mod fraction;
 mod gcd;
 mod laurent;
+mod monomial;
 mod polynomial;
 mod sharing;
 mod waves;
@@ -230,7 +231,7 @@ impl Field {
         let scaled = entries.iter().map(|e| self.multiply(e, &scale).filter(|f| f.below.is_empty()).map(|f| f.above));
         let scaled: Vec<Polynomial> = scaled.collect::<Option<_>>()?;
         let monomials = scaled.iter().filter(|p| !p.is_zero()).map(|p| p.split().monomial);
-        let Some(common) = monomials.reduce(|a, b| polynomial::meet(&a, &b)).filter(|m| !m.is_empty()) else {
+        let Some(common) = monomials.reduce(|a, b| a.meet(&b)).filter(|m| !m.is_one()) else {
             return Some((scaled, scale));
         };
         let common = Polynomial::term(common, Number::ONE);

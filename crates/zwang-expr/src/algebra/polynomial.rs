@@ -1,19 +1,22 @@
 //! Sparse polynomials over the rationals in numbered indeterminates.
 
 use super::budget::Budget;
+use super::monomial::Monomial;
 use crate::number::Number;
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 /// How much longer arithmetic takes with numbers beyond machine integers.
 const WORK_OF_LONG_NUMBERS: usize = 40;
 
-/// Exponents of the indeterminates 0, 1, ..., without zeros at the end.
-pub(crate) type Monomial = Vec<u16>;
+/// A number times a monomial.
+pub(crate) type Term = (Monomial, Number);
 
 /// A sum of numbers times monomials, none of the numbers zero.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub(crate) struct Polynomial {
-    pub terms: BTreeMap<Monomial, Number>,
+    /// by their monomials, in rising order
+    terms: Vec<Term>,
 }
 
 /// A polynomial as number · monomial · rest, the rest with coprime integer coefficients, no common indeterminate and a
@@ -24,45 +27,9 @@ pub(crate) struct Split {
     pub rest: Polynomial,
 }
 
-/// The exponent of an indeterminate.
-pub(crate) fn exponent(m: &[u16], k: usize) -> u16 {
-    m.get(k).copied().unwrap_or(0)
-}
-
-fn trimmed(mut m: Monomial) -> Monomial {
-    while m.last() == Some(&0) {
-        m.pop();
-    }
-    m
-}
-
-/// The product of two monomials; none if an exponent grows too large.
-pub(crate) fn times(a: &[u16], b: &[u16]) -> Option<Monomial> {
-    (0..a.len().max(b.len())).map(|k| exponent(a, k).checked_add(exponent(b, k))).collect()
-}
-
-/// The quotient of two monomials; none if there is a remainder.
-pub(crate) fn over(a: &[u16], b: &[u16]) -> Option<Monomial> {
-    let quotient: Option<Monomial> =
-        (0..a.len().max(b.len())).map(|k| exponent(a, k).checked_sub(exponent(b, k))).collect();
-    quotient.map(trimmed)
-}
-
-/// The greatest common divisor of two monomials.
-pub(crate) fn meet(a: &[u16], b: &[u16]) -> Monomial {
-    trimmed(a.iter().zip(b).map(|(x, y)| *x.min(y)).collect())
-}
-
-/// The monomial without the indeterminates for which `is_out` holds, and those alone.
-pub(crate) fn parted(m: &[u16], is_out: impl Fn(usize) -> bool) -> (Monomial, Monomial) {
-    let kept = m.iter().enumerate().map(|(k, &n)| if is_out(k) { 0 } else { n }).collect();
-    let out = m.iter().enumerate().map(|(k, &n)| if is_out(k) { n } else { 0 }).collect();
-    (trimmed(kept), trimmed(out))
-}
-
 impl Polynomial {
     pub fn constant(value: Number) -> Polynomial {
-        Polynomial::term(Vec::new(), value)
+        Polynomial::term(Monomial::default(), value)
     }
 
     pub fn one() -> Polynomial {
@@ -70,18 +37,27 @@ impl Polynomial {
     }
 
     pub fn term(monomial: Monomial, value: Number) -> Polynomial {
-        let mut p = Polynomial::default();
-        if !value.is_zero() {
-            p.terms.insert(trimmed(monomial), value);
-        }
-        p
+        Polynomial { terms: if value.is_zero() { Vec::new() } else { vec![(monomial, value)] } }
     }
 
-    /// The indeterminate k to the power n.
+    /// The indeterminate k to the power n, a small one.
     pub fn power(k: usize, n: u16) -> Polynomial {
-        let mut monomial = vec![0; k + 1];
-        monomial[k] = n;
-        Polynomial::term(monomial, Number::ONE)
+        Polynomial::term(Monomial::power(k, n), Number::ONE)
+    }
+
+    /// Terms with different monomials, in any order.
+    pub fn from_terms(mut terms: Vec<Term>) -> Polynomial {
+        terms.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+        Polynomial { terms }
+    }
+
+    /// By their monomials, in rising order.
+    pub fn terms(&self) -> &[Term] {
+        &self.terms
+    }
+
+    pub fn monomials(&self) -> impl DoubleEndedIterator<Item = &Monomial> {
+        self.terms.iter().map(|(m, _)| m)
     }
 
     pub fn len(&self) -> usize {
@@ -93,20 +69,47 @@ impl Polynomial {
     }
 
     pub fn is_one(&self) -> bool {
-        self.as_constant().is_some_and(|c| c.is_one())
+        matches!(&self.terms[..], [(m, c)] if m.is_one() && c.is_one())
     }
 
-    /// The value, if no indeterminate occurs.
-    pub fn as_constant(&self) -> Option<Number> {
-        match self.terms.last_key_value() {
-            None => Some(Number::ZERO),
-            Some((m, c)) if m.is_empty() => Some(c.clone()),
-            _ => None,
+    /// Whether no indeterminate occurs.
+    pub fn is_constant(&self) -> bool {
+        self.last().is_none_or(|(m, _)| m.is_one())
+    }
+
+    pub fn first(&self) -> Option<&Term> {
+        self.terms.first()
+    }
+
+    /// The leading term.
+    pub fn last(&self) -> Option<&Term> {
+        self.terms.last()
+    }
+
+    fn place(&self, m: &Monomial) -> Result<usize, usize> {
+        self.terms.binary_search_by(|(known, _)| known.cmp(m))
+    }
+
+    /// The coefficient of a monomial, if it is not zero.
+    pub fn get(&self, m: &Monomial) -> Option<&Number> {
+        self.place(m).ok().map(|at| &self.terms[at].1)
+    }
+
+    /// Sets the coefficient of a monomial, which must not be zero.
+    pub fn insert(&mut self, m: Monomial, value: Number) {
+        if self.last().is_none_or(|(last, _)| *last < m) {
+            return self.terms.push((m, value));
+        }
+        match self.place(&m) {
+            Ok(at) => self.terms[at].1 = value,
+            Err(at) => self.terms.insert(at, (m, value)),
         }
     }
 
-    pub fn is_constant(&self) -> bool {
-        self.terms.last_key_value().is_none_or(|(m, _)| m.is_empty())
+    /// Takes a term out.
+    pub fn remove(&mut self, m: &Monomial) -> Option<Number> {
+        let at = self.place(m).ok()?;
+        Some(self.terms.remove(at).1)
     }
 
     /// Adds factor · monomial · other.
@@ -114,62 +117,35 @@ impl Polynomial {
         &mut self,
         other: &Polynomial,
         factor: &Number,
-        monomial: &[u16],
+        monomial: &Monomial,
         budget: &Budget,
     ) -> Option<()> {
-        budget.spend(other.len())?;
-        for (m, c) in &other.terms {
-            let value = c.mul(factor)?;
-            if value.to_small().is_none() {
-                budget.spend(WORK_OF_LONG_NUMBERS)?;
-            }
-            self.add_term(times(m, monomial)?, value)?;
-        }
+        let product = times_term(&other.terms, factor, monomial, budget)?;
+        self.terms = merged(std::mem::take(&mut self.terms), product)?;
         budget.allow(self.len())
-    }
-
-    fn add_term(&mut self, m: Monomial, value: Number) -> Option<()> {
-        use std::collections::btree_map::Entry;
-        match self.terms.entry(m) {
-            Entry::Vacant(place) => {
-                if !value.is_zero() {
-                    place.insert(value);
-                }
-            }
-            Entry::Occupied(mut place) => {
-                let sum = place.get().add(&value)?;
-                if sum.is_zero() {
-                    place.remove();
-                } else {
-                    *place.get_mut() = sum;
-                }
-            }
-        }
-        Some(())
     }
 
     pub fn add(&self, other: &Polynomial, budget: &Budget) -> Option<Polynomial> {
         let mut sum = self.clone();
-        sum.add_product(other, &Number::ONE, &[], budget)?;
+        sum.add_product(other, &Number::ONE, &Monomial::default(), budget)?;
         Some(sum)
     }
 
     pub fn sub(&self, other: &Polynomial, budget: &Budget) -> Option<Polynomial> {
         let mut sum = self.clone();
-        sum.add_product(other, &Number::MINUS_ONE, &[], budget)?;
+        sum.add_product(other, &Number::MINUS_ONE, &Monomial::default(), budget)?;
         Some(sum)
     }
 
     pub fn mul(&self, other: &Polynomial, budget: &Budget) -> Option<Polynomial> {
         let (short, long) = if self.len() <= other.len() { (self, other) } else { (other, self) };
-        let mut product = Polynomial::default();
-        for (m, c) in &short.terms {
-            product.add_product(long, c, m, budget)?;
-        }
-        Some(product)
+        Some(Polynomial { terms: product(&short.terms, &long.terms, budget)? })
     }
 
     pub fn pow(&self, n: u32, budget: &Budget) -> Option<Polynomial> {
+        if n == 1 {
+            return Some(self.clone());
+        }
         let mut product = Polynomial::one();
         for _ in 0..n {
             product = product.mul(self, budget)?;
@@ -189,72 +165,84 @@ impl Polynomial {
         Polynomial { terms: self.terms.iter().map(|(m, c)| (m.clone(), c.neg())).collect() }
     }
 
-    pub fn times_monomial(&self, monomial: &[u16]) -> Option<Polynomial> {
-        let terms: Option<_> = self.terms.iter().map(|(m, c)| Some((times(m, monomial)?, c.clone()))).collect();
+    pub fn times_monomial(&self, monomial: &Monomial) -> Option<Polynomial> {
+        let terms: Option<_> = self.terms.iter().map(|(m, c)| Some((m.times(monomial)?, c.clone()))).collect();
         Some(Polynomial { terms: terms? })
     }
 
     /// The highest power of an indeterminate.
     pub fn degree(&self, k: usize) -> u16 {
-        self.terms.keys().map(|m| exponent(m, k)).max().unwrap_or(0)
+        self.monomials().map(|m| m.exponent(k)).max().unwrap_or(0)
     }
 
     /// The indeterminates that occur.
     pub fn indeterminates(&self) -> Vec<usize> {
-        let most = self.terms.keys().map(Vec::len).max().unwrap_or(0);
-        let mut found = vec![false; most];
-        for m in self.terms.keys() {
-            m.iter().zip(&mut found).for_each(|(n, found)| *found |= *n > 0);
-        }
-        (0..most).filter(|k| found[*k]).collect()
+        let all = self.monomials().fold(Monomial::default(), |all, m| all.join(m));
+        all.powers().map(|(k, _)| k).collect()
     }
 
     /// The polynomial as one in the indeterminate k alone: its coefficients by the power they belong to.
     pub fn coefficients(&self, k: usize) -> BTreeMap<u16, Polynomial> {
         let mut powers: BTreeMap<u16, Polynomial> = BTreeMap::new();
         for (m, c) in &self.terms {
-            let (rest, _) = parted(m, |j| j == k);
-            powers.entry(exponent(m, k)).or_default().terms.insert(rest, c.clone());
+            // without one indeterminate, terms with the same power of it stay in their order
+            powers.entry(m.exponent(k)).or_default().terms.push((m.with(k, 0), c.clone()));
         }
         powers
     }
 
-    pub fn split(&self) -> Split {
-        let Some((last, lead)) = self.terms.last_key_value() else {
-            return Split { number: Number::ZERO, monomial: Vec::new(), rest: Polynomial::one() };
-        };
-        let monomial = self.terms.keys().fold(last.clone(), |common, m| meet(&common, m));
-        let size = self.terms.values().fold(Number::ZERO, |common, c| common.gcd(c));
-        let number = if lead.is_negative() { size.neg() } else { size };
-        let scaled = number.recip().and_then(|inverse| self.scale(&inverse));
-        let (number, rest) = match scaled {
+    /// The number common to all coefficients, with the sign of the leading one, and the polynomial over it.
+    pub fn without_number(self) -> (Number, Polynomial) {
+        let is_negative = self.last().is_some_and(|(_, lead)| lead.is_negative());
+        let size = self.terms.iter().fold(Number::ZERO, |common, (_, c)| common.gcd(c));
+        let number = if is_negative { size.neg() } else { size };
+        if number.is_one() {
+            return (number, self);
+        }
+        match number.recip().and_then(|inverse| self.scale(&inverse)) {
             Some(rest) => (number, rest),
             // numbers at the edge of what is kept exact stay where they are
-            None => (Number::ONE, self.clone()),
+            None => (Number::ONE, self),
+        }
+    }
+
+    pub fn split(&self) -> Split {
+        let Some((last, _)) = self.terms.last() else {
+            return Split { number: Number::ZERO, monomial: Monomial::default(), rest: Polynomial::one() };
         };
-        let terms = rest.terms.into_iter().map(|(m, c)| (over(&m, &monomial).unwrap_or(m), c)).collect();
-        Split { number, monomial, rest: Polynomial { terms } }
+        let monomial = self.monomials().fold(last.clone(), |common, m| common.meet(m));
+        let (number, mut rest) = self.clone().without_number();
+        if !monomial.is_one() {
+            for (m, _) in &mut rest.terms {
+                if let Some(quotient) = m.over(&monomial) {
+                    *m = quotient;
+                }
+            }
+        }
+        Split { number, monomial, rest }
     }
 
     /// self / divisor, if there is no remainder.
     pub fn divide(&self, divisor: &Polynomial, budget: &Budget) -> Option<Polynomial> {
-        let (lead, lead_value) = divisor.terms.last_key_value()?;
-        let (first, _) = divisor.terms.first_key_value()?;
+        let (lead, lead_value) = divisor.last()?;
+        let (first, _) = divisor.first()?;
         let inverse = lead_value.recip()?;
         // the lowest term of a product is that of the lowest terms
-        if let Some((lowest, _)) = self.terms.first_key_value() {
-            over(lowest, first)?;
+        if let Some((lowest, _)) = self.first() {
+            lowest.over(first)?;
         }
         let mut rest = self.clone();
-        let mut quotient = Polynomial::default();
-        while let Some((top, value)) = rest.terms.last_key_value() {
-            let monomial = over(top, lead)?;
+        let mut quotient = Vec::new();
+        while let Some((top, value)) = rest.last() {
+            let monomial = top.over(lead)?;
             let value = value.mul(&inverse)?;
             rest.add_product(divisor, &value.neg(), &monomial, budget)?;
-            quotient.terms.insert(monomial, value);
+            quotient.push((monomial, value));
             budget.allow(quotient.len())?;
         }
-        Some(quotient)
+        // the highest came first
+        quotient.reverse();
+        Some(Polynomial { terms: quotient })
     }
 
     /// Quotient and remainder by one pass over the terms that are multiples of `lead`, a term of the divisor.
@@ -264,47 +252,98 @@ impl Polynomial {
         lead: &Monomial,
         budget: &Budget,
     ) -> Option<(Polynomial, Polynomial)> {
-        let inverse = divisor.terms.get(lead)?.recip()?.neg();
+        let inverse = divisor.get(lead)?.recip()?.neg();
         let (mut rest, mut quotient) = (self.clone(), Polynomial::default());
         for (m, value) in &self.terms {
-            let Some(monomial) = over(m, lead) else { continue };
+            let Some(monomial) = m.over(lead) else { continue };
             let factor = value.mul(&inverse)?;
             rest.add_product(divisor, &factor, &monomial, budget)?;
-            quotient.terms.insert(monomial, factor.neg());
+            quotient.insert(monomial, factor.neg());
         }
         Some((quotient, rest))
     }
 
     /// The same with powers kⁿ, n ≥ 2, written by k² = square.
     pub fn without_squares(&self, k: usize, square: &Polynomial, budget: &Budget) -> Option<Polynomial> {
-        if self.terms.keys().all(|m| exponent(m, k) < 2) {
+        if self.monomials().all(|m| m.exponent(k) < 2) {
             return Some(self.clone());
         }
         let mut powers = vec![Polynomial::one()];
         let mut reduced = Polynomial::default();
         for (m, c) in &self.terms {
-            let n = exponent(m, k);
-            let mut rest = m.clone();
-            if n >= 2 {
-                rest[k] = n % 2;
-            }
+            let n = m.exponent(k);
+            let rest = m.with(k, n % 2);
             let half = usize::from(n / 2);
             while powers.len() <= half {
                 powers.push(powers[powers.len() - 1].mul(square, budget)?);
             }
-            reduced.add_product(&powers[half], c, &trimmed(rest), budget)?;
+            reduced.add_product(&powers[half], c, &rest, budget)?;
         }
         Some(reduced)
     }
 
     /// ∂/∂k.
     pub fn derivative(&self, k: usize) -> Option<Polynomial> {
-        let mut derivative = Polynomial::default();
-        for (m, c) in self.terms.iter().filter(|(m, _)| exponent(m, k) > 0) {
-            let mut lower = m.clone();
-            lower[k] -= 1;
-            derivative.terms.insert(trimmed(lower), c.mul(&Number::integer(i64::from(m[k])))?);
+        let mut terms = Vec::with_capacity(self.len());
+        for (m, c) in &self.terms {
+            let n = m.exponent(k);
+            if n > 0 {
+                terms.push((m.with(k, n - 1), c.mul(&Number::integer(i64::from(n)))?));
+            }
         }
-        Some(derivative)
+        Some(Polynomial { terms })
     }
+}
+
+/// factor · monomial · Σ terms.
+fn times_term(terms: &[Term], factor: &Number, monomial: &Monomial, budget: &Budget) -> Option<Vec<Term>> {
+    budget.spend(terms.len())?;
+    let mut product = Vec::with_capacity(terms.len());
+    for (m, c) in terms {
+        let value = if factor.is_one() { c.clone() } else { c.mul(factor)? };
+        if value.to_small().is_none() {
+            budget.spend(WORK_OF_LONG_NUMBERS)?;
+        }
+        if !value.is_zero() {
+            product.push((m.times(monomial)?, value));
+        }
+    }
+    Some(product)
+}
+
+/// The product of two sums, the first of them halved until single terms are left: sums of like length merge well.
+fn product(short: &[Term], long: &[Term], budget: &Budget) -> Option<Vec<Term>> {
+    match short {
+        [] => Some(Vec::new()),
+        [(m, c)] => times_term(long, c, m, budget),
+        _ => {
+            let (low, high) = short.split_at(short.len() / 2);
+            let sum = merged(product(low, long, budget)?, product(high, long, budget)?)?;
+            budget.allow(sum.len())?;
+            Some(sum)
+        }
+    }
+}
+
+/// The sum of two sums, both in order.
+fn merged(a: Vec<Term>, b: Vec<Term>) -> Option<Vec<Term>> {
+    if a.is_empty() || b.is_empty() {
+        return Some(if a.is_empty() { b } else { a });
+    }
+    let mut sum: Vec<Term> = Vec::with_capacity(a.len() + b.len());
+    let (mut a, mut b) = (a.into_iter().peekable(), b.into_iter().peekable());
+    while let (Some(x), Some(y)) = (a.peek(), b.peek()) {
+        match x.0.cmp(&y.0) {
+            Ordering::Less => sum.extend(a.next()),
+            Ordering::Greater => sum.extend(b.next()),
+            Ordering::Equal => {
+                let value = x.1.add(&y.1)?;
+                let (term, _) = (a.next(), b.next());
+                sum.extend(term.map(|(m, _)| (m, value)).filter(|(_, value)| !value.is_zero()));
+            }
+        }
+    }
+    sum.extend(a);
+    sum.extend(b);
+    Some(sum)
 }

@@ -6,7 +6,8 @@
 use super::angles::sum_of_angles;
 use super::budget::Budget;
 use super::field::Field;
-use super::polynomial::{Monomial, Polynomial, exponent, over, parted};
+use super::monomial::Monomial;
+use super::polynomial::Polynomial;
 use crate::graph::Graph;
 use crate::node::{Expr, Function, Node};
 use crate::number::Number;
@@ -88,16 +89,17 @@ impl Field {
             return None;
         }
         let mut terms = BTreeMap::new();
-        for (m, c) in &p.terms {
-            let (rest, _) = parted(m, |k| self.is_wave(k));
+        let cover = self.waves();
+        for (m, c) in p.terms() {
+            let (rest, _) = m.parted(&cover);
             // cos 0 = 1
             let mut waves = vec![(vec![0i64; cosines.len()], false, c.clone())];
             for (at, &k) in cosines.iter().enumerate() {
                 let sine = self.atoms[k].partner?;
-                for _ in 0..exponent(m, k) {
+                for _ in 0..m.exponent(k) {
                     waves = multiplied(&waves, at, false)?;
                 }
-                for _ in 0..exponent(m, sine) {
+                for _ in 0..m.exponent(sine) {
                     waves = multiplied(&waves, at, true)?;
                 }
                 budget.spend(waves.len())?;
@@ -239,7 +241,8 @@ fn halves(frequencies: &[Frequency]) -> Option<Vec<Frequency>> {
     Some(vec![half(1)?, half(-1)?])
 }
 
-/// The polynomial with from = a · wave + b · to, where `from` and `to` are products of two indeterminates.
+/// The polynomial with from = a · wave + b · to, where `from` and `to` are products of two indeterminates; none where that makes
+/// it longer.
 fn replaced(
     p: &Polynomial,
     from: (usize, usize),
@@ -249,19 +252,39 @@ fn replaced(
     b: i64,
     budget: &Budget,
 ) -> Option<Polynomial> {
-    let product = |(i, j): (usize, usize)| Polynomial::power(i, 1).mul(&Polynomial::power(j, 1), budget);
+    let product = |(i, j): (usize, usize)| Monomial::power(i, 1).times(&Monomial::power(j, 1));
     let (from, to) = (product(from)?, product(to)?);
-    let (from, _) = from.terms.first_key_value()?;
     let mut new = wave.scale(&Number::integer(a))?;
-    new.add_product(&to, &Number::integer(b), &[], budget)?;
+    new.add_product(&Polynomial::one(), &Number::integer(b), &to, budget)?;
+    if !is_shorter_with(p, &from, &new) {
+        return None;
+    }
     let mut result = Polynomial::default();
-    for (m, c) in &p.terms {
-        match over(m, from) {
+    for (m, c) in p.terms() {
+        match m.over(&from) {
             Some(rest) => result.add_product(&new, c, &rest, budget)?,
             None => result.add_product(&Polynomial::one(), c, m, budget)?,
         }
     }
     Some(result)
+}
+
+/// Whether there are terms with `from`, and putting in `new` for it makes the polynomial no longer.
+fn is_shorter_with(p: &Polynomial, from: &Monomial, new: &Polynomial) -> bool {
+    let (mut change, mut found) = (0, false);
+    for (m, c) in p.terms() {
+        let Some(rest) = m.over(from) else { continue };
+        found = true;
+        change -= 1;
+        for (m, factor) in new.terms() {
+            change += match rest.times(m).and_then(|m| p.get(&m)) {
+                Some(known) if c.mul(factor).is_some_and(|value| value.neg() == *known) => -1,
+                Some(_) => 0,
+                None => 1,
+            };
+        }
+    }
+    found && change <= 0
 }
 
 /// Waves times the sine or cosine of one angle: 2 cos a cos b = cos(a + b) + cos(a − b), and the like.

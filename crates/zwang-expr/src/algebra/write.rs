@@ -3,7 +3,8 @@
 use super::factors::Factors;
 use super::field::Field;
 use super::fraction::Fraction;
-use super::polynomial::{Monomial, Polynomial, meet, over, parted};
+use super::monomial::Monomial;
+use super::polynomial::Polynomial;
 use crate::graph::Graph;
 use crate::node::{Expr, Node};
 use crate::number::Number;
@@ -24,6 +25,9 @@ const WORK_OF_A_LOOK: usize = 10;
 /// Longest numerator and denominator that are parted into whole part and fraction.
 const LONGEST_PARTED: usize = 24;
 
+/// The same for whole part and fraction beside the numerator.
+const PARTED_WORSE_BY: u64 = 5;
+
 /// How much shorter a sum of fractions over a denominator must be: fractions within fractions are hard to read.
 const WORTH_OF_ONE_BAR: u64 = 3;
 
@@ -38,7 +42,7 @@ impl Field {
             return Some(Expr::ZERO);
         }
         let joint = self.joint(graph, &f)?;
-        let others = [self.apart(graph, &f), self.with_whole_part(graph, &f)];
+        let others = [self.apart(graph, &f), self.with_whole_part(graph, &f), self.with_roots_apart(graph, &f)];
         let shortest =
             others.into_iter().flatten().fold(joint, |best, other| if other.0 < best.0 { other } else { best });
         Some(shortest.1)
@@ -52,9 +56,14 @@ impl Field {
         }
         let others: Vec<_> = f.below.iter().filter(|factor| *factor != long).cloned().collect();
         let mut best: Option<(u64, Expr)> = None;
-        for lead in long.0.terms.keys() {
+        let flat = self.flat_cost(graph, &f.above);
+        let longest = flat + flat / PARTED_WORSE_BY;
+        for lead in long.0.monomials() {
             let (whole, rest) = f.above.divide_with_rest(&long.0, lead, &self.writing)?;
             if whole.is_zero() || rest.is_zero() || rest.len() > f.above.len() {
+                continue;
+            }
+            if self.flat_cost(graph, &whole) + self.flat_cost(graph, &rest) > longest {
                 continue;
             }
             let whole = self.lowest(&Fraction { above: whole, below: others.clone() })?;
@@ -67,6 +76,27 @@ impl Field {
             }
         }
         best
+    }
+
+    /// The terms with a root √u and those without, each over its own powers of u; none if u does not stand below.
+    fn with_roots_apart(&mut self, graph: &mut Graph, f: &Fraction) -> Option<(u64, Expr)> {
+        let is_below = |k: &usize| {
+            let square = self.atoms[*k].square.as_ref().filter(|_| self.is_root(*k));
+            square.is_some_and(|u| f.below.iter().any(|(factor, _)| factor == u))
+        };
+        let k = f.above.indeterminates().into_iter().find(is_below)?;
+        let mut sum = Expr::ZERO;
+        for is_odd in [false, true] {
+            let terms = f.above.terms().iter().filter(|(m, _)| (m.exponent(k) % 2 == 1) == is_odd).cloned().collect();
+            let above = Polynomial::from_terms(terms);
+            if above.is_zero() {
+                return None;
+            }
+            let part = self.cancelled(above, f.below.clone())?;
+            let part = self.write_fraction(graph, &part)?;
+            sum = graph.add(sum, part);
+        }
+        Some((self.cost(graph, sum), sum))
     }
 
     /// One product over another.
@@ -90,15 +120,15 @@ impl Field {
         let below = single
             .iter()
             .try_fold(Polynomial::one(), |product, (p, n)| product.mul(&p.pow(*n, &self.writing)?, &self.writing))?;
-        let (below, _) = below.terms.first_key_value()?;
+        let (below, _) = below.first()?;
         // terms over the same indeterminates stay together
         let mut groups: Vec<(Monomial, Polynomial)> = Vec::new();
-        for (m, c) in &f.above.terms {
-            let common = meet(m, below);
-            let (left, m) = (over(below, &common)?, over(m, &common)?);
+        for (m, c) in f.above.terms() {
+            let common = m.meet(below);
+            let (left, m) = (below.over(&common)?, m.over(&common)?);
             match groups.iter_mut().find(|(known, _)| *known == left) {
                 Some((_, group)) => {
-                    group.terms.insert(m, c.clone());
+                    group.insert(m, c.clone());
                 }
                 None => groups.push((left, Polynomial::term(m, c.clone()))),
             }
@@ -108,8 +138,7 @@ impl Field {
             let (_, above) = self.shortest(graph, group, 0)?;
             let mut term = Factors::default();
             term.push(graph, above, 1)?;
-            let below = left.iter().enumerate().filter(|(_, n)| **n > 0);
-            term.powers.extend(below.map(|(k, n)| (self.atoms[k].expr, -i64::from(*n))));
+            term.powers.extend(left.powers().map(|(k, n)| (self.atoms[k].expr, -i64::from(n))));
             let term = term.product(graph);
             sum = graph.add(sum, term);
         }
@@ -142,7 +171,7 @@ impl Field {
         } else {
             product.number = product.number.mul(&split.number.pow(&Number::integer(n))?)?;
         }
-        for (k, &m) in split.monomial.iter().enumerate().filter(|(_, m)| **m > 0) {
+        for (k, m) in split.monomial.powers() {
             product.powers.push((self.atoms[k].expr, i64::from(m) * n));
         }
         if !rest.is_one() {
@@ -197,7 +226,7 @@ impl Field {
     /// The polynomial as it is: a sum of products.
     pub fn flat(&self, graph: &mut Graph, p: &Polynomial) -> Expr {
         let mut sum = Expr::ZERO;
-        for (m, c) in p.terms.iter().rev() {
+        for (m, c) in p.terms().iter().rev() {
             let number = graph.exact(c.clone());
             let product = self.monomial(graph, m);
             let term = graph.mul(number, product);
@@ -210,24 +239,14 @@ impl Field {
     fn arranged(&mut self, graph: &mut Graph, p: &Polynomial, level: usize) -> Option<(u64, Expr)> {
         let split = p.split();
         let factors = if split.rest.len() > 1 { self.factored(&split.rest) } else { Vec::new() };
-        let is_product = !split.monomial.is_empty() || !split.number.abs().is_one() || factors.len() > 1;
+        let is_product = !split.monomial.is_one() || !split.number.abs().is_one() || factors.len() > 1;
         if !is_product && factors.first().is_none_or(|(_, n)| *n == 1) {
             return self.collected(graph, p, level);
         }
         let as_sum = if split.number.is_integer() { None } else { self.collected(graph, p, level) };
         let mut product = Factors { number: split.number, ..Factors::default() };
-        for (k, &m) in split.monomial.iter().enumerate().filter(|(_, m)| **m > 0) {
+        for (k, m) in split.monomial.powers() {
             product.powers.push((self.atoms[k].expr, i64::from(m)));
-        }
-        // factors may have lost a sign
-        let whole = factors.iter().try_fold(Polynomial::one(), |whole, (factor, n)| {
-            whole.mul(&factor.pow(*n, &self.writing)?, &self.writing)
-        })?;
-        if whole != split.rest && split.rest.len() > 1 {
-            if whole.neg() != split.rest {
-                return None;
-            }
-            product.number = product.number.neg();
         }
         for (factor, n) in factors {
             let (_, e) = self.shortest(graph, &factor, level + 1)?;
@@ -251,8 +270,10 @@ impl Field {
             return Some(best);
         }
         for inside in choices {
-            if let Some(grouping) = grouped(p, &inside).filter(|grouping| grouping.len() < p.len()) {
-                let cost = |(a, b): &(Polynomial, Polynomial)| self.flat_cost(graph, a) + self.flat_cost(graph, b) + 2;
+            let grouping = grouped(p, &inside);
+            if grouping.len() < p.len() {
+                let mut of = |p: &Polynomial| self.flat_cost(graph, p);
+                let cost = |(a, b): &(Polynomial, Polynomial)| of(a) + of(b) + 2;
                 groupings.push((grouping.iter().map(cost).sum(), grouping));
             }
         }
@@ -283,16 +304,32 @@ impl Field {
         choices
     }
 
+    /// What a product of two polynomials adds to a sum at least, in whatever form: each symbol occurs, with an operator, and
+    /// there is one function if there are some.
+    fn least_cost(&self, graph: &Graph, (a, b): &(Polynomial, Polynomial)) -> u64 {
+        let of = |p: &Polynomial| {
+            let (symbols, functions): (Vec<usize>, Vec<usize>) =
+                p.indeterminates().into_iter().partition(|k| graph.is_symbol(self.atoms[*k].expr));
+            2 * symbols.len() as u64 + if functions.is_empty() { 0 } else { 3 }
+        };
+        of(a) + of(b)
+    }
+
     /// Σ a b; none if it becomes longer than `most`.
     fn sum_of_groups(&mut self, graph: &mut Graph, grouping: &Grouping, level: usize, most: u64) -> Option<Expr> {
         let mut sum = Expr::ZERO;
-        for (a, b) in grouping {
+        let mut left: u64 = grouping.iter().map(|group| self.least_cost(graph, group)).sum();
+        if left > most {
+            return None;
+        }
+        for group @ (a, b) in grouping {
             let mut product = Factors::default();
             self.factors_of(graph, a, 1, &mut product, level)?;
             self.factors_of(graph, b, 1, &mut product, level)?;
             let term = product.product(graph);
             sum = graph.add(sum, term);
-            if self.cost(graph, sum) >= most {
+            left -= self.least_cost(graph, group);
+            if self.cost(graph, sum) + left >= most {
                 return None;
             }
         }
@@ -312,22 +349,20 @@ pub(crate) struct Written {
 type Grouping = Vec<(Polynomial, Polynomial)>;
 
 /// The terms collected by their part in the indeterminates `inside`, equal coefficients joined.
-fn grouped(p: &Polynomial, inside: &[usize]) -> Option<Grouping> {
+fn grouped(p: &Polynomial, inside: &[usize]) -> Grouping {
     let mut coefficients: BTreeMap<Monomial, Polynomial> = BTreeMap::new();
-    for (m, c) in &p.terms {
-        let (rest, own) = parted(m, |k| inside.contains(&k));
-        coefficients.entry(own).or_default().terms.insert(rest, c.clone());
+    let cover = Monomial::cover(inside.iter().copied());
+    for (m, c) in p.terms() {
+        let (rest, own) = m.parted(&cover);
+        coefficients.entry(own).or_default().insert(rest, c.clone());
     }
     let mut grouping: Grouping = Vec::new();
     for (own, coefficient) in coefficients {
-        let split = coefficient.split();
-        let whole = split.rest.times_monomial(&split.monomial)?;
+        let (number, whole) = coefficient.without_number();
         match grouping.iter_mut().find(|(known, _)| *known == whole) {
-            Some((_, sum)) => {
-                sum.terms.insert(own, split.number);
-            }
-            None => grouping.push((whole, Polynomial::term(own, split.number))),
+            Some((_, sum)) => sum.insert(own, number),
+            None => grouping.push((whole, Polynomial::term(own, number))),
         }
     }
-    Some(grouping)
+    grouping
 }

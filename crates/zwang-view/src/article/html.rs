@@ -1,7 +1,7 @@
 //! Documents as HTML, with formulas as MathML that browsers typeset without help.
 
-use super::{Article, Block, Run, runs};
-use crate::formula::{escaped, formula, line, readable};
+use super::{Article, Block, Run, is_aligned, runs, sides};
+use crate::formula::{broken, broken_equation, escaped, formula, readable, width};
 
 const HTML: &str = include_str!("../../assets/article.html");
 const CSS: &str = include_str!("../../assets/page.css");
@@ -11,6 +11,15 @@ const LONG_GROUP: usize = 24;
 
 /// Groups with more LaTeX than this are folded too.
 const MUCH_LATEX: usize = 15_000;
+
+/// Symbols in a row of a formula, beyond which it is broken; about the width of a printed page.
+const WIDEST: usize = 84;
+
+/// Symbols that paper has room for at full size.
+const PAPER: usize = 64;
+
+/// Letters are not printed smaller than this part of their size.
+const LEAST_FIT: f64 = 0.4;
 
 /// The document as a page of its own that needs nothing else.
 pub fn article_html(article: &Article) -> String {
@@ -74,12 +83,41 @@ fn words(text: &str) -> String {
 
 fn formulas(lines: &[String]) -> String {
     let readable: Vec<_> = lines.iter().map(|latex| readable(latex)).collect();
-    let set: String = readable.iter().map(|latex| line(latex)).collect();
+    let is_aligned = is_aligned(&readable);
+    let set: String = readable.iter().map(|latex| line(latex, is_aligned)).collect();
     let set = format!("<div class=\"formulas\">\n{set}</div>\n");
     if lines.len() > LONG_GROUP || readable.iter().map(|l| l.len()).sum::<usize>() > MUCH_LATEX {
         return format!("<details><summary>{} formulas</summary>\n{set}</details>\n", lines.len());
     }
     set
+}
+
+/// One line as cells of a grid: what stands left of its `&`, and the rest broken where it is long.
+fn line(latex: &str, is_aligned: bool) -> String {
+    let (left, rows) = match sides(latex) {
+        (Some(left), right) if is_aligned => (Some(left), broken(right, WIDEST)),
+        (left, right) => (None, broken_equation(left.unwrap_or_default(), right, WIDEST)),
+    };
+    let cell = |(k, part): (usize, &String)| {
+        let (before, class) = match (left, k) {
+            (Some(left), 0) => (format!("<div class=\"left\">{}</div>", formula(left)), ""),
+            (Some(_), _) => ("<div></div>".into(), "goes-on"),
+            (None, 0) => (String::new(), "whole"),
+            (None, _) => (String::new(), "whole goes-on"),
+        };
+        // the empty group keeps the space before a sign that begins a row
+        format!("{before}<div class=\"{class}\"{}>{}</div>", fitted(part), formula(&format!("{{}} {part}")))
+    };
+    rows.iter().enumerate().map(cell).collect::<String>() + "\n"
+}
+
+/// How much smaller a formula is printed that would be wider than the paper.
+fn fitted(latex: &str) -> String {
+    let rows = latex.split("\\\\").map(width);
+    match rows.max().unwrap_or(0) {
+        wide if wide > PAPER => format!(" style=\"--fit:{:.2}\"", (PAPER as f64 / wide as f64).max(LEAST_FIT)),
+        _ => String::new(),
+    }
 }
 
 fn table(head: &[String], rows: &[Vec<String>]) -> String {

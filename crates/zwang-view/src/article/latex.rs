@@ -1,8 +1,9 @@
 //! Documents as LaTeX that compiles as it is.
 
 use super::tikz::tikz;
-use super::{Article, Block, Run, runs, sides};
-use crate::formula::{broken, readable, width};
+use super::{Article, Block, Run, is_aligned, runs, sides};
+use crate::formula::{broken, broken_equation, readable, width};
+use crate::letters::with_letters;
 
 const HEAD: &str = r"\documentclass[11pt,a4paper]{article}
 \usepackage[T1]{fontenc}
@@ -14,7 +15,7 @@ const HEAD: &str = r"\documentclass[11pt,a4paper]{article}
 \setlength{\parindent}{0pt}
 \setlength{\parskip}{0.6em}
 \setlength{\LTleft}{0pt}
-\setlength{\LTpre}{0.4em}
+\setlength{\LTpre}{1em}
 \setlength{\LTpost}{0.4em}
 \sloppy
 % a formula that is wider than its part of the page is made smaller
@@ -27,9 +28,6 @@ const WIDEST: usize = 60;
 
 /// Rows of formulas with more symbols than this may be wider than the page.
 const WIDE: usize = 44;
-
-/// Symbols that may stand left of where formulas are aligned.
-const LONGEST_LEFT: usize = 16;
 
 /// How wide a symbol is at most, as a part of the page.
 const WIDTH_OF_SYMBOL: f64 = 0.018;
@@ -72,10 +70,22 @@ fn written(block: &Block) -> String {
     }
 }
 
+/// Formulas to paste into a document with amsmath: broken where they are long, within lines and between pages.
+pub(crate) fn pasted(lines: &[String]) -> String {
+    let row = |line: &String| {
+        let line = with_letters(line);
+        let (left, right) = sides(&line);
+        let left = left.unwrap_or_default();
+        let parts = broken(right, WIDEST);
+        format!("{left} &{}", parts.iter().map(|part| part.trim()).collect::<Vec<_>>().join(" \\\\\n&\\quad "))
+    };
+    let rows: Vec<String> = lines.iter().map(row).collect();
+    format!("{{\\allowdisplaybreaks\n\\begin{{align*}}\n{}\n\\end{{align*}}}}\n", rows.join(" \\\\\n"))
+}
+
 fn formulas(lines: &[String]) -> String {
     let lines: Vec<_> = lines.iter().map(|line| readable(line)).collect();
-    // one long left side would push all the rest off the page
-    let is_aligned = lines.iter().all(|line| sides(line).0.is_none_or(|left| width(left) <= LONGEST_LEFT));
+    let is_aligned = is_aligned(&lines);
     let lefts = lines.iter().filter_map(|line| sides(line).0.filter(|_| is_aligned).map(width));
     let room = 0.96 - WIDTH_OF_SYMBOL * lefts.max().unwrap_or(0) as f64;
     let rows: Vec<String> = lines.iter().flat_map(|line| formula_rows(line, is_aligned, room)).collect();
@@ -84,17 +94,16 @@ fn formulas(lines: &[String]) -> String {
 
 /// The rows of one formula, which has a part of the width of the page: a long sum goes on below.
 fn formula_rows(line: &str, is_aligned: bool, room: f64) -> Vec<String> {
-    let (left, right) = match sides(line) {
-        (Some(left), right) if is_aligned => (format!("{} ", anywhere(left)), right.to_string()),
-        (Some(left), right) => (String::new(), format!("{left} {right}")),
-        (None, right) => (String::new(), right.to_string()),
+    let (left, rows) = match sides(line) {
+        (Some(left), right) if is_aligned => (format!("{} ", anywhere(left)), broken(right, WIDEST)),
+        (left, right) => (String::new(), broken_equation(left.unwrap_or_default(), right, WIDEST)),
     };
     let row = |(k, part): (usize, &String)| {
         let part = anywhere(part.trim());
         let part = if width(&part) > WIDE { format!("\\fit{{{room:.2}}}{{{part}}}") } else { part };
         if k == 0 { format!("  {left}&{part}") } else { format!("  &\\quad {part}") }
     };
-    broken(&right, WIDEST).iter().enumerate().map(row).collect()
+    rows.iter().enumerate().map(row).collect()
 }
 
 fn words(written: &str) -> String {
@@ -110,7 +119,11 @@ fn words(written: &str) -> String {
 fn code(written: &str) -> String {
     let line = |line: &str| match line.trim_end() {
         "" => "\\mbox{}".to_string(),
-        line => text(line).replace("  ", "~~"),
+        line => {
+            // a line may also be broken inside a long formula
+            let parts: Vec<String> = line.split_inclusive(['*', '+', '/', '(', ',']).map(text).collect();
+            parts.join("\\allowbreak{}").replace("  ", "~~")
+        }
     };
     let lines: Vec<String> = written.trim_end().lines().map(line).collect();
     format!("{{\\small\\ttfamily\\raggedright\\setlength{{\\parskip}}{{0pt}}\n{}\n\\par}}\n", lines.join("\\\\\n"))

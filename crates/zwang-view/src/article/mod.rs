@@ -8,9 +8,11 @@ mod latex;
 mod markdown;
 mod tikz;
 
+use crate::formula::width;
 pub use html::article_html;
 pub(crate) use html::{body as article_body, filled};
 pub use latex::article_latex;
+pub(crate) use latex::pasted;
 pub use markdown::article_markdown;
 
 /// A document.
@@ -81,6 +83,14 @@ fn runs(words: &str) -> Vec<Run<'_>> {
     }
     runs.extend((!rest.is_empty()).then_some(Run::Plain(rest)));
     runs
+}
+
+/// Symbols that may stand left of where formulas are aligned.
+const LONGEST_LEFT: usize = 16;
+
+/// Whether lines are aligned at their `&`: one long left side would push all the rest off the page.
+fn is_aligned(lines: &[impl AsRef<str>]) -> bool {
+    lines.iter().all(|line| sides(line.as_ref()).0.is_none_or(|left| width(left) <= LONGEST_LEFT))
 }
 
 /// A line of an `align` apart: what stands left of its `&`, and the rest; none where it has no `&` of its own.

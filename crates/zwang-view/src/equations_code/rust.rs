@@ -14,12 +14,12 @@ fn text(text: impl Into<String>) -> Piece {
 }
 
 /// `x.f(…)`, or `f64::f(x, …)` where nothing tells what kind of number x is.
-fn method(x: Expr, is_constant: bool, name: &str, argument: Vec<Piece>) -> Vec<Piece> {
-    let mut pieces = match is_constant {
+fn method(x: Expr, is_bare: bool, name: &str, argument: Vec<Piece>) -> Vec<Piece> {
+    let mut pieces = match is_bare {
         true => vec![text(format!("f64::{name}(")), Piece::Inside(x)],
         false => vec![Piece::Tight(x), text(format!(".{name}("))],
     };
-    if is_constant && !argument.is_empty() {
+    if is_bare && !argument.is_empty() {
         pieces.push(text(", "));
     }
     pieces.extend(argument);
@@ -50,19 +50,19 @@ impl Notation for Rust {
         "std::f64::consts::PI".into()
     }
 
-    fn power(&self, base: Expr, is_constant: bool, exponent: &Number) -> Vec<Piece> {
+    fn power(&self, base: Expr, is_bare: bool, exponent: &Number) -> Vec<Piece> {
         match (exponent.to_small(), exponent.to_i64()) {
-            (Some((1, 2)), _) => method(base, is_constant, "sqrt", Vec::new()),
-            (_, Some(n)) if i32::try_from(n).is_ok() => method(base, is_constant, "powi", vec![text(n.to_string())]),
-            _ => method(base, is_constant, "powf", vec![text(format!("{:?}", exponent.to_f64()))]),
+            (Some((1, 2)), _) => method(base, is_bare, "sqrt", Vec::new()),
+            (_, Some(n)) if i32::try_from(n).is_ok() => method(base, is_bare, "powi", vec![text(n.to_string())]),
+            _ => method(base, is_bare, "powf", vec![text(format!("{:?}", exponent.to_f64()))]),
         }
     }
 
-    fn general_power(&self, base: Expr, is_constant: bool, exponent: Expr) -> Vec<Piece> {
-        method(base, is_constant, "powf", vec![Piece::Inside(exponent)])
+    fn general_power(&self, base: Expr, is_bare: bool, exponent: Expr) -> Vec<Piece> {
+        method(base, is_bare, "powf", vec![Piece::Inside(exponent)])
     }
 
-    fn apply(&self, f: Function, x: Expr, is_constant: bool) -> Vec<Piece> {
+    fn apply(&self, f: Function, x: Expr, is_bare: bool) -> Vec<Piece> {
         let name = match f {
             Function::Log => "ln",
             Function::Sign => {
@@ -71,7 +71,7 @@ impl Notation for Rust {
             }
             other => other.name(),
         };
-        method(x, is_constant, name, Vec::new())
+        method(x, is_bare, name, Vec::new())
     }
 
     fn apply2(&self, f: Function2, x: Expr, y: Expr) -> Vec<Piece> {

@@ -223,9 +223,10 @@ fn parts(sheet: &Sheet) -> String {
 
 def unfold(expression):
     \"\"\"The expression without named parts.\"\"\"
-    for symbol, value in reversed(parts):
-        expression = expression.subs(symbol, value)
-    return expression
+    whole = {}
+    for symbol, value in parts:
+        whole[symbol] = value.xreplace(whole)
+    return expression.xreplace(whole)
 
 "
 }

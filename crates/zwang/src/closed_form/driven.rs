@@ -2,8 +2,8 @@
 
 use zwang_expr::{Algebra, Expr};
 
-use super::plain::{MOST_UNKNOWNS, constraint_force, free, joint};
-use super::{ClosedForm, LONGEST, independent_rows, on_constraints};
+use super::plain::{MOST_UNKNOWNS, completed, joint};
+use super::{ClosedForm, LONGEST, Problem, independent_rows, on_constraints};
 use crate::equations::{Equations, SparseRow};
 use crate::printed::LIMITS;
 
@@ -44,14 +44,11 @@ pub(super) fn driven(equations: &mut Equations) -> Option<ClosedForm> {
     let mut control = vec![Expr::ZERO; n];
     driven.iter().zip(force).for_each(|(&k, &w)| control[k] = w);
     let multipliers: Vec<(usize, Expr)> = rows.iter().copied().zip(lambda.iter().copied()).collect();
-    let mut form = ClosedForm { accelerations: accelerations.to_vec(), multipliers, control, ..ClosedForm::default() };
-    if !rows.is_empty() {
-        form.constraint_force = constraint_force(equations, &form.multipliers)?;
-    }
-    let masses = equations.mass_matrix.clone();
-    if independent_rows(equations, &masses)?.len() == n {
-        form.free = free(equations, &masses).unwrap_or_default();
-    }
+    let form = ClosedForm { accelerations: accelerations.to_vec(), multipliers, control, ..ClosedForm::default() };
+    let (masses, force) = (equations.mass_matrix.clone(), equations.given_force.clone());
+    let is_regular = independent_rows(equations, &masses)?.len() == n;
+    let problem = Problem { masses, force, rows, all_rows: Vec::new(), is_regular };
+    let form = completed(equations, &problem, form);
     let graph = &equations.model.graph;
     Some(form.without(|e| graph.cost(*e) > LONGEST))
 }

@@ -2,6 +2,7 @@
 
 mod driven;
 mod elimination;
+mod gaussian;
 mod named;
 mod on_constraints;
 mod plain;
@@ -14,6 +15,7 @@ use crate::equations::{Equations, SparseRow};
 use crate::model::Control;
 use crate::random::scattered;
 pub(crate) use elimination::{Mass, cramer};
+use gaussian::gaussian;
 pub(crate) use recorder::{Label, Recorder, expanded};
 
 /// Above this many coordinates or independent rows formulas are of no use to a reader.
@@ -61,6 +63,10 @@ pub struct ClosedForm {
     pub gaussian: Option<Expr>,
     /// P = B⁺B and N = I − P for small systems; none where they are too long.
     pub projections: Option<Projections>,
+    /// Whether there is an a at all: whether M is regular without the constraints.
+    pub is_regular: bool,
+    /// Whether rows left out repeat others only for the values that the parameters have, so that all formulas are about these.
+    pub needs_values: bool,
 }
 
 /// The projections of UK95, n × n.
@@ -101,6 +107,24 @@ impl ClosedForm {
         self
     }
 
+    /// What belongs to constraints and control, yet is not here, each with the reason.
+    pub fn missing(&self) -> Vec<(&'static str, &'static str)> {
+        let (rows, is_free) = (!self.multipliers.is_empty(), self.control.is_empty());
+        let candidates = [
+            ("a", (rows || !is_free) && self.free.is_empty()),
+            ("e", rows && self.gap.is_empty()),
+            ("Qc", rows && self.constraint_force.is_empty()),
+            ("G", rows && self.gaussian.is_none()),
+            ("P and N", rows && self.projections.is_none()),
+        ];
+        let reason = |name: &'static str| match name {
+            "Qc" => "too long to be read",
+            _ if !self.is_regular => "M is singular without the constraints",
+            _ => "too long to be read",
+        };
+        candidates.into_iter().filter(|(_, is_missing)| *is_missing).map(|(name, _)| (name, reason(name))).collect()
+    }
+
     /// Changes all formulas but those of the parts.
     fn for_each(&mut self, mut change: impl FnMut(&mut Expr)) {
         self.gap.iter_mut().chain(&mut self.multipliers).for_each(|(_, e)| change(e));
@@ -119,16 +143,20 @@ impl ClosedForm {
     }
 }
 
-/// The closed form; none if M is singular even with the constraints' help, or if the system is too large to be read.
+/// The closed form, or why there is none, in words.
 ///
 /// Nonideal forces enter through Q + C, UK02 (6), with the multipliers of the ideal part.
 ///
 /// Each formula is in the shortest form found, see [`Algebra`](zwang_expr::Algebra). Where formulas would be too long to
 /// read, they are given by parts with names and meanings, in the order of the elimination that finds them.
-pub fn closed_form(equations: &mut Equations) -> Option<ClosedForm> {
-    let Some(problem) = Problem::of(equations) else { return driven::driven(equations) };
+pub fn closed_form(equations: &mut Equations) -> Result<ClosedForm, &'static str> {
+    let problem = match Problem::of(equations) {
+        Ok(problem) => problem,
+        Err(why) => return driven::driven(equations).ok_or(why),
+    };
     let plain = plain::motion(equations, &problem);
-    let is_short = plain.as_ref().is_some_and(|form| form.formulas().iter().all(|e| cost_in(equations, e) <= SHORT));
+    let cost = |e: &Expr| equations.model.graph.cost(*e);
+    let is_short = plain.as_ref().is_some_and(|form| form.formulas().iter().all(|e| cost(e) <= SHORT));
     let named = if is_short { None } else { named::named(equations, &problem) };
     let shorter_by_parts = match (&plain, &named) {
         (Some(plain), Some(named)) => named.cost(&equations.model.graph) <= plain.cost(&equations.model.graph),
@@ -141,13 +169,21 @@ pub fn closed_form(equations: &mut Equations) -> Option<ClosedForm> {
             let graph = &equations.model.graph;
             form.without(|e| graph.cost(*e) > LONGEST)
         }
-        _ => named?,
+        _ => named.ok_or("a pivot of the elimination vanishes everywhere")?,
     };
-    Some(with_shared(equations, form))
+    let needs_values = problem.rows.len() < equations.rows.len() && repeats_by_values(equations);
+    Ok(ClosedForm { needs_values, ..with_shared(equations, form) })
 }
 
-fn cost_in(equations: &Equations, e: &Expr) -> u64 {
-    equations.model.graph.cost(*e)
+/// Whether rows repeat others for the values of the parameters, and do not for others.
+fn repeats_by_values(equations: &mut Equations) -> bool {
+    let rows: Vec<SparseRow> = equations.rows.iter().map(|r| r.coefficients.clone()).collect();
+    let stated = independent_rows(equations, &rows).map(|found| found.len());
+    let mut any = equations.clone();
+    // between one and two: values of no special proportion
+    let values = any.model.parameter_values.iter_mut().enumerate();
+    values.for_each(|(k, value)| *value = 1.0 + scattered(k, usize::from(u8::MAX)));
+    independent_rows(&mut any, &rows).map(|found| found.len()) > stated
 }
 
 /// The form with the parts of the equations that it uses.
@@ -164,7 +200,20 @@ fn with_shared(equations: &Equations, mut form: ClosedForm) -> ClosedForm {
     }
     shared.reverse();
     shared.append(&mut form.parts);
-    ClosedForm { parts: shared, ..form }
+    ClosedForm { parts: by_meaning(graph, shared), ..form }
+}
+
+/// The parts with those of one meaning together, as far as each can stand after what it uses.
+fn by_meaning(graph: &Graph, parts: Vec<Part>) -> Vec<Part> {
+    let mut sorted: Vec<Part> = Vec::with_capacity(parts.len());
+    for part in parts {
+        let used = graph.symbols(part.value);
+        let earliest = sorted.iter().rposition(|p| used.contains(&p.symbol)).map_or(0, |at| at + 1);
+        let of_its_kind = sorted.iter().rposition(|p| p.meaning == part.meaning).map(|at| at + 1);
+        let at = of_its_kind.filter(|at| *at >= earliest).unwrap_or(sorted.len());
+        sorted.insert(at, part);
+    }
+    sorted
 }
 
 /// What is solved: M, Q and the rows that are independent.
@@ -181,39 +230,40 @@ struct Problem {
 }
 
 impl Problem {
-    /// None if M is singular even with the rows, if the system is too large to be read, or if controls do more than follow: if
-    /// some coordinates only are driven, if weights or limits matter, or if C would have to know u.
-    fn of(equations: &mut Equations) -> Option<Problem> {
+    /// The problem, or why there is none: M is singular even with the rows, the system is too large to be read, or controls do
+    /// more than follow: some coordinates only are driven, weights or limits matter, or C would have to know u.
+    fn of(equations: &mut Equations) -> Result<Problem, &'static str> {
+        const NO_STATE: &str = "no state was found at which M and A have values";
         let n = equations.model.n_coordinates();
         if n > MOST || equations.rows.len() > 2 * MOST {
-            return None;
+            return Err("of so many coordinates or constraints nobody would read it");
         }
         let is_plain = |c: &Control| c.driven(n).len() == n && c.weight.is_empty() && c.limit.is_empty();
         let has_controls = !equations.asked.is_empty();
         if has_controls && !(equations.nonideal_force.is_empty() && equations.model.controls.iter().all(is_plain)) {
-            return None;
+            return Err("the controls leave a choice of forces, weigh or limit them, or meet nonideal constraints");
         }
         let stated: Vec<SparseRow> = equations.rows.iter().map(|r| r.coefficients.clone()).collect();
         let asked = equations.asked.iter().map(|r| r.row.coefficients.clone());
         let all: Vec<SparseRow> = stated.iter().cloned().chain(asked).collect();
-        let rows = on_constraints::independent_rows_there(equations, &stated)?;
-        let all_rows = if has_controls { independent_rows(equations, &all)? } else { Vec::new() };
+        let rows = on_constraints::independent_rows_there(equations, &stated).ok_or(NO_STATE)?;
+        let all_rows = if has_controls { independent_rows(equations, &all).ok_or(NO_STATE)? } else { Vec::new() };
         let (masses, force) = (equations.mass_matrix.clone(), equations.given_force.clone());
         let mut problem = Problem { masses, force, rows, all_rows, is_regular: true };
-        let mut rank = independent_rows(equations, &problem.masses)?.len();
+        let mut rank = independent_rows(equations, &problem.masses).ok_or(NO_STATE)?.len();
         problem.is_regular = rank == n;
         // no more rows than M needs
         for k in problem.rows.clone() {
             if rank < n {
                 let mut helped = problem.clone();
                 helped.borrow_mass_from_row(equations, k);
-                let better = independent_rows(equations, &helped.masses)?.len();
+                let better = independent_rows(equations, &helped.masses).ok_or(NO_STATE)?.len();
                 if better > rank {
                     (problem, rank) = (helped, better);
                 }
             }
         }
-        (rank == n).then_some(problem)
+        if rank == n { Ok(problem) } else { Err("M is singular everywhere, also with the constraints") }
     }
 
     /// M + aᵀa and Q + aᵀb for a row a of A in the place of M and Q: the motion and the multipliers stay the same,

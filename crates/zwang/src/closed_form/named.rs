@@ -14,7 +14,7 @@ use zwang_expr::{Algebra, Expr, Graph};
 
 use super::plain::transposed;
 use super::recorder::{Label, Recorder};
-use super::{ClosedForm, Problem, row_of};
+use super::{ClosedForm, Problem, gaussian, row_of};
 use crate::equations::{Equations, SparseRow};
 use crate::printed::LIMITS;
 
@@ -105,7 +105,7 @@ impl<'a> Solver<'a> {
     }
 
     fn form(&mut self, equations: &mut Equations, problem: &Problem) -> Option<ClosedForm> {
-        let mut form = ClosedForm::default();
+        let mut form = ClosedForm { is_regular: problem.is_regular, ..ClosedForm::default() };
         if problem.is_regular {
             let meaning = "acceleration a = M^-1 Q without constraints";
             form.free = self.moved(&mut equations.model.graph, &self.force.clone(), "a", meaning);
@@ -116,7 +116,11 @@ impl<'a> Solver<'a> {
             form.gap = ideal.gap.clone();
         }
         form.multipliers = ideal.multipliers.clone();
-        form.constraint_force = self.pushed(equations, &form.multipliers, "Qc", "constraint force Qc = A^T lambda");
+        let (letter, meaning) = match equations.nonideal_force.is_empty() {
+            true => ("Qc", "constraint force Qc = A^T lambda"),
+            false => ("Qi", "ideal part Qi = A^T lambda of the constraint force"),
+        };
+        form.constraint_force = self.pushed(equations, &form.multipliers, letter, meaning);
         let mut acting = ideal.clone();
         if !equations.asked.is_empty() {
             acting = self.answer(equations, &problem.all_rows, &force, "mu", "multipliers with what is asked for")?;
@@ -136,7 +140,8 @@ impl<'a> Solver<'a> {
         let has_forces =
             !(form.constraint_force.is_empty() && form.control.is_empty() && form.nonideal_force.is_empty());
         if problem.is_regular && has_forces {
-            form.gaussian = Some(gaussian(self.recorder, &mut equations.model.graph, &form));
+            let short = |g: &mut Graph, e: Expr| Some(self.recorder.short(g, e));
+            form.gaussian = gaussian(&mut equations.model.graph, &form, short);
         }
         Some(form)
     }
@@ -467,24 +472,4 @@ impl Factors {
         }
         x
     }
-}
-
-/// G = (q̈ − a)ᵀM(q̈ − a): eᵀλ where constraints are ideal and nothing is asked for, otherwise the work of all forces in q̈ − a.
-fn gaussian(recorder: &mut Recorder, g: &mut Graph, form: &ClosedForm) -> Expr {
-    if form.nonideal_force.is_empty() && form.control.is_empty() {
-        let products = form.gap.iter().zip(&form.multipliers).map(|((_, e), (_, l))| g.mul(*e, *l));
-        let products: Vec<Expr> = products.collect();
-        let sum = g.sum(&products);
-        return recorder.short(g, sum);
-    }
-    let mut products = Vec::new();
-    for k in 0..form.accelerations.len() {
-        let forces = [&form.constraint_force, &form.nonideal_force, &form.control];
-        let acting: Vec<Expr> = forces.iter().filter_map(|force| force.get(k)).copied().collect();
-        let force = g.sum(&acting);
-        let change = g.sub(form.accelerations[k], form.free[k]);
-        products.push(g.mul(force, change));
-    }
-    let sum = g.sum(&products);
-    recorder.short(g, sum)
 }

@@ -3,7 +3,7 @@
 use zwang_expr::{Algebra, Expr, Graph};
 
 use super::elimination::{Mass, common_factor, solve_symmetric, times_number};
-use super::{ClosedForm, Problem, Projections, row_of};
+use super::{ClosedForm, Problem, Projections, gaussian, row_of};
 use crate::equations::{Equations, SparseRow};
 use crate::printed::LIMITS;
 
@@ -19,6 +19,7 @@ const LONGEST_ENTRY: u64 = 24;
 
 /// What follows beside the motion: Qc, a, e, G, P and N. What takes too long to shorten is left out.
 pub(super) fn completed(equations: &mut Equations, problem: &Problem, mut form: ClosedForm) -> ClosedForm {
+    form.is_regular = problem.is_regular;
     if !problem.rows.is_empty() {
         form.constraint_force = constraint_force(equations, &form.multipliers).unwrap_or_default();
     }
@@ -35,7 +36,8 @@ pub(super) fn completed(equations: &mut Equations, problem: &Problem, mut form: 
     }
     let knows_forces = problem.rows.is_empty() || !form.constraint_force.is_empty();
     if has_forces && knows_forces && !form.free.is_empty() {
-        form.gaussian = gaussian(&mut equations.model.graph, &form);
+        let short = |g: &mut Graph, e: Expr| Algebra::new(g, &[e], LIMITS).shortest(g, e);
+        form.gaussian = gaussian(&mut equations.model.graph, &form, short);
     }
     if has_forces && problem.is_regular {
         form.projections = projections(equations, problem);
@@ -205,7 +207,7 @@ fn all_short(graph: &mut Graph, exprs: &[Expr]) -> Option<Vec<Expr>> {
 }
 
 /// a = M⁻¹Q.
-pub(super) fn free(equations: &mut Equations, masses: &[SparseRow]) -> Option<Vec<Expr>> {
+fn free(equations: &mut Equations, masses: &[SparseRow]) -> Option<Vec<Expr>> {
     if masses.len() <= MOST_UNKNOWNS {
         let (matrix, right) = joint(equations, &[]);
         let g = &mut equations.model.graph;
@@ -245,24 +247,9 @@ pub(super) fn transposed(equations: &mut Equations, x: &[(usize, Expr)]) -> Vec<
     sums
 }
 
-pub(super) fn constraint_force(equations: &mut Equations, multipliers: &[(usize, Expr)]) -> Option<Vec<Expr>> {
+fn constraint_force(equations: &mut Equations, multipliers: &[(usize, Expr)]) -> Option<Vec<Expr>> {
     let force = transposed(equations, multipliers);
     all_short(&mut equations.model.graph, &force)
-}
-
-/// G = (q̈ − a)ᵀM(q̈ − a) = (Qc + u)·(q̈ − a), nonideal forces in Qc.
-fn gaussian(g: &mut Graph, form: &ClosedForm) -> Option<Expr> {
-    let n = form.accelerations.len();
-    let mut products = Vec::with_capacity(n);
-    for k in 0..n {
-        let forces = [&form.constraint_force, &form.nonideal_force, &form.control];
-        let acting: Vec<Expr> = forces.iter().filter_map(|force| force.get(k)).copied().collect();
-        let force = g.sum(&acting);
-        let change = g.sub(form.accelerations[k], form.free[k]);
-        products.push(g.mul(force, change));
-    }
-    let sum = g.sum(&products);
-    Algebra::new(g, &[sum], LIMITS).shortest(g, sum)
 }
 
 /// P and N = I − P, column by column: P x is the acceleration M⁻¹AᵀS⁻¹A x with which the rows of A alone answer x.

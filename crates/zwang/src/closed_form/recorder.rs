@@ -7,6 +7,7 @@ use zwang_expr::{Algebra, Expr, Graph, Limits};
 
 use super::Part;
 use crate::model::Model;
+use crate::syntax::name::dotted;
 
 /// What is as short as this needs no name, in symbols: `2*x/m - y`.
 const SHORT: u64 = 6;
@@ -104,7 +105,11 @@ impl Recorder {
         let words: Vec<&str> = std::iter::once(letter).chain(labels.iter().map(|l| l.text.as_str())).collect();
         let name = self.free_name(&words.join("_"));
         let indices: Vec<&str> = labels.iter().map(|l| l.latex.as_str()).collect();
-        let symbol = graph.symbol(&name, &format!("{}_{{{}}}", latex_of(letter), indices.join(",\\,")));
+        let latex = match (letter, &indices[..]) {
+            ("acc", [coordinate]) => dotted(coordinate, "\\ddot"),
+            _ => format!("{}_{{{}}}", latex_of(letter), indices.join(",\\,")),
+        };
+        let symbol = graph.symbol(&name, &latex);
         self.by_value.insert(value, symbol);
         self.parts.push(Part { symbol, name, meaning: meaning.to_string(), value });
         symbol
@@ -188,10 +193,10 @@ fn latex_of(letter: &str) -> &str {
         "lambda" => "\\lambda",
         "mu" => "\\mu",
         "Qc" => "Q^{c}",
+        "Qi" => "Q^{i}",
         "Qn" => "Q^{n}",
         "MA" => "\\tilde M",
         "QA" => "\\tilde Q",
-        "acc" => "\\ddot q",
         other => other,
     }
 }

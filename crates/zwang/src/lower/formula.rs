@@ -25,7 +25,10 @@ impl Lower<'_> {
                 let suffix = suffix(&indices);
                 self.named(canonical(&name.text) + &suffix, &format!("{}{suffix}", name.text), span)
             }
-            FormulaKind::Call(name, arguments) => self.call(name, arguments, span),
+            FormulaKind::Call(name, arguments) => {
+                let value = self.call(name, arguments, span)?;
+                self.finite(value, span)
+            }
             FormulaKind::Member(of, name, arguments) => self.member(of, name, arguments.as_deref(), span),
             FormulaKind::Prime(of, primes) => {
                 let value = self.formula(of)?;
@@ -37,7 +40,10 @@ impl Lower<'_> {
                 let value = self.formula(of)?;
                 Ok(self.scaled(value, Quantity::new(Expr::MINUS_ONE, Dimension::NONE.into())))
             }
-            FormulaKind::Power(base, exponent) => self.power(base, exponent),
+            FormulaKind::Power(base, exponent) => {
+                let value = self.power(base, exponent)?;
+                self.finite(value, span)
+            }
             FormulaKind::Vector(parts) => self.vector(parts, span),
             FormulaKind::Length(of) => {
                 let value = self.formula(of)?;
@@ -48,6 +54,18 @@ impl Lower<'_> {
             FormulaKind::Compare(..) => self.misplaced("a comparison", "after `if` or `when`", span),
             FormulaKind::Matrix(_) => self.misplaced("a matrix", "after `mass matrix =` or `inertia`", span),
             FormulaKind::Text(_) => self.misplaced("a text in quotes", "as a file name in `table`", span),
+        }
+    }
+
+    /// A value; numbers such as sqrt(-1) are none.
+    fn finite(&mut self, value: Value, span: Span) -> Lowered<Value> {
+        let Value::Scalar(q) = &value else { return Ok(value) };
+        match self.graph.constant_value(q.expr) {
+            Some(x) if !x.is_finite() => {
+                let written = self.text.get(span.start..span.end).unwrap_or_default();
+                self.give_up(no_value(&format!("`{written}` has no value"), span, "not a finite number"))
+            }
+            _ => Ok(value),
         }
     }
 
@@ -169,6 +187,9 @@ impl Lower<'_> {
                 (None, _) => value,
                 (Some(total), true) => {
                     let Quantity { expr, dim } = self.as_scalar(value, factor.span)?;
+                    if expr == Expr::ZERO {
+                        return self.give_up(no_value("a division by zero has no value", factor.span, "always zero"));
+                    }
                     let inverse = Quantity::new(self.graph.powi(expr, -1), dim.power(-1.0));
                     self.scaled(total, inverse)
                 }
@@ -330,6 +351,10 @@ impl Lower<'_> {
 
     fn choice(&mut self, condition: &Formula, then: &Formula, otherwise: &Formula) -> Lowered<Value> {
         let (comparison, left, right) = self.comparison(condition)?;
+        if let (Some(left), Some(right)) = (self.graph.constant_value(left), self.graph.constant_value(right)) {
+            // `if k > 1 then 1/(k - 1) else 0` of a family: the other branch belongs to other members
+            return self.formula(if comparison.holds(&left, &right) { then } else { otherwise });
+        }
         let (a, b) = (self.formula(then), self.formula(otherwise));
         let (a, b) = (a?, b?);
         if std::mem::discriminant(&a) != std::mem::discriminant(&b) {
@@ -407,4 +432,9 @@ fn is_pure(factors: &[(bool, Formula)], k: usize) -> bool {
             .is_some_and(|(d, f)| *d == divides && matches!(&f.kind, FormulaKind::Number(written) if written == number))
     };
     is(k, "2", true) || is(k, "1", false) && is(k + 1, "2", true)
+}
+
+/// Z402: a number that is none, whatever the state.
+fn no_value(message: &str, span: Span, label: &str) -> Diagnostic {
+    Diagnostic::error("Z402", message).at(span, label).with_note("it is so at every state and time")
 }

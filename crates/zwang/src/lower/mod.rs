@@ -109,6 +109,8 @@ struct Lower<'a> {
     failed_labels: FxHashSet<String>,
     /// The user's spelling of every name.
     spelling: FxHashMap<String, String>,
+    /// LaTeX of the names so far.
+    typeset: FxHashSet<String>,
     /// Definitions that have been worked out.
     values: FxHashMap<String, Value>,
     /// Definitions that are being worked out, to find circles.
@@ -209,6 +211,7 @@ impl<'a> Lower<'a> {
             values: FxHashMap::default(),
             in_progress: Vec::new(),
             in_progress_set: FxHashSet::default(),
+            typeset: FxHashSet::default(),
             too_deep: false,
             locals: Vec::new(),
             unknown: tree.garbled.iter().map(|word| canonical(word)).collect(),

@@ -5,7 +5,7 @@ use super::{Abandoned, DEEPEST_DEFINITION, Lower, Lowered, MOST_MEMBERS, Meaning
 use crate::diagnostic::Diagnostic;
 use crate::model::{Coordinate, Parameter};
 use crate::syntax::Span;
-use crate::syntax::name::{ascii, canonical, latex, nearest, skeleton, undotted};
+use crate::syntax::name::{ascii, canonical, dotted, latex, nearest, skeleton, spelled_latex, undotted};
 use crate::syntax::tree::*;
 use crate::units::Dimension;
 use zwang_expr::{Expr, Function, Function2};
@@ -168,11 +168,20 @@ impl Lower<'_> {
         Ok(())
     }
 
+    /// How a name is typeset: as it is spelled, where another looks the same, as `θ1` and `θ_1` would.
+    fn own_latex(&mut self, shown: &str) -> String {
+        let tex = latex(shown);
+        match self.typeset.insert(tex.clone()) {
+            true => tex,
+            false => spelled_latex(shown),
+        }
+    }
+
     fn coordinate(&mut self, member: &Member, span: Span, description: &Option<String>) -> Lowered<()> {
         let index = self.model.coordinates.len();
         self.insert(member, span, Entry::Coordinate(index))?;
         let Member { shown, .. } = member;
-        let tex = latex(shown);
+        let tex = self.own_latex(shown);
         let q = self.graph.symbol(shown, &tex);
         let qdot = self.graph.symbol(&format!("{shown}'"), &dotted(&tex, "\\dot"));
         let qddot = self.graph.symbol(&format!("{shown}''"), &dotted(&tex, "\\ddot"));
@@ -190,7 +199,8 @@ impl Lower<'_> {
     fn declare_parameter(&mut self, member: &Member, declared: &ParameterDeclaration) -> Lowered<()> {
         let index = self.model.parameters.len();
         self.insert(member, declared.target.span, Entry::Parameter(index))?;
-        let symbol = self.graph.symbol(&member.shown, &latex(&member.shown));
+        let tex = self.own_latex(&member.shown);
+        let symbol = self.graph.symbol(&member.shown, &tex);
         self.graph.set_rate(symbol, Expr::ZERO);
         self.meaning.insert(symbol, Meaning::Parameter(index));
         self.parameter_dims.push(self.dimensions.unknown(Some(&member.shown)));
@@ -603,12 +613,4 @@ pub(super) fn index_variables(target: &Target, indices: &[i64]) -> Vec<(String, 
         _ => None,
     };
     target.indices.iter().zip(indices).filter_map(variable).collect()
-}
-
-/// A dot above the first letter of a LaTeX name.
-fn dotted(tex: &str, dot: &str) -> String {
-    match tex.split_once('_') {
-        Some((head, tail)) => format!("{dot}{{{head}}}_{tail}"),
-        None => format!("{dot}{{{tex}}}"),
-    }
 }

@@ -122,6 +122,25 @@ pub fn latex(written: &str) -> String {
     }
 }
 
+/// A dot above the first letter of a LaTeX name.
+pub fn dotted(tex: &str, dot: &str) -> String {
+    // an underscore that is spelled is no subscript
+    match tex.split_once("_{") {
+        Some((head, tail)) => format!("{dot}{{{head}}}_{{{tail}"),
+        None => format!("{dot}{{{tex}}}"),
+    }
+}
+
+/// The same letter by letter, with no subscripts read into it.
+pub fn spelled_latex(written: &str) -> String {
+    let letter = |c: char| match GREEK.iter().find(|(_, greek)| greek.starts_with(c)) {
+        Some((latin, _)) => format!("\\{latin} "),
+        None if c == '_' => "\\_".into(),
+        None => c.to_string(),
+    };
+    format!("\\mathit{{{}}}", canonical(written).chars().map(letter).collect::<String>())
+}
+
 /// A name for files and other programs: ASCII, `θ` as `theta`, `x[1]` as `x_1`.
 pub fn ascii(written: &str) -> String {
     let mut out = String::new();
@@ -212,6 +231,7 @@ mod tests {
         assert_eq!(latex("theta"), r"\theta");
         assert_eq!(latex("q1"), "q_{1}");
         assert_eq!(latex("x[3]"), "x_{3}");
+        assert_eq!(spelled_latex("θ_1"), r"\mathit{\theta \_1}");
     }
 
     #[test]

@@ -1,0 +1,168 @@
+//! The derivation step by step: from the model as stated to the explicit equation of motion, and to the same in other words.
+
+mod constraints;
+mod given;
+mod solution;
+
+use zwang::equations::{Equations, SparseRow};
+use zwang::{Check, closed_form, equivalent};
+use zwang_expr::Expr;
+
+use crate::article::Block;
+use crate::letters::with_letters;
+use constraints::stated_rows;
+
+/// Largest system whose matrices and equations are written out.
+const MOST_COORDINATES: usize = 8;
+
+/// Constraint rows that are written out; a chain of many links repeats itself.
+const MOST_ROWS: usize = 12;
+
+/// Coordinates and parameters listed.
+const MOST_LISTED: usize = 40;
+
+/// What the derivation is told from, beside the equations.
+#[derive(Default)]
+pub struct Told<'a> {
+    /// The model as the user wrote it.
+    pub model_text: &'a str,
+    /// What was found about it at a state; none if there was none to look at.
+    pub check: Option<&'a Check>,
+    /// Whether that state is the start of the model.
+    pub at_start: bool,
+    /// Warnings and notes about it, each a sentence.
+    pub notes: &'a [String],
+    /// The scaled accelerations at the start, as SVG.
+    pub geometry: Option<String>,
+}
+
+/// The blocks of the derivation.
+pub fn derivation(equations: &mut Equations, told: &Told) -> Vec<Block> {
+    // contacts and sticking friction hold only at times
+    let mut always = equations.always();
+    let equations = &mut always.as_mut().unwrap_or(equations).printed();
+    let [stated, asked] = stated_rows(equations);
+    let closed = closed_form(equations);
+    let free = closed.as_ref().map_or(&[][..], |closed| &closed.free[..]);
+    let is_small = equations.model.n_coordinates() <= MOST_COORDINATES && equations.rows.len() <= MOST_ROWS;
+    let same = if is_small { equivalent(equations, free) } else { None };
+    let mut writer = Writer { equations, blocks: Vec::new() };
+    writer.model(told);
+    writer.energy();
+    writer.masses();
+    writer.constraints(told, &stated);
+    writer.at_times();
+    writer.controls(&asked);
+    writer.events();
+    // the picture knows nothing of friction
+    let drawing = told.geometry.as_ref().filter(|_| writer.equations.model.frictions.is_empty());
+    match &closed {
+        Ok(closed) => {
+            writer.explicit(closed);
+            writer.forces(closed);
+            writer.geometry(closed, drawing);
+        }
+        Err(why) => writer.implicit(why, drawing),
+    }
+    writer.other_words(same.as_ref());
+    writer.blocks.into_iter().map(set).collect()
+}
+
+/// A block with the letters of the theory in their own shapes.
+fn set(block: Block) -> Block {
+    let all = |lines: Vec<String>| lines.iter().map(|line| with_letters(line)).collect();
+    match block {
+        Block::Words(text) => Block::Words(with_letters(&text)),
+        Block::Formulas(lines) => Block::Formulas(all(lines)),
+        Block::Beside(groups) => Block::Beside(groups.into_iter().map(|(title, lines)| (title, all(lines))).collect()),
+        block => block,
+    }
+}
+
+struct Writer<'e> {
+    equations: &'e Equations,
+    blocks: Vec<Block>,
+}
+
+impl Writer<'_> {
+    fn section(&mut self, title: &str) {
+        self.blocks.push(Block::Section(title.into()));
+    }
+
+    fn words(&mut self, words: &str) {
+        self.blocks.push(Block::Words(words.into()));
+    }
+
+    /// Words and the formulas they announce; neither where there are none.
+    fn announced(&mut self, words: &str, lines: Vec<String>) {
+        if lines.iter().any(|line| !is_tautology(line)) {
+            self.words(words);
+            self.formulas(lines);
+        }
+    }
+
+    /// Formulas; what was named before is not said once more.
+    fn formulas(&mut self, mut lines: Vec<String>) {
+        lines.retain(|line| !is_tautology(line));
+        if !lines.is_empty() {
+            self.blocks.push(Block::Formulas(lines));
+        }
+    }
+
+    fn tex(&self, e: Expr) -> String {
+        self.equations.model.graph.latex(e)
+    }
+
+    /// How many coordinates, if they are few enough for matrices.
+    fn n(&self) -> Option<usize> {
+        Some(self.equations.model.n_coordinates()).filter(|n| *n <= MOST_COORDINATES)
+    }
+
+    /// A table without columns that say nothing.
+    fn table<const N: usize>(&mut self, head: [&str; N], mut rows: Vec<Vec<String>>, n_all: usize) {
+        if rows.is_empty() {
+            return;
+        }
+        let kept: Vec<usize> = (0..N).filter(|&k| rows.iter().any(|row| !row[k].is_empty())).collect();
+        for row in &mut rows {
+            *row = kept.iter().map(|&k| std::mem::take(&mut row[k])).collect();
+        }
+        if rows.len() < n_all {
+            rows.push(vec!["…".into(), format!("{n_all} in all")]);
+        }
+        self.blocks.push(Block::Table(kept.iter().map(|&k| head[k].to_string()).collect(), rows));
+    }
+
+    fn matrix(&self, rows: &[SparseRow], n: usize) -> String {
+        let entry =
+            |row: &SparseRow, j: usize| row.iter().find(|(k, _)| *k == j).map_or("0".into(), |(_, e)| self.tex(*e));
+        bmatrix(rows.iter().map(|row| (0..n).map(|j| entry(row, j)).collect()))
+    }
+
+    fn dense(&self, rows: &[Vec<Expr>]) -> String {
+        bmatrix(rows.iter().map(|row| row.iter().map(|e| self.tex(*e)).collect()))
+    }
+
+    fn column(&self, entries: &[Expr]) -> String {
+        bmatrix(entries.iter().map(|e| vec![self.tex(*e)]))
+    }
+}
+
+/// Whether both sides are the same: a quantity that was named before.
+fn is_tautology(line: &str) -> bool {
+    line.split_once(" &= ").is_some_and(|(left, right)| left == right)
+}
+
+fn bmatrix(rows: impl Iterator<Item = Vec<String>>) -> String {
+    let rows: Vec<String> = rows.map(|row| row.join(" & ")).collect();
+    format!("\\begin{{bmatrix}} {} \\end{{bmatrix}}", rows.join(" \\\\ "))
+}
+
+fn named(name: &str) -> String {
+    format!("`{name}`")
+}
+
+fn capital(words: &str) -> String {
+    let mut letters = words.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}
