@@ -190,127 +190,6 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         Ok(Sought { units, search, fits, told })
     }
 
-    /// Says which slips in space follow their acceleration, and how fast they may be.
-    ///
-    /// A slip s turns towards the direction in which it is pulled at the rate a/|s|, where a is what friction alone does to it.
-    /// While that is fast beside the run, of length T, it lags behind by |s|ω/a, if the pull turns with ω, and leaving that out
-    /// moves the velocity by |s|²ω/a: less than the tolerance where |s| < a T √tolerance, with some room.
-    fn mind_slow(&mut self, before: &Before) -> Result<(), MotionError> {
-        const ROOM: f64 = 1.0 / 30.0;
-        let part = ROOM * self.plan.tolerance.sqrt() * (self.plan.end - self.t0);
-        let flow = &mut self.flow;
-        for k in 0..flow.modes.frictions.len() {
-            let is_spatial = flow.modes.frictions[k].slip.len() > 1;
-            if !is_spatial || !matches!(flow.modes.grips[k], Grip::Slides(_)) {
-                continue;
-            }
-            let force = friction_force(flow, k);
-            let slowest = f64::max(part * force * flow.compliance(k)?, flow.tolerated_slip(k));
-            flow.modes.slowest[k] = slowest;
-            let along: f64 = flow.slip(k)?.iter().zip(&flow.modes.directions[k]).map(|(s, d)| s * d).sum();
-            let sets_out = flow.modes.sets_out[k];
-            flow.modes.behind[k] = if sets_out { f64::max(-along, 0.0) } else { 0.0 };
-            flow.modes.slow[k] = if sets_out { slowest } else { 0.0 };
-        }
-        let slow = flow.spatial_slips().into_iter().map(|k| (k, before.slow[k])).filter(|(_, slow)| *slow > 0.0);
-        let slow: Vec<(usize, f64)> = slow.collect();
-        flow.follow(&slow).map(|_| ())
-    }
-
-    /// Slips in space are watched from where they go now: where one stops, or turns by more than a right angle, its mode ends.
-    pub(super) fn mind_directions(&mut self) -> Result<(), MotionError> {
-        let flow = &mut self.flow;
-        flow.place(self.t, &self.y);
-        if flow.modes.slow.iter().any(|slow| *slow > 0.0) {
-            flow.evaluate()?;
-            flow.modes.bases.clone_from(&flow.modes.directions);
-        }
-        for k in flow.spatial_slips() {
-            if let Some(d) = flow.slip_direction(k)? {
-                flow.modes.directions[k] = d;
-            }
-        }
-        Ok(())
-    }
-
-    /// Whether a slip that has just set out is faster than may be at the end of a step, where it follows its acceleration.
-    pub(super) fn outruns(&mut self, t: f64) -> Result<bool, MotionError> {
-        /// Within one step it may become faster by this factor.
-        const FAR: f64 = 4.0;
-        Ok(self.fast_slips(t, FAR, true)?.is_some())
-    }
-
-    /// Slips that are fast enough no longer follow their acceleration, and those that have become slow and go where it leads begin
-    /// to; the motion starts afresh then.
-    pub(super) fn mind_pace_of_slips(&mut self) -> Result<(), MotionError> {
-        let fast = self.fast_slips(self.t, 1.0, false)?;
-        if let Some(k) = fast {
-            self.make_dense()?;
-            self.flow.modes.slow[k] = 0.0;
-        } else if !self.follow_fading()? {
-            return Ok(());
-        }
-        self.restart()?;
-        self.restarted = true;
-        Ok(())
-    }
-
-    /// How long slips in space last as they are: what changes them faster turns them, and a step must see that.
-    pub(super) fn slips_last(&mut self) -> Result<f64, MotionError> {
-        let slips = self.flow.spatial_slips();
-        let mut shortest = f64::INFINITY;
-        if slips.is_empty() {
-            return Ok(shortest);
-        }
-        self.flow.place(self.t, &self.y);
-        self.flow.evaluate()?;
-        for k in slips {
-            let rows = &self.flow.modes.frictions[k].slip;
-            let change = length(&rows.iter().map(|&row| excess(&self.flow, row).0).collect::<Vec<f64>>());
-            let speed = length(&self.flow.slip(k)?);
-            if speed > self.flow.tolerated_slip(k) {
-                shortest = shortest.min(speed / change);
-            }
-        }
-        Ok(shortest)
-    }
-
-    /// Lets slips in space that have become slow follow their acceleration, if they do. Their directions turn ever faster as they
-    /// end, which no steps can follow to the end, and need not where they have turned already.
-    fn follow_fading(&mut self) -> Result<bool, MotionError> {
-        /// Between the two bounds a slip does as it did.
-        const APART: f64 = 2.0;
-        self.flow.place(self.t, &self.y);
-        let mut slow = Vec::new();
-        for k in self.flow.spatial_slips() {
-            let slowest = self.flow.modes.slowest[k];
-            if APART * length(&self.flow.slip(k)?) < slowest {
-                slow.push((k, slowest));
-            }
-        }
-        if slow.is_empty() {
-            return Ok(false);
-        }
-        self.make_dense()?;
-        self.flow.place(self.t, &self.y);
-        self.flow.follow(&slow)
-    }
-
-    /// A slip that is slow by its mode, but faster than so many times its bound.
-    fn fast_slips(&mut self, t: f64, factor: f64, is_tried: bool) -> Result<Option<usize>, MotionError> {
-        if self.flow.modes.slow.iter().all(|slow| *slow == 0.0) {
-            return Ok(None);
-        }
-        self.flow.place(t, if is_tried { self.stepper.end() } else { &self.y });
-        for k in 0..self.flow.modes.slow.len() {
-            let slow = self.flow.modes.slow[k];
-            if slow > 0.0 && length(&self.flow.slip(k)?) > factor * slow {
-                return Ok(Some(k));
-            }
-        }
-        Ok(None)
-    }
-
     /// Of contacts that may close, those whose rows repeat what the others and the constraints say.
     fn repeats(&mut self, resting: &[usize]) -> Result<Vec<usize>, MotionError> {
         let flow = &mut self.flow;
@@ -464,11 +343,13 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         self.flow.modes.roughness = roughness;
         done?;
         // where a slip in space has all but stopped its direction is rounding, and so is what another place has to hold against it
-        let mut stops = false;
-        let goes = |k: &usize| matches!(old[*k], Grip::Slides(_)) && before.slow[*k] == 0.0;
-        for k in (0..old.len()).filter(goes) {
-            stops |= self.flow.modes.frictions[k].slip.len() > 1 && has_stopped(&mut self.flow, k, false)?;
+        let (mut stops, mut fades) = (false, false);
+        for k in (0..old.len()).filter(|&k| matches!(old[k], Grip::Slides(_))) {
+            let has_stopped = self.flow.modes.frictions[k].slip.len() > 1 && has_stopped(&mut self.flow, k, false)?;
+            fades |= has_stopped;
+            stops |= has_stopped && before.slow[k] == 0.0;
         }
+        let rests = self.resting_slips(resting, fades)?;
         let n_contacts = self.flow.modes.contacts.len();
         let has_friction = |c: usize| self.flow.modes.frictions.iter().any(|f| f.contact == Some(c));
         for &c in resting.iter().filter(|&&c| !has_friction(c)) {
@@ -481,7 +362,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
                 continue;
             }
             let lets_go = fired.contains(&(n_contacts + 2 * k)) && old[k] == Grip::Sticks && !stops;
-            let tries = self.tries(k, contact.is_some(), lets_go, stops)?;
+            let tries = self.tries(k, contact.is_some(), lets_go, rests[k])?;
             let mut unit: Vec<Choice> =
                 tries.into_iter().map(|t| Choice { contact: contact.map(|c| (c, true)), friction: Some(t) }).collect();
             if let Some(c) = contact {
@@ -496,13 +377,41 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         Ok(units)
     }
 
-    /// What friction k may do while it is pressed, where others have stopped or not.
-    fn tries(&mut self, k: usize, is_contact: bool, lets_go: bool, stops: bool) -> Result<Vec<Try>, MotionError> {
+    /// Which slips are at rest. Where one in space has stopped, so have those that it holds together with others.
+    fn resting_slips(&mut self, resting: &[usize], stops: bool) -> Result<Vec<bool>, MotionError> {
+        /// Slips that are held by others are less fast than so many tolerances: a few times as fast as those.
+        const SLOW: f64 = 1e3;
+        let flow = &mut self.flow;
+        let n = flow.modes.frictions.len();
+        let mut rests = (0..n).map(|k| has_stopped(flow, k, stops)).collect::<Result<Vec<bool>, MotionError>>()?;
+        if !stops {
+            return Ok(rests);
+        }
+        let touches = |flow: &Flow<D>, k: usize| flow.modes.frictions[k].contact.is_none_or(|c| resting.contains(&c));
+        flow.modes.open_all();
+        resting.iter().for_each(|&c| flow.modes.closed[c] = true);
+        for k in (0..n).filter(|&k| rests[k]) {
+            flow.modes.grips[k] = if touches(flow, k) { Grip::Sticks } else { Grip::Idle };
+        }
+        flow.modes.switch();
+        flow.release();
+        flow.factor()?;
+        for k in 0..n {
+            // what is held against a belt slides
+            let is_slow = length(&flow.slip(k)?) <= SLOW * flow.tolerated_slip(k);
+            rests[k] |= is_slow && touches(flow, k) && flow.is_held(k)?;
+        }
+        flow.modes.open_all();
+        flow.release();
+        Ok(rests)
+    }
+
+    /// What friction k may do while it is pressed, at rest or not.
+    fn tries(&mut self, k: usize, is_contact: bool, lets_go: bool, rests: bool) -> Result<Vec<Try>, MotionError> {
         let flow = &mut self.flow;
         let slip = flow.slip(k)?;
         let rows = flow.modes.frictions[k].slip.clone();
         let speed = length(&slip);
-        let rests = has_stopped(flow, k, stops)?;
         let is_sided = !is_contact && flow.modes.frictions[k].single().is_some();
         let presses: &[f64] = if is_sided { &[1.0, -1.0] } else { &[1.0] };
         let senses: &[f64] = if rests && rows.len() == 1 { &[1.0, -1.0] } else { &[1.0] };
@@ -659,7 +568,7 @@ fn is_share(units: &[Vec<Choice>], was: &[usize], now: &[usize], repeats: &[usiz
 }
 
 /// A q̈ − b of a row, whether it holds or not, and the size of its terms.
-fn excess<D: Dynamics + ?Sized>(flow: &Flow<D>, row: usize) -> (f64, f64) {
+pub(super) fn excess<D: Dynamics + ?Sized>(flow: &Flow<D>, row: usize) -> (f64, f64) {
     let whole = &flow.modes.whole;
     let (col, value) = whole.constraint_matrix.row(row);
     let b = whole.constraint_rhs[row];
@@ -690,11 +599,6 @@ fn has_stopped<D: Dynamics + ?Sized>(flow: &mut Flow<D>, k: usize, others_have: 
     let tolerated = if others_have { TOGETHER * flow.tolerated_slip(k) } else { flow.tolerated_slip(k) };
     let error = if slip.len() > 1 { tolerated } else { 0.0 };
     Ok(speed <= error.max(STOPPED * flow.rate_noise(slip)))
-}
-
-/// The force of friction k.
-fn friction_force<D: Dynamics + ?Sized>(flow: &Flow<D>, k: usize) -> f64 {
-    length(&flow.modes.frictions[k].slip.iter().map(|&row| flow.instant.lambda[row]).collect::<Vec<f64>>())
 }
 
 fn differ(x: &[f64], y: &[f64], free: &[f64]) -> bool {

@@ -15,6 +15,7 @@ mod runge_kutta;
 mod saturation;
 mod search;
 mod singular;
+mod slow;
 mod step;
 mod step_size;
 mod stiff;

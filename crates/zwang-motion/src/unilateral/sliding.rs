@@ -274,6 +274,20 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
     pub(crate) fn compliance(&mut self, k: usize) -> Result<f64, MotionError> {
         /// What others hold does not give way at all, but for rounding: this part of what it would alone counts.
         const HELD: f64 = 1e-3;
+        let (most, alone) = self.gives_way(k)?;
+        Ok(most.max(HELD * alone))
+    }
+
+    /// Whether the rows that hold leave the slip of friction k no way, with the decomposition at hand.
+    pub(crate) fn is_held(&mut self, k: usize) -> Result<bool, MotionError> {
+        /// What is left of the way it has alone, by rounding and where feet do not quite lie in a plane.
+        const NOTHING: f64 = 1e-9;
+        let (most, alone) = self.gives_way(k)?;
+        Ok(most <= NOTHING * alone)
+    }
+
+    /// How easily friction k gives way at most, and how easily without any rows that hold.
+    fn gives_way(&mut self, k: usize) -> Result<(f64, f64), MotionError> {
         let rows = self.modes.frictions[k].slip.clone();
         let none = vec![0.0; self.given.constraint_rhs.len()];
         let (mut force, mut x) = (vec![0.0; self.n], vec![0.0; self.n]);
@@ -289,7 +303,7 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
             alone = alone.max(A.row_times(row, &force));
         }
         let (values, _) = symmetric_eigen(&W, rows.len(), self.settings.small_limit);
-        Ok(values.iter().fold(HELD * alone, |top: f64, x| top.max(*x)))
+        Ok((values.iter().fold(0.0, |top: f64, x| top.max(*x)), alone))
     }
 
     /// Adds friction to q̈ and λ, which are those without it. The normal forces solve
