@@ -115,7 +115,8 @@ pub(crate) fn broken(latex: &str, widest: usize) -> Vec<String> {
             "{" | "(" | "\\left" | "\\begin" => inside += 1,
             "}" | ")" | "\\right" | "\\end" => inside = inside.saturating_sub(1),
             "+" | "-" if inside == 0 => {
-                if row_width + term_width > widest && row_width > 0 {
+                // not after the sign of equality alone
+                if row_width + term_width > widest && row_width > 1 {
                     rows.push(std::mem::take(&mut row));
                     row_width = 0;
                 }
@@ -127,7 +128,7 @@ pub(crate) fn broken(latex: &str, widest: usize) -> Vec<String> {
         term_width += usize::from(!is_space(piece));
         term.push_str(piece);
     }
-    if row_width + term_width > widest && row_width > 0 {
+    if row_width + term_width > widest && row_width > 1 {
         rows.push(std::mem::take(&mut row));
     }
     rows.push(row + &term);

@@ -215,11 +215,15 @@ impl Writer<'_> {
         right: &str,
         rows: impl ExactSizeIterator<Item = &'r ConstraintRow>,
     ) {
-        let Some(n) = self.n().filter(|_| rows.len() <= MOST_ROWS) else { return };
-        let (coefficients, rhs): (Vec<SparseRow>, Vec<Expr>) = rows.map(|r| (r.coefficients.clone(), r.rhs)).unzip();
+        if self.n().is_none() || rows.len() > MOST_ROWS {
+            return;
+        }
+        let rows: Vec<&ConstraintRow> = rows.collect();
+        let names: Vec<String> = rows.iter().map(|row| self.row_name(row)).collect();
+        let (coefficients, rhs): (Vec<SparseRow>, Vec<Expr>) =
+            rows.iter().map(|r| (r.coefficients.clone(), r.rhs)).unzip();
         self.words(&format!("All rows together are ${what}$ with"));
-        let lines =
-            vec![format!("{matrix} &= {}", self.matrix(&coefficients, n)), format!("{right} &= {}", self.column(&rhs))];
+        let lines = [self.matrix(matrix, &coefficients, &names), self.column(right, &rhs, &names)].concat();
         self.formulas(lines);
     }
 

@@ -70,7 +70,7 @@ impl Writer<'_> {
              \\frac{\\partial^2 \\L}{\\partial \\dot\\q\\,\\partial \\q}\\,\\dot\\q - \\frac{\\partial^2 \\L}{\\partial \\dot\\q\\,\\partial t}"
                 .into(),
         ]);
-        let Some(n) = self.n() else {
+        if self.n().is_none() {
             let n = e.model.n_coordinates();
             let entries = e.mass_matrix.iter().map(Vec::len).sum::<usize>();
             self.words(&format!(
@@ -78,17 +78,18 @@ impl Writer<'_> {
                  every one."
             ));
             return;
-        };
+        }
+        let names = self.coordinate_names();
         let mut lines = Vec::new();
         if e.applied_force.iter().any(|f| *f != Expr::ZERO) && e.applied_force != e.given_force {
-            lines.push(format!("\\F &= {}", self.column(&e.applied_force)));
+            lines.extend(self.column("\\F", &e.applied_force, &names));
         }
-        lines.push(format!("\\M &= {}", self.matrix(&e.mass_matrix, n)));
-        lines.push(format!("\\Q &= {}", self.column(&e.given_force)));
+        lines.extend(self.matrix("\\M", &e.mass_matrix, &names));
+        lines.extend(self.column("\\Q", &e.given_force, &names));
         self.formulas(lines);
         if !e.nonideal_force.is_empty() {
             self.words("Constraints that are not ideal exert beside their ideal force, with the multipliers of the latter, the prescribed");
-            self.formulas(vec![format!("\\C &= {}", self.column(&e.nonideal_force))]);
+            self.formulas(self.column("\\C", &e.nonideal_force, &names));
         }
     }
 }

@@ -4,16 +4,20 @@ mod constraints;
 mod given;
 mod solution;
 
-use zwang::equations::{Equations, SparseRow};
+use zwang::equations::{ConstraintRow, Equations, SparseRow};
 use zwang::{Check, closed_form, equivalent};
 use zwang_expr::Expr;
 
 use crate::article::Block;
+use crate::formula::width;
 use crate::letters::with_letters;
 use constraints::stated_rows;
 
 /// Largest system whose matrices and equations are written out.
 const MOST_COORDINATES: usize = 8;
+
+/// Symbols beside each other in a matrix, beyond which its entries are listed.
+const WIDEST_MATRIX: usize = 80;
 
 /// Constraint rows that are written out; a chain of many links repeats itself.
 const MOST_ROWS: usize = 12;
@@ -133,19 +137,56 @@ impl Writer<'_> {
         self.blocks.push(Block::Table(kept.iter().map(|&k| head[k].to_string()).collect(), rows));
     }
 
-    fn matrix(&self, rows: &[SparseRow], n: usize) -> String {
+    /// A matrix over the coordinates, or its entries one by one where it would be too wide for a page.
+    fn matrix(&self, letter: &str, rows: &[SparseRow], row_names: &[String]) -> Vec<String> {
+        let names = self.coordinate_names();
         let entry =
             |row: &SparseRow, j: usize| row.iter().find(|(k, _)| *k == j).map_or("0".into(), |(_, e)| self.tex(*e));
-        bmatrix(rows.iter().map(|row| (0..n).map(|j| entry(row, j)).collect()))
+        let entries: Vec<Vec<String>> =
+            rows.iter().map(|row| (0..names.len()).map(|j| entry(row, j)).collect()).collect();
+        let width_of = |j: usize| entries.iter().map(|row| width(&row[j])).max().unwrap_or(0);
+        if (0..names.len()).map(width_of).sum::<usize>() <= WIDEST_MATRIX {
+            return vec![format!("{letter} &= {}", bmatrix(entries.into_iter()))];
+        }
+        let mut lines = Vec::new();
+        for (row, row_name) in entries.iter().zip(row_names) {
+            let nonzero = row.iter().zip(&names).filter(|(entry, _)| *entry != "0");
+            lines.extend(nonzero.map(|(entry, name)| format!("{} &= {entry}", indexed(letter, &[row_name, name]))));
+        }
+        lines
     }
 
     fn dense(&self, rows: &[Vec<Expr>]) -> String {
         bmatrix(rows.iter().map(|row| row.iter().map(|e| self.tex(*e)).collect()))
     }
 
-    fn column(&self, entries: &[Expr]) -> String {
-        bmatrix(entries.iter().map(|e| vec![self.tex(*e)]))
+    /// A vector, or its entries one by one.
+    fn column(&self, letter: &str, entries: &[Expr], names: &[String]) -> Vec<String> {
+        let entries: Vec<String> = entries.iter().map(|e| self.tex(*e)).collect();
+        if entries.iter().all(|entry| width(entry) <= WIDEST_MATRIX) {
+            return vec![format!("{letter} &= {}", bmatrix(entries.into_iter().map(|entry| vec![entry])))];
+        }
+        entries.iter().zip(names).map(|(entry, name)| format!("{} &= {entry}", indexed(letter, &[name]))).collect()
     }
+
+    /// The index of what belongs to a row, as its multiplier has it.
+    fn row_name(&self, row: &ConstraintRow) -> String {
+        let lambda = self.tex(row.lambda);
+        lambda.strip_prefix("\\lambda_{").and_then(|name| name.strip_suffix('}')).unwrap_or(&row.name).to_string()
+    }
+
+    fn coordinate_names(&self) -> Vec<String> {
+        self.equations.model.coordinates.iter().map(|c| self.tex(c.q)).collect()
+    }
+}
+
+/// An entry of a vector or matrix: `M_{x,y}` of `\\M`.
+fn indexed(letter: &str, indices: &[&String]) -> String {
+    let letter = letter.trim_start_matches('\\');
+    let (letter, own) = letter.split_once('_').unwrap_or((letter, ""));
+    let own = Some(own).filter(|own| !own.is_empty());
+    let indices: Vec<&str> = own.into_iter().chain(indices.iter().map(|i| i.as_str())).collect();
+    format!("{letter}_{{{}}}", indices.join(",\\,"))
 }
 
 /// Whether both sides are the same: a quantity that was named before.

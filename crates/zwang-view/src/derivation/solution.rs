@@ -28,9 +28,7 @@ impl Writer<'_> {
             let mut lines: Vec<String> =
                 pairs.map(|(c, a)| format!("a_{{{}}} &= {}", self.tex(c.q), self.tex(*a))).collect();
             let gaps = closed.gap.iter();
-            // named by their row, as the multipliers are
-            let of_row = |k: usize| self.tex(e.rows[k].lambda).replacen("\\lambda", "e", 1);
-            lines.extend(gaps.map(|(k, gap)| format!("{} &= {}", of_row(*k), self.tex(*gap))));
+            lines.extend(gaps.map(|(k, gap)| format!("e_{{{}}} &= {}", self.row_name(&e.rows[*k]), self.tex(*gap))));
             let missed = if closed.gap.is_empty() { "" } else { ", which misses them by $\\e = \\b - \\A \\a$" };
             self.words(&format!(
                 "Without its constraints the system would have the acceleration $\\a = \\M^{{-1}} \\Q${missed}:"
