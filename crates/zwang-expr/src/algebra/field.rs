@@ -296,9 +296,14 @@ impl Field {
 
     /// Whether a symbol stays the same in time.
     pub fn is_held(&self, graph: &Graph, k: usize) -> bool {
+        self.rate(graph, k) == Some(Expr::ZERO)
+    }
+
+    /// The rate of an indeterminate that is a symbol.
+    pub fn rate(&self, graph: &Graph, k: usize) -> Option<Expr> {
         match graph.node(self.atoms[k].expr) {
-            Node::Symbol(id) => graph.symbols[id.0 as usize].rate == Some(Expr::ZERO),
-            _ => false,
+            Node::Symbol(id) => graph.symbols[id.0 as usize].rate,
+            _ => None,
         }
     }
 }

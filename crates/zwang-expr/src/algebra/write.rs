@@ -293,7 +293,10 @@ impl Field {
         let is_function = |k: &&usize| !graph.is_symbol(self.atoms[**k].expr);
         let functions: Vec<usize> = moving.iter().filter(is_function).copied().collect();
         let plain: Vec<usize> = moving.iter().filter(|k| !is_function(k)).copied().collect();
-        choices.extend([held, moving, functions, plain]);
+        // differences of places beside those of their velocities
+        let rates: Vec<Expr> = plain.iter().filter_map(|k| self.rate(graph, *k)).collect();
+        let velocities = plain.iter().filter(|k| rates.contains(&self.atoms[**k].expr)).copied().collect();
+        choices.extend([held, moving, functions, plain, velocities]);
         choices.retain(|choice| !choice.is_empty() && choice.len() < all.len().max(2));
         choices
     }

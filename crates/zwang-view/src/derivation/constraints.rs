@@ -29,8 +29,11 @@ pub(super) fn stated_rows(equations: &mut Equations) -> [Vec<Stated>; 2] {
         exprs.extend([left, right, row.rate.unwrap_or(Expr::ZERO)]);
     }
     let n_constraints = rows.len().min(MOST_ROWS);
-    let short = equations.shortest(&exprs);
-    let mut stated = short.chunks(3).map(|row| Stated { left: row[0], right: row[1], rate: row[2] });
+    // each row by itself: the roots of one are no help to another
+    let mut stated = exprs.chunks(3).map(|row| match equations.shortest(row)[..] {
+        [left, right, rate] => Stated { left, right, rate },
+        _ => Stated { left: row[0], right: row[1], rate: row[2] },
+    });
     [stated.by_ref().take(n_constraints).collect(), stated.collect()]
 }
 
