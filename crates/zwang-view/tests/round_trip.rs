@@ -236,7 +236,9 @@ fn compare_given(compared: &mut Comparison, equations: &Equations, state: &State
     let printed = compared.printed;
     let (symbols, inputs) = (model.state_symbols(), model.state_values(state));
     let value = |exprs: &[Expr]| evaluate(&model.graph, &symbols, &inputs, exprs);
-    compared.compare_rounded("L", &[printed.get("L").unwrap()], &value(&[equations.lagrangian]), 0.0);
+    // a model may have an L of its own
+    let lagrangian = printed.get("L").or_else(|| printed.get("Lagrangian")).unwrap();
+    compared.compare_rounded("L", &[lagrangian], &value(&[equations.lagrangian]), 0.0);
     if printed.get(&format!("p[{}]", names[0])).is_some() {
         let p: Vec<Expr> = names.iter().map(|x| printed.entry("p", &[x])).collect();
         compared.compare_rounded("p", &p, &value(&equations.momentum), 0.0);
@@ -330,7 +332,7 @@ fn compare_found(compared: &mut Comparison, equations: &Equations, snapshot: &Sn
         let u: Vec<Expr> = names.iter().map(|x| printed.get(&format!("control({x})")).unwrap()).collect();
         compared.compare("u", &u, &found.control_force, forces);
     }
-    if let Some(gaussian) = printed.get("G") {
+    if let Some(gaussian) = printed.get("G").or_else(|| printed.get("Gaussian")) {
         let change: Vec<f64> = found.qddot.iter().zip(free).map(|(x, a)| x - a).collect();
         let terms = accelerations * (0..n).map(|i| dot(&M[i], &change).abs()).fold(0.0, f64::max);
         compared.compare("G", &[gaussian], &[found.gaussian], terms);
