@@ -292,7 +292,10 @@ fn projections(equations: &mut Equations, problem: &Problem) -> Option<Projectio
     if short.iter().any(|e| graph.cost(*e) > LONGEST_ENTRY) {
         return None;
     }
-    let square = |entries: &[Expr]| entries.chunks(n).map(<[Expr]>::to_vec).collect();
+    // entries that mirror each other are written alike
+    let is_symmetric = diagonal.is_some();
+    let at = |i: usize, j: usize| if is_symmetric { i.min(j) * n + i.max(j) } else { i * n + j };
+    let square = |entries: &[Expr]| (0..n).map(|i| (0..n).map(|j| entries[at(i, j)]).collect()).collect();
     let (onto_rows, along_rows) = (square(&short[..n * n]), square(&short[n * n..]));
     Some(Projections { scaled: diagonal.is_some(), onto_rows, along_rows })
 }
