@@ -41,12 +41,15 @@ pub fn run(model: &OneModel, at: Option<f64>) -> Exit {
         LinearizedAt::State => Vec::new(),
         LinearizedAt::Equilibria { .. } => equilibria(&mut check, &settings),
     };
-    if found.is_empty() {
-        if let Some(lost) = lost_rank(&here) {
+    match lost_rank(&here) {
+        Some(lost) if found.is_empty() => {
             source.diagnostics.push(lost);
             return source.fail(model.json);
         }
-        found.push(here);
+        // that the start cannot be told is told beside what was found
+        Some(_) if here.place != Place::Equilibrium => found.insert(0, here),
+        None if found.is_empty() => found.push(here),
+        _ => {}
     }
     let stated = &check.equations.model;
     if model.json {

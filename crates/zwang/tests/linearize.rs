@@ -383,3 +383,31 @@ fn a_family_of_equilibria_is_one() {
     has_eigenvalues(&ring[0], &[(0.0, 8.0_f64.sqrt()), (0.0, 0.0)], 1e-6);
     has_eigenvalues(&ring[1], &[(2.0, 0.0), (2.0, 0.0)], 1e-9);
 }
+
+/// Forces that fade like exp(−x) and 1/r² have no equilibrium far out.
+#[test]
+fn a_force_that_fades_is_no_equilibrium() {
+    let morse = found("coordinates x\nmass x: 1\npotential (1 - exp(-x))^2\nstart x = 1");
+    assert_eq!(morse.len(), 1, "{morse:?}");
+    near(morse[0].state.q[0], 0.0, 1e-12);
+    near(morse[0].stiffness[0], 2.0, 1e-9);
+    let pull = found("coordinates x, y\nmass x, y: 1\npotential -1/sqrt(x^2 + y^2)\nstart x = 1, y = 0.2");
+    assert!(pull.is_empty(), "{pull:?}");
+}
+
+/// A cylinder of radius r rolls in one of radius R: (R − r) θ' = r φ' is kept from the start, 30° up. At the bottom
+/// φ = −(R − r)/r 30°, and ω² = 2 g/(3 (R − r)).
+#[test]
+fn what_rolls_stays_on_the_leaf_of_its_start() {
+    let text = "coordinates θ, φ\nparameter m = 2, R = 1, r = 0.2, g = 9.81
+kinetic m/2*(R-r)^2*θ'^2 + m*r^2/4*φ'^2\npotential -m*g*(R-r)*cos(θ)\nconstraint roll: (R - r)*θ' = r*φ'\nstart θ = pi/6, φ = 0";
+    let all = found(text);
+    assert_eq!(all.len(), 2, "{all:?}");
+    let bottom = &all[0];
+    near(bottom.state.q[0], 0.0, 1e-9);
+    near(bottom.state.q[1], -4.0 * std::f64::consts::FRAC_PI_6, 1e-9);
+    assert_eq!(bottom.stability(), Stability::Minimum);
+    let omega = (2.0 * 9.81 / (3.0 * 0.8_f64)).sqrt();
+    has_eigenvalues(bottom, &[(0.0, omega), (0.0, -omega)], 1e-9);
+    near(all[1].state.q[1], 4.0 * (all[1].state.q[0] - std::f64::consts::FRAC_PI_6), 1e-9);
+}

@@ -2,6 +2,7 @@
 
 use zwang_motion::{Dynamics, Settings, State};
 
+use super::echelon::largest;
 use super::timed::is_timed;
 use super::way::Way;
 use super::{Linearized, Place, linearize_knowing};
@@ -163,16 +164,20 @@ impl Search<'_> {
 
     /// A state of rest near a guess, by Newton's method along the constraints; none if that leads nowhere.
     ///
-    /// Where the root is of multiplicity m each step leaves (m − 1)/m of the way, which shows m: the step is then taken m times.
+    /// Where the root is of multiplicity m, each step leaves (m − 1)/m of the way, which shows m: the step is then taken m times.
     fn rest_near(&mut self, check: &mut Check, guess: State) -> Option<State> {
-        const MOST_STEPS: usize = 60;
+        const MOST_STEPS: usize = 100;
         /// The shortest part of a step that is tried.
         const SHORTEST: f64 = 1e-3;
+        /// Before shorter ones two steps are tried; a power of one half.
+        const SHORT: f64 = 0.125;
+        /// Steps that are still this part of the way when no more are taken lead away: a force that fades has no root far out.
+        const LEADS_AWAY: f64 = 1e-3;
         let mut state = self.way.at_rest(check, guess)?;
         self.way.look(check, &state).ok()?;
         let mut size = self.way.push();
-        let mut last = f64::INFINITY;
-        for _ in 0..MOST_STEPS {
+        let (mut last, mut n_left) = (f64::INFINITY, MOST_STEPS);
+        while n_left > 0 {
             let Some(step) = self.way.newton_step(check, &state) else { break };
             let length = dot(&step, &step).sqrt();
             // shorter and shorter, until it pushes less there
@@ -182,6 +187,10 @@ impl Search<'_> {
             while next.is_none() && part >= SHORTEST && !(is_rest && part < 1.0) {
                 next = self.moved(check, &state, &step, part).filter(|(_, push)| *push < size);
                 part *= 0.5;
+                // along a bent valley a step may first push harder, until the next one is back
+                if next.is_none() && (is_rest || part == SHORT) {
+                    next = self.two_steps(check, &state, &step, size);
+                }
             }
             let Some(mut next) = next else { break };
             if let Some(m) = multiplicity(length / last) {
@@ -190,13 +199,24 @@ impl Search<'_> {
             }
             (state, size) = next;
             last = length;
+            n_left -= 1;
             self.way.look(check, &state).ok()?;
             if size == 0.0 {
                 break;
             }
         }
+        if n_left == 0 && last > LEADS_AWAY * (1.0 + largest(&state.q)) {
+            return None;
+        }
         self.way.look(check, &state).ok()?;
         (self.way.place(&state) == Place::Equilibrium).then(|| self.rounded(check, state, size))
+    }
+
+    /// The whole step and the one after it, if it pushes less there.
+    fn two_steps(&mut self, check: &mut Check, state: &State, step: &[f64], size: f64) -> Option<(State, f64)> {
+        let (between, _) = self.moved(check, state, step, 1.0)?;
+        let second = self.way.newton_step(check, &between)?;
+        self.moved(check, &between, &second, 1.0).filter(|(_, push)| *push < size)
     }
 
     /// A part of a step, put on the constraints and at rest, with the push there.
@@ -210,8 +230,8 @@ impl Search<'_> {
 
     /// The same place with small coordinates at zero, if nothing pushes harder there.
     fn rounded(&mut self, check: &mut Check, state: State, size: f64) -> State {
-        /// What the digits of a multiple root may leave.
-        const SMALL: f64 = 1e-4;
+        /// What the digits of a root of multiplicity five leave.
+        const SMALL: f64 = 1e-3;
         const ROUNDING: f64 = 1e-15;
         let mut other = state.clone();
         other.q.iter_mut().filter(|q| q.abs() <= SMALL).for_each(|q| *q = 0.0);

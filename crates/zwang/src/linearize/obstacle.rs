@@ -86,8 +86,14 @@ pub(super) fn broken(check: &mut Check, way: &mut Way, state: &State, space: &Sp
     if switching.is_empty() {
         return None;
     }
-    let text = |e: &Expr| check.equations.model.graph.text(*e);
-    let switches: Vec<String> = switching.iter().map(text).collect();
+    let graph = &mut check.equations.model.graph;
+    // -x changes its sign where x does
+    let mut text = |e: &Expr| {
+        let opposite = graph.neg(*e);
+        let texts = [graph.text(*e), graph.text(opposite)];
+        texts.into_iter().min_by_key(String::len).unwrap_or_default()
+    };
+    let switches: Vec<String> = switching.iter().map(&mut text).collect();
     match directions(space).iter().filter_map(|d| side(check, way, d)).max()? {
         Side::Smooth => None,
         Side::Bends => Some(Obstacle::Corner { switches }),
@@ -145,7 +151,7 @@ fn side(check: &mut Check, way: &mut Way, (dq, dv): &(Vec<f64>, Vec<f64>)) -> Op
     const APART: f64 = 1e-4;
     /// Between one half and all.
     const JUMPS: f64 = 0.85;
-    /// |x|^(2/3) and steeper: between one half and what a jump keeps.
+    /// Infinitely steep, as |x|^(2/3) is: between one half and what a jump keeps.
     const STEEP: f64 = 0.6;
     /// Between a quarter and one half; |x|^(3/2), whose derivative is there, keeps 0.354.
     const BENDS: f64 = 0.42;
