@@ -393,6 +393,11 @@ fn a_force_that_fades_is_no_equilibrium() {
     near(morse[0].stiffness[0], 2.0, 1e-9);
     let pull = found("coordinates x, y\nmass x, y: 1\npotential -1/sqrt(x^2 + y^2)\nstart x = 1, y = 0.2");
     assert!(pull.is_empty(), "{pull:?}");
+    // a ball on a beam: r'' = −g sin α, and (1 + r²) α'' = −g r cos α, which also fades far out
+    let beam = "coordinates r, α\nkinetic r'^2/2 + (1 + r^2)*α'^2/2\npotential 9.81*r*sin(α)\nstart r = 0.3, α = 0.2";
+    for place in found(beam) {
+        near(place.state.q[0], 0.0, 1e-9);
+    }
 }
 
 /// A cylinder of radius r rolls in one of radius R: (R − r) θ' = r φ' is kept from the start, 30° up. At the bottom

@@ -14,6 +14,9 @@ use crate::verdict::dot;
 /// Starts beyond the given one from which equilibria are looked for.
 const MORE_STARTS: u64 = 24;
 
+/// Places beyond so many times the reach of the search are where a force fades, not where it vanishes.
+const FARTHEST: f64 = 1e4;
+
 /// Coordinates beyond which families are not followed.
 const MOST_FOLLOWED: usize = 12;
 
@@ -31,6 +34,10 @@ pub fn equilibria(check: &mut Check, settings: &Settings) -> Vec<Linearized> {
             state.q.iter_mut().zip(&reach).for_each(|(q, reach)| *q += reach * random.next());
         }
         let Some(rest) = search.rest_near(check, state) else { continue };
+        let is_far = |((x, y), reach): ((&f64, &f64), &f64)| (x - y).abs() > FARTHEST * reach;
+        if rest.q.iter().zip(&start.q).zip(&reach).any(is_far) {
+            continue;
+        }
         let rest = search.upright(check, rest);
         let Ok(linear) = linearize_knowing(check, &rest, settings, is_timed) else { continue };
         if linear.place == Place::Equilibrium && !search.is_known(check, &linear) {
