@@ -1,8 +1,8 @@
 //! `zwang linearize`: equilibria and the motion near them.
 
 use zwang::diagnostic::Diagnostic;
-use zwang::linearize::{Place, equilibria, linearize};
-use zwang_view::{linearize_json, linearize_table};
+use zwang::linearize::{Linearized, Obstacle, Place, equilibria, linearize};
+use zwang_view::{LinearizedAt, linearize_json, linearize_table, obstacle};
 
 use crate::arguments::OneModel;
 use crate::run;
@@ -33,19 +33,37 @@ pub fn run(model: &OneModel, at: Option<f64>) -> Exit {
             return source.fail(model.json);
         }
     };
-    let mut found = match at.is_some() || here.place == Place::Steady {
-        true => Vec::new(),
-        false => equilibria(&mut check, &settings),
+    let looked = match at.is_some() || here.place == Place::Steady {
+        true => LinearizedAt::State,
+        false => LinearizedAt::Equilibria { is_timed: here.is_timed },
     };
-    if found.is_empty() {
-        found.push(here);
+    let mut found = match looked {
+        LinearizedAt::State => Vec::new(),
+        LinearizedAt::Equilibria { .. } => equilibria(&mut check, &settings),
+    };
+    match lost_rank(&here) {
+        Some(lost) if found.is_empty() => {
+            source.diagnostics.push(lost);
+            return source.fail(model.json);
+        }
+        // that the start cannot be told is told beside what was found
+        Some(_) if here.place != Place::Equilibrium => found.insert(0, here),
+        None if found.is_empty() => found.push(here),
+        _ => {}
     }
     let stated = &check.equations.model;
     if model.json {
         return print_json(&linearize_json(&source.reading, &source.diagnostics, stated, &found));
     }
     source.say();
-    print(&linearize_table(&source.file, stated, &found))
+    print(&linearize_table(&source.file, stated, looked, &found))
+}
+
+/// Z312: the constraints have no linear equations at the only state there is.
+fn lost_rank(here: &Linearized) -> Option<Diagnostic> {
+    let why = here.obstacle.as_ref().filter(|why| matches!(why, Obstacle::Rank { .. }))?;
+    let d = Diagnostic::error("Z312", obstacle(why)).with_note(format!("at t = {}", here.state.t));
+    Some(d.help("linearize at another time with --at, or from another start"))
 }
 
 /// Z901: what has no linear equations, or none that this version finds.

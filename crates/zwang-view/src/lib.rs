@@ -46,7 +46,7 @@ pub use geometry::{GeometryNames, geometry_svg, reading};
 pub use inverse::{inverse_json, inverse_table};
 pub use json::{check_json, diagnostics_json, inspect_json, run_json, samples_json};
 pub use lagrangian::{lagrangian_latex, lagrangian_text};
-pub use linearize::{linearize_json, linearize_table};
+pub use linearize::{LinearizedAt, linearize_json, linearize_table, obstacle};
 pub use message::{Paint, messages};
 pub use npz::npz;
 pub use page::{Page, PagePlot, page};

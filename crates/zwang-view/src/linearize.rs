@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use zwang::Reading;
 use zwang::diagnostic::Diagnostics;
-use zwang::linearize::{Linearized, Place, Stability};
+use zwang::linearize::{Linearized, Obstacle, Place, Stability};
 use zwang::model::Model;
 use zwang::quantity::rounded;
 use zwang_motion::Eigen;
@@ -13,14 +13,40 @@ use crate::json::diagnostics_json;
 /// Digits of what is shown.
 const DIGITS: usize = 6;
 
+/// What was looked for.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum LinearizedAt {
+    /// One state: a time of the motion, or a steady motion.
+    State,
+    /// Equilibria.
+    Equilibria {
+        /// Whether the equations change with the time, so that few states rest at all times.
+        is_timed: bool,
+    },
+}
+
 /// Each state with what is stable there, its eigenvalues, and M, C, K.
-pub fn linearize_table(file: &str, model: &Model, found: &[Linearized]) -> String {
-    let mut out = format!("{file}\n");
-    if found.iter().any(|linear| linear.place == Place::Equilibrium) {
-        out.push_str("  equilibria found from the start and around it; there may be others\n");
-    }
+pub fn linearize_table(file: &str, model: &Model, at: LinearizedAt, found: &[Linearized]) -> String {
+    let has_equilibria = found.iter().any(|linear| linear.place == Place::Equilibrium);
+    let said = match (at, has_equilibria) {
+        (LinearizedAt::State, _) => "",
+        (LinearizedAt::Equilibria { is_timed: false }, true) => {
+            "  equilibria found from the start and around it; there may be others\n"
+        }
+        (LinearizedAt::Equilibria { is_timed: false }, false) => {
+            "  no equilibrium was found from the start and around it\n"
+        }
+        (LinearizedAt::Equilibria { is_timed: true }, true) => {
+            "  the equations change with the time; states found that rest at all times, there may be others\n"
+        }
+        (LinearizedAt::Equilibria { is_timed: true }, false) => {
+            "  the equations change with the time, and no state was found that rests at all times\n"
+        }
+    };
+    let mut out = format!("{file}\n{said}");
     for linear in found {
         out.push_str(&format!("\n{}\n  {}\n", place(model, linear), stability(linear)));
+        out.push_str(&family(model, linear));
         out.push_str(&eigenvalues(model, linear));
         out.push_str(&matrices(model, linear));
     }
@@ -38,7 +64,7 @@ fn place(model: &Model, linear: &Linearized) -> String {
         Place::Equilibrium => format!("equilibrium at {state}"),
         Place::Steady => format!("steady motion at {state}"),
         Place::Passing => {
-            format!("at t = {}: {state}; no equilibrium, so for an instant", rounded(linear.state.t, DIGITS))
+            format!("no equilibrium at t = {}: {state}", rounded(linear.state.t, DIGITS))
         }
     }
 }
@@ -49,17 +75,71 @@ fn shown(x: f64) -> String {
 }
 
 fn stability(linear: &Linearized) -> String {
+    let drifts = if linear.zeros.power == 1 && linear.zeros.is_even { "; what is pushed drifts" } else { "" };
     let zeros = match linear.n_zero() {
         0 => String::new(),
         1 => "; one eigenvalue is zero: in its direction nothing pulls back".into(),
-        n => format!("; {n} eigenvalues are zero: in their directions nothing pulls back"),
+        n => format!("; {n} eigenvalues are zero: in their directions nothing pulls back{drifts}"),
     };
     match linear.stability() {
+        _ if linear.obstacle.is_some() => linear.obstacle.as_ref().map_or(String::new(), obstacle),
         _ if linear.modes.is_empty() => "nothing is free to move".into(),
+        Stability::Undecided if linear.place == Place::Passing => {
+            "small deviations from the motion, with the coefficients of this moment: no word on what is stable".into()
+        }
+        Stability::Undecided => format!(
+            "the coefficients change with the time and are those at t = {}: no word on what is stable",
+            rounded(linear.state.t, DIGITS)
+        ),
         Stability::Unstable { time } => format!("unstable: something grows by e in {}{zeros}", shown(time)),
         Stability::Stable { time } => format!("stable: everything dies out, by e in {} at the slowest", shown(time)),
+        Stability::Growing { power } => format!("unstable: something grows with {}{zeros}", power_of_time(power)),
         Stability::Minimum => "stable: the energy is conserved and the potential has a minimum here".into(),
         Stability::Neutral => format!("nothing grows and not everything dies out: what was left out decides{zeros}"),
+    }
+}
+
+/// `t`, `t²`, `t^4`.
+fn power_of_time(power: usize) -> String {
+    match power {
+        0 | 1 => "t".into(),
+        2 => "t²".into(),
+        3 => "t³".into(),
+        n => format!("t^{n}"),
+    }
+}
+
+/// Why there are no linear equations.
+pub fn obstacle(obstacle: &Obstacle) -> String {
+    let quoted = |names: &[String]| {
+        let all: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+        all.join(", ")
+    };
+    match obstacle {
+        Obstacle::Jump { switches } => {
+            format!("the force jumps here, where {} changes its sign: there is no linearization", quoted(switches))
+        }
+        Obstacle::Corner { switches } => {
+            let names = quoted(switches);
+            format!("the force has a corner here, where {names} changes its sign: there is no linearization")
+        }
+        Obstacle::Rank { constraints } if constraints.len() == 1 => {
+            let name = quoted(constraints);
+            format!("constraint {name} says nothing here, or less than nearby: there is no linearization")
+        }
+        Obstacle::Rank { constraints } => {
+            let names = quoted(constraints);
+            format!("constraints {names} say less here than nearby: there is no linearization")
+        }
+    }
+}
+
+/// The coordinates along which there are more equilibria.
+fn family(model: &Model, linear: &Linearized) -> String {
+    let names: Vec<String> = linear.family.iter().map(|&k| format!("`{}`", model.coordinates[k].name)).collect();
+    match names.is_empty() {
+        true => String::new(),
+        false => format!("  one of a family: there are equilibria all along {}\n", names.join(", ")),
     }
 }
 
@@ -68,6 +148,8 @@ fn eigenvalues(model: &Model, linear: &Linearized) -> String {
     let zeros = linear.n_zero();
     let fastest = linear.modes.iter().fold(0.0_f64, |top, m| top.max(m.value.0.hypot(m.value.1)));
     let clean = |x: f64| if x.abs() <= 1e-12 * fastest { 0.0 } else { x };
+    // of one moment they tell no growth
+    let is_told = linear.stability() != Stability::Undecided;
     let mut lines = vec![["eigenvalue", "grows or dies out by e in", "period", "what moves"].map(str::to_string)];
     let is_zero = |m: &Eigen| m.value.0.hypot(m.value.1) <= 1e-7 * fastest;
     for mode in linear.modes.iter().filter(|m| m.value.1 >= 0.0 && !(is_zero(m) && zeros > 0)) {
@@ -93,7 +175,10 @@ fn eigenvalues(model: &Model, linear: &Linearized) -> String {
     let mut out = String::new();
     for [value, time, period, shape] in &lines {
         let pad = |text: &str, width: usize| format!("{text}{}", " ".repeat(width - text.chars().count()));
-        let cells = [pad(value, widths[0]), pad(time, widths[1]), pad(period, widths[2])];
+        let mut cells = vec![pad(value, widths[0])];
+        if is_told {
+            cells.extend([pad(time, widths[1]), pad(period, widths[2])]);
+        }
         out.push_str(&format!("  {}  {shape}\n", cells.join("  ")));
     }
     out
@@ -162,11 +247,13 @@ fn matrices(model: &Model, linear: &Linearized) -> String {
             format!("  M u' + C u + K s = 0 for the rates u of {}, and s = {}\n", rows.join(", "), columns.join(", "));
     }
     out.push_str(&table("M", k, &all, &linear.mass));
-    if largest(&linear.damping) > 0.0 {
-        out.push_str(&table("C", k, &all, &linear.damping));
+    match largest(&linear.damping) > 0.0 {
+        true => out.push_str(&table("C", k, &all, &linear.damping)),
+        false => out.push_str("  C = 0\n"),
     }
-    if !kept.is_empty() {
-        out.push_str(&table("K", p, &kept, &linear.stiffness));
+    match kept.is_empty() {
+        false => out.push_str(&table("K", p, &kept, &linear.stiffness)),
+        true => out.push_str("  K = 0\n"),
     }
     out
 }
@@ -182,8 +269,10 @@ pub fn linearize_json(reading: &Reading, diagnostics: &Diagnostics, model: &Mode
         let (stability, time) = match linear.stability() {
             Stability::Unstable { time } => ("unstable", Some(time)),
             Stability::Stable { time } => ("stable", Some(time)),
+            Stability::Growing { .. } => ("growing", None),
             Stability::Minimum => ("minimum", None),
             Stability::Neutral => ("neutral", None),
+            Stability::Undecided => ("undecided", None),
         };
         let place = match linear.place {
             Place::Equilibrium => "equilibrium",
@@ -205,6 +294,10 @@ pub fn linearize_json(reading: &Reading, diagnostics: &Diagnostics, model: &Mode
             "modes": linear.modes.iter().map(mode).collect::<Vec<_>>(),
             "stability": stability,
             "time": time,
+            "zeros": { "count": linear.zeros.count, "power": linear.zeros.power },
+            "timed": linear.is_timed,
+            "family": linear.family.iter().map(name).collect::<Vec<_>>(),
+            "obstacle": linear.obstacle.as_ref().map(obstacle),
         })
     };
     json!({

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{checked, model_text};
-use zwang::linearize::{Linearized, Place, Stability, equilibria, linearize};
+use zwang::linearize::{Linearized, Obstacle, Place, Stability, equilibria, is_timed, linearize};
 use zwang::{Check, Overrides};
 use zwang_motion::Settings;
 
@@ -198,14 +198,23 @@ start x = 0, y = 0";
     has_eigenvalues(&found, &[(0.0, 2.0), (0.0, -2.0), (0.0, 2.0), (0.0, -2.0)], 1e-5);
 }
 
-/// Where the equations contain the time nothing rests, whatever they say at one moment.
+/// x = t and a force that comes and goes leave nothing at rest; where the stiffness does, x = 0 rests, but coefficients of one moment do
+/// not tell what is stable there.
 #[test]
-fn what_depends_on_time_has_no_equilibrium() {
-    for force in ["-4*(x - t)", "-4*x + sin(t)", "-(1 + 0.5*cos(2*t))*x"] {
+fn what_changes_with_time_rests_only_where_it_does_so_always() {
+    for (force, n) in [("-4*(x - t)", 0), ("-4*x + sin(t)", 0), ("-(1 + 0.5*cos(2*t))*x", 1)] {
         let text = format!("coordinates x\nmass x: 1\nforce x: {force}\nstart x = 0");
         let mut check = prepared(&text, &Overrides::default());
-        assert!(equilibria(&mut check, &Settings::default()).is_empty(), "{force}");
-        assert_eq!(at_start(&text, &Overrides::default()).place, Place::Passing, "{force}");
+        assert!(is_timed(&check));
+        let found = equilibria(&mut check, &Settings::default());
+        assert_eq!(found.len(), n, "{force}");
+        for place in &found {
+            assert_eq!(place.stability(), Stability::Undecided);
+            near(place.stiffness[0], 1.5, 1e-12);
+        }
+        let here = at_start(&text, &Overrides::default());
+        let wanted = if n == 0 { Place::Passing } else { Place::Equilibrium };
+        assert_eq!((here.place, here.stability()), (wanted, Stability::Undecided), "{force}");
     }
 }
 
@@ -217,4 +226,193 @@ fn a_double_pendulum_has_four_equilibria() {
     assert_eq!(found.len(), 4, "{found:?}");
     let growing = |linear: &Linearized| linear.modes.iter().filter(|m| m.value.0 > 1e-6).count();
     assert_eq!(found.iter().map(growing).collect::<Vec<_>>(), [0, 1, 1, 2]);
+}
+
+fn found(text: &str) -> Vec<Linearized> {
+    let mut check = prepared(text, &Overrides::default());
+    check.look_at_lagrangian(&Settings::default());
+    equilibria(&mut check, &Settings::default())
+}
+
+/// The hoop told by a moving place: cos² + sin² leaves no time in the equations. Rest at cos θ = g/(Ω²R) = 0.545, and at both ends.
+#[test]
+fn a_moving_frame_may_leave_no_time_in_the_equations() {
+    let text = "coordinates θ\nparameter R = 0.5, Ω = 6, g = 9.81
+particle P at R*(sin(θ)*cos(Ω*t), sin(θ)*sin(Ω*t), -cos(θ)) with mass 1\ngravity (0,0,-g)\nstart θ = 0.4\nrun 3";
+    assert!(!is_timed(&prepared(text, &Overrides::default())));
+    let all = found(text);
+    assert_eq!(all.len(), 4, "{all:?}");
+    for place in &all {
+        let angle = place.state.q[0];
+        near(angle.sin() * (36.0 * 0.5 * angle.cos() - 9.81), 0.0, 1e-9);
+        // −K = R² Ω² cos 2θ − g R cos θ
+        near(place.stiffness[0], 9.81 * 0.5 * angle.cos() - 9.0 * (2.0 * angle).cos(), 1e-9);
+    }
+    // a spring pendulum on a cart with constant acceleration hangs along what gravity and cart make together
+    let text = "coordinates s, θ\nparameter a = 1, g = 9.81, k = 10
+particle P at (a*t^2/2 + s*sin(θ), -s*cos(θ)) with mass 1\ngravity (0, -g)\npotential k/2*(s-1)^2\nstart s = 1, θ = 0.1\nrun 1";
+    let all = found(text);
+    let weight = 9.81_f64.hypot(1.0);
+    let hanging = all.iter().find(|x| (x.state.q[0] - 1.0 - weight / 10.0).abs() < 1e-9).expect("it hangs");
+    near(hanging.state.q[1], -(1.0 / 9.81_f64).atan(), 1e-9);
+    let swings = (weight / (1.0 + weight / 10.0)).sqrt();
+    has_eigenvalues(hanging, &[(0.0, 10.0_f64.sqrt()), (0.0, swings)], 1e-9);
+}
+
+/// A pendulum whose support shakes rests upright and hanging, whatever the shaking.
+#[test]
+fn a_shaken_pendulum_rests_above_and_below() {
+    let text = "coordinates θ\nparticle P at (0.5*sin(θ), 0.02*cos(150*t) - 0.5*cos(θ)) with mass 1\ngravity (0, -9.81)
+start θ = 3\nrun 2";
+    let all = found(text);
+    let mut angles: Vec<f64> = all.iter().map(|x| x.state.q[0].abs()).collect();
+    angles.sort_by(f64::total_cmp);
+    assert_eq!(angles.len(), 2, "{all:?}");
+    near(angles[0], 0.0, 1e-12);
+    near(angles[1], std::f64::consts::PI, 1e-12);
+    assert!(all.iter().all(|x| x.is_timed && x.stability() == Stability::Undecided));
+}
+
+/// sign jumps, abs has a corner, |v| v has neither, and away from the switch all are smooth.
+#[test]
+fn at_a_jump_or_corner_there_is_no_linearization() {
+    let at = |force: &str, start: &str| {
+        let text = format!("coordinates x\nmass x: 1\nforce x: {force}\nstart x = {start}");
+        at_start(&text, &Overrides::default())
+    };
+    let of = |name: &str| vec![name.to_string()];
+    let coulomb = at("-x - 0.2*sign(x')", "0");
+    assert_eq!(coulomb.obstacle, Some(Obstacle::Jump { switches: of("x'") }));
+    assert_eq!((coulomb.place, coulomb.stability()), (Place::Equilibrium, Stability::Undecided));
+    assert_eq!(at("-x - 0.5*abs(x)", "0").obstacle, Some(Obstacle::Corner { switches: of("x") }));
+    assert_eq!(at("-2*x - max(x, 0)", "0").obstacle, Some(Obstacle::Corner { switches: of("x") }));
+    for smooth in ["-4*x - 0.3*abs(x')*x'", "-4*x - 0.3*x*abs(x)", "if x > 0 then -4*x - x^2 else -4*x + x^3"] {
+        let found = at(smooth, "0");
+        assert_eq!(found.obstacle, None, "{smooth}");
+        has_eigenvalues(&found, &[(0.0, 2.0), (0.0, -2.0)], 1e-7);
+    }
+    let sliding = at("-4*x - 0.2*sign(x')", "0.5, x' = 1");
+    assert_eq!(sliding.obstacle, None);
+    near(sliding.stiffness[0], 4.0, 1e-12);
+    // two conditions that have to change at once
+    let corner =
+        "coordinates x, y\nmass x, y: 1\nforce x: if x > 0 then (if y > 0 then -1 else 0) else 0\nstart x = 0, y = 0";
+    assert!(matches!(at_start(corner, &Overrides::default()).obstacle, Some(Obstacle::Jump { .. })));
+}
+
+/// x y = 0 at its crossing, and (x + y)² = 0 everywhere, have no row there; four bars that lie in one line have one too few.
+#[test]
+fn where_constraints_lose_rank_there_is_no_linearization() {
+    for constraint in ["x*y = 0", "(x + y)^2 = 0"] {
+        let text =
+            format!("coordinates x, y\nmass x, y: 1\nforce y: -9.81\nconstraint c: {constraint}\nstart x = 0, y = 0");
+        let here = at_start(&text, &Overrides::default());
+        assert_eq!(here.obstacle, Some(Obstacle::Rank { constraints: vec!["c".into()] }), "{constraint}");
+        assert_eq!(here.stability(), Stability::Undecided);
+    }
+    let bars = "coordinates x, y, u, v\nmass x, y, u, v: 1\nconstraint a: x^2 + y^2 = 1\nconstraint b: (x - u)^2 + (y - v)^2 = 4
+constraint d: (u - 2)^2 + v^2 = 1\nstart x = 1, y = 0, u = 3, v = 0";
+    match at_start(bars, &Overrides::default()).obstacle {
+        Some(Obstacle::Rank { constraints }) => assert_eq!(constraints, ["a", "b", "d"]),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// A body that falls and a particle that passes a turning point of its force have no future by their eigenvalues.
+#[test]
+fn beside_equilibria_there_is_no_verdict() {
+    let falling = "coordinates y\nmass y: 1\nforce y: -9.81\nstart y = 1";
+    let passing = "coordinates x\nmass x: 1\nforce x: -x - 0.3*x'\nstart x = -0.3, x' = 1";
+    assert!(found(falling).is_empty());
+    for text in [falling, passing] {
+        let here = at_start(text, &Overrides::default());
+        assert_eq!((here.place, here.stability()), (Place::Passing, Stability::Undecided));
+    }
+}
+
+/// Roots of higher order: V = x⁴/2, x³/3 − x y², (x − 1)⁴ and (x − 1)⁴ written out, and the hoop at the speed where it leaves the bottom.
+#[test]
+fn where_the_stiffness_vanishes_one_equilibrium_is_found() {
+    let models = [
+        ("coordinates x\nlagrangian x'^2/2 - x^4/2\nstart x = 0.5", 1, 0.0, 1e-9),
+        ("coordinates x, y\nlagrangian (x'^2 + y'^2)/2 - (x^3 - 3*x*y^2)/3\nstart x = 0.1, y = 0.1", 1, 0.0, 1e-9),
+        ("coordinates x\nlagrangian x'^2/2 - (x - 1)^4\nstart x = 0.5", 1, 1.0, 1e-9),
+        // rounding of the sum leaves a third of the digits
+        ("coordinates x\nlagrangian x'^2/2 - (x^4 - 4*x^3 + 6*x^2 - 4*x)\nstart x = 0.5", 1, 1.0, 3e-5),
+        ("coordinates θ\nlagrangian θ'^2/2 + 10*sin(θ)^2/2 + 10*cos(θ)\nstart θ = 0.3", 2, 0.0, 1e-9),
+        // one direction is stiff, the other flat
+        ("coordinates x, y\nlagrangian (x'^2 + y'^2)/2 - 50*(y - x^2)^2 - x^6\nstart x = 0.4, y = 0.3", 1, 0.0, 1e-9),
+    ];
+    for (text, n, x, accuracy) in models {
+        let all = found(text);
+        assert_eq!(all.len(), n, "{text}: {all:?}");
+        let flat = all.iter().find(|place| (place.state.q[0] - x).abs() <= accuracy).expect(text);
+        assert_eq!(flat.zeros.power, 1, "{text}");
+        assert_eq!(flat.stability(), Stability::Neutral, "{text}");
+        near(flat.stiffness[0], 0.0, 1e-12);
+        assert!(flat.family.is_empty(), "{text}: {:?}", flat.family);
+    }
+}
+
+/// A skate across a slope rests; turned a little it slides off: y'' = −g sin α δφ with δφ = ω t gives y ~ t³.
+#[test]
+fn a_skate_across_a_slope_slides_off() {
+    let text = "coordinates x, y, φ\nkinetic (x'^2 + y'^2)/2 + 0.05*φ'^2\npotential -3*x
+constraint blade: x'*sin(φ) = y'*cos(φ)\nstart x = 0, y = 0, φ = pi/2";
+    let all = found(text);
+    assert_eq!(all.len(), 2, "{all:?}");
+    // the start is one, and comes first
+    assert_eq!((all[0].state.q[0], all[0].state.q[1]), (0.0, 0.0));
+    for place in &all {
+        near(place.state.q[2].abs(), std::f64::consts::FRAC_PI_2, 1e-9);
+        assert_eq!(place.stability(), Stability::Growing { power: 3 });
+        assert_eq!((place.n_zero(), &place.family[..]), (5, &[0, 1][..]));
+    }
+}
+
+/// A free particle drifts, and rests wherever it is; so does a ring of equilibria in a trough.
+#[test]
+fn a_family_of_equilibria_is_one() {
+    let free = found("coordinates x, y\nmass x, y: 1\npotential 2*y^2\nstart x = 0.3, y = 0.2");
+    assert_eq!(free.len(), 1, "{free:?}");
+    assert_eq!((free[0].zeros.count, free[0].zeros.power, free[0].zeros.is_even), (2, 1, true));
+    assert_eq!((free[0].stability(), &free[0].family[..]), (Stability::Neutral, &[0][..]));
+    let ring = found("coordinates x, y\nmass x, y: 1\npotential (x^2 + y^2 - 1)^2\nstart x = 0.3, y = 0.2");
+    // V'' = 8 across the ring, and the top in the middle: V'' = −4
+    assert_eq!(ring.len(), 2, "{ring:?}");
+    has_eigenvalues(&ring[0], &[(0.0, 8.0_f64.sqrt()), (0.0, 0.0)], 1e-6);
+    has_eigenvalues(&ring[1], &[(2.0, 0.0), (2.0, 0.0)], 1e-9);
+}
+
+/// Forces that fade like exp(−x) and 1/r² have no equilibrium far out.
+#[test]
+fn a_force_that_fades_is_no_equilibrium() {
+    let morse = found("coordinates x\nmass x: 1\npotential (1 - exp(-x))^2\nstart x = 1");
+    assert_eq!(morse.len(), 1, "{morse:?}");
+    near(morse[0].state.q[0], 0.0, 1e-12);
+    near(morse[0].stiffness[0], 2.0, 1e-9);
+    let pull = found("coordinates x, y\nmass x, y: 1\npotential -1/sqrt(x^2 + y^2)\nstart x = 1, y = 0.2");
+    assert!(pull.is_empty(), "{pull:?}");
+    // a ball on a beam: r'' = −g sin α, and (1 + r²) α'' = −g r cos α, which also fades far out
+    let beam = "coordinates r, α\nkinetic r'^2/2 + (1 + r^2)*α'^2/2\npotential 9.81*r*sin(α)\nstart r = 0.3, α = 0.2";
+    for place in found(beam) {
+        near(place.state.q[0], 0.0, 1e-9);
+    }
+}
+
+/// A cylinder of radius r rolls in one of radius R: (R − r) θ' = r φ' is kept from the start, 30° up. At the bottom
+/// φ = −(R − r)/r 30°, and ω² = 2 g/(3 (R − r)).
+#[test]
+fn what_rolls_stays_on_the_leaf_of_its_start() {
+    let text = "coordinates θ, φ\nparameter m = 2, R = 1, r = 0.2, g = 9.81
+kinetic m/2*(R-r)^2*θ'^2 + m*r^2/4*φ'^2\npotential -m*g*(R-r)*cos(θ)\nconstraint roll: (R - r)*θ' = r*φ'\nstart θ = pi/6, φ = 0";
+    let all = found(text);
+    assert_eq!(all.len(), 2, "{all:?}");
+    let bottom = &all[0];
+    near(bottom.state.q[0], 0.0, 1e-9);
+    near(bottom.state.q[1], -4.0 * std::f64::consts::FRAC_PI_6, 1e-9);
+    assert_eq!(bottom.stability(), Stability::Minimum);
+    let omega = (2.0 * 9.81 / (3.0 * 0.8_f64)).sqrt();
+    has_eigenvalues(bottom, &[(0.0, omega), (0.0, -omega)], 1e-9);
+    near(all[1].state.q[1], 4.0 * (all[1].state.q[0] - std::f64::consts::FRAC_PI_6), 1e-9);
 }

@@ -57,20 +57,43 @@ impl Echelon {
     }
 }
 
-/// The shortest x with A x = b, A of k rows and p columns, by complete pivoting on A Aᵀ; none if A has no rank at all.
-pub(super) fn shortest(A: &[f64], k: usize, p: usize, b: &[f64]) -> Option<Vec<f64>> {
-    let row = |i: usize| &A[i * p..(i + 1) * p];
-    let mut joined: Vec<Vec<f64>> = Vec::with_capacity(k);
-    for i in 0..k {
-        let mut line: Vec<f64> = (0..k).map(|j| dot(row(i), row(j))).collect();
-        line.push(b[i]);
-        joined.push(line);
+/// The shortest x with A x = b, A of p columns; of rows that depend on others those that are larger count. None if A is zero.
+///
+/// Rows are made orthogonal one after another, the one with most left first: each keeps its own scale, so a direction that is nearly
+/// flat is followed as far as its digits go.
+pub(super) fn shortest(A: &[f64], p: usize, b: &[f64]) -> Option<Vec<f64>> {
+    /// What is left of a row that others give.
+    const NOTHING: f64 = 1e-11;
+    let length = |row: &[f64]| dot(row, row).sqrt();
+    // each row at length one
+    let mut open: Vec<(Vec<f64>, f64)> = Vec::new();
+    for (row, b) in A.chunks(p.max(1)).zip(b) {
+        let size = length(row);
+        if size > 0.0 {
+            open.push((row.iter().map(|x| x / size).collect(), b / size));
+        }
     }
-    let mut echelon = Echelon { rows: joined, pivots: Vec::new() };
-    echelon.reduce(k);
-    if echelon.pivots.is_empty() {
-        return None;
+    let mut x = vec![0.0; p];
+    let mut n_used = 0;
+    while let Some(most) = (0..open.len()).max_by(|&i, &j| length(&open[i].0).total_cmp(&length(&open[j].0))) {
+        let (row, b) = open.swap_remove(most);
+        let size = length(&row);
+        if size <= NOTHING {
+            break;
+        }
+        n_used += 1;
+        let (e, c): (Vec<f64>, f64) = (row.iter().map(|x| x / size).collect(), b / size);
+        x.iter_mut().zip(&e).for_each(|(x, e)| *x += c * e);
+        for (row, b) in &mut open {
+            let part = dot(row, &e);
+            row.iter_mut().zip(&e).for_each(|(x, e)| *x -= part * e);
+            *b -= part * c;
+        }
     }
-    let y = echelon.dependent(k, |line| line[k], usize::MAX);
-    Some((0..p).map(|j| (0..k).map(|i| A[i * p + j] * y[i]).sum()).collect())
+    (n_used > 0).then_some(x)
+}
+
+/// The size of the largest entry.
+pub(super) fn largest(x: &[f64]) -> f64 {
+    x.iter().fold(0.0, |top, x| top.max(x.abs()))
 }

@@ -11,6 +11,8 @@ mod noisy;
 mod pfaffian;
 mod relations;
 
+use std::sync::Arc;
+
 use zwang_expr::{Expr, Graph, Program};
 use zwang_motion::{Dependence, Settings, State};
 
@@ -51,6 +53,8 @@ pub struct Integral {
     pub text: Option<String>,
     /// Its value at the start.
     pub value: Option<f64>,
+    /// The function itself, with the graph it stands in, which has the symbols of the model.
+    pub(crate) function: Option<(Arc<Graph>, Expr)>,
     rows: Vec<usize>,
     /// Whether it follows from these rows without any others.
     alone: bool,
@@ -139,7 +143,8 @@ pub fn integrability(
         let is_open = pfaffian.has_branches(&graph);
         let holds =
             |f: &&Found| !is_open && !f.combination.iter().any(|(k, _)| is_changed(equations, &equations.rows[*k]));
-        answer.integrals = found.iter().filter(holds).map(|f| integral(&graph, equations, f, &value_of)).collect();
+        let shared = Arc::new(graph.clone());
+        answer.integrals = found.iter().filter(holds).map(|f| integral(&shared, equations, f, &value_of)).collect();
     }
     answer
 }
@@ -240,13 +245,19 @@ fn annuls(graph: &Graph, symbols: &[Expr], entries: &[(usize, Expr)], flag: &Fla
     }
 }
 
-fn integral(graph: &Graph, equations: &Equations, found: &Found, value_of: &dyn Fn(Expr) -> Option<f64>) -> Integral {
+fn integral(
+    graph: &Arc<Graph>,
+    equations: &Equations,
+    found: &Found,
+    value_of: &dyn Fn(Expr) -> Option<f64>,
+) -> Integral {
     let multiplier = |m: Expr| if found.varies { String::new() } else { graph.text(m) };
     let name = |row: usize| equations.rows[row].name.clone();
     Integral {
         combination: found.combination.iter().map(|&(row, m)| (name(row), multiplier(m))).collect(),
         text: found.potential.and_then(|e| graph.text_limited(e, LONGEST_TEXT)),
         value: found.potential.and_then(value_of),
+        function: found.potential.map(|e| (Arc::clone(graph), e)),
         rows: found.combination.iter().map(|(row, _)| *row).collect(),
         alone: found.alone,
         vanishes: found

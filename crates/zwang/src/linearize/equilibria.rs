@@ -1,0 +1,284 @@
+//! States of rest, looked for from the start and around it.
+
+use zwang_motion::{Dynamics, Settings, State};
+
+use super::echelon::largest;
+use super::timed::is_timed;
+use super::way::Way;
+use super::{Linearized, Place, linearize_knowing};
+use crate::check::Check;
+use crate::random::Random;
+use crate::start::units;
+use crate::verdict::dot;
+
+/// Starts beyond the given one from which equilibria are looked for.
+const MORE_STARTS: u64 = 24;
+
+/// Places beyond so many times the reach of the search are where a force fades, not where it vanishes.
+const FARTHEST: f64 = 1e4;
+
+/// Coordinates beyond which families are not followed.
+const MOST_FOLLOWED: usize = 12;
+
+/// The equilibria found from the start and from random positions around it: the start itself first if it is one, then the lowest
+/// first, and one of each family. Where the equations change with the time only those that rest at all times.
+pub fn equilibria(check: &mut Check, settings: &Settings) -> Vec<Linearized> {
+    let is_timed = is_timed(check);
+    let mut search = Search { found: Vec::new(), way: Way::new(check, settings) };
+    let start = check.state.clone();
+    let reach = reaches(check);
+    for seed in 0..=MORE_STARTS {
+        let mut state = State { qdot: vec![0.0; start.q.len()], ..start.clone() };
+        if seed > 0 {
+            let mut random = Random::new(seed);
+            state.q.iter_mut().zip(&reach).for_each(|(q, reach)| *q += reach * random.next());
+        }
+        let Some(rest) = search.rest_near(check, state) else { continue };
+        let is_far = |((x, y), reach): ((&f64, &f64), &f64)| (x - y).abs() > FARTHEST * reach;
+        if rest.q.iter().zip(&start.q).zip(&reach).any(is_far) {
+            continue;
+        }
+        let rest = search.upright(check, rest);
+        let Ok(linear) = linearize_knowing(check, &rest, settings, is_timed) else { continue };
+        if linear.place == Place::Equilibrium && !search.is_known(check, &linear) {
+            search.add(check, linear);
+        }
+    }
+    let mut found = search.found;
+    found.sort_by(|x, y| x.potential.total_cmp(&y.potential));
+    let is_start = |x: &Linearized| start.qdot.iter().all(|v| *v == 0.0) && is_close(&x.state.q, &start.q, CLOSE);
+    if let Some(at) = found.iter().position(is_start) {
+        found[..=at].rotate_right(1);
+    }
+    found
+}
+
+/// How far from the start each coordinate is tried.
+pub(super) fn reaches(check: &Check) -> Vec<f64> {
+    let q = &check.state.q;
+    let mass: Vec<f64> = (0..q.len()).map(|k| check.snapshot.given.mass_matrix.get(k, k)).collect();
+    let unit = units(&mass, q);
+    // pure numbers may be angles: all of a turn is tried
+    (0..q.len()).map(|k| if check.system.unit(k).is_none() { 3.2 } else { 2.0 * unit[k] }).collect()
+}
+
+/// Equilibria nearer than this are one.
+const CLOSE: f64 = 1e-6;
+
+/// The same where nothing pulls back, so that a multiple root is known to fewer digits.
+const CLOSE_ROOTS: f64 = 1e-3;
+
+/// Whether positions are the same, or differ by whole turns.
+fn is_close(x: &[f64], y: &[f64], close: f64) -> bool {
+    let turn = std::f64::consts::TAU;
+    x.iter().zip(y).all(|(x, y)| {
+        let apart = (x - y).abs();
+        apart <= close * (1.0 + x.abs()) || (apart / turn - (apart / turn).round()).abs() <= close
+    })
+}
+
+/// Whether both have the same eigenvalues; rounding may order them otherwise.
+fn is_alike(x: &Linearized, y: &Linearized) -> bool {
+    let has_all = |x: &Linearized, y: &Linearized| {
+        x.modes.iter().all(|m| {
+            let same = |(re, im): (f64, f64)| {
+                (m.value.0 - re).hypot(m.value.1 - im) <= 1e-4 * (1.0 + m.value.0.hypot(m.value.1))
+            };
+            y.modes.iter().any(|other| same(other.value))
+        })
+    };
+    has_all(x, y) && has_all(y, x)
+}
+
+struct Search<'s> {
+    found: Vec<Linearized>,
+    way: Way<'s>,
+}
+
+impl Search<'_> {
+    /// Whether an equilibrium was found before, or one of its family.
+    fn is_known(&mut self, check: &mut Check, new: &Linearized) -> bool {
+        for at in 0..self.found.len() {
+            let known = &self.found[at];
+            let close = if known.zeros.count > 0 && new.zeros.count > 0 { CLOSE_ROOTS } else { CLOSE };
+            if is_alike(known, new) && is_close(&known.state.q, &new.state.q, close) {
+                return true;
+            }
+            let (from, n_family) = (known.state.clone(), known.family.len());
+            if n_family == 0 || new.zeros.count == 0 {
+                continue;
+            }
+            let is_same = match from.q.len() <= MOST_FOLLOWED {
+                true => self.leads_to(check, from, &new.state.q),
+                false => is_alike(known, new) && (known.potential - new.potential).abs() <= CLOSE,
+            };
+            if is_same {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Keeps an equilibrium, with the coordinates that change along its family.
+    fn add(&mut self, check: &mut Check, mut new: Linearized) {
+        /// Large beside the digits of a root, small beside the bend of a family.
+        const APART: f64 = 1e-2;
+        /// A coordinate that changes less does not.
+        const STAYS: f64 = 1e-6;
+        if new.zeros.count > 0 && self.way.look(check, &new.state).is_ok() {
+            for direction in self.way.free_directions(check, &new.state).unwrap_or_default() {
+                let mut beside = new.state.clone();
+                beside.q.iter_mut().zip(&direction).for_each(|(q, d)| *q += APART * d);
+                let wanted = beside.q.clone();
+                let Some(there) = self.rest_near(check, beside) else { continue };
+                let off = there.q.iter().zip(&wanted).fold(0.0_f64, |top, (x, y)| top.max((x - y).abs()));
+                if off <= 0.1 * APART {
+                    new.family.extend((0..direction.len()).filter(|&k| direction[k].abs() > STAYS));
+                }
+            }
+            new.family.sort_unstable();
+            new.family.dedup();
+        }
+        self.found.push(new);
+    }
+
+    /// Whether equilibria without a gap lead from one to another: a walk in which each step is put right.
+    fn leads_to(&mut self, check: &mut Check, mut here: State, q: &[f64]) -> bool {
+        const STEPS: usize = 8;
+        /// Steps over the whole way that is left, for what a bend has put aside.
+        const MORE: usize = 4;
+        let turn = std::f64::consts::TAU;
+        let pure: Vec<bool> = (0..q.len()).map(|k| check.system.unit(k).is_none()).collect();
+        for left in (1..=STEPS).rev().chain([1; MORE]) {
+            if is_close(&here.q, q, CLOSE) {
+                return true;
+            }
+            let mut gap: Vec<f64> = q.iter().zip(&here.q).map(|(x, y)| x - y).collect();
+            gap.iter_mut().zip(&pure).filter(|(_, pure)| **pure).for_each(|(g, _)| *g -= turn * (*g / turn).round());
+            if self.way.look(check, &here).is_err() {
+                return false;
+            }
+            let Some(directions) = self.way.free_directions(check, &here) else { return false };
+            for direction in &directions {
+                let part = dot(&gap, direction) / left as f64;
+                here.q.iter_mut().zip(direction).for_each(|(q, d)| *q += part * d);
+            }
+            let Some(next) = self.rest_near(check, here) else { return false };
+            here = next;
+        }
+        is_close(&here.q, q, CLOSE)
+    }
+
+    /// A state of rest near a guess, by Newton's method along the constraints; none if that leads nowhere.
+    ///
+    /// Where the root is of multiplicity m, each step leaves (m − 1)/m of the way, which shows m: the step is then taken m times.
+    fn rest_near(&mut self, check: &mut Check, guess: State) -> Option<State> {
+        const MOST_STEPS: usize = 100;
+        /// The shortest part of a step that is tried.
+        const SHORTEST: f64 = 1e-3;
+        /// Before shorter ones two steps are tried; a power of one half.
+        const SHORT: f64 = 0.125;
+        /// Steps that are still this part of the way when no more are taken lead away: a force that fades has no root far out.
+        const LEADS_AWAY: f64 = 1e-3;
+        let mut state = self.way.at_rest(check, guess)?;
+        self.way.look(check, &state).ok()?;
+        let mut size = self.way.push();
+        let (mut last, mut n_left) = (f64::INFINITY, MOST_STEPS);
+        while n_left > 0 {
+            let Some(step) = self.way.newton_step(check, &state) else { break };
+            let length = dot(&step, &step).sqrt();
+            // shorter and shorter, until it pushes less there
+            let is_rest = self.way.place(&state) == Place::Equilibrium;
+            let mut part = 1.0;
+            let mut next = None;
+            while next.is_none() && part >= SHORTEST && !(is_rest && part < 1.0) {
+                next = self.moved(check, &state, &step, part).filter(|(_, push)| *push < size);
+                part *= 0.5;
+                // along a bent valley a step may first push harder, until the next one is back
+                if next.is_none() && (is_rest || part == SHORT) {
+                    next = self.two_steps(check, &state, &step, size);
+                }
+            }
+            let Some(mut next) = next else { break };
+            if let Some(m) = multiplicity(length / last) {
+                let further = self.moved(check, &state, &step, m);
+                next = further.filter(|(_, push)| *push < next.1).unwrap_or(next);
+            }
+            (state, size) = next;
+            last = length;
+            n_left -= 1;
+            self.way.look(check, &state).ok()?;
+            if size == 0.0 {
+                break;
+            }
+        }
+        if n_left == 0 && last > LEADS_AWAY * (1.0 + largest(&state.q)) {
+            return None;
+        }
+        self.way.look(check, &state).ok()?;
+        (self.way.place(&state) == Place::Equilibrium).then(|| self.rounded(check, state, size))
+    }
+
+    /// The whole step and the one after it, if it pushes less there.
+    fn two_steps(&mut self, check: &mut Check, state: &State, step: &[f64], size: f64) -> Option<(State, f64)> {
+        let (between, _) = self.moved(check, state, step, 1.0)?;
+        let second = self.way.newton_step(check, &between)?;
+        self.moved(check, &between, &second, 1.0).filter(|(_, push)| *push < size)
+    }
+
+    /// A part of a step, put on the constraints and at rest, with the push there.
+    fn moved(&mut self, check: &mut Check, state: &State, step: &[f64], part: f64) -> Option<(State, f64)> {
+        let mut next = state.clone();
+        next.q.iter_mut().zip(step).for_each(|(q, d)| *q += part * d);
+        let next = self.way.at_rest(check, next)?;
+        self.way.look(check, &next).ok()?;
+        Some((next, self.way.push()))
+    }
+
+    /// The same place with small coordinates at zero, if nothing pushes harder there.
+    fn rounded(&mut self, check: &mut Check, state: State, size: f64) -> State {
+        /// What the digits of a root of multiplicity five leave.
+        const SMALL: f64 = 1e-3;
+        const ROUNDING: f64 = 1e-15;
+        let mut other = state.clone();
+        other.q.iter_mut().filter(|q| q.abs() <= SMALL).for_each(|q| *q = 0.0);
+        if other.q == state.q {
+            return state;
+        }
+        let free = self.way.snapshot.found.unconstrained_acceleration.iter().fold(1.0_f64, |top, a| top.max(a.abs()));
+        let still = vec![0.0; state.q.len()];
+        match self.moved(check, &other, &still, 0.0) {
+            Some((there, push)) if push <= size.max(ROUNDING * free) => there,
+            _ => state,
+        }
+    }
+
+    /// The same place without whole turns, where pure numbers are angles.
+    fn upright(&mut self, check: &mut Check, state: State) -> State {
+        let turn = std::f64::consts::TAU;
+        let mut best = state;
+        let pure: Vec<usize> = (0..best.q.len()).filter(|&k| check.system.unit(k).is_none()).collect();
+        for k in pure {
+            let turns = (best.q[k] / turn).round();
+            if turns == 0.0 {
+                continue;
+            }
+            let mut other = best.clone();
+            other.q[k] -= turns * turn;
+            let wanted = other.q.clone();
+            let there = self.way.at_rest(check, other).filter(|there| {
+                let stayed = there.q.iter().zip(&wanted).all(|(x, y)| (x - y).abs() <= 1e-9);
+                stayed && self.way.look(check, there).is_ok() && self.way.place(there) == Place::Equilibrium
+            });
+            best = there.unwrap_or(best);
+        }
+        best
+    }
+}
+
+/// How often to take a step where each is this part of the one before.
+fn multiplicity(ratio: f64) -> Option<f64> {
+    /// A simple root leaves less, a root of higher multiplicity is flat to all digits.
+    const OF_ROOTS: std::ops::Range<f64> = 0.4..0.9;
+    OF_ROOTS.contains(&ratio).then(|| (1.0 / (1.0 - ratio)).round())
+}

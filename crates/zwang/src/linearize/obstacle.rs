@@ -1,0 +1,178 @@
+//! Where the motion has no linear equations: at jumps and corners of formulas, and where constraints lose rank.
+
+#![allow(non_snake_case)]
+
+use zwang_expr::{Expr, Node};
+use zwang_motion::{MotionError, State};
+
+use super::echelon::Echelon;
+use super::way::{Space, Way};
+use crate::check::Check;
+use crate::random::Random;
+
+/// Why there are no linear equations at a state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Obstacle {
+    /// The forces jump where one of these formulas changes its sign, which it does here.
+    Jump {
+        /// The formulas as text.
+        switches: Vec<String>,
+    },
+    /// The forces bend there: their derivatives are not the same on both sides.
+    Corner {
+        /// The formulas as text.
+        switches: Vec<String>,
+    },
+    /// These constraints say nothing here, or less than elsewhere.
+    Rank {
+        /// Their names.
+        constraints: Vec<String>,
+    },
+}
+
+/// Rows that vanish at the state or depend on each other only there; none if the constraints have the rank they have elsewhere.
+pub(super) fn lost_rank(check: &Check, way: &Way) -> Option<Obstacle> {
+    /// Coefficients below this are none.
+    const NOTHING: f64 = 1e-12;
+    let A = &way.snapshot.given.constraint_matrix;
+    let rows = &check.equations.rows;
+    let is_zero = |i: usize| A.row(i).1.iter().all(|x| x.abs() <= NOTHING);
+    let vanished: Vec<usize> = (0..rows.len()).filter(|&i| !rows[i].coefficients.is_empty() && is_zero(i)).collect();
+    if !vanished.is_empty() {
+        return Some(of_rows(check, &vanished));
+    }
+    let general = check.state.q.len() - check.freedom.general?;
+    (way.snapshot.found.rank < general).then(|| of_rows(check, &dependent_rows(way)))
+}
+
+/// The same where the variations of the rows contradict each other: they do so only where rank is lost.
+pub(super) fn contradicted(check: &Check, way: &Way, error: &MotionError) -> Option<Obstacle> {
+    let MotionError::Contradiction { certificate, .. } = error else { return None };
+    let mut rows: Vec<usize> = (0..certificate.len()).filter(|&i| certificate[i] != 0.0).collect();
+    if rows.is_empty() {
+        rows = dependent_rows(way);
+    }
+    Some(of_rows(check, &rows))
+}
+
+fn of_rows(check: &Check, rows: &[usize]) -> Obstacle {
+    let name = |i: &usize| check.equations.rows.get(*i).map(|row| row.name.clone());
+    let mut constraints: Vec<String> = rows.iter().filter_map(name).collect();
+    constraints.dedup();
+    Obstacle::Rank { constraints }
+}
+
+/// The rows with y ≠ 0 for some y with yᵀA = 0.
+fn dependent_rows(way: &Way) -> Vec<usize> {
+    const NOTHING: f64 = 1e-9;
+    let A = &way.snapshot.given.constraint_matrix;
+    let m = A.n_rows;
+    let mut echelon = Echelon::new((0..A.n_cols).map(|j| (0..m).map(|i| A.get(i, j)).collect()).collect());
+    echelon.reduce(m);
+    let mut takes_part = vec![false; m];
+    for free in (0..m).filter(|i| !echelon.pivots.contains(i)) {
+        let y = echelon.dependent(m, |row| -row[free], free);
+        y.iter().zip(&mut takes_part).for_each(|(y, part)| *part |= y.abs() > NOTHING);
+    }
+    (0..m).filter(|&i| takes_part[i]).collect()
+}
+
+/// A jump or corner of the forces at the state.
+///
+/// Where nothing switches here the formulas are smooth. Where something does, both sides are looked at: |v| v switches and is smooth
+/// enough.
+pub(super) fn broken(check: &mut Check, way: &mut Way, state: &State, space: &Space) -> Option<Obstacle> {
+    let switching: Vec<Expr> = way.switches.iter().copied().filter(|&e| changes_sign(check, state, e)).collect();
+    if switching.is_empty() {
+        return None;
+    }
+    let graph = &mut check.equations.model.graph;
+    // -x changes its sign where x does
+    let mut text = |e: &Expr| {
+        let opposite = graph.neg(*e);
+        let texts = [graph.text(*e), graph.text(opposite)];
+        texts.into_iter().min_by_key(String::len).unwrap_or_default()
+    };
+    let switches: Vec<String> = switching.iter().map(&mut text).collect();
+    match directions(space).iter().filter_map(|d| side(check, way, d)).max()? {
+        Side::Smooth => None,
+        Side::Bends => Some(Obstacle::Corner { switches }),
+        Side::Jumps => Some(Obstacle::Jump { switches }),
+    }
+}
+
+/// Whether an expression is zero at a state, beside its terms.
+fn changes_sign(check: &Check, state: &State, e: Expr) -> bool {
+    /// An equilibrium is known to about as many digits.
+    const ZERO: f64 = 1e-9;
+    let (mut terms, mut open) = (Vec::new(), vec![e]);
+    while let Some(e) = open.pop() {
+        match check.equations.model.graph.node(e) {
+            Node::Add(a, b) => open.extend([a, b]),
+            _ => terms.push(e),
+        }
+    }
+    let values = check.system.evaluate(&check.equations.model, state, &terms);
+    let Some(values) = values else { return false };
+    let (sum, size) = values.iter().fold((0.0, 0.0), |(sum, size), x| (sum + x, size + x.abs()));
+    f64::abs(sum) <= ZERO * f64::max(size, 1.0)
+}
+
+/// Each free direction, and some between them: two conditions may have to change at once.
+fn directions(space: &Space) -> Vec<(Vec<f64>, Vec<f64>)> {
+    const BETWEEN: u64 = 8;
+    let mut all = space.basis.clone();
+    let Some((dq, dv)) = space.basis.first() else { return all };
+    for seed in 1..=BETWEEN {
+        let mut random = Random::new(seed);
+        let mut sum = (vec![0.0; dq.len()], vec![0.0; dv.len()]);
+        for (dq, dv) in &space.basis {
+            let part = random.next();
+            sum.0.iter_mut().zip(dq).for_each(|(s, x)| *s += part * x);
+            sum.1.iter_mut().zip(dv).for_each(|(s, x)| *s += part * x);
+        }
+        all.push(sum);
+    }
+    all
+}
+
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Side {
+    Smooth,
+    Bends,
+    Jumps,
+}
+
+/// How the acceleration goes through the state in a direction; none where it has no value beside it.
+///
+/// Of a difference at half the distance a smooth function keeps one half, a jump all of it. Of the sum of both sides, less twice the
+/// middle, a smooth function keeps a quarter and a corner one half.
+fn side(check: &mut Check, way: &mut Way, (dq, dv): &(Vec<f64>, Vec<f64>)) -> Option<Side> {
+    const APART: f64 = 1e-4;
+    /// Between one half and all.
+    const JUMPS: f64 = 0.85;
+    /// Infinitely steep, as |x|^(2/3) is: between one half and what a jump keeps.
+    const STEEP: f64 = 0.6;
+    /// Between a quarter and one half; |x|^(3/2), whose derivative is there, keeps 0.354.
+    const BENDS: f64 = 0.42;
+    /// Below this part of the acceleration differences are rounding.
+    const NOTHING: f64 = 1e-10;
+    let middle = way.snapshot.found.qddot.clone();
+    let mut at = |part: f64| way.beside(check, dq, dv, part * APART).ok();
+    let (far, near) = ([at(1.0)?, at(-1.0)?], [at(0.5)?, at(-0.5)?]);
+    let mut found = Side::Smooth;
+    for i in 0..middle.len() {
+        let size = NOTHING * far.iter().fold(middle[i].abs().max(1.0), |top, a| top.max(a[i].abs()));
+        for (far, near) in far.iter().zip(&near) {
+            let [far, near] = [far, near].map(|a| (a[i] - middle[i]).abs());
+            if far > size && near > STEEP * far {
+                found = found.max(if near > JUMPS * far { Side::Jumps } else { Side::Bends });
+            }
+        }
+        let [far, near] = [&far, &near].map(|a| (a[0][i] + a[1][i] - 2.0 * middle[i]).abs());
+        if far > size && near > BENDS * far {
+            found = found.max(Side::Bends);
+        }
+    }
+    Some(found)
+}

@@ -1,0 +1,244 @@
+//! The equations and their derivatives at one state after another.
+
+#![allow(non_snake_case)]
+
+use zwang_expr::Expr;
+use zwang_motion::{Dynamics, Given, Instant, Jacobian, MotionError, Settings, Snapshot, Solution, State, route};
+
+use super::Place;
+use super::echelon::{Echelon, shortest};
+use super::leaf::Leaf;
+use crate::check::Check;
+use crate::model::Level;
+use crate::switches::switches;
+use crate::verdict::dot;
+
+/// Variations that keep the constraints: (δq, δq̇) for each free position, then for each free velocity.
+pub(super) struct Space {
+    pub(super) positions: Vec<usize>,
+    pub(super) velocities: Vec<usize>,
+    pub(super) basis: Vec<(Vec<f64>, Vec<f64>)>,
+}
+
+impl Space {
+    /// δq for changes of the free positions.
+    pub(super) fn moved(&self, x: &[f64]) -> Vec<f64> {
+        let mut sum = vec![0.0; self.basis.first().map_or(0, |(dq, _)| dq.len())];
+        for (x, (dq, _)) in x.iter().zip(&self.basis) {
+            sum.iter_mut().zip(dq).for_each(|(s, d)| *s += x * d);
+        }
+        sum
+    }
+}
+
+/// The equations and their derivatives at a state.
+pub(super) struct Way<'s> {
+    pub(super) settings: &'s Settings,
+    pub(super) snapshot: Snapshot,
+    jacobian: Jacobian,
+    /// Whether that has values here.
+    is_smooth: bool,
+    route: Box<dyn zwang_motion::Route>,
+    /// ∂φ/∂q; then ∂/∂q̇ and ∂/∂q of φ̇ and ψ, row by row.
+    gradients: [Vec<Vec<Expr>>; 3],
+    /// Where the motion can be.
+    pub(super) leaf: Leaf,
+    /// What changes its sign where a formula switches.
+    pub(super) switches: Vec<Expr>,
+}
+
+impl<'s> Way<'s> {
+    pub(super) fn new(check: &mut Check, settings: &'s Settings) -> Way<'s> {
+        let leaf = Leaf::new(check);
+        let equations = &mut check.equations;
+        let model = &mut equations.model;
+        let positions: Vec<Expr> = model.coordinates.iter().map(|c| c.q).collect();
+        let velocities: Vec<Expr> = model.coordinates.iter().map(|c| c.qdot).collect();
+        let mut gradient = |exprs: &[Expr], by: &[Expr]| -> Vec<Vec<Expr>> {
+            exprs.iter().map(|&e| by.iter().map(|&s| model.graph.derivative(e, s)).collect()).collect()
+        };
+        let rows = &equations.rows;
+        let mut stated: Vec<Expr> = rows.iter().filter(|r| r.level == Level::Position).map(|r| r.residual).collect();
+        stated.extend_from_slice(&leaf.functions);
+        let rates: Vec<Expr> = rows.iter().filter_map(|r| r.rate).collect();
+        let gradients = [gradient(&stated, &positions), gradient(&rates, &velocities), gradient(&rates, &positions)];
+        let formulas = equations.formulas();
+        let switches = switches(&mut equations.model.graph, &formulas);
+        check.system.set_source(&check.equations);
+        let jacobian = check.system.allocate_jacobian().unwrap_or_default();
+        let route = route(check.route, settings);
+        Way {
+            settings,
+            snapshot: Snapshot::new(&check.system),
+            jacobian,
+            is_smooth: true,
+            route,
+            gradients,
+            leaf,
+            switches,
+        }
+    }
+
+    /// The state put where the motion can be and brought to rest; none if the constraints forbid that.
+    pub(super) fn at_rest(&self, check: &Check, state: State) -> Option<State> {
+        self.leaf.at_rest(check, state, self.settings)
+    }
+
+    /// Fills everything at a state.
+    pub(super) fn look(&mut self, check: &mut Check, state: &State) -> Result<(), MotionError> {
+        self.snapshot.take(&mut check.system, state, &mut *self.route, self.settings)?;
+        let found = &self.snapshot.found;
+        let instant = Instant {
+            state: state.clone(),
+            qddot: found.qddot.clone(),
+            lambda_ideal: found.lambda.clone(),
+            lambda: found.lambda_acting.clone(),
+            nonideal_force: found.nonideal_force.clone(),
+            control_force: found.control_force.clone(),
+            control_powers: found.control_powers.clone(),
+            integrals: Vec::new(),
+        };
+        self.is_smooth = match check.system.fill_jacobian(&instant, &mut self.jacobian) {
+            Ok(()) => true,
+            // |v| v at rest: the derivative is there, though its formula divides zero by zero
+            Err(MotionError::NotFinite { .. }) => false,
+            Err(error) => return Err(error),
+        };
+        Ok(())
+    }
+
+    /// How hard the forces push the state away.
+    pub(super) fn push(&self) -> f64 {
+        self.snapshot.found.qddot.iter().fold(0.0, |top, x| top.max(x.abs()))
+    }
+
+    pub(super) fn place(&self, state: &State) -> Place {
+        /// Accelerations below this part of those that forces could make are rounding.
+        const NOTHING: f64 = 1e-10;
+        let free = self.snapshot.found.unconstrained_acceleration.iter().fold(0.0_f64, |top, a| top.max(a.abs()));
+        let speed = state.qdot.iter().fold(0.0_f64, |top, v| top.max(v.abs()));
+        match self.push() <= NOTHING * (free + speed).max(1.0) {
+            true if speed == 0.0 => Place::Equilibrium,
+            true => Place::Steady,
+            false => Place::Passing,
+        }
+    }
+
+    /// δq̈ by central differences, in which everything even cancels, the way off the constraints too; of two lengths, so that
+    /// |v| v cancels as well.
+    fn difference(&mut self, check: &mut Check, dq: &[f64], dv: &[f64]) -> Result<Vec<f64>, MotionError> {
+        /// The third root of ε: what rounding loses is then as much as what the bend does.
+        const APART: f64 = 2e-5;
+        let mut at = |part: f64| self.beside(check, dq, dv, part * APART);
+        let [far, near] = [(at(1.0)?, at(-1.0)?), (at(0.5)?, at(-0.5)?)];
+        let slope = |(after, before): &(Vec<f64>, Vec<f64>), i: usize| (after[i] - before[i]) / (2.0 * APART);
+        Ok((0..dq.len()).map(|i| 2.0 * (2.0 * slope(&near, i)) - slope(&far, i)).collect())
+    }
+
+    /// q̈ a little beside the state.
+    pub(super) fn beside(
+        &mut self,
+        check: &mut Check,
+        dq: &[f64],
+        dv: &[f64],
+        part: f64,
+    ) -> Result<Vec<f64>, MotionError> {
+        let here = &self.snapshot.state;
+        let moved = |x: &[f64], d: &[f64]| x.iter().zip(d).map(|(x, d)| x + part * d).collect();
+        let state = State { t: here.t, q: moved(&here.q, dq), qdot: moved(&here.qdot, dv) };
+        // a straight way leaves the constraints, and rows that say the same then differ a little
+        let loose = Settings { contradiction_tolerance: 1e-6, ..self.settings.clone() };
+        let mut snapshot = Snapshot::new(&check.system);
+        snapshot.take(&mut check.system, &state, &mut *self.route, &loose)?;
+        Ok(snapshot.found.qddot.clone())
+    }
+
+    /// δq̈ for a variation that keeps the constraints.
+    pub(super) fn derivative(&mut self, check: &mut Check, dq: &[f64], dv: &[f64]) -> Result<Vec<f64>, MotionError> {
+        if !self.is_smooth {
+            return self.difference(check, dq, dv);
+        }
+        let Jacobian { force_by_q, force_by_qdot, rows_by_q, rows_by_qdot } = &self.jacobian;
+        let given = &self.snapshot.given;
+        let (n, m) = (dq.len(), given.constraint_rhs.len());
+        let problem = Given {
+            mass_matrix: given.mass_matrix.clone(),
+            constraint_matrix: given.constraint_matrix.clone(),
+            given_force: (0..n).map(|i| force_by_q.row_times(i, dq) + force_by_qdot.row_times(i, dv)).collect(),
+            constraint_rhs: (0..m).map(|i| rows_by_q.row_times(i, dq) + rows_by_qdot.row_times(i, dv)).collect(),
+        };
+        let mut solution = Solution::default();
+        self.route.solve(&problem, None, &[], &mut solution)?;
+        Ok(solution.qddot)
+    }
+
+    /// The derivatives of the free accelerations by the free positions, row by row.
+    pub(super) fn slope(&mut self, check: &mut Check, space: &Space) -> Option<Vec<f64>> {
+        let (p, k) = (space.positions.len(), space.velocities.len());
+        let mut slope = vec![0.0; k * p];
+        for column in 0..p {
+            let (dq, dv) = &space.basis[column];
+            let change = self.derivative(check, dq, dv).ok()?;
+            (0..k).for_each(|row| slope[row * p + column] = change[space.velocities[row]]);
+        }
+        Some(slope)
+    }
+
+    /// The change of the positions after which nothing should push any more, as far as the free positions allow.
+    pub(super) fn newton_step(&mut self, check: &mut Check, state: &State) -> Option<Vec<f64>> {
+        let space = self.space(check, state);
+        let slope = self.slope(check, &space)?;
+        let push: Vec<f64> = space.velocities.iter().map(|&j| -self.snapshot.found.qddot[j]).collect();
+        let x = shortest(&slope, space.positions.len(), &push)?;
+        let step = space.moved(&x);
+        step.iter().all(|x| x.is_finite()).then_some(step)
+    }
+
+    /// Directions in which the positions can change and the push, to first order, does not; of length one and orthogonal.
+    pub(super) fn free_directions(&mut self, check: &mut Check, state: &State) -> Option<Vec<Vec<f64>>> {
+        let space = self.space(check, state);
+        let slope = self.slope(check, &space)?;
+        let p = space.positions.len();
+        let mut rows = Echelon::new(slope.chunks(p.max(1)).map(<[f64]>::to_vec).collect());
+        rows.reduce(p);
+        let mut found: Vec<Vec<f64>> = Vec::new();
+        for j in (0..p).filter(|j| !rows.pivots.contains(j)) {
+            let mut direction = space.moved(&rows.dependent(p, |row| -row[j], j));
+            for known in &found {
+                let part = dot(&direction, known);
+                direction.iter_mut().zip(known).for_each(|(x, y)| *x -= part * y);
+            }
+            let length = dot(&direction, &direction).sqrt();
+            if length > 0.0 {
+                found.push(direction.iter().map(|x| x / length).collect());
+            }
+        }
+        Some(found)
+    }
+
+    pub(super) fn space(&self, check: &Check, state: &State) -> Space {
+        let n = state.q.len();
+        let values = |rows: &[Vec<Expr>]| -> Vec<Vec<f64>> {
+            let value = |row: &Vec<Expr>| check.system.evaluate(&check.equations.model, state, row);
+            rows.iter().map(|row| value(row).unwrap_or_else(|| vec![0.0; n])).collect()
+        };
+        let [of_positions, by_velocities, by_positions] = [0, 1, 2].map(|k| values(&self.gradients[k]));
+        let mut positions = Echelon::new(of_positions);
+        positions.reduce(n);
+        let joined = by_velocities.into_iter().zip(by_positions).map(|(v, q)| [v, q].concat()).collect();
+        let mut rates = Echelon::new(joined);
+        rates.reduce(n);
+        let free = |echelon: &Echelon| (0..n).filter(|j| !echelon.pivots.contains(j)).collect::<Vec<_>>();
+        let (free_positions, free_velocities) = (free(&positions), free(&rates));
+        let mut basis = Vec::with_capacity(free_positions.len() + free_velocities.len());
+        for &j in &free_positions {
+            let dq = positions.dependent(n, |row| -row[j], j);
+            let dv = rates.dependent(n, |row| -dot(&row[n..], &dq), usize::MAX);
+            basis.push((dq, dv));
+        }
+        for &j in &free_velocities {
+            basis.push((vec![0.0; n], rates.dependent(n, |row| -row[j], j)));
+        }
+        Space { positions: free_positions, velocities: free_velocities, basis }
+    }
+}
