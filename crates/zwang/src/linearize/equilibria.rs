@@ -20,8 +20,8 @@ const FARTHEST: f64 = 1e4;
 /// Coordinates beyond which families are not followed.
 const MOST_FOLLOWED: usize = 12;
 
-/// The equilibria found from the start and from random positions around it: the start itself first if it is one, then the lowest
-/// first, and one of each family. Where the equations change with the time only those that rest at all times.
+/// The equilibria found from the start and from random positions around it: the positions of the start first if they are one, then the
+/// lowest first, and one of each family. Where the equations change with the time only those that rest at all times.
 pub fn equilibria(check: &mut Check, settings: &Settings) -> Vec<Linearized> {
     let is_timed = is_timed(check);
     let mut search = Search { found: Vec::new(), way: Way::new(check, settings) };
@@ -46,8 +46,8 @@ pub fn equilibria(check: &mut Check, settings: &Settings) -> Vec<Linearized> {
     }
     let mut found = search.found;
     found.sort_by(|x, y| x.potential.total_cmp(&y.potential));
-    let is_start = |x: &Linearized| start.qdot.iter().all(|v| *v == 0.0) && is_close(&x.state.q, &start.q, CLOSE);
-    if let Some(at) = found.iter().position(is_start) {
+    // moving or not, it is what the user looks at
+    if let Some(at) = found.iter().position(|x| is_close(&x.state.q, &start.q, CLOSE)) {
         found[..=at].rotate_right(1);
     }
     found
