@@ -106,8 +106,73 @@ fn depth(latex: &str) -> usize {
     most
 }
 
-/// A long sum broken before its terms, so that every row has about `widest` symbols.
+/// A long sum, or a fraction with one above, broken so that every row has about `widest` symbols.
 pub(crate) fn broken(latex: &str, widest: usize) -> Vec<String> {
+    let Some((before, above, below)) = lone_fraction(latex).filter(|(_, above, _)| width(above) > widest) else {
+        return broken_sum(latex, widest).into_iter().flat_map(|row| opened(row, widest)).collect();
+    };
+    in_parentheses(&format!("{before} \\frac{{1}}{{{below}}} "), above, widest)
+}
+
+/// Something before a sum in parentheses, which is broken.
+fn in_parentheses(before: &str, sum: &str, widest: usize) -> Vec<String> {
+    let mut rows = broken_sum(sum, widest);
+    rows[0] = format!("{before}\\Bigl({}", rows[0]);
+    rows.last_mut().expect("a sum has a row").push_str(" \\Bigr)");
+    rows
+}
+
+/// A row that is too long and ends with a sum in parentheses, with that broken.
+fn opened(row: String, widest: usize) -> Vec<String> {
+    const OPEN: &str = "\\left(";
+    const CLOSE: &str = "\\right)";
+    let Some(inner) = row.trim_end().strip_suffix(CLOSE).filter(|_| width(&row) > widest) else { return vec![row] };
+    let mut n_closed = 0;
+    let mut opens = inner.rmatch_indices('\\').filter(|(at, _)| {
+        let mark = &inner[*at..];
+        n_closed += usize::from(mark.starts_with("\\right"));
+        let is_open = mark.starts_with("\\left");
+        let is_match = is_open && n_closed == 0;
+        n_closed -= usize::from(is_open && n_closed > 0);
+        is_match
+    });
+    match opens.next().map(|(at, _)| inner.split_at(at)) {
+        Some((before, sum)) if sum.starts_with(OPEN) && before.matches('{').count() == before.matches('}').count() => {
+            in_parentheses(before, &sum[OPEN.len()..], widest)
+        }
+        _ => vec![row.clone()],
+    }
+}
+
+/// What stands before a fraction that is all the rest of a formula, above its bar and below.
+fn lone_fraction(latex: &str) -> Option<(&str, &str, &str)> {
+    let (before, rest) = latex.split_once("\\frac{")?;
+    if !matches!(before.trim(), "" | "=" | "-" | "= -") {
+        return None;
+    }
+    let (above, rest) = inside_braces(rest)?;
+    let (below, rest) = inside_braces(rest.strip_prefix('{')?)?;
+    rest.trim().is_empty().then_some((before, above, below))
+}
+
+/// What stands before the brace that closes, and the rest.
+fn inside_braces(latex: &str) -> Option<(&str, &str)> {
+    let mut open = 1;
+    for (at, c) in latex.char_indices() {
+        match c {
+            '{' => open += 1,
+            '}' => open -= 1,
+            _ => {}
+        }
+        if open == 0 {
+            return Some((&latex[..at], &latex[at + 1..]));
+        }
+    }
+    None
+}
+
+/// A long sum broken before its terms.
+fn broken_sum(latex: &str, widest: usize) -> Vec<String> {
     let (mut rows, mut row, mut term) = (Vec::new(), String::new(), String::new());
     let (mut inside, mut row_width, mut term_width) = (0_usize, 0, 0);
     for piece in pieces(latex) {
@@ -219,5 +284,15 @@ mod tests {
         assert!(rows.len() > 2 && rows[1..].iter().all(|r| r.starts_with("+ ")), "{rows:?}");
         assert_eq!(rows.concat(), long);
         assert_eq!(broken("= a + b", 84).len(), 1);
+        let product = format!("= a \\, \\left(\\left(b + c\\right) {}\\right)", " + b".repeat(9));
+        let rows = broken(&product, 8);
+        assert!(rows.len() > 2 && rows[0].starts_with("= a \\, \\Bigl(\\left(b + c\\right)"), "{rows:?}");
+        let fraction = format!("= -\\frac{{a{}}}{{c}}", " + b".repeat(9));
+        let rows = broken(&fraction, 8);
+        assert_eq!(rows[0], "= - \\frac{1}{c} \\Bigl(a + b + b + b ");
+        assert!(
+            rows.iter().all(|row| formula(row).starts_with("<math")) && rows.last().unwrap().ends_with("\\Bigr)"),
+            "{rows:?}"
+        );
     }
 }
