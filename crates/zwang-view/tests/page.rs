@@ -150,13 +150,14 @@ fn a_browser_shows_it_without_error() {
     ] {
         let path = folder.join(format!("{name}.html"));
         std::fs::write(&path, page).unwrap();
-        let out = Command::new(browser)
+        let mut shown = Command::new(browser);
+        shown
             .args(["--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=1500", "--dump-dom"])
             .arg(format!("--user-data-dir={}", folder.join("profile").display()))
-            .arg(format!("file://{}#t=0.5", path.display()))
-            .output()
-            .unwrap();
-        let dom = String::from_utf8_lossy(&out.stdout);
+            .arg(format!("file://{}#t=0.5", path.display()));
+        // a browser that does not start on a busy machine says nothing about the page
+        let dom = (0..3).map(|_| shown.output().unwrap().stdout).find(|dom| !dom.is_empty()).unwrap_or_default();
+        let dom = String::from_utf8_lossy(&dom);
         let root = dom.lines().find(|l| l.starts_with("<html")).unwrap_or_default();
         assert!(root.contains("data-ready=\"1\"") && !root.contains("data-error"), "{name}: {root}");
         if name == "plane" {
