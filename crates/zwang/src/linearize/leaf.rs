@@ -7,7 +7,7 @@ use zwang_motion::{Settings, State};
 use crate::check::Check;
 use crate::equations::{ConstraintRow, Equations};
 use crate::model::Level;
-use crate::start::moved_state;
+use crate::start::Mover;
 
 /// Where the motion can be: the equations with the integrals of velocity rows among their position rows.
 pub(super) struct Leaf {
@@ -15,26 +15,27 @@ pub(super) struct Leaf {
     pub(super) functions: Vec<Expr>,
     /// The equations with them; none where there are no integrals.
     equations: Option<Equations>,
+    mover: Mover,
 }
 
 impl Leaf {
     pub(super) fn new(check: &mut Check) -> Leaf {
         let functions = functions(check);
         if functions.is_empty() {
-            return Leaf { functions, equations: None };
+            return Leaf { functions, equations: None, mover: Mover::default() };
         }
         let mut equations = check.equations.clone();
         let rows: Vec<ConstraintRow> = functions.iter().filter_map(|&e| row(&mut equations, e)).collect();
         equations.rows.splice(0..0, rows);
-        Leaf { functions, equations: Some(equations) }
+        Leaf { functions, equations: Some(equations), mover: Mover::default() }
     }
 
     /// The state put onto the constraints and brought to rest; none if they forbid that.
-    pub(super) fn at_rest(&self, check: &Check, state: State, settings: &Settings) -> Option<State> {
+    pub(super) fn at_rest(&mut self, check: &Check, state: State, settings: &Settings) -> Option<State> {
         /// Slower than this is at rest.
         const NOTHING: f64 = 1e-12;
         let equations = self.equations.as_ref().unwrap_or(&check.equations);
-        let there = moved_state(equations, State { qdot: vec![0.0; state.q.len()], ..state }, settings, true)?;
+        let there = self.mover.moved(equations, State { qdot: vec![0.0; state.q.len()], ..state }, settings, true)?;
         let is_still = there.qdot.iter().all(|v| v.abs() <= NOTHING);
         is_still.then(|| State { qdot: vec![0.0; there.q.len()], ..there })
     }

@@ -9,6 +9,7 @@ use super::Place;
 use super::echelon::{Echelon, shortest};
 use super::leaf::Leaf;
 use crate::check::Check;
+use crate::compiled::Compiled;
 use crate::model::Level;
 use crate::switches::switches;
 use crate::verdict::dot;
@@ -39,8 +40,8 @@ pub(super) struct Way<'s> {
     /// Whether that has values here.
     is_smooth: bool,
     route: Box<dyn zwang_motion::Route>,
-    /// ∂φ/∂q; then ∂/∂q̇ and ∂/∂q of φ̇ and ψ, row by row.
-    gradients: [Vec<Vec<Expr>>; 3],
+    /// ∂φ/∂q; then ∂/∂q̇ and ∂/∂q of φ̇ and ψ, row by row; none where a symbol has no value.
+    gradients: [Option<Compiled>; 3],
     /// Where the motion can be.
     pub(super) leaf: Leaf,
     /// What changes its sign where a formula switches.
@@ -54,8 +55,11 @@ impl<'s> Way<'s> {
         let model = &mut equations.model;
         let positions: Vec<Expr> = model.coordinates.iter().map(|c| c.q).collect();
         let velocities: Vec<Expr> = model.coordinates.iter().map(|c| c.qdot).collect();
-        let mut gradient = |exprs: &[Expr], by: &[Expr]| -> Vec<Vec<Expr>> {
-            exprs.iter().map(|&e| by.iter().map(|&s| model.graph.derivative(e, s)).collect()).collect()
+        let symbols = model.state_symbols();
+        let mut gradient = |exprs: &[Expr], by: &[Expr]| -> Option<Compiled> {
+            let entry = |(&e, &s): (&Expr, &Expr)| model.graph.derivative(e, s);
+            let all: Vec<Expr> = exprs.iter().flat_map(|e| by.iter().map(move |s| (e, s))).map(entry).collect();
+            Compiled::new(&model.graph, &symbols, &all)
         };
         let rows = &equations.rows;
         let mut stated: Vec<Expr> = rows.iter().filter(|r| r.level == Level::Position).map(|r| r.residual).collect();
@@ -80,7 +84,7 @@ impl<'s> Way<'s> {
     }
 
     /// The state put where the motion can be and brought to rest; none if the constraints forbid that.
-    pub(super) fn at_rest(&self, check: &Check, state: State) -> Option<State> {
+    pub(super) fn at_rest(&mut self, check: &Check, state: State) -> Option<State> {
         self.leaf.at_rest(check, state, self.settings)
     }
 
@@ -216,13 +220,16 @@ impl<'s> Way<'s> {
         Some(found)
     }
 
-    pub(super) fn space(&self, check: &Check, state: &State) -> Space {
+    pub(super) fn space(&mut self, check: &Check, state: &State) -> Space {
         let n = state.q.len();
-        let values = |rows: &[Vec<Expr>]| -> Vec<Vec<f64>> {
-            let value = |row: &Vec<Expr>| check.system.evaluate(&check.equations.model, state, row);
-            rows.iter().map(|row| value(row).unwrap_or_else(|| vec![0.0; n])).collect()
+        let inputs = check.equations.model.state_values(state);
+        let mut values = |k: usize| -> Vec<Vec<f64>> {
+            let Some(program) = &mut self.gradients[k] else { return Vec::new() };
+            // a row without values says nothing
+            let row = |row: &[f64]| if row.iter().all(|x| x.is_finite()) { row.to_vec() } else { vec![0.0; n] };
+            program.run(&inputs).chunks(n).map(row).collect()
         };
-        let [of_positions, by_velocities, by_positions] = [0, 1, 2].map(|k| values(&self.gradients[k]));
+        let [of_positions, by_velocities, by_positions] = [0, 1, 2].map(&mut values);
         let mut positions = Echelon::new(of_positions);
         positions.reduce(n);
         let joined = by_velocities.into_iter().zip(by_positions).map(|(v, q)| [v, q].concat()).collect();

@@ -102,6 +102,22 @@ impl<'e> LevelEquations<'e> {
         self.origins.iter().any(|o| o.is_control)
     }
 
+    /// The constraints, by a program of theirs that was made before.
+    pub(super) fn again(
+        equations: &'e Equations,
+        state: &State,
+        is_velocity: bool,
+        program: Option<Compiled>,
+    ) -> LevelEquations<'e> {
+        let rows = constraint_equations(equations, is_velocity);
+        LevelEquations::by(equations, state, is_velocity, rows, program)
+    }
+
+    /// Its program, to be used again.
+    pub(super) fn into_program(self) -> Compiled {
+        self.program
+    }
+
     /// The given equations alone.
     pub(super) fn compile(
         equations: &'e Equations,
@@ -109,11 +125,21 @@ impl<'e> LevelEquations<'e> {
         is_velocity: bool,
         rows: Vec<Equation>,
     ) -> LevelEquations<'e> {
+        LevelEquations::by(equations, state, is_velocity, rows, None)
+    }
+
+    fn by(
+        equations: &'e Equations,
+        state: &State,
+        is_velocity: bool,
+        rows: Vec<Equation>,
+        program: Option<Compiled>,
+    ) -> LevelEquations<'e> {
         let model = &equations.model;
         let n = model.coordinates.len();
         let (symbols, inputs) = (model.state_symbols(), model.state_values(state));
         let (origins, rows): (Vec<_>, Vec<_>) = rows.into_iter().map(|(o, g, j)| (o, (g, j))).unzip();
-        let program = compiled(&model.graph, &symbols, &rows);
+        let program = program.unwrap_or_else(|| compiled(&model.graph, &symbols, &rows));
         let sizes = usual_sizes(model, state, is_velocity);
         LevelEquations { is_velocity, origins, n, rows, sizes, program, inputs, symbols, graph: &model.graph }
     }

@@ -12,6 +12,7 @@ mod walk;
 
 use zwang_motion::{Dynamics, Matrix, MotionError, Projection, Settings, State, project, project_only};
 
+use crate::compiled::Compiled;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::equations::Equations;
 use crate::model::Model;
@@ -394,20 +395,34 @@ fn guesses<'a>(guess: &'a [f64], given: &'a [Given], sizes: &[f64]) -> impl Iter
     })
 }
 
-/// The positions moved onto the constraints, and the velocities too if they matter; none if that leads nowhere.
-pub(crate) fn moved_state(
-    equations: &Equations,
-    mut state: State,
-    settings: &Settings,
-    with_velocities: bool,
-) -> Option<State> {
-    let (weight, movable) = (Matrix::identity(state.q.len()), vec![true; state.q.len()]);
-    let mut positions = LevelEquations::new(equations, &[], &state, false);
-    let found = project_only(&mut positions, &weight, &movable, &mut state.q, settings).ok()?;
-    if !found.converged || !with_velocities {
-        return found.converged.then_some(state);
+/// Moves one state after another onto the constraints, by programs that are made once.
+#[derive(Default)]
+pub(crate) struct Mover {
+    positions: Option<Compiled>,
+    velocities: Option<Compiled>,
+}
+
+impl Mover {
+    /// The positions on the constraints, which must be the same at every call, and the velocities too if they matter; none if
+    /// that leads nowhere.
+    pub(crate) fn moved(
+        &mut self,
+        equations: &Equations,
+        mut state: State,
+        settings: &Settings,
+        with_velocities: bool,
+    ) -> Option<State> {
+        let (weight, movable) = (Matrix::identity(state.q.len()), vec![true; state.q.len()]);
+        let mut positions = LevelEquations::again(equations, &state, false, self.positions.take());
+        let found = project_only(&mut positions, &weight, &movable, &mut state.q, settings);
+        self.positions = Some(positions.into_program());
+        found.ok().filter(|found| found.converged)?;
+        if !with_velocities {
+            return Some(state);
+        }
+        let mut velocities = LevelEquations::again(equations, &state, true, self.velocities.take());
+        let found = project_only(&mut velocities, &weight, &movable, &mut state.qdot, settings);
+        self.velocities = Some(velocities.into_program());
+        found.ok().filter(|found| found.converged).map(|_| state)
     }
-    let mut velocities = LevelEquations::new(equations, &[], &state, true);
-    let found = project_only(&mut velocities, &weight, &movable, &mut state.qdot, settings).ok()?;
-    found.converged.then_some(state)
 }

@@ -10,7 +10,7 @@ use super::noisy::{self, Noisy};
 use crate::equations::{Equations, SparseRow};
 use crate::model::{Level, Model};
 use crate::random::Random;
-use crate::start::moved_state;
+use crate::start::Mover;
 use crate::switches::switches_by;
 use crate::units::Dimension;
 use crate::verdict::classification::{Classification, Velocity, depends_on, vanishes};
@@ -165,7 +165,7 @@ impl Neighbourhood<'_> {
         let entries: Vec<Expr> = pfaffian.forms.iter().flat_map(|f| f.entries.iter().map(|(_, e)| *e)).collect();
         let Ok(program) = Program::new(graph, &symbols, &entries) else { return Vec::new() };
         let mut random = Random::new(self.settings.seed);
-        let mut states = Vec::new();
+        let (mut states, mut mover) = (Vec::new(), Mover::default());
         for attempt in 0..DISTANCES.len() * 2 * n {
             let distance = DISTANCES[attempt / (2 * n)];
             let mut shift = |x: &[f64], sizes: &[f64]| -> Vec<f64> {
@@ -175,7 +175,7 @@ impl Neighbourhood<'_> {
             let t = self.start.t + if pfaffian.has_time { distance * (1.0 + random.next()) } else { 0.0 };
             let mut state = State { t, q, qdot };
             if moved {
-                match moved_state(self.equations, state, self.settings, pfaffian.is_extended) {
+                match mover.moved(self.equations, state, self.settings, pfaffian.is_extended) {
                     Some(moved) => state = moved,
                     None => continue,
                 }
