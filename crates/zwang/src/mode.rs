@@ -7,6 +7,7 @@ use zwang_motion::{Motion, MotionError, Plan, RouteName, Settings, Snapshot, Sta
 
 use crate::check::Check;
 use crate::equations::{Equations, Symbols, constraint_rows};
+use crate::model::{Derived, Model};
 use crate::simulate::engage;
 use crate::system::System;
 use crate::verdict::{self, Determinacy, dependence, determinacy};
@@ -106,6 +107,7 @@ impl Equations {
         }
         let model = &mut self.model;
         model.constraints.iter_mut().for_each(|c| c.rows.retain(|row| !known.contains_key(&row.lambda)));
+        self.outputs = without_open(model, &self.outputs);
         model.constraints.retain(|c| !c.rows.is_empty());
         model.contacts.clear();
         model.restitutions.clear();
@@ -115,4 +117,21 @@ impl Equations {
         self.rows = constraint_rows(model, &symbols);
         Some(())
     }
+}
+
+/// Renumbers the constraints whose work or power is asked for as those without rows go. What is open has no power; its work since the
+/// start is not known here. Returns the outputs.
+fn without_open(model: &mut Model, outputs: &[Expr]) -> Vec<Expr> {
+    let Model { graph, constraints, derived, .. } = model;
+    let stays: Vec<bool> = constraints.iter().map(|c| !c.rows.is_empty()).collect();
+    let place = |k: usize| stays[..k].iter().filter(|stays| **stays).count();
+    let powers = derived.iter().filter(|(_, d)| matches!(d, Derived::Power(k) if !stays[*k]));
+    let none: HashMap<Expr, Expr> = powers.map(|(symbol, _)| (*symbol, Expr::ZERO)).collect();
+    derived.retain(|_, d| !matches!(d, Derived::Work(k) | Derived::Power(k) if !stays[*k]));
+    for d in derived.values_mut() {
+        if let Derived::Work(k) | Derived::Power(k) = d {
+            *k = place(*k);
+        }
+    }
+    graph.substitute(outputs, &none)
 }

@@ -10,12 +10,16 @@ use zwang::simulate::Ended;
 use zwang::{Overrides, Run, RunWishes, Wishes, check, read, simulate};
 
 fn run(text: &str) -> (Run, Diagnostics) {
+    run_at(text, 1e-9)
+}
+
+fn run_at(text: &str, tolerance: f64) -> (Run, Diagnostics) {
     let reading = read(text, &Overrides::default());
     let mut diagnostics = reading.diagnostics;
     let model = reading.model.unwrap_or_else(|| panic!("{text}\n{diagnostics:#?}"));
     let checked = check(model, &Wishes::default(), &mut diagnostics);
     let checked = checked.unwrap_or_else(|| panic!("{text}\n{diagnostics:#?}"));
-    let wishes = RunWishes { tolerance: Some(1e-9), ..RunWishes::default() };
+    let wishes = RunWishes { tolerance: Some(tolerance), ..RunWishes::default() };
     let run = simulate(checked, &wishes, &mut diagnostics, &mut |_| true);
     (run.unwrap_or_else(|| panic!("{text}\n{diagnostics:#?}")), diagnostics)
 }
@@ -254,4 +258,73 @@ fn a_box_on_four_legs_tips_and_lands() {
     close(run2.state.q[2], 0.4, 1e-10);
     close(run2.state.q[4], 0.0, 1e-10);
     close(last(&run2, 0), 2.0 * 9.81, 1e-8);
+}
+
+/// Two balls under 10 m/s², one above the other, dropped from `start`; restitutions of the floor and of the touch, and how heavy the
+/// upper is beside the lower. Between impacts all is known, and bounces that have died out are over once the upper ball rises. The
+/// height and speed of the upper ball at the end.
+fn struck_exactly(ratio: f64, restitutions: [f64; 2], start: [f64; 2], end: f64) -> [f64; 2] {
+    let ([mut a, mut b], mut u, mut v, mut t) = (start, 0.0, 0.0, 0.0);
+    loop {
+        let floor = (u + f64::sqrt(f64::max(u * u + 20.0 * a, 0.0))) / 10.0;
+        let touch = if u > v { (b - a) / (u - v) } else { f64::INFINITY };
+        let is_over = f64::abs(u) < 1e-9 && a < 1e-12 && v > 0.0;
+        let step = if is_over { end - t } else { floor.min(touch).min(end - t) };
+        (a, b) = (a + (u - 5.0 * step) * step, b + (v - 5.0 * step) * step);
+        (u, v, t) = (u - 10.0 * step, v - 10.0 * step, t + step);
+        if t >= end {
+            return [b, v];
+        }
+        if floor <= touch {
+            (a, u) = (0.0, -restitutions[0] * u);
+        } else {
+            let impulse = (1.0 + restitutions[1]) * (u - v) * ratio / (1.0 + ratio);
+            (u, v) = (u - impulse, v + impulse / ratio);
+        }
+    }
+}
+
+/// A ball near the end of its bounces is struck from above: its impacts follow each other ever faster, and are not over.
+#[test]
+fn a_blow_near_the_end_of_bounces_is_not_their_end() {
+    let cases = [(0.9, 1.0, 3.0, 2e-3), (0.9, 0.9, 3.0, 3e-3), (0.8, 1.0, 1.0, 1e-3), (0.8, 1.0, 3.0, 1e-3)];
+    for (e, touch, ratio, early) in cases {
+        // 0.2 m fall takes 0.2 s, and the bounces end after 0.2 (1 + e)/(1 − e)
+        let over: f64 = 0.2 * (1.0 + e) / (1.0 - e);
+        let (high, end) = (5.0 * (over - early).powi(2), over + 0.3);
+        let text = format!(
+            "model \"struck\"\ncoordinates a, b\nmass a: 1\nmass b: {ratio}\nforce a: -10\nforce b: -10*{ratio}\n\
+             contact floor: a >= 0 with restitution {e}\ncontact touch: b - a >= 0 with restitution {touch}\n\
+             start a = 0.2, b = {high}\nrun {end}\n"
+        );
+        let (run, _) = run_at(&text, 1e-11);
+        let [b, v] = struck_exactly(ratio, [e, touch], [0.2, high], end);
+        let (found, speed) = (run.state.q[1], run.state.qdot[1]);
+        let case = format!("{e} {touch} {ratio} {early}");
+        assert!(
+            (found - b).abs() < 1e-6 * high && (speed - v).abs() < 1e-6 * (20.0 * high).sqrt(),
+            "{case}: {found} {b} {speed} {v}"
+        );
+        let energy = run.audit.energy;
+        assert!(energy.drift.abs() < 1e-8 * high * 10.0 * ratio, "{case}: {energy:?}");
+    }
+}
+
+/// A smooth body that falls down a slope into a corner and comes to rest there on one corner after the other: what the ends of its
+/// bounces cut off is in the account too, to the tolerance of the run.
+#[test]
+fn what_the_end_of_bounces_takes_is_counted() {
+    let mut text = String::from(
+        "model \"quad\"\ncoordinates x, y, a\nparameter e = 0.2, slope = 25 deg\n\
+         body B at (x, y) turned by a with mass 0.892 and inertia 0.0373\n\
+         gravity (9.81*sin(slope), -9.81*cos(slope))\n",
+    );
+    let corners = [(0.28825, 0.08313), (-0.24204, 0.17724), (-0.29903, -0.02408), (0.08192, -0.28860)];
+    for (k, (u, v)) in corners.into_iter().enumerate() {
+        let _ = writeln!(text, "point P{k} = B.point({u}, {v})\ncontact c{k}: P{k}.y >= 0 with restitution e");
+        let _ = writeln!(text, "contact w{k}: 1.5 >= P{k}.x with restitution e");
+    }
+    text += "start x = 0, y = 0.7947, a = 5.0182, x' = -0.3475, y' = 0.1256, a' = 5.1885\nrun 4\n";
+    let account = run(&text).0.audit.energy;
+    assert!(account.impacts < -1.0 && account.drift.abs() < 1e-9 * account.impacts.abs(), "{account:?}");
 }

@@ -188,3 +188,82 @@ fn a_gap_without_a_value_ends_the_run_where_it_begins() {
     let (found, _) = run(text);
     close(found.state.t, 0.5, 1e-9);
 }
+
+const THROWN: &str = "model \"thrown\"\ncoordinates x, y\nparticle P at (x, y) with mass 1\ngravity (0, -10)\n";
+
+/// A floor lifts 1 kg at 1 m/s, against 10 N; two contacts before it are open and have no power.
+#[test]
+fn an_open_contact_has_no_power() {
+    for friction in ["", " with friction 0.2"] {
+        let text = format!(
+            "{THROWN}contact a: y >= 0{friction}\ncontact b: 5 >= x\ncontact floor: y >= 1 + t\n\
+             output p = power(a)\noutput w = work(a)\noutput lift = power(floor)\n\
+             start x = 0, y = 1, x' = 3, y' = 1\nrun 1\n"
+        );
+        let found = inspected(&text, &Overrides::default());
+        let value = |name: &str| found.outputs.iter().find(|(n, _)| n == name).and_then(|(_, v)| *v);
+        assert_eq!(value("p"), Some(0.0), "{friction}: {:?}", found.outputs);
+        close(value("lift").unwrap(), 10.0, 1e-12);
+        // work since the start needs the motion
+        assert_eq!(value("w"), None);
+        let (run, _) = run(&text);
+        let last = |name: &str| run.outputs.iter().find(|o| o.name == name).and_then(|o| o.values).map(|v| v.last);
+        assert_eq!((last("p"), last("w")), (Some(0.0), Some(0.0)));
+        close(last("lift").unwrap(), 10.0, 1e-8);
+    }
+}
+
+/// Four smooth legs share a force, and nothing depends on the shares: no warning, only the note on the forces.
+#[test]
+fn without_friction_nothing_is_driven_by_a_shared_force() {
+    let legs = |mu: f64| {
+        let leg = |k: i32, u: f64, w: f64| {
+            format!(
+                "point C{k} = (x, y, z + ({u})*a + ({w})*b)\n\
+                 contact l{k}: C{k}.z >= 0 with friction {mu} and slip (x', y', 0) and at C{k}\n"
+            )
+        };
+        let legs: String =
+            [(1, 0.3, 0.2), (2, -0.3, 0.2), (3, 0.3, -0.2), (4, -0.3, -0.2)].map(|(k, u, w)| leg(k, u, w)).concat();
+        format!(
+            "model \"legs\"\ncoordinates x, y, z, a, b\nmass x, y, z: 1\nmass a, b: 0.1\nforce z: -10\n{legs}\
+             start x = 0, y = 0, z = 0, a = 0, b = 0, x' = 1, y' = 0, z' = 0, a' = 0, b' = 0\nrun 0.1\n"
+        )
+    };
+    assert!(!codes(&run(&legs(0.0)).1).contains(&"Z611"));
+    assert!(codes(&run(&legs(0.3)).1).contains(&"Z611"));
+}
+
+/// A slip that is no velocity is refused, and two bodies that move are told of the slip between them.
+#[test]
+fn a_slip_is_a_velocity() {
+    let refused = |text: &str| {
+        let reading = zwang::read(text, &Overrides::default());
+        let found = reading.diagnostics.iter().find(|d| d.code == "Z319").cloned();
+        found.unwrap_or_else(|| panic!("{text}\n{:#?}", reading.diagnostics))
+    };
+    let with = |slip: &str| {
+        format!("{THROWN}contact a: y >= 0 with friction 0.3 and slip {slip}\nstart x = 0, y = 0\nrun 1\n")
+    };
+    assert!(refused(&with("x'^2")).message.contains("not linear"));
+    assert!(refused(&with("0*x' + 1")).message.contains("no velocity"));
+    assert!(zwang::read(&with("x' - 1"), &Overrides::default()).model.is_some());
+    assert!(zwang::read(&with("cos(x)*x' + t*y'"), &Overrides::default()).model.is_some());
+    let plank = "model \"plank\"\ncoordinates x[1..2], y[1..2]\nparticle P[i in 1..2] at (x[i], y[i]) with mass 1\n\
+                 gravity (0, -10)\ncontact deck: y[2] - y[1] >= 0.1 with friction 0.4\nrun 1\n";
+    assert!(refused(plank).help.iter().any(|help| help.contains("slip")));
+}
+
+/// A foot that sticks on the floor beside a hinge on a wall and on the floor: one force along the floor is not determined, and the
+/// sentence is about one.
+#[test]
+fn a_single_force_that_is_shared_is_told_as_one() {
+    let text = "model \"half a step ladder\"\ncoordinates x, y, a\n\
+                body L at (x, y) + 0.25*(cos(a), sin(a)) turned by a with mass 1 and inertia 1/48\ngravity (0, -9.81)\n\
+                point A = (x, y)\npoint H = A + 0.5*(cos(a), sin(a))\nconstraint mirror: H.x = 0\n\
+                contact left: A.y >= 0 with friction 0.2 and at A\ncontact hinge: H.y >= 0\n\
+                start x ~ -0.3, y = 0, a = 0.8, x' = 0, y' = 0, a' = 0\nrun 2\n";
+    let (_, diagnostics) = run(text);
+    let note = diagnostics.iter().find(|d| d.code == "Z614").unwrap_or_else(|| panic!("{diagnostics:#?}"));
+    assert_eq!(note.message, "the force of `left` is not determined");
+}

@@ -141,7 +141,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
             // bounces that die out before anything else can happen are over
             let dying = self.dying(bounces, &stopped, &closed).map_err(Outcome::Failed)?;
             if dying.is_empty() {
-                let ended = self.end_rocking(before, &y).map_err(Outcome::Failed)?;
+                let ended = self.end_rocking(before, &blow.struck(), &y).map_err(Outcome::Failed)?;
                 let closed = ended.map_or(closed, |ended| {
                     (touching, left) = (ended.touching, Some(ended.left));
                     ended.closed
@@ -165,11 +165,15 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         if !fired.iter().all(|&k| lets_go(k)) {
             let_go.clear();
         }
-        self.count_energy(&y).map_err(Outcome::Failed)?;
+        let is_struck = self.y != y;
         self.choose_mode(&touching, closed, &let_go, before)?;
         let struck = self.note_impacts(&blow, before);
         self.note_turns(before, &struck, is_start, left.unwrap_or(0.0));
         self.begin().map_err(|error| self.failed(error))?;
+        // only now do contacts that close have no gap left, and what bounces cut short have lost is counted too
+        if is_struck {
+            self.count_energy(&y).map_err(Outcome::Failed)?;
+        }
         self.mind_pushes().map_err(Outcome::Failed)?;
         if is_start { self.note_leaving(&touching, &struck).map_err(Outcome::Failed) } else { Ok(()) }
     }
@@ -231,9 +235,6 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
 
     /// Lets the system count the energy that a blow takes.
     fn count_energy(&mut self, y: &[f64]) -> Result<(), MotionError> {
-        if self.y == y {
-            return Ok(());
-        }
         let flow = &mut self.flow;
         flow.place(self.t, y);
         let state = flow.instant.state.clone();
@@ -245,10 +246,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
 
     /// Notes what was struck: contacts that took an impulse, unless they were closed and still are. Returns all that did.
     fn note_impacts(&mut self, blow: &Blow, before: &Before) -> Vec<usize> {
-        /// Beside the largest impulse, one below this is rounding.
-        const NOTHING: f64 = 1e-12;
-        let top = blow.impulses.iter().fold(0.0, |top: f64, (_, p)| top.max(*p));
-        let struck: Vec<usize> = blow.impulses.iter().filter(|(_, p)| *p > NOTHING * top).map(|(c, _)| *c).collect();
+        let struck = blow.struck();
         let modes = &self.flow.modes;
         for &c in struck.iter().filter(|&&c| !(before.closed[c] && modes.closed[c])) {
             self.mode_changes.push(ModeChange { t: self.t, turn: Turn::Impact, row: modes.contacts[c].row });

@@ -283,9 +283,13 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         if rank + flow.n_repeated_slips() == flow.modes.off.iter().filter(|off| !**off).count() {
             return Ok(());
         }
-        for k in 0..flow.modes.frictions.len() {
+        let mut roughness = flow.modes.roughness.clone();
+        flow.dynamics.fill_roughness(&flow.instant.state, &mut roughness)?;
+        for (k, rough) in roughness.iter().enumerate() {
             let normals = flow.modes.frictions[k].normals.clone();
-            if !matches!(flow.modes.grips[k], Grip::Slides(_)) || self.shared.contains(&normals[0]) {
+            // where there is no friction nothing depends on the force
+            let is_rubbed = matches!(flow.modes.grips[k], Grip::Slides(_)) && rough.sliding != 0.0;
+            if !is_rubbed || self.shared.contains(&normals[0]) {
                 continue;
             }
             normals.iter().for_each(|&row| flow.modes.off[row] = true);

@@ -20,6 +20,16 @@ pub(super) struct Blow {
     pub(super) impulses: Vec<(usize, f64)>,
 }
 
+impl Blow {
+    /// The contacts that took an impulse.
+    pub(super) fn struck(&self) -> Vec<usize> {
+        /// Beside the largest impulse, one below this is rounding.
+        const NOTHING: f64 = 1e-12;
+        let top = self.impulses.iter().fold(0.0, |top: f64, (_, p)| top.max(*p));
+        self.impulses.iter().filter(|(_, p)| *p > NOTHING * top).map(|(c, _)| *c).collect()
+    }
+}
+
 impl<D: Dynamics + ?Sized> Motion<'_, D> {
     /// Impact, all contacts at once: of the velocities the contacts allow the one nearest to that before, Moreau's law.
     ///

@@ -118,9 +118,15 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
     }
 
     /// Impacts that follow each other ever faster, on one contact or on several in turn, as those of a box that rocks: all of
-    /// them close once the rest would last less than the tolerance of the run, if they then stay closed.
-    pub(super) fn end_rocking(&mut self, before: &Before, y: &[f64]) -> Result<Option<Rocked>, MotionError> {
-        let Some((contacts, left)) = self.rocking(y)? else { return Ok(None) };
+    /// them close once the rest would last less than the tolerance of the run, if they then stay closed. `struck` are the contacts
+    /// of this impact, and y is where it began.
+    pub(super) fn end_rocking(
+        &mut self,
+        before: &Before,
+        struck: &[usize],
+        y: &[f64],
+    ) -> Result<Option<Rocked>, MotionError> {
+        let Some((contacts, left)) = self.rocking(struck, y)? else { return Ok(None) };
         let moved = self.y.clone();
         let touching = self.touching(before, &contacts)?;
         let normals: Vec<usize> =
@@ -133,12 +139,20 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
                 self.y = pressed;
             }
             let closed = self.rest(&touching)?;
-            if contacts.iter().all(|&c| closed[c]) {
+            if contacts.iter().all(|&c| closed[c]) && !self.closes(&touching)? {
                 return Ok(Some(Rocked { touching, closed, left }));
             }
         }
         self.y = moved;
         Ok(None)
+    }
+
+    /// Whether something that touches is about to be struck.
+    fn closes(&mut self, touching: &Touching) -> Result<bool, MotionError> {
+        let flow = &mut self.flow;
+        flow.place(self.t, &self.y);
+        let rates = flow.rates()?;
+        Ok(touching.normals().iter().any(|&row| rates[row] < -flow.rate_noise(&[row])))
     }
 
     /// Gives these places among the rows that touch the impulses that end their rates, of whichever sign; none if they exclude each
@@ -172,7 +186,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
     }
 
     /// The contacts that have been struck of late, and the time their impacts would still take by the geometric series.
-    fn rocking(&mut self, y: &[f64]) -> Result<Option<(Vec<usize>, f64)>, MotionError> {
+    fn rocking(&mut self, struck: &[usize], y: &[f64]) -> Result<Option<(Vec<usize>, f64)>, MotionError> {
         /// Impacts of which the intervals are added up and compared: two where feet are struck in turn, more where the order
         /// is not so regular, as in a groove.
         const IMPACTS: [usize; 4] = [2, 4, 8, 16];
@@ -180,15 +194,19 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
             return Ok(None);
         }
         self.flow.place(self.t, &self.y);
+        self.flow.evaluate()?;
         let rates = self.flow.rates()?;
         let mut gaps = vec![0.0; self.flow.h];
         self.flow.dynamics.fill_positions(&self.flow.instant.state, &mut gaps)?;
         for n_impacts in IMPACTS {
-            let Some(Series { rows, last, ratio }) = self.series(n_impacts) else { return Ok(None) };
+            let Some(Series { rows, last, ratio }) = self.series(n_impacts, struck) else { return Ok(None) };
+            if !self.is_slow(&rows, &rates, last) {
+                continue;
+            }
             let flow = &self.flow;
             let touches = |&row: &usize| gaps[row] <= TOUCHING * flow.row_size(row, &flow.q_size);
             // a flight of duration τ that sets out with v rises by v τ/4
-            let height = |row: usize| 0.25 * rates[row] * ratio * last;
+            let height = |row: usize| 0.25 * rates[row].abs() * ratio * last;
             let is_low = |&row: &usize| height(row) <= LOWEST * flow.row_size(row, &flow.q_size);
             let left = last * ratio / (1.0 - ratio);
             let is_over = rows.iter().all(is_low) || left <= self.plan.tolerance * (self.plan.end - self.t0);
@@ -201,10 +219,26 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         Ok(None)
     }
 
+    /// Whether rows move no faster than forces make them in the time of the last impacts, or than the tolerance lets pass. Where
+    /// something is struck fast in a narrow gap impacts also follow each other ever faster, but their speeds do not die out.
+    fn is_slow(&self, rows: &[usize], rates: &[f64], last: f64) -> bool {
+        /// Contacts that hold meanwhile make accelerations larger than in free flight, hardly more than so many times.
+        const AMPLE: f64 = 10.0;
+        let flow = &self.flow;
+        let whole = &flow.modes.whole;
+        let size = |row: usize| flow.row_size(row, &flow.v_size);
+        let falls = |&row: &usize| {
+            let a = whole.constraint_matrix.row_times(row, &flow.instant.qddot) - whole.constraint_rhs[row];
+            a.abs() / size(row)
+        };
+        let fastest = AMPLE * last * rows.iter().map(falls).fold(0.0, f64::max) + self.plan.tolerance;
+        rows.iter().all(|&row| rates[row].abs() <= fastest * size(row))
+    }
+
     /// The last impacts, this one included, taken together `n_impacts` by `n_impacts`; none if there were not so many.
-    fn series(&self, n_impacts: usize) -> Option<Series> {
+    fn series(&self, n_impacts: usize, struck: &[usize]) -> Option<Series> {
         let mut times = vec![self.t];
-        let mut rows = Vec::new();
+        let mut rows: Vec<usize> = struck.iter().map(|&c| self.flow.modes.contacts[c].row).collect();
         for change in self.mode_changes.iter().rev().filter(|change| change.turn == Turn::Impact) {
             if change.t < times[times.len() - 1] {
                 times.push(change.t);

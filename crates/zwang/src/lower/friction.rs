@@ -21,6 +21,7 @@ pub(super) struct Draft {
     at: Option<Vec<Expr>>,
     slip: Option<Vec<Expr>>,
     span: Span,
+    slip_span: Span,
 }
 
 impl Lower<'_> {
@@ -50,7 +51,9 @@ impl Lower<'_> {
             None => None,
             Some(p) => Some(self.formula(&p.value)?.components().into_iter().map(|q| q.expr).collect()),
         };
-        self.frictions.push(Draft { of, holding, sliding, at, slip, span: friction.name.span });
+        let span = friction.name.span;
+        let slip_span = find("slip").map_or(span, |p| p.value.span);
+        self.frictions.push(Draft { of, holding, sliding, at, slip, span, slip_span });
         Ok(())
     }
 
@@ -97,6 +100,7 @@ impl Lower<'_> {
                     .help("state one contact for each gap, with its friction"),
             );
         }
+        self.mind_slip(draft, &name)?;
         let symbols = Symbols::new(self.model.time, &self.model.coordinates);
         let reaction = self.reaction_parts(&rows, &symbols);
         let place = match &draft.at {
@@ -111,7 +115,10 @@ impl Lower<'_> {
                     };
                     let help = match names.is_empty() {
                         true => "name the sliding point, as `point C = (x, y - r)`:   with friction 0.3 and at C",
-                        false => "name the sliding point:   with friction 0.3 and at P",
+                        false => {
+                            "name the sliding point, and, if what it slides on moves as well, how fast it slides there:   \
+                             with friction 0.3 and at P and slip x2' - x1'"
+                        }
                     };
                     let d = Diagnostic::error("Z319", format!("it is not clear where `{name}` slides"));
                     return self.give_up(d.at(draft.span, label).help(help));
@@ -158,6 +165,35 @@ impl Lower<'_> {
             slip,
             span: draft.span,
         }))
+    }
+
+    /// A stated slip is a velocity: it follows the velocities, in proportion to their changes.
+    fn mind_slip(&mut self, draft: &Draft, name: &str) -> Lowered<()> {
+        let velocities: Vec<Expr> = self.model.coordinates.iter().map(|c| c.qdot).collect();
+        let g = &mut self.graph;
+        let mut moving = draft.slip.is_none();
+        let mut is_linear = true;
+        for &slip in draft.slip.iter().flatten() {
+            for &v in &velocities {
+                let by = g.derivative(slip, v);
+                if by == Expr::ZERO || vanishes(g, by) {
+                    continue;
+                }
+                moving = true;
+                let curved = |w: &Expr, g: &mut Graph| {
+                    let second = g.derivative(by, *w);
+                    !vanishes(g, second)
+                };
+                is_linear &= !velocities.iter().any(|w| curved(w, g));
+            }
+        }
+        let (message, label) = match (moving, is_linear) {
+            (true, true) => return Ok(()),
+            (false, _) => (format!("no velocity changes the slip of `{name}`"), "friction could not act on anything"),
+            (true, false) => (format!("the slip of `{name}` is not linear in the velocities"), "not a velocity"),
+        };
+        let d = Diagnostic::error("Z319", message).at(draft.slip_span, label);
+        self.give_up(d.help("state the velocity at which the point slides on the other:   and slip x2' - x1'"))
     }
 
     /// The force at a place that the coordinates cannot move in every direction: the one along those in which they do, if it does the

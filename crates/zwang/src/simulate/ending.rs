@@ -219,11 +219,15 @@ fn too_many(equations: &Equations, t: f64, rows: &[usize]) -> Diagnostic {
 /// Z614: contacts that share a force.
 pub(super) fn undetermined_contacts(equations: &Equations, rows: &[usize]) -> Option<Diagnostic> {
     let &first = rows.first()?;
-    let message = format!("the forces of {} are not determined one by one", joined(&names_of(equations, rows)));
+    let names = joined(&names_of(equations, rows));
+    let (message, label) = match rows.len() {
+        1 => (format!("the force of {names} is not determined"), "other constraints share it"),
+        _ => (format!("the forces of {names} are not determined one by one"), "shares a force with others"),
+    };
     let span = equations.model.constraints[equations.rows[first].constraint].span;
     Some(
         Diagnostic::note("Z614", message)
-            .at(span, "shares a force with others")
+            .at(span, label)
             .with_note("the motion and the total force are; shown are the smallest single forces, or the next that push and stay in their cones")
             .help("`zwang inspect --at T` says which sums of them are determined at the time T"),
     )
