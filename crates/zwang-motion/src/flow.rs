@@ -748,14 +748,19 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
 
     /// What contradicts what here, if A q̈ = b cannot be met; q̈ has been found.
     pub(crate) fn contradiction(&mut self) -> Option<MotionError> {
+        match self.meets_all_rows() {
+            Ok(true) => None,
+            Ok(false) => Some(contradiction(&self.given, &self.instant.qddot, &self.settings)),
+            Err(error) => Some(error),
+        }
+    }
+
+    /// Whether A q̈ = b can be met here; q̈ has been found.
+    pub(crate) fn meets_all_rows(&mut self) -> Result<bool, MotionError> {
         if self.way.is_some() {
             let Given { mass_matrix: M, given_force: Q, constraint_matrix: A, constraint_rhs: b } = &self.given;
-            let solved = self.all.factor(M, A).and_then(|()| self.all.solve(A, Q, &[], b, &mut self.delta));
-            if let Err(error) = solved {
-                return Some(error);
-            }
+            self.all.factor(M, A).and_then(|()| self.all.solve(A, Q, &[], b, &mut self.delta))?;
         }
-        let met = self.all.meets_rows(&self.given, &self.instant.qddot);
-        if met { None } else { Some(contradiction(&self.given, &self.instant.qddot, &self.settings)) }
+        Ok(self.all.meets_rows(&self.given, &self.instant.qddot))
     }
 }

@@ -210,3 +210,68 @@ fn a_guided_pad_brakes_by_its_stated_slip() {
     let (none, diagnostics) = attempt(&text(""), &[]);
     assert!(none.is_none() && diagnostics.iter().any(|d| d.code == "Z319"), "{diagnostics:#?}");
 }
+
+/// A drive that turns back takes the block along: it sticks at no time, although its slip passes zero.
+#[test]
+fn a_driven_block_turns_back_without_sticking() {
+    let text = "model \"driven\"\ncoordinates x, y\nparticle P at (x, y) with mass 1\ngravity (0, -10)\n\
+                constraint floor: y = 0 with friction 0.3\nconstraint drive: x = 0.5*sin(t)\n\
+                start x = 0, y = 0, x' = 0.5, y' = 0\nrun 6\n";
+    let found = run(text, &[]);
+    assert_eq!(times(&found, "slip").len(), 2);
+    close(times(&found, "slip")[0], std::f64::consts::FRAC_PI_2, 1e-9);
+    close(times(&found, "slip")[1], 3.0 * std::f64::consts::FRAC_PI_2, 1e-9);
+    assert!(times(&found, "stick").is_empty(), "{:?}", found.events);
+}
+
+/// A fly wheel moves a block to and fro: ½(J + m r² sin²θ)θ'² falls by μ m g for every metre, also through the dead points.
+#[test]
+fn a_rough_yoke_passes_its_dead_points() {
+    let text = "model \"yoke\"\ncoordinates θ, x, y\nmass θ: 1\nparticle S at (x, y) with mass 1\ngravity (0, -10)\n\
+                constraint floor: y = 0 with friction 0.3\nconstraint yoke: x = 0.2*cos(θ)\n\
+                start θ = 0.3, x ~ 0.2, y = 0, y' = 0, θ' = 3\nrun 6 s with tolerance 1e-11\n";
+    let found = run(text, &[]);
+    let (angle, rate) = (found.state.q[0], found.state.qdot[0]);
+    let energy = |angle: f64, rate: f64| 0.5 * (1.0 + 0.04 * angle.sin().powi(2)) * rate * rate;
+    let pi = std::f64::consts::PI;
+    assert!(3.0 * pi < angle && angle < 4.0 * pi, "{angle}");
+    let way = 0.2 * ((0.3f64.cos() + 1.0) + 2.0 + 2.0 + (angle.cos() + 1.0));
+    close(energy(angle, rate), energy(0.3, 3.0) - 3.0 * way, 1e-9);
+    assert_eq!(times(&found, "slip").len(), 3);
+}
+
+/// A block at rest at a stop, on a belt that sets out with −1.5t: it is taken along by μg = 1.2 less what holds it there, or stays.
+#[test]
+fn what_a_stop_holds_does_not_stick_to_a_belt() {
+    let text = "model \"belt\"\ncoordinates x, y\nparameter F = 0.2\nparticle P at (x, y) with mass 1\n\
+                gravity (0, -10)\nforce x: F\ncontact belt: y >= 0 with friction 0.12 and slip x' + 1.5*t\n\
+                contact hi: 0 >= x\nstart x = 0, y = 0, x' = 0, y' = 0\nrun 2\n";
+    close(run(text, &[]).state.q[0], 0.5 * (0.2 - 1.2) * 4.0, 1e-9);
+    let held = run(text, &["F=1.25"]);
+    close(held.state.q[0], 0.0, 1e-12);
+    assert!(times(&held, "take-off").is_empty(), "{:?}", held.events);
+}
+
+/// Two blocks on a rod, on belts that part at t = 1: neither can stick to its own, (4 − 6)/3 moves both.
+#[test]
+fn blocks_on_a_rod_slide_on_belts_that_part() {
+    let text = "model \"belts\"\ncoordinates x1, x2, y1, y2\nparticle A at (x1, y1) with mass 1\n\
+                particle B at (x2, y2) with mass 2\ngravity (0, -10)\nconstraint rod: x2 - x1 = 1\n\
+                contact ba: y1 >= 0 with friction 0.4 and slip x1' - max(0, t - 1)\n\
+                contact bb: y2 >= 0 with friction 0.3 and slip x2' + max(0, t - 1)\n\
+                start x1 = 0, x2 = 1, y1 = 0, y2 = 0, x1' = 0, x2' = 0, y1' = 0, y2' = 0\nrun 2\n";
+    let found = run(text, &[]);
+    close(found.state.q[0], -1.0 / 3.0, 1e-9);
+    close(times(&found, "slip")[0], 1.0, 1e-9);
+}
+
+/// A place that follows the surface and not the body moves along one line only; the force that presses there is 0/0, which is told.
+#[test]
+fn a_place_that_cannot_be_pressed_is_told() {
+    let text = "model \"tip\"\ncoordinates x, y, θ\nparameter r = 0.3\nmass x, y: 1\nmass θ: r^2/2\nforce y: -10\n\
+                let n = direction((x, y))\npoint D = (x, y) - r*n\n\
+                contact tip: |(x, y)| >= r with friction 0.4 and slip x'*n.y - y'*n.x + r*θ' and at D\n\
+                start x = 0.05, y = sqrt(r^2 - 0.0025), θ = 0, x' = 0, y' = 0, θ' = 0\nrun 0.5\n";
+    let (_, diagnostics) = told(text, &[]);
+    assert!(diagnostics.iter().any(|d| d.code == "Z402"), "{diagnostics:#?}");
+}

@@ -77,6 +77,8 @@ pub enum Inequality {
 struct Sought {
     units: Vec<Vec<Choice>>,
     search: Search,
+    /// One that keeps its inequalities, but whose closed contacts contradict each other or the constraints.
+    contradicts: Option<Vec<usize>>,
     fits: Vec<TriedMode>,
     told: Vec<TriedMode>,
 }
@@ -108,19 +110,22 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         self.flow.release();
         self.flow.evaluate().map_err(Outcome::Failed)?;
         self.flow.modes.free = self.flow.instant.qddot.iter().map(|x| x.abs()).collect();
+        // constraints that contradict each other do so in every mode, which is told where the motion goes on
+        let agree = self.flow.meets_all_rows().map_err(Outcome::Failed)?;
         // where forces are shared no single one says what lets go; something does
         let mut sought = match before.is_shared || fired.is_empty() {
-            true => self.seek_mode(resting, &[], before, has_fired)?,
-            false => self.seek_mode(resting, fired, before, false)?,
+            true => self.seek_mode(resting, &[], before, (has_fired, agree))?,
+            false => self.seek_mode(resting, fired, before, (false, agree))?,
         };
         // nor where what lets go changes the forces on others so that it holds again
         if sought.search == Search::None && !before.is_shared && has_fired {
-            sought = self.seek_mode(resting, &[], before, true)?;
+            sought = self.seek_mode(resting, &[], before, (true, agree))?;
         }
-        let Sought { units, search, fits, told } = sought;
+        let Sought { units, search, contradicts, fits, told } = sought;
         let (t, rows) = (self.t, self.pressing(&units));
         let (at, is_checked) = match search {
             Search::Found { at, is_checked } => (at, is_checked),
+            Search::None if contradicts.is_some() => (contradicts.unwrap_or_default(), true),
             Search::Several => return Err(Outcome::Ambiguous { t, rows, n_modes: 2, tried: fits }),
             Search::None => return Err(Outcome::Ambiguous { t, rows, n_modes: 0, tried: told }),
             Search::NotFound => return Err(Outcome::TooManyModes { t, rows }),
@@ -137,18 +142,20 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         self.mind_slow(before).map_err(Outcome::Failed)
     }
 
-    /// Looks for the mode that follows; it is not the one that was left where `is_over`.
+    /// Looks for the mode that follows; it is not the one that was left where `is_over`. Where constraints `agree`, rows that
+    /// contradict each other are no mode.
     fn seek_mode(
         &mut self,
         resting: &[usize],
         fired: &[usize],
         before: &Before,
-        is_over: bool,
+        (is_over, agree): (bool, bool),
     ) -> Result<Sought, Outcome> {
         let units = self.units(resting, fired, before).map_err(Outcome::Failed)?;
         let sizes: Vec<usize> = units.iter().map(Vec::len).collect();
         let repeats = self.repeats(resting).map_err(Outcome::Failed)?;
         let mut found: Option<(Vec<f64>, Vec<usize>)> = None;
+        let mut contradicts: Option<Vec<usize>> = None;
         let mut told: Vec<TriedMode> = Vec::new();
         let mut fits: Vec<TriedMode> = Vec::new();
         let search = seek(&sizes, |at| {
@@ -156,13 +163,19 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
             let is_left = is_over && before.is_same(&self.flow.modes);
             // a mode without a solution is none
             let faults = self.faults(&units, at).unwrap_or_default();
-            if faults.iter().any(|fault| fault.is_nan()) || faults.len() < at.len() {
+            let has_solution = faults.len() == at.len() && !faults.iter().any(|fault| fault.is_nan());
+            let is_met = !agree || self.flow.meets_all_rows().unwrap_or(false);
+            let keeps_all = has_solution && !is_left && faults.iter().all(|fault| *fault <= EDGE);
+            if keeps_all && !is_met && !self.flow.modes.sticks() {
+                contradicts.get_or_insert_with(|| at.to_vec());
+            }
+            if !has_solution || !is_met {
                 if told.len() < MOST_TOLD {
                     told.push(self.told(&units, at, Some(Inequality::NoSolution)));
                 }
                 return Tried::Nothing;
             }
-            if is_left || faults.iter().any(|fault| *fault > EDGE) {
+            if !keeps_all {
                 if told.len() < MOST_TOLD {
                     let misses = self.missed_most(&units, at, &faults);
                     told.push(self.told(&units, at, misses));
@@ -187,7 +200,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
             }
             Tried::Fits
         });
-        Ok(Sought { units, search, fits, told })
+        Ok(Sought { units, search, contradicts, fits, told })
     }
 
     /// Of contacts that may close, those whose rows repeat what the others and the constraints say.
@@ -342,10 +355,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
     fn units(&mut self, resting: &[usize], fired: &[usize], before: &Before) -> Result<Vec<Vec<Choice>>, MotionError> {
         let old = &before.grips;
         let mut units = Vec::new();
-        let mut roughness = std::mem::take(&mut self.flow.modes.roughness);
-        let done = self.flow.dynamics.fill_roughness(&self.flow.instant.state, &mut roughness);
-        self.flow.modes.roughness = roughness;
-        done?;
+        self.flow.feel()?;
         // where a slip in space has all but stopped its direction is rounding, and so is what another place has to hold against it
         let (mut stops, mut fades) = (false, false);
         for k in (0..old.len()).filter(|&k| matches!(old[k], Grip::Slides(_))) {

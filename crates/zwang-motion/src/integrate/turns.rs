@@ -76,10 +76,7 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
         match self.modes.grips[k] {
             Grip::Idle => Ok((1.0, 1.0)),
             Grip::Sticks => {
-                let mut roughness = std::mem::take(&mut self.modes.roughness);
-                let done = self.dynamics.fill_roughness(&self.instant.state, &mut roughness);
-                self.modes.roughness = roughness;
-                done?;
+                self.feel()?;
                 let rough = self.modes.roughness[k];
                 let force = friction.slip.iter().map(|&row| self.instant.lambda[row].powi(2)).sum::<f64>().sqrt();
                 Ok((rough.holding * rough.normal(&pushes) - force + self.modes.no_push, 1.0))

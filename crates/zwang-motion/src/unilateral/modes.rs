@@ -132,6 +132,11 @@ impl Modes {
         residual.iter_mut().zip(&self.off).filter(|(_, off)| **off).for_each(|(x, _)| *x = 0.0);
     }
 
+    /// Whether some friction sticks.
+    pub(crate) fn sticks(&self) -> bool {
+        self.grips.contains(&Grip::Sticks)
+    }
+
     /// Whether some friction slides.
     pub(crate) fn slides(&self) -> bool {
         self.grips.iter().any(|grip| matches!(grip, Grip::Slides(_)))

@@ -69,10 +69,7 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
         if self.modes.is_empty() || n_held <= self.all.rank() {
             return Ok(());
         }
-        let mut roughness = std::mem::take(&mut self.modes.roughness);
-        let done = self.dynamics.fill_roughness(&self.instant.state, &mut roughness);
-        self.modes.roughness = roughness;
-        done?;
+        self.feel()?;
         let mut lambda = self.instant.lambda.clone();
         let room = MARGIN * lambda.iter().fold(0.0, |top: f64, l| top.max(l.abs()));
         if self.misses(&lambda, room).size() == 0.0 {

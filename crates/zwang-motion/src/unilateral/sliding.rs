@@ -139,13 +139,16 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
         self.modes.whole.constraint_matrix.row_size(row, sizes)
     }
 
+    /// How rough every place is here.
+    pub(crate) fn feel(&mut self) -> Result<(), MotionError> {
+        self.dynamics.fill_roughness(&self.instant.state, &mut self.modes.roughness)
+    }
+
     /// What every sliding friction does for a unit push, with the decomposition at hand.
     pub(crate) fn prepare_sliding(&mut self) -> Result<(), MotionError> {
         let mut responses = std::mem::take(&mut self.modes.responses);
         responses.clear();
-        let mut roughness = std::mem::take(&mut self.modes.roughness);
-        self.dynamics.fill_roughness(&self.instant.state, &mut roughness)?;
-        self.modes.roughness = roughness;
+        self.feel()?;
         let none = vec![0.0; self.given.constraint_rhs.len()];
         for k in 0..self.modes.frictions.len() {
             if !matches!(self.modes.grips[k], Grip::Slides(_)) {
