@@ -292,3 +292,15 @@ fn what_slides_pulls_with_the_friction_of_sliding() {
         assert!(found.events.is_empty(), "{:?}", found.events);
     }
 }
+
+/// A block at a stop, pulled away from it by t − 3.5: it leaves where that reaches μs m g = 4, and x'' = t − 3.5 − μk g from there.
+#[test]
+fn what_lets_go_at_a_stop_leaves_it() {
+    let text = "model \"stop\"\ncoordinates x, y\nparticle P at (x, y) with mass 1\ngravity (0, -10)\nforce x: t - 3.5\n\
+                contact floor: y >= 0 with friction 0.4 and sliding 0.3\ncontact lo: x >= 0\n\
+                start x = 0, y = 0, x' = 0, y' = 0\nrun 8.5\n";
+    let found = run(text, &[]);
+    // stop and floor share what holds it, which is told to some 1e-10 of the weight, 10 N; the pull grows by 1 N/s
+    close(times(&found, "take-off")[0], 7.5, 1e-8);
+    close(found.state.q[0], 0.5 + 1.0 / 6.0, 2e-8);
+}
