@@ -275,3 +275,32 @@ fn a_place_that_cannot_be_pressed_is_told() {
     let (_, diagnostics) = told(text, &[]);
     assert!(diagnostics.iter().any(|d| d.code == "Z402"), "{diagnostics:#?}");
 }
+
+/// What overcomes μs = 0.46 slides with μk = 0.38, and pulls at the block below by 3.8 N and not by 4.6 N: that holds up to
+/// 5.6 N − 3.8 N = 1.8 N.
+#[test]
+fn what_slides_pulls_with_the_friction_of_sliding() {
+    let text = "model \"stack\"\ncoordinates x1, y1, x2, y2\nparameter F = 1.5\nparticle A at (x1, y1) with mass 1\n\
+                particle B at (x2, y2) with mass 1\ngravity (0, -10)\nforce x1: F\nforce x2: 6\n\
+                contact lower: y1 >= 0 with friction 0.28 and at A\n\
+                contact upper: y2 - y1 >= 0.1 with friction 0.46 and sliding 0.38 and slip x2' - x1' and at B\n\
+                start x1 = 0, y1 = 0, x2 = 0, y2 = 0.1, x1' = 0, y1' = 0, x2' = 0, y2' = 0\nrun 1\n";
+    for (force, way) in [(1.5, 0.0), (1.79, 0.0), (1.81, 0.005), (2.0, 0.1)] {
+        let found = run(text, &[&format!("F={force}")]);
+        close(found.state.q[0], way, 1e-9);
+        close(found.state.q[2], 0.5 * (6.0 - 3.8), 1e-9);
+        assert!(found.events.is_empty(), "{:?}", found.events);
+    }
+}
+
+/// A block at a stop, pulled away from it by t − 3.5: it leaves where that reaches μs m g = 4, and x'' = t − 3.5 − μk g from there.
+#[test]
+fn what_lets_go_at_a_stop_leaves_it() {
+    let text = "model \"stop\"\ncoordinates x, y\nparticle P at (x, y) with mass 1\ngravity (0, -10)\nforce x: t - 3.5\n\
+                contact floor: y >= 0 with friction 0.4 and sliding 0.3\ncontact lo: x >= 0\n\
+                start x = 0, y = 0, x' = 0, y' = 0\nrun 8.5\n";
+    let found = run(text, &[]);
+    // stop and floor share what holds it, which is told to some 1e-10 of the weight, 10 N; the pull grows by 1 N/s
+    close(times(&found, "take-off")[0], 7.5, 1e-8);
+    close(found.state.q[0], 0.5 + 1.0 / 6.0, 2e-8);
+}

@@ -114,12 +114,12 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         let agree = self.flow.meets_all_rows().map_err(Outcome::Failed)?;
         // where forces are shared no single one says what lets go; something does
         let mut sought = match before.is_shared || fired.is_empty() {
-            true => self.seek_mode(resting, &[], before, (has_fired, agree))?,
-            false => self.seek_mode(resting, fired, before, (false, agree))?,
+            true => self.seek_loose(resting, &[], before, (has_fired, agree))?,
+            false => self.seek_loose(resting, fired, before, (false, agree))?,
         };
         // nor where what lets go changes the forces on others so that it holds again
         if sought.search == Search::None && !before.is_shared && has_fired {
-            sought = self.seek_mode(resting, &[], before, (true, agree))?;
+            sought = self.seek_loose(resting, &[], before, (true, agree))?;
         }
         let Sought { units, search, contradicts, fits, told } = sought;
         let (t, rows) = (self.t, self.pressing(&units));
@@ -140,6 +140,52 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         spatial.for_each(|k| modes.slow[k] = f64::INFINITY);
         self.faults(&units, &at).map_err(Outcome::Failed)?;
         self.mind_slow(before).map_err(Outcome::Failed)
+    }
+
+    /// Looks for the mode that follows. What sets out has overcome the friction that holds, but what it then does to other places
+    /// is the friction of sliding: where that changes the mode, it is sought again, and what slides in both is loose.
+    fn seek_loose(
+        &mut self,
+        resting: &[usize],
+        fired: &[usize],
+        before: &Before,
+        hints: (bool, bool),
+    ) -> Result<Sought, Outcome> {
+        self.flow.modes.loose.fill(false);
+        let first = self.seek_mode(resting, fired, before, hints)?;
+        let mut newly = self.loosened(&first);
+        let mut later = None;
+        while !newly.is_empty() {
+            newly.iter().for_each(|&k| self.flow.modes.loose[k] = true);
+            let next = self.seek_mode(resting, fired, before, hints)?;
+            newly = self.loosened(&next);
+            later = matches!(next.search, Search::Found { .. }).then_some(next);
+        }
+        self.flow.modes.loose.fill(false);
+        Ok(later.unwrap_or(first))
+    }
+
+    /// Where the mode that was found is none with the friction of sliding: what sets out in it all the same, and was not loose.
+    fn loosened(&mut self, sought: &Sought) -> Vec<usize> {
+        let Search::Found { at, .. } = &sought.search else { return Vec::new() };
+        let choices = || sought.units.iter().zip(at).map(|(unit, &k)| &unit[k]);
+        let modes = &self.flow.modes;
+        let falls = |k: usize| modes.roughness[k].sliding < modes.roughness[k].holding && !modes.loose[k];
+        let beginning =
+            |choice: &Choice| choice.friction.as_ref().filter(|t| t.begins && falls(t.friction)).map(|t| t.friction);
+        let beginning: Vec<Option<usize>> = choices().map(beginning).collect();
+        if beginning.iter().all(Option::is_none) {
+            return Vec::new();
+        }
+        let loose = self.flow.modes.loose.clone();
+        self.take(&sought.units, at);
+        self.flow.modes.loose.fill(true);
+        let faults = self.faults(&sought.units, at).unwrap_or_default();
+        self.flow.modes.loose = loose;
+        if faults.iter().all(|fault| *fault <= EDGE) {
+            return Vec::new();
+        }
+        beginning.iter().zip(&faults).filter(|(_, fault)| **fault <= EDGE).filter_map(|(k, _)| *k).collect()
     }
 
     /// Looks for the mode that follows; it is not the one that was left where `is_over`. Where constraints `agree`, rows that

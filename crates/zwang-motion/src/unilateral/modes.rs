@@ -31,6 +31,8 @@ pub(crate) struct Modes {
     pub(crate) bases: Vec<Vec<f64>>,
     /// Whether each slides out of rest only on trial, with the coefficient that holds.
     pub(crate) begins: Vec<bool>,
+    /// Of these, which let go whatever the others do: they slide with the coefficient of sliding on trial, too.
+    pub(crate) loose: Vec<bool>,
     /// Whether each slid out of rest where the mode began.
     pub(crate) sets_out: Vec<bool>,
     /// Slips in space below these go where their acceleration leads; zero for all others. And how large these may be.
@@ -70,6 +72,7 @@ impl Modes {
             directions: frictions.iter().map(|f| vec![0.0; f.slip.len()]).collect(),
             bases: frictions.iter().map(|f| vec![0.0; f.slip.len()]).collect(),
             begins: vec![false; frictions.len()],
+            loose: vec![false; frictions.len()],
             sets_out: vec![false; frictions.len()],
             slow: vec![0.0; frictions.len()],
             slowest: vec![0.0; frictions.len()],

@@ -155,7 +155,8 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
                 continue;
             }
             let rough = self.modes.roughness[k];
-            let mu = if self.modes.begins[k] { rough.holding } else { rough.sliding };
+            let holds = self.modes.begins[k] && !self.modes.loose[k];
+            let mu = if holds { rough.holding } else { rough.sliding };
             let rub: Vec<f64> = self.direction(k)?.iter().map(|d| -mu * d).collect();
             let mut force = vec![0.0; self.n];
             for (&row, x) in self.modes.frictions[k].slip.iter().zip(&rub) {
