@@ -32,7 +32,7 @@ pub fn equations(model: &ModelSource, format: Option<Format>, lagrangian: bool, 
         matches!(format, Format::Html | Format::Markdown) || matches!(format, Format::Latex) && output.is_some();
     let found = is_document.then(|| look(&source)).flatten();
     let Some(stated) = source.reading.model.take() else { return source.fail(false) };
-    let untold = has_rows(&stated).then(|| source.aside(untold));
+    let untold = may_clash(&stated).then(|| source.aside(untold));
     zwang::later_notes(&stated, Severity::Note, &mut source.diagnostics);
     let mut equations = Equations::derive(stated);
     // a module is called by the name of its file
@@ -114,8 +114,9 @@ fn checked(mut source: Source) -> Option<(Check, Vec<String>)> {
     Some((check, notes(&diagnostics)))
 }
 
-fn has_rows(model: &Model) -> bool {
-    !(model.constraints.is_empty() && model.controls.is_empty())
+/// Whether rows may clash, or controls fail: one constraint rarely does, and to look takes as long as its formulas.
+fn may_clash(model: &Model) -> bool {
+    model.rows().len() > 1 || !model.controls.is_empty()
 }
 
 /// What formulas do not tell: constraints that cannot hold together, that vanish or leave M singular, and controls that cannot
