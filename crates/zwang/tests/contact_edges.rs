@@ -2,22 +2,7 @@
 
 mod common;
 
-use common::{attempt, close, times};
-use zwang::Run;
-use zwang::diagnostic::Diagnostics;
-use zwang::simulate::Ended;
-
-fn told(text: &str, set: &[&str]) -> (Run, Diagnostics) {
-    let (run, diagnostics) = attempt(text, set);
-    (run.unwrap_or_else(|| panic!("{diagnostics:#?}")), diagnostics)
-}
-
-#[track_caller]
-fn run(text: &str, set: &[&str]) -> Run {
-    let (run, diagnostics) = told(text, set);
-    assert_eq!(run.ended, Ended::Finished, "{diagnostics:#?}");
-    run
-}
+use common::{attempt, close, finished, times, told};
 
 /// A floor that rises with slope k from x = 1 on; it is reached at t = 0.2 with 5 m/s.
 const BENT: &str = "model \"bent\"\ncoordinates x, y\nparameter e = 0, k = 0.5\nparticle P at (x, y) with mass 1\n\
@@ -28,14 +13,14 @@ const BENT: &str = "model \"bent\"\ncoordinates x, y\nparameter e = 0, k = 0.5\n
 #[test]
 fn what_runs_into_a_corner_is_struck_there() {
     for (e, k) in [(0.0, 0.5), (0.0, 2.0), (0.5, 0.5), (1.0, 0.5), (1.0, 2.0)] {
-        let found = run(BENT, &[&format!("e={e}"), &format!("k={k}")]);
+        let found = finished(BENT, &[&format!("e={e}"), &format!("k={k}")]);
         assert_eq!(times(&found, "impact")[0], times(&found, "switch")[0]);
         close(times(&found, "impact")[0], 0.2, 1e-9);
         let size = f64::hypot(1.0, k);
         let across = -5.0 * k / size;
         let lost = 0.5 * across * across * (1.0 - e * e);
         // up to the first touch after it, the energy is known
-        let early = run(&BENT.replace("run 1", "run 0.25"), &[&format!("e={e}"), &format!("k={k}")]);
+        let early = finished(&BENT.replace("run 1", "run 0.25"), &[&format!("e={e}"), &format!("k={k}")]);
         close(early.audit.energy.impacts, -lost, 1e-9);
         let (vx, vy) = (5.0 + (1.0 + e) * across * k / size, -(1.0 + e) * across / size);
         let g = if e == 0.0 { -10.0 * k / (size * size) } else { 0.0 };
@@ -49,14 +34,14 @@ fn what_runs_into_a_corner_is_struck_there() {
 #[test]
 fn what_leaves_a_corner_flies() {
     for k in [0.3, 0.5, 0.7] {
-        let found = run(BENT, &[&format!("k={}", -k)]);
+        let found = finished(BENT, &[&format!("k={}", -k)]);
         close(times(&found, "take-off")[0], 0.2, 1e-9);
         close(times(&found, "impact")[0], 0.2 + k, 1e-9);
         assert!(found.audit.residuals.iter().all(|(_, r)| *r < 1e-9), "{:?}", found.audit.residuals);
     }
     // a step down is left as well; a step up stands in the way
     let step = BENT.replace("k*(x - 1)", "k");
-    close(times(&run(&step, &["k=-0.2"]), "impact")[0], 0.2 + 0.2, 1e-9);
+    close(times(&finished(&step, &["k=-0.2"]), "impact")[0], 0.2 + 0.2, 1e-9);
     assert!(told(&step, &["k=0.2"]).1.iter().any(|d| d.code == "Z607"));
 }
 
@@ -71,14 +56,14 @@ fn feet_that_are_struck_together_share_the_friction() {
                 contact left: L.y >= 0 with friction l and at L\ncontact right: R.y >= 0 with friction r and at R\n\
                 start x = 0, y = h + 0.1, a = 0, x' = v, y' = -1\nrun 0.5\n";
     for set in [["l=0", "r=0.6", "v=0.1"], ["l=0", "r=0.6", "v=0.3"], ["l=0.2", "r=0.5", "v=0.3"]] {
-        let found = run(text, &set);
+        let found = finished(text, &set);
         let v: f64 = set[2][2..].parse().unwrap();
         close(found.state.q[0], 0.1 * v, 1e-10);
         close(found.state.qdot[0], 0.0, 1e-12);
         close(found.audit.energy.impacts, -0.5 * (1.0 + v * v), 1e-10);
     }
     // what both feet together cannot hold goes on: μ (N₁ + N₂) is all there is
-    let found = run(text, &["l=0.2", "r=0.2", "v=0.5"]);
+    let found = finished(text, &["l=0.2", "r=0.2", "v=0.5"]);
     close(found.state.qdot[0], 0.5 - 0.2, 1e-10);
 }
 
@@ -90,7 +75,7 @@ fn a_smooth_foot_does_not_slip() {
                 point L = B.point(-w, -h)\npoint R = B.point(w, -h)\n\
                 contact left: L.y >= 0 with friction 0 and at L\ncontact right: R.y >= 0 with friction 0.6 and at R\n\
                 start x = 0, y = h, a = 0\nrun 6\n";
-    let slips = times(&run(text, &[]), "slip");
+    let slips = times(&finished(text, &[]), "slip");
     assert_eq!(slips.len(), 1);
     close(slips[0], 3.0 / 0.88, 1e-9);
 }
@@ -106,7 +91,7 @@ fn what_is_exactly_at_its_edge_does_not_slip() {
              contact upon[i in 2..{n}]: y[i] - y[i-1] >= 1 with friction 0.3 and slip x[i]' - x[i-1]' and at b[i]\n\
              start x[i in 1..{n}] = 0, y[i in 1..{n}] = i - 1\nrun 20\n"
         );
-        let slips = times(&run(&text, &[]), "slip");
+        let slips = times(&finished(&text, &[]), "slip");
         let first = 0.75 * f64::from(n - 1);
         assert_eq!(slips.len(), 2, "{n} bricks: {slips:?}");
         close(slips[0], first, 1e-9);
@@ -126,7 +111,7 @@ fn bounces_that_become_ever_faster_are_told() {
     // bounces that only die out slowly are no such thing: with e = 0.995 they last 2 v/(g (1 − e))
     let ball = "model \"ball\"\ncoordinates y\nmass y: 1\nforce y: -10\ncontact floor: y >= 0 with restitution 0.995\n\
                 start y = 0, y' = 1\nrun 60\n";
-    close(times(&run(ball, &[]), "rest")[0], 0.2 / 0.005, 1e-6);
+    close(times(&finished(ball, &[]), "rest")[0], 0.2 / 0.005, 1e-6);
 }
 
 /// Painlevé's rod, pushed tip first, has no motion from the start: nothing is known of its forces.
@@ -146,7 +131,7 @@ fn a_box_dropped_askew_on_four_legs_comes_to_rest() {
             .replace("when t >= 0.2 s: F = 0\n", "")
             .replace("z = h, a = 0, b = 0, c = 0, x' = 0", "z = h + 0.3 m, a = 0.2, b = 0.1, c = 0.3, x' = 0.5")
             .replace("run 1 s", "run 3 s");
-        let found = run(&text, &[&format!("μ={mu}"), "F=0"]);
+        let found = finished(&text, &[&format!("μ={mu}"), "F=0"]);
         close(found.state.q[2], 0.4, 1e-9);
         close(found.state.q[3], 0.0, 1e-9);
         close(found.state.q[4], 0.0, 1e-9);
@@ -173,7 +158,7 @@ fn a_disc_that_stops_in_a_corner_does_not_slip() {
          contact wall: x >= r with friction μ and slip y' - r*θ' and at Cw\n\
          start x = r, y = r, θ = 0, x' = 0, y' = 0, θ' = {spin}\nrun 5\n"
     );
-    let found = run(&text, &[]);
+    let found = finished(&text, &[]);
     let floor = m * 9.81 / (1.0 + mu * mu);
     let braking = mu * (floor + mu * floor) / (0.5 * m * r);
     assert_eq!(times(&found, "stick").len(), 1);
@@ -186,7 +171,7 @@ fn a_disc_that_stops_in_a_corner_does_not_slip() {
 fn what_held_slips_when_its_friction_is_taken_away() {
     let text = "model \"ice\"\ncoordinates x, y\nparameter μ = 0.6\nparticle P at (x, y) with mass 1\ngravity (0, -10)\n\
                 force x: 3\ncontact floor: y >= 0 with friction μ\nwhen t >= 1: μ = 0\nstart x = 0, y = 0\nrun 3\n";
-    let found = run(text, &[]);
+    let found = finished(text, &[]);
     assert_eq!(times(&found, "slip").len(), 1);
     close(times(&found, "slip")[0], 1.0, 1e-12);
     close(found.state.q[0], 6.0, 1e-9);
@@ -202,7 +187,7 @@ fn a_guided_pad_brakes_by_its_stated_slip() {
              when t >= 2: T = 2.5\nstart θ = 0, s = 0, θ' = 3, s' = 0\nrun 4\n"
         )
     };
-    let found = run(&text(" and slip 0.3*θ'"), &[]);
+    let found = finished(&text(" and slip 0.3*θ'"), &[]);
     close(times(&found, "stick")[0], 3.0 / 1.6, 1e-9);
     close(times(&found, "slip")[0], 2.0, 1e-9);
     close(found.state.q[0], 4.5 / 1.6 + 0.5 * (2.5 - 1.8) / 0.5 * 4.0, 1e-9);
@@ -217,7 +202,7 @@ fn a_driven_block_turns_back_without_sticking() {
     let text = "model \"driven\"\ncoordinates x, y\nparticle P at (x, y) with mass 1\ngravity (0, -10)\n\
                 constraint floor: y = 0 with friction 0.3\nconstraint drive: x = 0.5*sin(t)\n\
                 start x = 0, y = 0, x' = 0.5, y' = 0\nrun 6\n";
-    let found = run(text, &[]);
+    let found = finished(text, &[]);
     assert_eq!(times(&found, "slip").len(), 2);
     close(times(&found, "slip")[0], std::f64::consts::FRAC_PI_2, 1e-9);
     close(times(&found, "slip")[1], 3.0 * std::f64::consts::FRAC_PI_2, 1e-9);
@@ -230,7 +215,7 @@ fn a_rough_yoke_passes_its_dead_points() {
     let text = "model \"yoke\"\ncoordinates θ, x, y\nmass θ: 1\nparticle S at (x, y) with mass 1\ngravity (0, -10)\n\
                 constraint floor: y = 0 with friction 0.3\nconstraint yoke: x = 0.2*cos(θ)\n\
                 start θ = 0.3, x ~ 0.2, y = 0, y' = 0, θ' = 3\nrun 6 s with tolerance 1e-11\n";
-    let found = run(text, &[]);
+    let found = finished(text, &[]);
     let (angle, rate) = (found.state.q[0], found.state.qdot[0]);
     let energy = |angle: f64, rate: f64| 0.5 * (1.0 + 0.04 * angle.sin().powi(2)) * rate * rate;
     let pi = std::f64::consts::PI;
@@ -246,8 +231,8 @@ fn what_a_stop_holds_does_not_stick_to_a_belt() {
     let text = "model \"belt\"\ncoordinates x, y\nparameter F = 0.2\nparticle P at (x, y) with mass 1\n\
                 gravity (0, -10)\nforce x: F\ncontact belt: y >= 0 with friction 0.12 and slip x' + 1.5*t\n\
                 contact hi: 0 >= x\nstart x = 0, y = 0, x' = 0, y' = 0\nrun 2\n";
-    close(run(text, &[]).state.q[0], 0.5 * (0.2 - 1.2) * 4.0, 1e-9);
-    let held = run(text, &["F=1.25"]);
+    close(finished(text, &[]).state.q[0], 0.5 * (0.2 - 1.2) * 4.0, 1e-9);
+    let held = finished(text, &["F=1.25"]);
     close(held.state.q[0], 0.0, 1e-12);
     assert!(times(&held, "take-off").is_empty(), "{:?}", held.events);
 }
@@ -260,7 +245,7 @@ fn blocks_on_a_rod_slide_on_belts_that_part() {
                 contact ba: y1 >= 0 with friction 0.4 and slip x1' - max(0, t - 1)\n\
                 contact bb: y2 >= 0 with friction 0.3 and slip x2' + max(0, t - 1)\n\
                 start x1 = 0, x2 = 1, y1 = 0, y2 = 0, x1' = 0, x2' = 0, y1' = 0, y2' = 0\nrun 2\n";
-    let found = run(text, &[]);
+    let found = finished(text, &[]);
     close(found.state.q[0], -1.0 / 3.0, 1e-9);
     close(times(&found, "slip")[0], 1.0, 1e-9);
 }
@@ -286,7 +271,7 @@ fn what_slides_pulls_with_the_friction_of_sliding() {
                 contact upper: y2 - y1 >= 0.1 with friction 0.46 and sliding 0.38 and slip x2' - x1' and at B\n\
                 start x1 = 0, y1 = 0, x2 = 0, y2 = 0.1, x1' = 0, y1' = 0, x2' = 0, y2' = 0\nrun 1\n";
     for (force, way) in [(1.5, 0.0), (1.79, 0.0), (1.81, 0.005), (2.0, 0.1)] {
-        let found = run(text, &[&format!("F={force}")]);
+        let found = finished(text, &[&format!("F={force}")]);
         close(found.state.q[0], way, 1e-9);
         close(found.state.q[2], 0.5 * (6.0 - 3.8), 1e-9);
         assert!(found.events.is_empty(), "{:?}", found.events);
@@ -299,7 +284,7 @@ fn what_lets_go_at_a_stop_leaves_it() {
     let text = "model \"stop\"\ncoordinates x, y\nparticle P at (x, y) with mass 1\ngravity (0, -10)\nforce x: t - 3.5\n\
                 contact floor: y >= 0 with friction 0.4 and sliding 0.3\ncontact lo: x >= 0\n\
                 start x = 0, y = 0, x' = 0, y' = 0\nrun 8.5\n";
-    let found = run(text, &[]);
+    let found = finished(text, &[]);
     // stop and floor share what holds it, which is told to some 1e-10 of the weight, 10 N; the pull grows by 1 N/s
     close(times(&found, "take-off")[0], 7.5, 1e-8);
     close(found.state.q[0], 0.5 + 1.0 / 6.0, 2e-8);

@@ -4,25 +4,9 @@ mod common;
 
 use std::fmt::Write;
 
-use common::Random;
-use zwang::diagnostic::Diagnostics;
+use common::{Random, attempt, told, told_at};
 use zwang::simulate::Ended;
-use zwang::{Overrides, Run, RunWishes, Wishes, check, read, simulate};
-
-fn run(text: &str) -> (Run, Diagnostics) {
-    run_at(text, 1e-9)
-}
-
-fn run_at(text: &str, tolerance: f64) -> (Run, Diagnostics) {
-    let reading = read(text, &Overrides::default());
-    let mut diagnostics = reading.diagnostics;
-    let model = reading.model.unwrap_or_else(|| panic!("{text}\n{diagnostics:#?}"));
-    let checked = check(model, &Wishes::default(), &mut diagnostics);
-    let checked = checked.unwrap_or_else(|| panic!("{text}\n{diagnostics:#?}"));
-    let wishes = RunWishes { tolerance: Some(tolerance), ..RunWishes::default() };
-    let run = simulate(checked, &wishes, &mut diagnostics, &mut |_| true);
-    (run.unwrap_or_else(|| panic!("{text}\n{diagnostics:#?}")), diagnostics)
-}
+use zwang::{Overrides, Run, read};
 
 fn between(random: &mut Random, low: f64, high: f64) -> f64 {
     low + (high - low) * 0.5 * (1.0 + random.next())
@@ -107,7 +91,7 @@ fn bodies_in_space_never_gain_energy() {
 
 /// Energy is never made: impacts and friction only take, and the account is closed.
 fn energy_only_falls(text: &str) -> bool {
-    let (run, diagnostics) = run(text);
+    let (run, diagnostics) = told(text, &[]);
     let account = &run.audit.energy;
     let size = account.start.abs() + account.end.abs() + account.work.abs() + 1.0;
     assert!(account.impacts <= 1e-10 * size, "{text}\n{account:?}");
@@ -156,9 +140,9 @@ fn cradles_of_all_kinds_keep_their_momentum() {
         if read(&last, &Overrides::default()).diagnostics.has_errors() {
             panic!("{last}");
         }
-        let (run, _) = attempt(&last);
+        let (run, _) = attempt(&last, &[]);
         let Some(run) = run else { continue };
-        let (before, _) = self::run(&first);
+        let (before, _) = told(&first, &[]);
         let momentum = |run: &Run| {
             let masses = &run.check.snapshot.given.mass_matrix.value;
             masses.iter().zip(&run.state.qdot).map(|(m, v)| m * v).sum::<f64>()
@@ -170,17 +154,6 @@ fn cradles_of_all_kinds_keep_their_momentum() {
 
 fn total(n: usize) -> String {
     (1..=n).map(|i| format!("x[{i}]'")).collect::<Vec<_>>().join(" + ")
-}
-
-/// A start inside another ball is no problem of the law: none then.
-fn attempt(text: &str) -> (Option<Run>, Diagnostics) {
-    let reading = read(text, &Overrides::default());
-    let mut diagnostics = reading.diagnostics;
-    let Some(checked) = reading.model.and_then(|model| check(model, &Wishes::default(), &mut diagnostics)) else {
-        return (None, diagnostics);
-    };
-    let run = simulate(checked, &RunWishes::default(), &mut diagnostics, &mut |_| true);
-    (run, diagnostics)
 }
 
 /// A box on four legs in space, with friction; F pulls at its top.
@@ -213,7 +186,7 @@ fn last(run: &Run, k: usize) -> f64 {
 /// It stands, and the single forces are said to be undetermined.
 #[test]
 fn a_box_on_four_legs_rests() {
-    let (run, diagnostics) = run(&four_legs(STANDING, "1"));
+    let (run, diagnostics) = told(&four_legs(STANDING, "1"), &[]);
     assert_eq!(run.ended, Ended::Finished, "{diagnostics:#?}");
     assert!(
         run.state.q.iter().zip([0.0, 0.0, 0.4, 0.0, 0.0, 0.0]).all(|(x, y)| (x - y).abs() < 1e-12),
@@ -232,7 +205,7 @@ fn a_box_on_four_legs_rests() {
 /// It slides to a stop after v²/(2 μ g), however the legs share the weight.
 #[test]
 fn a_box_on_four_legs_slides_to_a_stop() {
-    let (run, diagnostics) = run(&four_legs(&STANDING.replace("x' = 0", "x' = 1.5"), "1"));
+    let (run, diagnostics) = told(&four_legs(&STANDING.replace("x' = 0", "x' = 1.5"), "1"), &[]);
     assert_eq!(run.ended, Ended::Finished, "{diagnostics:#?}");
     close(run.state.q[0], 1.5 * 1.5 / (2.0 * 0.3 * 9.81), 1e-8);
     close(last(&run, 0), 2.0 * 9.81, 1e-9);
@@ -246,13 +219,13 @@ fn a_box_on_four_legs_slides_to_a_stop() {
 fn a_box_on_four_legs_tips_and_lands() {
     let tips = 0.5 * 2.0 * 9.81 / 0.8;
     let stands = four_legs(STANDING, "0.5").replace("mu = 0.3, F = 0", &format!("mu = 0.9, F = {}", 0.99 * tips));
-    let (run1, diagnostics) = run(&stands);
+    let (run1, diagnostics) = told(&stands, &[]);
     assert_eq!(run1.ended, Ended::Finished, "{diagnostics:#?}");
     close(run1.state.q[4], 0.0, 1e-12);
     close(last(&run1, 0), 2.0 * 9.81, 1e-9);
     // more, and the hind legs leave at once; let go after 0.2 s it falls back and stands
     let text = four_legs(STANDING, "2").replace("mu = 0.3, F = 0", &format!("mu = 0.9, F = {}", 1.2 * tips));
-    let (run2, diagnostics) = run(&format!("{text}when t >= 0.2: F = 0\n"));
+    let (run2, diagnostics) = told(&format!("{text}when t >= 0.2: F = 0\n"), &[]);
     assert_eq!(run2.ended, Ended::Finished, "{diagnostics:#?}");
     assert!(run2.events.iter().any(|e| e.kind == "impact"), "{:?}", run2.events);
     close(run2.state.q[2], 0.4, 1e-10);
@@ -297,7 +270,7 @@ fn a_blow_near_the_end_of_bounces_is_not_their_end() {
              contact floor: a >= 0 with restitution {e}\ncontact touch: b - a >= 0 with restitution {touch}\n\
              start a = 0.2, b = {high}\nrun {end}\n"
         );
-        let (run, _) = run_at(&text, 1e-11);
+        let (run, _) = told_at(&text, 1e-11);
         let [b, v] = struck_exactly(ratio, [e, touch], [0.2, high], end);
         let (found, speed) = (run.state.q[1], run.state.qdot[1]);
         let case = format!("{e} {touch} {ratio} {early}");
@@ -325,6 +298,6 @@ fn what_the_end_of_bounces_takes_is_counted() {
         let _ = writeln!(text, "contact w{k}: 1.5 >= P{k}.x with restitution e");
     }
     text += "start x = 0, y = 0.7947, a = 5.0182, x' = -0.3475, y' = 0.1256, a' = 5.1885\nrun 4\n";
-    let account = run(&text).0.audit.energy;
+    let account = told(&text, &[]).0.audit.energy;
     assert!(account.impacts < -1.0 && account.drift.abs() < 1e-9 * account.impacts.abs(), "{account:?}");
 }

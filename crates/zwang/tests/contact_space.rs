@@ -2,22 +2,8 @@
 
 mod common;
 
-use common::{attempt, close, times};
-use zwang::Run;
-use zwang::diagnostic::Diagnostics;
+use common::{close, finished, times, told};
 use zwang::simulate::Ended;
-
-fn told(text: &str, set: &[&str]) -> (Run, Diagnostics) {
-    let (run, diagnostics) = attempt(text, set);
-    (run.unwrap_or_else(|| panic!("{diagnostics:#?}")), diagnostics)
-}
-
-#[track_caller]
-fn run(text: &str, set: &[&str]) -> Run {
-    let (run, diagnostics) = told(text, set);
-    assert_eq!(run.ended, Ended::Finished, "{diagnostics:#?}");
-    run
-}
 
 const PARTICLE: &str = "coordinates x, y, z\nparticle P at (x, y, z) with mass 1\n";
 
@@ -88,7 +74,7 @@ fn what_holds_lets_go_at_the_cone_in_every_direction() {
         // rolling takes two sevenths of the pull
         (ball.to_string(), 7.0 / (4.0 * 1.09f64.sqrt())),
     ] {
-        let found = run(&text, &[]);
+        let found = finished(&text, &[]);
         let slips = times(&found, "slip");
         assert!(!slips.is_empty(), "{text}");
         close(slips[0], when, 1e-8);
@@ -104,7 +90,7 @@ fn turning_back_on_an_oblique_slope_is_told() {
     );
     let (up, down) = (10.0 * (0.6f64.sin() + 0.3 * 0.6f64.cos()), 10.0 * (0.6f64.sin() - 0.3 * 0.6f64.cos()));
     for (k, tolerance) in [(0.0, 1e-8), (1e-6, 1e-5), (1e-9, 1e-6)] {
-        let found = run(&text, &[&format!("k={k}")]);
+        let found = finished(&text, &[&format!("k={k}")]);
         let (stop, way) = (3.0 / up, 4.5 / up - down / 2.0 * (3.0 - 3.0 / up).powi(2));
         if k == 0.0 {
             assert_eq!(times(&found, "slip").len(), 1);
@@ -141,7 +127,7 @@ fn a_slip_that_turns_stops_when_it_must() {
             // it all but slides on
             (4.99, -1.0, 0.02),
         ] {
-            let found = run(text, &[&format!("w={w}"), &format!("vx={vx}"), &format!("vy={vy}")]);
+            let found = finished(text, &[&format!("w={w}"), &format!("vx={vx}"), &format!("vy={vy}")]);
             let sticks = times(&found, "stick");
             assert_eq!(sticks.len(), 1, "{w} {vx} {vy}: {sticks:?}");
             close(sticks[0], (k * f64::hypot(vx, vy) + w * vx) / (k * k - w * w), 2e-9);
@@ -164,7 +150,7 @@ fn a_box_on_four_feet_sets_out_along_the_pull() {
             );
         }
         text += "start x = 0, y = 0, z = h, a = 0, b = 0, c = 0\nrun 1\n";
-        let found = run(&text, &[]);
+        let found = finished(&text, &[]);
         let strength = 15.0 * f64::hypot(1.0, c);
         let begin = 0.2 * 2.0 * 9.81 / strength;
         times(&found, "slip").iter().for_each(|t| close(*t, begin, 1e-8));
@@ -190,7 +176,7 @@ fn oblique_impacts_of_one_rough_foot_have_an_outcome() {
         );
     }
     text += "start x = 0, y = 0, z = h + 0.3, a = 0.2, b = 0.1, c = 0.3, x' = 0.5\nrun 0.5\n";
-    let found = run(&text, &[]);
+    let found = finished(&text, &[]);
     assert!(times(&found, "impact").len() >= 3);
     let energy = &found.audit.energy;
     assert!(energy.impacts < 0.0 && energy.impacts > -2.0 * 9.81 * 0.5, "{energy:?}");
@@ -205,7 +191,7 @@ fn a_slip_with_a_normal_part_is_the_tangential_one() {
              force x: t\ncontact floor: y >= 0 with friction 0.5 and slip {slip}\nstart x = 0, y = 0\nrun 8\noutput n = lambda(floor)\n"
         );
         for u in [0.0, 1.0] {
-            let found = run(&text, &[&format!("u={u}")]);
+            let found = finished(&text, &[&format!("u={u}")]);
             let slips = times(&found, "slip");
             close(*slips.last().unwrap(), 5.0, 1e-9);
             let n = found.outputs[0].values.unwrap();
@@ -219,7 +205,7 @@ fn a_slip_with_a_normal_part_is_the_tangential_one() {
          contact wall: x*cos(0.6) + y*sin(0.6) <= 1 with friction 0.5 and slip P'\n\
          start x = cos(0.6), y = sin(0.6), z = 0\nrun 8\n"
     );
-    close(times(&run(&text, &[]), "slip")[0], 5.0, 1e-9);
+    close(times(&finished(&text, &[]), "slip")[0], 5.0, 1e-9);
 }
 
 /// One particle on one floor: three rows say how it slides, and none of its forces is shared.
@@ -246,7 +232,7 @@ fn feet_share_forces_while_another_contact_slides() {
                 contact top: dot(P - B, B.vector(0, 1)) >= h with friction mu and \
                 slip u' - x' + a'*dot(P - B, B.vector(0, 1)) and at P\n\
                 start x = 0, y = h, a = 0, u = 0.3, v = 2*h, u' = 1\nrun 1\n";
-    let found = run(text, &[]);
+    let found = finished(text, &[]);
     assert!(times(&found, "slip").is_empty());
     close(times(&found, "stick")[0], 0.25, 1e-9);
     close(found.state.q[0], 0.0, 1e-12);
@@ -273,7 +259,7 @@ fn a_breakaway_near_zero_has_no_tiny_steps() {
                 force x: F*sin(w*t)\ncontact floor: y >= 0 with friction 0.5 and sliding 0.3\nstart x = 0, y = 0\nrun 20\n";
     let first = |load: f64, w: f64| (5.0 / load).asin() / w;
     for (load, w) in [(5.428, 8.138), (6.0, 1.0), (5.428, 8.1), (5.43, 8.138)] {
-        let found = run(text, &[&format!("F={load}"), &format!("w={w}")]);
+        let found = finished(text, &[&format!("F={load}"), &format!("w={w}")]);
         close(times(&found, "slip")[0], first(load, w), 1e-9);
     }
 }

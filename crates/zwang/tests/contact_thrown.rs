@@ -4,21 +4,9 @@ mod common;
 
 use std::fmt::Write;
 
-use common::{Random, close, read, times};
-use zwang::diagnostic::Diagnostics;
+use common::{Random, close, times, told_at};
+use zwang::Run;
 use zwang::simulate::Ended;
-use zwang::{Overrides, Run, RunWishes, Wishes, check, simulate};
-
-fn run(text: &str, tolerance: f64) -> (Run, Diagnostics) {
-    let reading = read(text, &Overrides::default());
-    let mut diagnostics = reading.diagnostics;
-    let model = reading.model.unwrap_or_else(|| panic!("{text}\n{diagnostics:#?}"));
-    let checked = check(model, &Wishes::default(), &mut diagnostics);
-    let checked = checked.unwrap_or_else(|| panic!("{text}\n{diagnostics:#?}"));
-    let wishes = RunWishes { tolerance: Some(tolerance), ..RunWishes::default() };
-    let run = simulate(checked, &wishes, &mut diagnostics, &mut |_| true);
-    (run.unwrap_or_else(|| panic!("{text}\n{diagnostics:#?}")), diagnostics)
-}
 
 const CUBE: [[i32; 3]; 8] =
     [[-1, -1, -1], [-1, -1, 1], [-1, 1, -1], [-1, 1, 1], [1, -1, -1], [1, -1, 1], [1, 1, -1], [1, 1, 1]];
@@ -86,7 +74,7 @@ fn thrown_bodies_come_to_rest() {
         let (v, spin) = ([any(2.0), any(2.0), any(1.0)], [any(5.0), any(5.0), any(5.0)]);
         let corners: &[[i32; 3]] = if seed % 3 == 2 { &TETRAHEDRON } else { &CUBE };
         let text = thrown(corners, e, mu, v, spin, 3.0);
-        let (found, diagnostics) = run(&text, 1e-9);
+        let (found, diagnostics) = told_at(&text, 1e-9);
         mind_the_laws(&text, &found);
         let is_paradox = mu > paradox && diagnostics.iter().any(|d| d.code == "Z610");
         assert!(found.ended == Ended::Finished || is_paradox, "{text}\n{:?}\n{diagnostics:#?}", found.ended);
@@ -111,7 +99,7 @@ fn cubes_come_to_rest_through_blows_on_several_feet() {
         (0.8, 0.57, [0.08, 0.689, 0.433], [3.419, 1.248, -1.797]),
     ] {
         let text = thrown(&CUBE, e, mu, v, spin, 6.0);
-        let (found, diagnostics) = run(&text, 1e-9);
+        let (found, diagnostics) = told_at(&text, 1e-9);
         assert_eq!(found.ended, Ended::Finished, "{text}\n{diagnostics:#?}");
         mind_the_laws(&text, &found);
         assert!(found.state.qdot.iter().all(|v| v.abs() < 1e-9), "{text}\n{:?}", found.state);
@@ -126,7 +114,7 @@ fn what_sticks_lets_go_at_every_tolerance() {
             [([-0.535, 0.077, 0.843], [1.105, -2.104, 4.835]), ([-1.76, 0.549, -0.073], [3.895, 1.136, -4.947])]
         {
             let text = thrown(&CUBE, 0.0, 0.8, v, spin, 0.8);
-            let (found, diagnostics) = run(&text, tolerance);
+            let (found, diagnostics) = told_at(&text, tolerance);
             assert_eq!(found.ended, Ended::Finished, "{tolerance}: {diagnostics:#?}");
         }
     }
@@ -171,7 +159,7 @@ fn a_box_rocks_to_rest_on_very_rough_feet() {
              contact q: Q.y >= 0 with friction μ and at Q\nstart a = -{tilt}, L ~ (-R, 0.2), Q = (0, 0)\nrun 10\n\
              output push = lambda(l) + lambda(q)\n"
         );
-        let (found, diagnostics) = run(&text, 1e-9);
+        let (found, diagnostics) = told_at(&text, 1e-9);
         assert_eq!(found.ended, Ended::Finished, "{mu}: {diagnostics:#?}");
         close(*times(&found, "rest").last().unwrap(), end, 1e-6);
         close(found.outputs[0].values.unwrap().last, g, 1e-9);

@@ -4,6 +4,7 @@
 pub mod reference;
 
 use zwang::diagnostic::Diagnostics;
+use zwang::simulate::Ended;
 use zwang::{Check, Inspection, Overrides, Reading, Run, RunWishes, Wishes, check, inspect, read_with, simulate};
 
 /// The folder of the project.
@@ -46,11 +47,38 @@ pub fn checked(text: &str, overrides: &Overrides) -> (Option<Check>, Diagnostics
 
 /// Runs a model text as it says, at 1e-9; the messages come along.
 pub fn attempt(text: &str, set: &[&str]) -> (Option<Run>, Diagnostics) {
+    attempt_as(text, set, &RunWishes::default())
+}
+
+/// The same of a text that has no mistakes.
+#[track_caller]
+pub fn told(text: &str, set: &[&str]) -> (Run, Diagnostics) {
+    let (run, diagnostics) = attempt(text, set);
+    (run.unwrap_or_else(|| panic!("{text}\n{diagnostics:#?}")), diagnostics)
+}
+
+/// The same at a tolerance.
+#[track_caller]
+pub fn told_at(text: &str, tolerance: f64) -> (Run, Diagnostics) {
+    let wishes = RunWishes { tolerance: Some(tolerance), ..RunWishes::default() };
+    let (run, diagnostics) = attempt_as(text, &[], &wishes);
+    (run.unwrap_or_else(|| panic!("{text}\n{diagnostics:#?}")), diagnostics)
+}
+
+/// The same of a run that goes to its end.
+#[track_caller]
+pub fn finished(text: &str, set: &[&str]) -> Run {
+    let (run, diagnostics) = told(text, set);
+    assert_eq!(run.ended, Ended::Finished, "{diagnostics:#?}");
+    run
+}
+
+fn attempt_as(text: &str, set: &[&str], wishes: &RunWishes) -> (Option<Run>, Diagnostics) {
     let overrides = Overrides { set: set.iter().map(|s| s.to_string()).collect(), ..Overrides::default() };
     let reading = read(text, &overrides);
     let mut diagnostics = reading.diagnostics;
     let check = reading.model.and_then(|model| check(model, &Wishes::default(), &mut diagnostics));
-    let run = check.and_then(|check| simulate(check, &RunWishes::default(), &mut diagnostics, &mut |_| true));
+    let run = check.and_then(|check| simulate(check, wishes, &mut diagnostics, &mut |_| true));
     (run, diagnostics)
 }
 
