@@ -45,7 +45,7 @@ pub use dynamics::{Asked, Dynamics, Given, Instant, Jacobian, Legendre, Reaction
 pub use error::MotionError;
 pub use integrate::{
     Counts, Event, ForceParts, Inequality, Motion, ORDER_5, ORDER_8, Outcome, Passage, Plan, Saturation, Solver, Step,
-    Stiffness, Tableau, TriedMode,
+    Stiffness, Struck, Tableau, TriedMode,
 };
 pub use matrix::Matrix;
 pub use method::{Drift, Method};

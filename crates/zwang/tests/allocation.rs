@@ -49,6 +49,25 @@ fn explicit_steps_allocate_nothing() {
     }
 }
 
+/// Contacts that are open, that slide in the plane and in space, and that share a weight and hold.
+#[test]
+fn steps_with_contacts_allocate_nothing() {
+    let flies = "coordinates x, y\nmass x, y: 1\nforce x: -x\nforce y: -y\ncontact floor: y >= -5 with friction 0.3\n\
+                 start x = 1, y = 0, x' = 0, y' = 0.5";
+    let slides = "coordinates x, y\nmass x, y: 1\nforce x: 6 + sin(t)\nforce y: -10 + cos(t)\n\
+                  contact floor: y >= 0 with friction 0.3\nstart x = 0, y = 0, x' = 1, y' = 0";
+    let in_space = "coordinates x, y, z\nparticle P at (x, y, z) with mass 1\nforce P: (6 + sin(t), 2*cos(t), -10)\n\
+                    contact floor: z >= 0 with friction 0.3\nstart x = 0, y = 0, z = 0, x' = 1, y' = 0, z' = 0";
+    let stands = "coordinates x, y, a\nmass x, y: 1\nmass a: 1\nforce x: sin(t)\nforce y: -10\n\
+                  point L = (x - cos(a), y - sin(a))\npoint R = (x + cos(a), y + sin(a))\n\
+                  contact left: L.y >= 0 with friction 0.5 and at L\ncontact right: R.y >= 0 with friction 0.5 and at R\n\
+                  start x = 0, y = 0, a = 0, x' = 0, y' = 0, a' = 0";
+    for (name, text) in [("flies", flies), ("slides", slides), ("slides in space", in_space), ("stands", stands)] {
+        let (found, _) = allocations_of(name, text, 0);
+        assert_eq!(found, 0, "{name}: {found} allocations in fifty steps");
+    }
+}
+
 /// Controls: full force, driven coordinates beside constraints, several motors with a weight, and forces at their bounds.
 #[test]
 fn controlled_steps_allocate_nothing() {

@@ -49,9 +49,21 @@ struct After {
 /// Why a blow has no outcome.
 pub(super) enum NoOutcome {
     None,
-    Several,
+    /// Two of them.
+    Several(Vec<Vec<Struck>>),
     /// None was found among very many.
     NotFound,
+}
+
+/// What a place does in a blow.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Struck {
+    /// Its first row that presses.
+    pub row: usize,
+    /// `sticks`, `slides`, `closed` if it is smooth, or `spared`.
+    pub act: &'static str,
+    /// How fast its gap opens then.
+    pub opens: f64,
 }
 
 /// The impulses of a blow.
@@ -82,6 +94,7 @@ impl Blows<'_> {
         let is_unique = rough().all(|r| r.holding == r.sliding);
         let repeats = self.repeats();
         let mut found: Option<(After, Vec<Blow>)> = None;
+        let mut other: Option<(After, Vec<Blow>)> = None;
         let search = seek(&sizes, |at| {
             let blows: Vec<Blow> = units.iter().zip(at).map(|(unit, &k)| unit[k]).collect();
             let Some(after) = self.after(&spots, &blows) else { return Tried::Nothing };
@@ -98,7 +111,11 @@ impl Blows<'_> {
                     let pairs = || was.iter().zip(&blows).enumerate().filter(|(_, (x, y))| x != y);
                     let is_share = pairs().all(|(k, _)| repeats.contains(&k))
                         && pairs().any(|(_, (x, y))| (*x == Blow::Spared) != (*y == Blow::Spared));
-                    return if is_share { Tried::Fits } else { Tried::Another };
+                    if is_share {
+                        return Tried::Fits;
+                    }
+                    other = Some((after, blows));
+                    return Tried::Another;
                 }
                 None => found = Some((after, blows)),
                 _ => {}
@@ -106,7 +123,10 @@ impl Blows<'_> {
             Tried::Fits
         });
         match (search, found) {
-            (Search::Several, _) => Err(NoOutcome::Several),
+            (Search::Several, found) => {
+                let both = found.iter().chain(&other).map(|(after, blows)| self.told(&spots, blows, after));
+                Err(NoOutcome::Several(both.collect()))
+            }
             (Search::Found { is_checked, .. }, Some((after, _))) => {
                 Ok(Outcomes { impulses: after.impulses, is_unchecked: !is_checked })
             }
@@ -117,6 +137,22 @@ impl Blows<'_> {
                 None => Err(NoOutcome::None),
             },
         }
+    }
+
+    /// What each place does.
+    fn told(&self, spots: &[Spot], blows: &[Blow], after: &After) -> Vec<Struck> {
+        let of = |(spot, blow): (&Spot, &Blow)| {
+            let act = match (blow, spot.friction) {
+                (Blow::Sticks, None) => "closed",
+                (Blow::Sticks, Some(_)) => "sticks",
+                (Blow::Slides { .. }, _) => "slides",
+                (Blow::Spared, _) => "spared",
+            };
+            let row = spot.normal.map(|c| self.touching.rows[c]);
+            let row = row.or(spot.friction.map(|k| self.frictions[k].normals[0])).unwrap_or_default();
+            Struck { row, act, opens: spot.normal.map_or(0.0, |c| after.rates[c]) }
+        };
+        spots.iter().zip(blows).map(of).collect()
     }
 
     /// Impulses by relaxation: one place after the other takes the impulse that it would by itself. Slow, but where many feet slide

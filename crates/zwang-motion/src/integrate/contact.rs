@@ -4,7 +4,7 @@ use super::impact::Blow;
 use super::touching::Touching;
 use super::*;
 use crate::unilateral::modes::{Grip, Modes};
-use crate::unilateral::{ModeChange, Turn, length};
+use crate::unilateral::{ModeChange, Slip, Turn, length, product};
 
 /// A gap below this part of the size of its row counts as touching; it equals the default tolerance of a run.
 pub(super) const TOUCHING: f64 = 1e-9;
@@ -43,7 +43,9 @@ pub(super) struct Busy {
 pub(super) struct Before {
     pub(super) closed: Vec<bool>,
     pub(super) grips: Vec<Grip>,
-    pub(super) directions: Vec<Vec<f64>>,
+    /// The sign with which each friction is pressed.
+    pub(super) presses: Vec<f64>,
+    pub(super) directions: Vec<Slip>,
     /// Below which slips follow their acceleration.
     pub(super) slow: Vec<f64>,
     /// Whether rows that hold repeat each other where nothing slides, so that forces may be shared in many ways.
@@ -56,9 +58,18 @@ impl Before {
         self.closed == modes.closed && self.grips == modes.grips
     }
 
+    /// A force that has changed its side presses on the other: where it is zero both would fit.
+    fn change_sides(&mut self, fired: &[usize]) {
+        let n_contacts = self.closed.len();
+        for (k, press) in self.presses.iter_mut().enumerate() {
+            if fired.contains(&(n_contacts + 2 * k + 1)) {
+                *press *= -1.0;
+            }
+        }
+    }
+
     /// Whether friction k slides away from where it went.
     fn turns_back(&self, k: usize, modes: &Modes) -> bool {
-        let product = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>();
         product(&self.directions[k], &modes.directions[k]) < 0.0
     }
 }
@@ -70,6 +81,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         Before {
             closed: modes.closed.clone(),
             grips: modes.grips.clone(),
+            presses: modes.presses.clone(),
             directions: modes.directions.clone(),
             slow: modes.slow.clone(),
             is_shared: self.flow.has_shares(self.rank),
@@ -101,7 +113,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         }
         self.flow.wants_lambda = true;
         let before = self.mode();
-        match self.settle(&before, &[]) {
+        match self.settle(before, &[]) {
             Err(Outcome::Failed(error) | Outcome::Contradiction { error, .. }) => Err(error),
             Err(outcome) => {
                 self.outcome = Some(outcome);
@@ -113,9 +125,10 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
 
     /// Finds impacts and the mode that follows where the motion stands, and begins there. `fired` are the contacts whose gap
     /// or push has reached zero.
-    pub(super) fn settle(&mut self, before: &Before, fired: &[usize]) -> Result<(), Outcome> {
+    pub(super) fn settle(&mut self, mut before: Before, fired: &[usize]) -> Result<(), Outcome> {
         let (modes, y) = (self.flow.modes.clone(), self.y.clone());
-        let done = self.find_next(before, fired);
+        before.change_sides(fired);
+        let done = self.find_next(&before, fired);
         if done.is_err() {
             // what is read off where the motion stops is what came before
             (self.flow.modes, self.y) = (modes, y);
@@ -283,7 +296,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         let before = self.mode();
         let mut touching = self.closing_at_end().map_err(Outcome::Failed)?;
         touching.retain(|&c| !before.closed[c]);
-        if touching.is_empty() { Ok(()) } else { self.settle(&before, &touching) }
+        if touching.is_empty() { Ok(()) } else { self.settle(before, &touching) }
     }
 
     /// The contacts whose gap closes within rounding of the end.
@@ -392,11 +405,10 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
             return Ok(());
         }
         flow.place(self.t, &self.y);
-        let mut gaps = vec![0.0; flow.h];
-        flow.dynamics.fill_positions(&flow.instant.state, &mut gaps)?;
+        flow.fill_gaps()?;
         for c in 0..flow.modes.contacts.len() {
             let row = flow.modes.contacts[c].row;
-            let has_left = gaps[row] > LIFTING * flow.row_size(row, &flow.q_size);
+            let has_left = flow.residual[row] > LIFTING * flow.row_size(row, &flow.q_size);
             flow.modes.lifting[c] &= !has_left;
         }
         Ok(())

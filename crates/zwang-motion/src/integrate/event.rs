@@ -295,7 +295,7 @@ impl Watch {
         let mut look = self.spare.pop().unwrap_or_default();
         (look.t, look.changed, look.is_clear) = (t, changed, is_clear);
         look.shapes.clone_from(&self.shapes);
-        look.rates = flow.closing()?;
+        flow.fill_closing(&mut look.rates)?;
         Ok(look)
     }
 
@@ -362,7 +362,7 @@ impl Watch {
             for _ in 0..HALVINGS {
                 let middle = 0.5 * (low + high);
                 self.place(flow, step, middle);
-                if flow.closing()?[c] < 0.0 { low = middle } else { high = middle }
+                if flow.closing_rate(c)? < 0.0 { low = middle } else { high = middle }
             }
             self.at(flow, step, low)?;
             if self.is_clear(flow) {

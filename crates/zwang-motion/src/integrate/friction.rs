@@ -422,7 +422,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
                 continue;
             }
             let lets_go = fired.contains(&(n_contacts + 2 * k)) && old[k] == Grip::Sticks && !stops;
-            let tries = self.tries(k, contact.is_some(), lets_go, rests[k])?;
+            let tries = self.tries(k, before.presses[k], lets_go, rests[k])?;
             let mut unit: Vec<Choice> =
                 tries.into_iter().map(|t| Choice { contact: contact.map(|c| (c, true)), friction: Some(t) }).collect();
             if let Some(c) = contact {
@@ -466,14 +466,15 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         Ok(rests)
     }
 
-    /// What friction k may do while it is pressed, at rest or not.
-    fn tries(&mut self, k: usize, is_contact: bool, lets_go: bool, rests: bool) -> Result<Vec<Try>, MotionError> {
+    /// What friction k may do while it is pressed, at first with this sign, at rest or not.
+    fn tries(&mut self, k: usize, press: f64, lets_go: bool, rests: bool) -> Result<Vec<Try>, MotionError> {
         let flow = &mut self.flow;
         let slip = flow.slip(k)?;
         let rows = flow.modes.frictions[k].slip.clone();
         let speed = length(&slip);
+        let is_contact = flow.modes.frictions[k].contact.is_some();
         let is_sided = !is_contact && flow.modes.frictions[k].single().is_some();
-        let presses: &[f64] = if is_sided { &[1.0, -1.0] } else { &[1.0] };
+        let presses: &[f64] = if is_sided { &[press, -press] } else { &[1.0] };
         let senses: &[f64] = if rests && rows.len() == 1 { &[1.0, -1.0] } else { &[1.0] };
         let mut tries = Vec::new();
         // what has just reached its cone does not hold, nor does what is smooth; slips at rest that hold each other are decided
@@ -488,7 +489,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
             }
         }
         if !rests {
-            flow.modes.directions[k] = slip.iter().map(|s| s / speed).collect();
+            flow.modes.directions[k] = slip.map(|s| s / speed);
         }
         Ok(tries)
     }
@@ -578,7 +579,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
             done = self.flow.settle_directions(&sought, true);
         }
         let modes = &mut self.flow.modes;
-        sought.iter().for_each(|&k| modes.bases[k].clone_from(&modes.directions[k]));
+        sought.iter().for_each(|&k| modes.bases[k] = modes.directions[k]);
         done
     }
 
@@ -588,10 +589,8 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         sought.iter().for_each(|&k| self.flow.modes.directions[k].fill(0.0));
         self.flow.evaluate_once()?;
         for &k in sought {
-            let slip = self.flow.modes.frictions[k].slip.clone();
-            let pulled: Vec<f64> = slip.iter().map(|&row| excess(&self.flow, row).0).collect();
-            let none = vec![0.0; slip.len()];
-            self.flow.modes.directions[k] = unit_vector(&pulled).unwrap_or(none);
+            let pulled = self.flow.modes.frictions[k].slips(|row| excess(&self.flow, row).0);
+            self.flow.modes.directions[k] = unit_vector(pulled).unwrap_or_default();
         }
         Ok(())
     }
@@ -608,9 +607,8 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         let modes = &mut self.flow.modes;
         for &k in sought {
             let lambda = &self.flow.instant.lambda;
-            let held: Vec<f64> = modes.frictions[k].slip.iter().map(|&row| -lambda[row]).collect();
-            let none = vec![0.0; held.len()];
-            modes.directions[k] = unit_vector(&held).filter(|_| can_hold).unwrap_or(none);
+            let held = modes.frictions[k].slips(|row| -lambda[row]);
+            modes.directions[k] = unit_vector(held).filter(|_| can_hold).unwrap_or_default();
             modes.grips[k] = Grip::Slides(1.0);
         }
         modes.switch();

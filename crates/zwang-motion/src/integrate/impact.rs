@@ -142,9 +142,9 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
             // what no velocity keeps, no friction does
             NoOutcome::None => match smooth_impulses(touching, rates, wanted, noise) {
                 Err(error @ NoPushes::Contradiction { .. }) => Outcome::Failed(excluded(error, &rows)),
-                _ => Outcome::Ambiguous { t, rows, n_modes: 0, tried: Vec::new() },
+                _ => Outcome::AmbiguousBlow { t, rows, outcomes: Vec::new() },
             },
-            NoOutcome::Several => Outcome::Ambiguous { t, rows, n_modes: 2, tried: Vec::new() },
+            NoOutcome::Several(outcomes) => Outcome::AmbiguousBlow { t, rows, outcomes },
             NoOutcome::NotFound => Outcome::TooManyModes { t, rows },
         })?;
         self.n_unchecked += usize::from(found.is_unchecked);

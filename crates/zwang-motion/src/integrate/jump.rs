@@ -69,7 +69,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         };
         if !self.flow.modes.is_empty() && corner.is_none() {
             self.began = self.t;
-            self.settle(&mode, &turns)?;
+            self.settle(mode, &turns)?;
         } else if reactions.iter().any(|r| *r != Reaction::Ignore) {
             self.began = self.t;
             if let Err(error) = self.begin()

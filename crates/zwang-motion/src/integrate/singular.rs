@@ -2,6 +2,9 @@
 
 use super::*;
 
+/// How often the first step out of a singular position is halved.
+const MOST_HALVINGS: usize = 12;
+
 impl<D: Dynamics + ?Sized> Motion<'_, D> {
     /// The first step out of a position in which the constraints lose rank, where the motion cannot be evaluated: collocation has
     /// no node there. One step is compared with two of half its length.

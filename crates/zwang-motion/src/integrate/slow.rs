@@ -3,8 +3,7 @@
 use super::contact::Before;
 use super::friction::excess;
 use super::*;
-use crate::unilateral::length;
-use crate::unilateral::modes::Grip;
+use crate::unilateral::{length, product};
 
 impl<D: Dynamics + ?Sized> Motion<'_, D> {
     /// Says which slips in space follow their acceleration, and how fast they may be.
@@ -17,20 +16,19 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         let part = ROOM * self.plan.tolerance.sqrt() * (self.plan.end - self.t0);
         let flow = &mut self.flow;
         for k in 0..flow.modes.frictions.len() {
-            let is_spatial = flow.modes.frictions[k].slip.len() > 1;
-            if !is_spatial || !matches!(flow.modes.grips[k], Grip::Slides(_)) {
+            if !flow.modes.slides_in_space(k) {
                 continue;
             }
             let force = friction_force(flow, k);
             let slowest = f64::max(part * force * flow.compliance(k)?, flow.tolerated_slip(k));
             flow.modes.slowest[k] = slowest;
-            let along: f64 = flow.slip(k)?.iter().zip(&flow.modes.directions[k]).map(|(s, d)| s * d).sum();
+            let along = product(&flow.slip(k)?, &flow.modes.directions[k]);
             let sets_out = flow.modes.sets_out[k];
             flow.modes.behind[k] = if sets_out { f64::max(-along, 0.0) } else { 0.0 };
             flow.modes.slow[k] = if sets_out { slowest } else { 0.0 };
         }
-        let slow = flow.spatial_slips().into_iter().map(|k| (k, before.slow[k])).filter(|(_, slow)| *slow > 0.0);
-        let slow: Vec<(usize, f64)> = slow.collect();
+        let goes_on = |&k: &usize| flow.follows_slip(k) && before.slow[k] > 0.0;
+        let slow: Vec<(usize, f64)> = (0..before.slow.len()).filter(goes_on).map(|k| (k, before.slow[k])).collect();
         flow.follow(&slow).map(|_| ())
     }
 
@@ -42,8 +40,10 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
             flow.evaluate()?;
             flow.modes.bases.clone_from(&flow.modes.directions);
         }
-        for k in flow.spatial_slips() {
-            if let Some(d) = flow.slip_direction(k)? {
+        for k in 0..flow.modes.frictions.len() {
+            if flow.follows_slip(k)
+                && let Some(d) = flow.slip_direction(k)?
+            {
                 flow.modes.directions[k] = d;
             }
         }
@@ -74,16 +74,18 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
 
     /// How long slips in space last as they are: what changes them faster turns them, and a step must see that.
     pub(super) fn slips_last(&mut self) -> Result<f64, MotionError> {
-        let slips = self.flow.spatial_slips();
         let mut shortest = f64::INFINITY;
-        if slips.is_empty() {
+        let n = self.flow.modes.frictions.len();
+        if !(0..n).any(|k| self.flow.follows_slip(k)) {
             return Ok(shortest);
         }
         self.flow.place(self.t, &self.y);
         self.flow.evaluate()?;
-        for k in slips {
-            let rows = &self.flow.modes.frictions[k].slip;
-            let change = length(&rows.iter().map(|&row| excess(&self.flow, row).0).collect::<Vec<f64>>());
+        for k in 0..n {
+            if !self.flow.follows_slip(k) {
+                continue;
+            }
+            let change = length(&self.flow.modes.frictions[k].slips(|row| excess(&self.flow, row).0));
             let speed = length(&self.flow.slip(k)?);
             if speed > self.flow.tolerated_slip(k) {
                 shortest = shortest.min(speed / change);
@@ -99,9 +101,9 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         const APART: f64 = 2.0;
         self.flow.place(self.t, &self.y);
         let mut slow = Vec::new();
-        for k in self.flow.spatial_slips() {
+        for k in 0..self.flow.modes.frictions.len() {
             let slowest = self.flow.modes.slowest[k];
-            if APART * length(&self.flow.slip(k)?) < slowest {
+            if self.flow.follows_slip(k) && APART * length(&self.flow.slip(k)?) < slowest {
                 slow.push((k, slowest));
             }
         }
@@ -131,5 +133,5 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
 
 /// The force of friction k.
 fn friction_force<D: Dynamics + ?Sized>(flow: &Flow<D>, k: usize) -> f64 {
-    length(&flow.modes.frictions[k].slip.iter().map(|&row| flow.instant.lambda[row]).collect::<Vec<f64>>())
+    length(&flow.modes.frictions[k].slips(|row| flow.instant.lambda[row]))
 }

@@ -2,6 +2,19 @@
 
 use super::*;
 
+/// Longest and shortest next step, as multiples of the last.
+const GROWTH: (f64, f64) = (0.2, 6.0);
+
+/// What the estimate may miss: the next step is this part of the ideal one.
+const SAFETY: f64 = 0.9;
+
+/// How much the last error counts beside the present one.
+const DAMPING: f64 = 0.3;
+
+/// The size of velocities fades by this factor in a step: to half in fifty; and never below this part of the largest ever.
+const FORGETTING: f64 = 0.986;
+const LEAST_MEMORY: f64 = 1e-4;
+
 impl<D: Dynamics + ?Sized> Motion<'_, D> {
     /// Sizes of q and q̇ by which errors are measured: the largest of its unit so far.
     ///

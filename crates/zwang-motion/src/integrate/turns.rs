@@ -1,8 +1,8 @@
 //! What is watched while a mode lasts: gaps, pushes, cones and slips.
 
 use super::contact::{LIFTING, TOUCHING};
-use crate::unilateral::Contact;
-use crate::unilateral::modes::Grip;
+use crate::unilateral::modes::{Grip, Modes};
+use crate::unilateral::{Contact, length, product};
 use crate::{Dynamics, MotionError, flow::Flow};
 
 /// Rates of slip, in those that are rounding, below which their ups and downs do not matter.
@@ -15,13 +15,22 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
     }
 
     /// How fast the gaps of open contacts change here; those of closed ones do not.
-    pub(super) fn closing(&mut self) -> Result<Vec<f64>, MotionError> {
+    pub(super) fn fill_closing(&mut self, closing: &mut Vec<f64>) -> Result<(), MotionError> {
+        closing.clear();
         if self.modes.contacts.is_empty() {
-            return Ok(Vec::new());
+            return Ok(());
         }
-        let rates = self.rates()?;
-        let rate = |(c, contact): (usize, &Contact)| if self.modes.closed[c] { 0.0 } else { rates[contact.row] };
-        Ok(self.modes.contacts.iter().enumerate().map(rate).collect())
+        self.fill_rates()?;
+        let Modes { contacts, closed, rates, .. } = &self.modes;
+        let rate = |(contact, &closed): (&Contact, &bool)| if closed { 0.0 } else { rates[contact.row] };
+        closing.extend(contacts.iter().zip(closed).map(rate));
+        Ok(())
+    }
+
+    /// How fast the gap of a contact changes here.
+    pub(super) fn closing_rate(&mut self, c: usize) -> Result<f64, MotionError> {
+        self.fill_rates()?;
+        Ok(self.modes.rates[self.modes.contacts[c].row])
     }
 
     /// What is negative where the mode has ended: the gap of an open contact that is closing, the push of a closed one. The
@@ -36,9 +45,9 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
             return Ok(());
         }
         self.evaluate()?;
-        let mut gaps = vec![0.0; self.h];
-        self.dynamics.fill_positions(&self.instant.state, &mut gaps)?;
-        let rates = self.rates()?;
+        self.fill_gaps()?;
+        self.fill_rates()?;
+        let (gaps, rates) = (&self.residual, &self.modes.rates);
         for (c, contact) in self.modes.contacts.iter().enumerate() {
             let row = contact.row;
             values[c] = if self.modes.closed[c] {
@@ -50,14 +59,15 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
             };
         }
         let first = self.modes.contacts.len();
+        self.feel()?;
         for k in 0..self.modes.frictions.len() {
-            (values[first + 2 * k], values[first + 2 * k + 1]) = self.friction_turns(k, &rates)?;
+            (values[first + 2 * k], values[first + 2 * k + 1]) = self.friction_turns(k);
         }
         shapes.copy_from_slice(values);
         let top = self.instant.lambda.iter().fold(0.0, |top: f64, l| top.max(l.abs()));
         floors.fill(TOUCHING * top);
         for (c, contact) in self.modes.contacts.iter().enumerate().filter(|(c, _)| !self.modes.closed[*c]) {
-            shapes[c] = gaps[contact.row];
+            shapes[c] = self.residual[contact.row];
             floors[c] = self.modes.tolerance * self.row_size(contact.row, &self.q_size);
         }
         for (k, friction) in self.modes.frictions.iter().enumerate() {
@@ -70,25 +80,24 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
 
     /// What is negative where friction k changes: its room in the cone, or its slip along its direction; and the force that
     /// presses, where it may change its side.
-    fn friction_turns(&mut self, k: usize, rates: &[f64]) -> Result<(f64, f64), MotionError> {
-        let friction = self.modes.frictions[k].clone();
-        let pushes = friction.pushes(&self.instant.lambda);
-        match self.modes.grips[k] {
-            Grip::Idle => Ok((1.0, 1.0)),
+    fn friction_turns(&self, k: usize) -> (f64, f64) {
+        let (modes, lambda) = (&self.modes, &self.instant.lambda);
+        let friction = &modes.frictions[k];
+        let pushes = friction.pushes(lambda);
+        match modes.grips[k] {
+            Grip::Idle => (1.0, 1.0),
             Grip::Sticks => {
-                self.feel()?;
-                let rough = self.modes.roughness[k];
-                let force = friction.slip.iter().map(|&row| self.instant.lambda[row].powi(2)).sum::<f64>().sqrt();
-                Ok((rough.holding * rough.normal(&pushes) - force + self.modes.no_push, 1.0))
+                let force = length(&friction.slips(|row| lambda[row]));
+                (modes.roughness[k].holding * modes.roughness[k].normal(&pushes) - force + modes.no_push, 1.0)
             }
             Grip::Slides(sense) => {
-                let along: f64 = match friction.slip[..] {
-                    [row] => sense * rates[row],
-                    _ => friction.slip.iter().zip(&self.modes.directions[k]).map(|(&row, d)| d * rates[row]).sum(),
+                let along = match friction.slip[..] {
+                    [row] => sense * modes.rates[row],
+                    _ => product(&friction.slips(|row| modes.rates[row]), &modes.directions[k]),
                 };
                 let is_sided = friction.contact.is_none() && friction.single().is_some();
-                let side = if is_sided { self.modes.presses[k] * pushes[0] } else { 1.0 };
-                Ok((along + self.rate_noise(&friction.slip) + self.modes.behind[k], side + self.modes.no_push))
+                let side = if is_sided { modes.presses[k] * pushes[0] } else { 1.0 };
+                (along + self.rate_noise(&friction.slip) + modes.behind[k], side + modes.no_push)
             }
         }
     }

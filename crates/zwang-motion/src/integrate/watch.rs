@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::unilateral::length;
-use crate::unilateral::modes::Grip;
 
 /// How far the last steps have come.
 pub(super) struct Progress {
@@ -11,6 +10,10 @@ pub(super) struct Progress {
     /// For each velocity, its sign and how often it has changed since.
     flips: Vec<(bool, usize)>,
 }
+
+/// A step counts as stiff where neighbouring solutions part at this rate at least, times the step, and this much faster than
+/// the solution itself changes.
+const STIFF: (f64, f64) = (0.3, 100.0);
 
 impl Progress {
     pub(super) fn new(start: &State) -> Progress {
@@ -190,12 +193,11 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
     /// while, and steps grow with it: no stiffness that lasts.
     fn slips_change(&mut self) -> Result<bool, MotionError> {
         const LITTLE: f64 = 0.01;
-        let modes = &self.flow.modes;
-        let spatial: Vec<usize> = (0..modes.frictions.len())
-            .filter(|&k| modes.frictions[k].slip.len() > 1 && matches!(modes.grips[k], Grip::Slides(_)))
-            .collect();
         let mut changes = false;
-        for k in spatial {
+        for k in 0..self.flow.modes.frictions.len() {
+            if !self.flow.modes.slides_in_space(k) {
+                continue;
+            }
             self.flow.place(self.step.start, &self.step.y);
             let before = length(&self.flow.slip(k)?);
             self.flow.place(self.t, &self.y);

@@ -35,9 +35,12 @@ pub struct Friction {
     pub normals: Vec<usize>,
     /// The contact of that row, unless it always holds.
     pub contact: Option<usize>,
-    /// The rows on velocities that say how fast the point slides.
+    /// The rows on velocities that say how fast the point slides, three at most.
     pub slip: Vec<usize>,
 }
+
+/// A slip, its direction or a force along it: a number for each slip row, then zeros.
+pub(crate) type Slip = [f64; 3];
 
 impl Friction {
     /// The one row that presses, if it is one: its force has a sign.
@@ -50,6 +53,13 @@ impl Friction {
         let mut pushes = [0.0; MOST_NORMALS];
         pushes.iter_mut().zip(&self.normals).for_each(|(push, &row)| *push = lambda[row]);
         pushes
+    }
+
+    /// A value of each slip row.
+    pub(crate) fn slips(&self, of_row: impl Fn(usize) -> f64) -> Slip {
+        let mut slip = Slip::default();
+        slip.iter_mut().zip(&self.slip).for_each(|(s, &row)| *s = of_row(row));
+        slip
     }
 }
 
@@ -102,9 +112,14 @@ pub(crate) fn length(x: &[f64]) -> f64 {
 }
 
 /// x/|x|, where x is not zero.
-pub(crate) fn unit_vector(x: &[f64]) -> Option<Vec<f64>> {
-    let size = length(x);
-    (size > 0.0).then(|| x.iter().map(|x| x / size).collect())
+pub(crate) fn unit_vector(x: Slip) -> Option<Slip> {
+    let size = length(&x);
+    (size > 0.0).then(|| x.map(|x| x / size))
+}
+
+/// xᵀy.
+pub(crate) fn product(x: &[f64], y: &[f64]) -> f64 {
+    x.iter().zip(y).map(|(x, y)| x * y).sum()
 }
 
 /// What changes where a mode ends.

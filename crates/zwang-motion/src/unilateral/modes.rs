@@ -1,7 +1,7 @@
 //! Which rows hold now.
 
-use super::sliding::Response;
-use super::{Contact, Friction, Roughness};
+use super::sliding::{Normals, Response};
+use super::{Contact, Friction, Roughness, Slip};
 use crate::Given;
 
 /// What a friction does.
@@ -26,9 +26,9 @@ pub(crate) struct Modes {
     pub(crate) grips: Vec<Grip>,
     pub(crate) presses: Vec<f64>,
     /// Where each friction slides to when it begins.
-    pub(crate) directions: Vec<Vec<f64>>,
+    pub(crate) directions: Vec<Slip>,
     /// Where those that follow their acceleration are looked for, so that they depend on nothing but the state.
-    pub(crate) bases: Vec<Vec<f64>>,
+    pub(crate) bases: Vec<Slip>,
     /// Whether each slides out of rest only on trial, with the coefficient that holds.
     pub(crate) begins: Vec<bool>,
     /// Of these, which let go whatever the others do: they slide with the coefficient of sliding on trial, too.
@@ -51,6 +51,9 @@ pub(crate) struct Modes {
     /// The size of the accelerations with every contact open and no friction, beside which others are judged.
     pub(crate) free: Vec<f64>,
     pub(crate) responses: Vec<Response>,
+    /// Room for the equations of the normal forces, and for rates of rows.
+    pub(crate) normals: Normals,
+    pub(crate) rates: Vec<f64>,
     /// q̈ and λ without friction where it slides.
     pub(crate) smooth: (Vec<f64>, Vec<f64>),
     /// One for each row: whether it is left out now. Empty where all rows always hold.
@@ -69,8 +72,8 @@ impl Modes {
             closed: vec![false; contacts.len()],
             grips: vec![Grip::Idle; frictions.len()],
             presses: vec![1.0; frictions.len()],
-            directions: frictions.iter().map(|f| vec![0.0; f.slip.len()]).collect(),
-            bases: frictions.iter().map(|f| vec![0.0; f.slip.len()]).collect(),
+            directions: vec![Slip::default(); frictions.len()],
+            bases: vec![Slip::default(); frictions.len()],
             begins: vec![false; frictions.len()],
             loose: vec![false; frictions.len()],
             sets_out: vec![false; frictions.len()],
@@ -82,7 +85,9 @@ impl Modes {
             no_push: 0.0,
             roughness: vec![Roughness::default(); frictions.len()],
             responses: Vec::new(),
+            normals: Normals::default(),
             smooth: (Vec::new(), Vec::new()),
+            rates: Vec::new(),
             free: Vec::new(),
             off: vec![false; given.constraint_rhs.len()],
             whole: given.clone(),
@@ -138,6 +143,11 @@ impl Modes {
     /// Whether some friction sticks.
     pub(crate) fn sticks(&self) -> bool {
         self.grips.contains(&Grip::Sticks)
+    }
+
+    /// Whether friction k slides on a surface in space, where its slip has a direction.
+    pub(crate) fn slides_in_space(&self, k: usize) -> bool {
+        self.frictions[k].slip.len() > 1 && matches!(self.grips[k], Grip::Slides(_))
     }
 
     /// Whether some friction slides.

@@ -70,11 +70,11 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
             return Ok(());
         }
         self.feel()?;
-        let mut lambda = self.instant.lambda.clone();
-        let room = MARGIN * lambda.iter().fold(0.0, |top: f64, l| top.max(l.abs()));
-        if self.misses(&lambda, room).size() == 0.0 {
+        let room = MARGIN * self.instant.lambda.iter().fold(0.0, |top: f64, l| top.max(l.abs()));
+        if self.misses(&self.instant.lambda, room).size() == 0.0 {
             return Ok(());
         }
+        let mut lambda = self.instant.lambda.clone();
         let free = self.free_shares(self.all.rank());
         share_out(&mut lambda, &free, |lambda| self.misses(lambda, room));
         self.instant.lambda = lambda;
@@ -156,7 +156,7 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
         }
         for (k, friction) in modes.frictions.iter().enumerate().filter(|(k, _)| modes.grips[*k] == Grip::Sticks) {
             let (rough, pushes) = (modes.roughness[k], friction.pushes(lambda));
-            let slip: Vec<f64> = friction.slip.iter().map(|&row| lambda[row]).collect();
+            let slip = friction.slips(|row| lambda[row]);
             let force = super::length(&slip);
             let miss = force - rough.holding * rough.normal(&pushes) + room;
             if miss > 0.0 && force > 0.0 {

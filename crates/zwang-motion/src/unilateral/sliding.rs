@@ -1,8 +1,8 @@
 //! Sliding friction: a force in proportion to one that it changes itself.
 
-use super::MOST_NORMALS;
 use super::fixed_point::Rounds;
-use super::modes::Grip;
+use super::modes::{Grip, Modes};
+use super::{MOST_NORMALS, Slip, length, product, unit_vector};
 use crate::factor::dense::symmetric_eigen;
 use crate::{Dynamics, MotionError, flow::Flow};
 
@@ -16,10 +16,18 @@ pub(crate) struct Response {
     /// N, once it is found.
     normal: f64,
     /// λ of its slip rows for N = 1: −μ s/|s|.
-    rub: Vec<f64>,
+    rub: Slip,
     /// The accelerations and multipliers this makes.
     qddot: Vec<f64>,
     lambda: Vec<f64>,
+}
+
+/// Equations G N = g for the normal forces.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Normals {
+    N: Vec<f64>,
+    G: Vec<f64>,
+    g: Vec<f64>,
 }
 
 /// What unit forces in the slip rows of one friction do.
@@ -38,23 +46,17 @@ const JAMMED: f64 = 1e-10;
 impl<D: Dynamics + ?Sized> Flow<'_, D> {
     /// The slip of friction k here, and the direction in which it slides: along the slip, or as the mode says where it has
     /// just begun.
-    pub(crate) fn direction(&mut self, k: usize) -> Result<Vec<f64>, MotionError> {
-        let rows = self.modes.frictions[k].slip.clone();
-        if let (1, Grip::Slides(sense)) = (rows.len(), self.modes.grips[k]) {
-            return Ok(vec![sense]);
+    pub(crate) fn direction(&mut self, k: usize) -> Result<Slip, MotionError> {
+        let before = self.modes.directions[k];
+        if let (1, Grip::Slides(sense)) = (self.modes.frictions[k].slip.len(), self.modes.grips[k]) {
+            return Ok([sense, 0.0, 0.0]);
         }
         if self.modes.begins[k] || self.modes.slow[k] > 0.0 {
-            return Ok(self.modes.directions[k].clone());
+            return Ok(before);
         }
-        let slip = self.slip(k)?;
-        let speed = slip.iter().map(|s| s * s).sum::<f64>().sqrt();
-        let still = self.rate_noise(&rows);
         // beyond the place where it stops the force goes on as it was, so that the place can be found
-        let goes_on: f64 = slip.iter().zip(&self.modes.directions[k]).map(|(s, d)| s * d).sum();
-        Ok(match speed > still && goes_on > 0.0 {
-            true => slip.iter().map(|s| s / speed).collect(),
-            false => self.modes.directions[k].clone(),
-        })
+        let goes_on = |d: &Slip| product(d, &before) > 0.0;
+        Ok(self.slip_direction(k)?.filter(goes_on).unwrap_or(before))
     }
 
     /// Lets slips follow their accelerations up to these speeds, if all of them go where those lead, within the tolerance. After a
@@ -65,7 +67,7 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
                 self.modes.directions[k] = d;
             }
             self.modes.slow[k] = slow;
-            self.modes.bases[k] = self.modes.directions[k].clone();
+            self.modes.bases[k] = self.modes.directions[k];
         }
         let mut follows = !slips.is_empty() && self.evaluate().is_ok();
         for &(k, _) in slips {
@@ -73,10 +75,10 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
         }
         for &(k, _) in slips {
             if follows {
-                self.modes.bases[k] = self.modes.directions[k].clone();
+                self.modes.bases[k] = self.modes.directions[k];
             } else {
                 self.modes.slow[k] = 0.0;
-                self.modes.directions[k] = self.modes.bases[k].clone();
+                self.modes.directions[k] = self.modes.bases[k];
             }
         }
         Ok(follows)
@@ -86,18 +88,17 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
     fn goes_along(&mut self, k: usize) -> Result<bool, MotionError> {
         let slip = self.slip(k)?;
         let d = &self.modes.directions[k];
-        let along: f64 = slip.iter().zip(d).map(|(s, d)| s * d).sum();
-        let across = super::length(&slip.iter().zip(d).map(|(s, d)| s - along * d).collect::<Vec<f64>>());
-        let is_still = super::length(&slip) <= self.rate_noise(&self.modes.frictions[k].slip);
+        let along = product(&slip, d);
+        let across = length(&std::array::from_fn::<f64, 3, _>(|i| slip[i] - along * d[i]));
+        let is_still = length(&slip) <= self.rate_noise(&self.modes.frictions[k].slip);
         Ok(is_still || (along > 0.0 && across <= self.tolerated_slip(k)))
     }
 
     /// The direction of the slip of friction k, unless it is rounding.
-    pub(crate) fn slip_direction(&mut self, k: usize) -> Result<Option<Vec<f64>>, MotionError> {
+    pub(crate) fn slip_direction(&mut self, k: usize) -> Result<Option<Slip>, MotionError> {
         let slip = self.slip(k)?;
-        let speed = super::length(&slip);
-        let is_still = speed <= self.rate_noise(&self.modes.frictions[k].slip);
-        Ok((!is_still).then(|| slip.iter().map(|s| s / speed).collect()))
+        let moves = length(&slip) > self.rate_noise(&self.modes.frictions[k].slip);
+        Ok(unit_vector(slip).filter(|_| moves))
     }
 
     /// A slip of friction k that is no more than the tolerance of the run.
@@ -106,24 +107,27 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
         self.modes.tolerance * sizes.fold(0.0, f64::max)
     }
 
-    /// Frictions in space that slide along their slip.
-    pub(crate) fn spatial_slips(&self) -> Vec<usize> {
-        let modes = &self.modes;
-        let slides = |k: &usize| matches!(modes.grips[*k], Grip::Slides(_)) && modes.slow[*k] == 0.0;
-        (0..modes.frictions.len()).filter(|&k| modes.frictions[k].slip.len() > 1).filter(slides).collect()
+    /// Whether friction k slides in space along its slip, which its direction follows.
+    pub(crate) fn follows_slip(&self, k: usize) -> bool {
+        self.modes.slides_in_space(k) && self.modes.slow[k] == 0.0
     }
 
     /// s of friction k here.
-    pub(crate) fn slip(&mut self, k: usize) -> Result<Vec<f64>, MotionError> {
-        let rates = self.rates()?;
-        Ok(self.modes.frictions[k].slip.iter().map(|&row| rates[row]).collect())
+    pub(crate) fn slip(&mut self, k: usize) -> Result<Slip, MotionError> {
+        self.fill_rates()?;
+        Ok(self.modes.frictions[k].slips(|row| self.modes.rates[row]))
     }
 
     /// φ̇ and ψ of all rows here, whether they hold or not.
     pub(crate) fn rates(&mut self) -> Result<Vec<f64>, MotionError> {
-        let mut rates = vec![0.0; self.h + self.dynamics.n_velocity_rows()];
-        self.dynamics.fill_velocities(&self.instant.state, &mut rates)?;
-        Ok(rates)
+        self.fill_rates()?;
+        Ok(self.modes.rates.clone())
+    }
+
+    /// The same, kept with the mode.
+    pub(crate) fn fill_rates(&mut self) -> Result<(), MotionError> {
+        self.modes.rates.resize(self.h + self.dynamics.n_velocity_rows(), 0.0);
+        self.dynamics.fill_velocities(&self.instant.state, &mut self.modes.rates)
     }
 
     /// A rate of these rows below this is rounding.
@@ -146,10 +150,8 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
 
     /// What every sliding friction does for a unit push, with the decomposition at hand.
     pub(crate) fn prepare_sliding(&mut self) -> Result<(), MotionError> {
-        let mut responses = std::mem::take(&mut self.modes.responses);
-        responses.clear();
         self.feel()?;
-        let none = vec![0.0; self.given.constraint_rhs.len()];
+        let mut n_slides = 0;
         for k in 0..self.modes.frictions.len() {
             if !matches!(self.modes.grips[k], Grip::Slides(_)) {
                 continue;
@@ -157,21 +159,35 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
             let rough = self.modes.roughness[k];
             let holds = self.modes.begins[k] && !self.modes.loose[k];
             let mu = if holds { rough.holding } else { rough.sliding };
-            let rub: Vec<f64> = self.direction(k)?.iter().map(|d| -mu * d).collect();
-            let mut force = vec![0.0; self.n];
-            for (&row, x) in self.modes.frictions[k].slip.iter().zip(&rub) {
-                let (col, value) = self.modes.whole.constraint_matrix.row(row);
-                col.iter().zip(value).for_each(|(&j, a)| force[j] += x * a);
+            let rub = self.direction(k)?.map(|d| -mu * d);
+            if self.modes.responses.len() == n_slides {
+                self.modes.responses.push(Response::default());
             }
-            let mut response =
-                Response { friction: k, mu, normal: 0.0, rub, qddot: vec![0.0; self.n], lambda: vec![0.0; none.len()] };
-            let A = &self.given.constraint_matrix;
-            self.all.solve(A, &force, &[], &none, &mut response.qddot)?;
-            self.all.multipliers(A, &mut response.lambda)?;
-            responses.push(response);
+            let response = &mut self.modes.responses[n_slides];
+            (response.friction, response.mu, response.normal, response.rub) = (k, mu, 0.0, rub);
+            self.respond(n_slides)?;
+            n_slides += 1;
         }
-        self.modes.responses = responses;
+        self.modes.responses.truncate(n_slides);
         Ok(())
+    }
+
+    /// The accelerations and multipliers of a response, whose force is known.
+    fn respond(&mut self, i: usize) -> Result<(), MotionError> {
+        let Modes { responses, frictions, whole, .. } = &mut self.modes;
+        let Response { friction, rub, qddot, lambda, .. } = &mut responses[i];
+        let (none, force) = (&mut self.rhs, &mut self.delta);
+        none.fill(0.0);
+        force.fill(0.0);
+        for (&row, x) in frictions[*friction].slip.iter().zip(&*rub) {
+            let (col, value) = whole.constraint_matrix.row(row);
+            col.iter().zip(value).for_each(|(&j, a)| force[j] += x * a);
+        }
+        let A = &self.given.constraint_matrix;
+        qddot.resize(self.n, 0.0);
+        lambda.resize(A.n_rows, 0.0);
+        self.all.solve(A, force, &[], &none[..A.n_rows], qddot)?;
+        self.all.multipliers(A, lambda)
     }
 
     /// Finds the directions d in which these frictions accelerate their own slips, s̈ ∥ d: of the friction μ N d, those that
@@ -229,17 +245,13 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
     }
 
     /// Where the motion at hand would turn a direction.
-    fn wished(&self, place: &Slippery, sets_out: bool) -> Vec<f64> {
+    fn wished(&self, place: &Slippery, sets_out: bool) -> Slip {
         let (whole, qddot) = (&self.modes.whole, &self.instant.qddot);
         let along = |row: usize| whole.constraint_matrix.row_times(row, qddot) - whole.constraint_rhs[row];
-        let wish = |&row: &usize| place.mass * along(row) - self.instant.lambda[row];
-        let wish: Vec<f64> = self.modes.frictions[place.friction].slip.iter().map(wish).collect();
+        let wish = self.modes.frictions[place.friction].slips(|row| place.mass * along(row) - self.instant.lambda[row]);
         let most = self.response(place.friction).map_or(0.0, |r| r.mu * r.normal);
-        let size = if sets_out { super::length(&wish).max(most) } else { super::length(&wish) };
-        match size > 0.0 {
-            true => wish.iter().map(|x| x / size).collect(),
-            false => self.modes.directions[place.friction].clone(),
-        }
+        let size = if sets_out { length(&wish).max(most) } else { length(&wish) };
+        if size > 0.0 { wish.map(|x| x / size) } else { self.modes.directions[place.friction] }
     }
 
     fn response(&self, friction: usize) -> Option<&Response> {
@@ -248,18 +260,15 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
 
     /// The motion with these directions, one after the other, by what forces along the slips do.
     fn turn(&mut self, places: &[Slippery], directions: &[f64], sets_out: bool) -> Result<(), MotionError> {
-        let mut directions = directions;
-        for place in places {
-            let (own, rest) = directions.split_at(place.qddot.len());
-            directions = rest;
+        for (place, own) in places.iter().zip(directions.as_chunks::<3>().0) {
             // mixing may leave the circle
-            let size = super::length(own);
+            let size = length(own);
             let scale = if (sets_out && size <= 1.0) || size == 0.0 { 1.0 } else { 1.0 / size };
-            let own: Vec<f64> = own.iter().map(|d| scale * d).collect();
+            let own = own.map(|d| scale * d);
             let Some(response) = self.modes.responses.iter_mut().find(|r| r.friction == place.friction) else {
                 continue;
             };
-            response.rub = own.iter().map(|d| -response.mu * d).collect();
+            response.rub = own.map(|d| -response.mu * d);
             response.qddot.fill(0.0);
             response.lambda.fill(0.0);
             for ((rub, qddot), lambda) in response.rub.iter().zip(&place.qddot).zip(&place.lambda) {
@@ -316,33 +325,39 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
     ///
     /// by Newton's method; where one row presses, its sign is the mode's, and one step is exact.
     pub(crate) fn add_sliding(&mut self) -> Result<(), MotionError> {
-        let mut responses = std::mem::take(&mut self.modes.responses);
         self.modes.smooth.0.clone_from(&self.instant.qddot);
         self.modes.smooth.1.clone_from(&self.instant.lambda);
-        let solved = self.normal_forces(&responses);
-        if let Ok(N) = &solved {
-            let instant = &mut self.instant;
-            for (response, &N) in responses.iter_mut().zip(N) {
-                response.normal = N;
-                instant.qddot.iter_mut().zip(&response.qddot).for_each(|(x, r)| *x += N * r);
-                instant.lambda.iter_mut().zip(&response.lambda).for_each(|(x, r)| *x += N * r);
-            }
-            for (response, &N) in responses.iter().zip(N) {
-                for (&row, rub) in self.modes.frictions[response.friction].slip.iter().zip(&response.rub) {
-                    instant.lambda[row] = N * rub;
-                }
+        let mut normals = std::mem::take(&mut self.modes.normals);
+        let solved = self.normal_forces(&mut normals);
+        self.modes.normals = normals;
+        solved?;
+        let Modes { responses, frictions, normals, .. } = &mut self.modes;
+        let instant = &mut self.instant;
+        for (response, &N) in responses.iter_mut().zip(&normals.N) {
+            response.normal = N;
+            instant.qddot.iter_mut().zip(&response.qddot).for_each(|(x, r)| *x += N * r);
+            instant.lambda.iter_mut().zip(&response.lambda).for_each(|(x, r)| *x += N * r);
+        }
+        for response in &*responses {
+            for (&row, rub) in frictions[response.friction].slip.iter().zip(&response.rub) {
+                instant.lambda[row] = response.normal * rub;
             }
         }
-        self.modes.responses = responses;
-        solved.map(|_| ())
+        Ok(())
     }
 
-    fn normal_forces(&self, responses: &[Response]) -> Result<Vec<f64>, MotionError> {
+    /// Finds the normal forces of what slides.
+    fn normal_forces(&self, normals: &mut Normals) -> Result<(), MotionError> {
         /// Newton's steps: a few square the error away.
         const ROUNDS: usize = 40;
         const FOUND: f64 = 1e-15;
-        let (modes, lambda) = (&self.modes, &self.instant.lambda);
+        let (modes, lambda, responses) = (&self.modes, &self.instant.lambda, &self.modes.responses);
         let k = responses.len();
+        let Normals { N, G, g } = normals;
+        N.clear();
+        N.resize(k, 0.0);
+        G.resize(k * k, 0.0);
+        g.resize(k, 0.0);
         let of = |r: &Response| (&modes.frictions[r.friction], modes.roughness[r.friction], modes.presses[r.friction]);
         let jammed = |i: usize| MotionError::Jammed { row: of(&responses[i]).0.normals[0] };
         let is_curved = responses.iter().any(|r| of(r).0.single().is_none());
@@ -353,25 +368,23 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
                 return Err(jammed(i));
             }
         }
-        let mut N = vec![0.0; k];
         for _ in 0..ROUNDS {
-            let (mut G, mut g) = (vec![0.0; k * k], vec![0.0; k]);
             for (i, r) in responses.iter().enumerate() {
                 let (friction, rough, press) = of(r);
                 let own = friction.pushes(lambda);
-                let by: Vec<_> = responses.iter().map(|r| friction.pushes(&r.lambda)).collect();
-                let now = std::array::from_fn(|l| own[l] + by.iter().zip(&N).map(|(b, n)| n * b[l]).sum::<f64>());
+                let by = |j: usize| friction.pushes(&responses[j].lambda);
+                let now: [f64; MOST_NORMALS] =
+                    std::array::from_fn(|l| own[l] + N.iter().enumerate().map(|(j, n)| n * by(j)[l]).sum::<f64>());
                 let gradient = rough.gradient(friction, press, &now);
-                let along = |x: &[f64; MOST_NORMALS]| x.iter().zip(&gradient).map(|(x, g)| x * g).sum::<f64>();
-                (0..k).for_each(|j| G[i * k + j] = f64::from(u8::from(i == j)) - along(&by[j]));
-                g[i] = along(&own);
+                (0..k).for_each(|j| G[i * k + j] = f64::from(u8::from(i == j)) - product(&by(j), &gradient));
+                g[i] = product(&own, &gradient);
             }
-            eliminate(&mut G, &mut g, JAMMED).map_err(jammed)?;
+            eliminate(G, g, JAMMED).map_err(jammed)?;
             let size = g.iter().fold(0.0, |top: f64, x| top.max(x.abs()));
-            let change = g.iter().zip(&N).fold(0.0, |top: f64, (x, y)| top.max((x - y).abs()));
-            N = g;
+            let change = g.iter().zip(&*N).fold(0.0, |top: f64, (x, y)| top.max((x - y).abs()));
+            N.copy_from_slice(g);
             if !is_curved || change <= FOUND * size {
-                return Ok(N);
+                return Ok(());
             }
         }
         Err(jammed(0))

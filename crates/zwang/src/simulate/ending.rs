@@ -1,7 +1,7 @@
 //! What is said about how a motion went and why it ended.
 
 use zwang_motion::{
-    Asked, Drift, Inequality, MotionError, Outcome, Passage, Settings, State, Stiffness, Tamed, TriedMode,
+    Asked, Drift, Inequality, MotionError, Outcome, Passage, Settings, State, Stiffness, Struck, Tamed, TriedMode,
 };
 
 use super::Run;
@@ -50,15 +50,19 @@ pub(super) fn ending(
         Outcome::JumpedOff { event, row, is_velocity } => {
             jumped_off(equations, system.when(*event), *row, *is_velocity)
         }
-        Outcome::Restless { t } => {
-            Diagnostic::error("Z609", format!("contacts open and close without end at t = {}", rounded(*t, 9)))
-                .with_note("thousands of changes have hardly moved the time on")
-                .help("a little less restitution lets bounces die out; contacts that exclude each other have no motion")
-        }
+        Outcome::Restless { t } => restless(equations, *t),
         Outcome::Stalled { coordinate } => stalled(equations, state, *coordinate),
         Outcome::Ambiguous { t, rows, n_modes, tried } => {
-            let d = ambiguous(equations, *t, rows, *n_modes);
+            let how_many = if *n_modes == 0 { "no motion" } else { "more than one motion" };
+            let message = format!("with friction, {how_many} is possible from t = {} on", number(*t));
+            let d = ambiguous(equations, message, rows);
             tried.iter().fold(d, |d, mode| d.with_note(tried_mode(equations, mode)))
+        }
+        Outcome::AmbiguousBlow { t, rows, outcomes } => {
+            let how_many = if outcomes.is_empty() { "no outcome" } else { "more than one outcome" };
+            let message = format!("with friction, the impact at t = {} has {how_many}", number(*t));
+            let d = ambiguous(equations, message, rows);
+            outcomes.iter().fold(d, |d, places| d.with_note(outcome_of_blow(equations, places)))
         }
         Outcome::TooManyModes { t, rows } => too_many(equations, *t, rows),
         // contacts among the rows need not hold
@@ -127,10 +131,22 @@ fn undetermined(equations: &Equations, t: f64, rows: &[usize]) -> Diagnostic {
     d.help("start on the branch you want with some speed along it, loosen the tolerance, or state which way it goes by a constraint")
 }
 
+/// Z609: modes that change without end.
+fn restless(equations: &Equations, t: f64) -> Diagnostic {
+    let (what, help) = match equations.n_always.is_some() {
+        true => (
+            "contacts open and close",
+            "a little less restitution lets bounces die out; contacts that exclude each other have no motion",
+        ),
+        false => ("sticking and sliding alternate", "look for a force or a slip that jumps where it changes its sign"),
+    };
+    Diagnostic::error("Z609", format!("{what} without end at t = {}", rounded(t, 9)))
+        .with_note("thousands of changes have hardly moved the time on")
+        .help(help)
+}
+
 /// Z610: Coulomb's law has no solution, or several.
-fn ambiguous(equations: &Equations, t: f64, rows: &[usize], n_modes: usize) -> Diagnostic {
-    let how_many = if n_modes == 0 { "no motion" } else { "more than one motion" };
-    let message = format!("with friction, {how_many} is possible from t = {} on", number(t));
+fn ambiguous(equations: &Equations, message: String, rows: &[usize]) -> Diagnostic {
     let mut d = Diagnostic::error("Z610", message);
     if let Some(&row) = rows.first() {
         let names = joined(&names_of(equations, rows));
@@ -138,6 +154,24 @@ fn ambiguous(equations: &Equations, t: f64, rows: &[usize], n_modes: usize) -> D
     }
     d.with_note("rigid bodies and Coulomb's law do not always agree (Painlevé); nothing is guessed here")
         .help("a smaller coefficient of friction, or a soft support instead of a rigid one, has a motion")
+}
+
+/// `` `a` sticking and opening at 0.3, and `b` without an impulse and opening at 1.2: this keeps every inequality ``.
+fn outcome_of_blow(equations: &Equations, places: &[Struck]) -> String {
+    let told = |place: &Struck| {
+        let name = &equations.rows[place.row].name;
+        let act = match place.act {
+            "sticks" => "sticking",
+            "slides" => "sliding",
+            "spared" => "without an impulse",
+            act => act,
+        };
+        let is_contact = word(equations, place.row) == "contact";
+        let opens = if is_contact { format!(", opening at {}", rounded(place.opens, 5)) } else { String::new() };
+        format!("`{name}` {act}{opens}")
+    };
+    let told: Vec<String> = places.iter().map(told).collect();
+    format!("{}: this keeps the laws of friction and restitution", told.join("; "))
 }
 
 /// `with `a` sliding and `b` closed: `a` would have to pull, λ = -3.2`.

@@ -101,7 +101,8 @@ impl Ended {
             Ended::Stopped(Outcome::Restless { .. }) => "restless",
             Ended::Stopped(Outcome::TooManyModes { .. }) => "too-many-modes",
             Ended::Stopped(Outcome::Ambiguous { n_modes: 0, .. }) => "no-motion",
-            Ended::Stopped(Outcome::Ambiguous { .. }) => "several-motions",
+            Ended::Stopped(Outcome::AmbiguousBlow { outcomes, .. }) if outcomes.is_empty() => "no-motion",
+            Ended::Stopped(Outcome::Ambiguous { .. } | Outcome::AmbiguousBlow { .. }) => "several-motions",
             Ended::Stopped(_) => "failed",
         }
     }
