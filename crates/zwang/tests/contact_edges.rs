@@ -289,3 +289,40 @@ fn what_lets_go_at_a_stop_leaves_it() {
     close(times(&found, "take-off")[0], 7.5, 1e-8);
     close(found.state.q[0], 0.5 + 1.0 / 6.0, 2e-8);
 }
+
+/// A rod that turns with its ends in two rough guides at right angles: both forces follow from one in the rod, m L α̇², and
+/// α̈ = −μ α̇². Where an end turns back, the force of its guide changes its side at the same instant.
+#[test]
+fn a_force_may_vanish_together_with_its_slip() {
+    let text = "model \"trammel\"\ncoordinates x, y, a, b\nparticle A at (x, y) with mass 1\n\
+                particle B at (a, b) with mass 1\nconstraint rod: |A - B| = 1\n\
+                constraint level: y = 0 with friction 0.05\nconstraint plumb: a = 0 with friction 0.05\n\
+                start x = 0.5, x' = 3, b ~ 0.86\nrun 5\n";
+    let found = finished(text, &[]);
+    let (mu, first) = (0.05f64, std::f64::consts::FRAC_PI_6);
+    let speed = 3.0 / first.cos();
+    let slips = times(&found, "slip");
+    assert_eq!(slips.len(), 8);
+    for (n, t) in slips.iter().enumerate() {
+        let turned = (n + 1) as f64 * std::f64::consts::FRAC_PI_2 - first;
+        close(*t, ((mu * turned).exp() - 1.0) / (mu * speed), 1e-8);
+    }
+    close(found.state.q[0], (first + (1.0 + mu * speed * 5.0).ln() / mu).sin(), 1e-8);
+    assert!(found.counts.steps < 500, "{}", found.counts.steps);
+}
+
+/// The slider of a crank that turns evenly turns back at every dead centre, where the rod does not press it against its guide.
+#[test]
+fn a_rough_slider_passes_its_dead_centres() {
+    let text = "model \"crank\"\ncoordinates θ, x, y\nmass θ: 0.05\nmass x, y: 1\n\
+                point pin = (0.1*cos(θ), 0.1*sin(θ))\npoint S = (x, y)\nconstraint motor: θ = 10*t\n\
+                constraint rod: |S - pin| = 0.3\nconstraint guide: y = 0 with friction 0.2 and at S\n\
+                start y = 0, x ~ 0.4\nrun 2\n";
+    let found = finished(text, &[]);
+    let slips = times(&found, "slip");
+    assert_eq!(slips.len(), 6);
+    slips.iter().enumerate().for_each(|(k, t)| close(*t, (k + 1) as f64 * std::f64::consts::PI / 10.0, 1e-9));
+    // the tolerance, of the energy at the end
+    assert!(found.audit.energy.drift.abs() < 1e-9 * 3.0, "{}", found.audit.energy.drift);
+    assert!(found.counts.steps < 500, "{}", found.counts.steps);
+}

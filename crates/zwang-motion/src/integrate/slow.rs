@@ -3,10 +3,12 @@
 use super::contact::Before;
 use super::friction::excess;
 use super::*;
+use crate::unilateral::modes::Grip;
 use crate::unilateral::{length, product};
 
 impl<D: Dynamics + ?Sized> Motion<'_, D> {
-    /// Says which slips in space follow their acceleration, and how fast they may be.
+    /// Says which slips in space follow their acceleration, and how fast they may be; and how fast slips that set out go against
+    /// their direction yet.
     ///
     /// A slip s turns towards the direction in which it is pulled at the rate a/|s|, where a is what friction alone does to it.
     /// While that is fast beside the run, of length T, it lags behind by |s|ω/a, if the pull turns with ω, and leaving that out
@@ -16,15 +18,18 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         let part = ROOM * self.plan.tolerance.sqrt() * (self.plan.end - self.t0);
         let flow = &mut self.flow;
         for k in 0..flow.modes.frictions.len() {
-            if !flow.modes.slides_in_space(k) {
+            let Grip::Slides(sense) = flow.modes.grips[k] else { continue };
+            let in_space = flow.modes.slides_in_space(k);
+            let direction = if in_space { flow.modes.directions[k] } else { [sense, 0.0, 0.0] };
+            let along = product(&flow.slip(k)?, &direction);
+            let sets_out = flow.modes.sets_out[k];
+            flow.modes.behind[k] = if sets_out { f64::max(-along, 0.0) } else { 0.0 };
+            if !in_space {
                 continue;
             }
             let force = friction_force(flow, k);
             let slowest = f64::max(part * force * flow.compliance(k)?, flow.tolerated_slip(k));
             flow.modes.slowest[k] = slowest;
-            let along = product(&flow.slip(k)?, &flow.modes.directions[k]);
-            let sets_out = flow.modes.sets_out[k];
-            flow.modes.behind[k] = if sets_out { f64::max(-along, 0.0) } else { 0.0 };
             flow.modes.slow[k] = if sets_out { slowest } else { 0.0 };
         }
         let goes_on = |&k: &usize| flow.follows_slip(k) && before.slow[k] > 0.0;

@@ -565,6 +565,9 @@ impl Lower<'_> {
         if let Some(near) = near {
             d = d.help(format!("did you mean `{near}`?"));
         }
+        if crate::units::find(key).is_some() {
+            d = d.help(format!("as a unit it stands behind a number, `40 {shown}` or `40 1/{shown}`; in formulas in brackets, `40[1/{shown}]`"));
+        }
         let value = if key == "g" { "9.81 m/s^2" } else { "1" };
         self.give_up(d.help(format!("to make it a parameter add   parameter {shown} = {value}")))
     }
