@@ -39,10 +39,20 @@ pub(super) struct Busy {
     speed: f64,
 }
 
+/// Where a force changed its side: when, what it was there, and how often it has done so at this very instant.
+#[derive(Clone, Copy, Default)]
+pub(super) struct SideChange {
+    t: f64,
+    lambda: f64,
+    n_times: usize,
+}
+
 /// The mode that was left, to tell what has changed.
 pub(super) struct Before {
     pub(super) closed: Vec<bool>,
     pub(super) grips: Vec<Grip>,
+    /// Whether each slides only by name.
+    stands: Vec<bool>,
     /// The sign with which each friction is pressed.
     pub(super) presses: Vec<f64>,
     pub(super) directions: Vec<Slip>,
@@ -81,6 +91,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         Before {
             closed: modes.closed.clone(),
             grips: modes.grips.clone(),
+            stands: modes.stands.clone(),
             presses: modes.presses.clone(),
             directions: modes.directions.clone(),
             slow: modes.slow.clone(),
@@ -128,7 +139,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
     pub(super) fn settle(&mut self, mut before: Before, fired: &[usize]) -> Result<(), Outcome> {
         let (modes, y) = (self.flow.modes.clone(), self.y.clone());
         before.change_sides(fired);
-        let done = self.find_next(&before, fired);
+        let done = self.mind_sides(&before, fired).and_then(|()| self.find_next(&before, fired));
         if done.is_err() {
             // what is read off where the motion stops is what came before
             (self.flow.modes, self.y) = (modes, y);
@@ -189,6 +200,27 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         }
         self.mind_pushes().map_err(Outcome::Failed)?;
         if is_start { self.note_leaving(&touching, &struck).map_err(Outcome::Failed) } else { Ok(()) }
+    }
+
+    /// A force that changes its side again and again at one instant fits neither: friction would pull it to the other each time.
+    fn mind_sides(&mut self, before: &Before, fired: &[usize]) -> Result<(), Outcome> {
+        /// It may once where its slip turns back, and once more.
+        const MOST: usize = 3;
+        let first = before.closed.len();
+        for k in (0..before.grips.len()).filter(|k| fired.contains(&(first + 2 * k + 1))) {
+            let row = self.flow.modes.frictions[k].normals[0];
+            let lambda = before.presses[k] * -self.flow.instant.lambda[row];
+            let last = self.side_changes[k];
+            let is_again = self.t - last.t <= SHORTEST * (self.plan.end - self.t0).max(self.t.abs());
+            let n_times = if is_again { last.n_times + 1 } else { 1 };
+            self.side_changes[k] = SideChange { t: self.t, lambda, n_times };
+            if n_times > MOST {
+                let pulls = |lambda: f64| self.told_now(Inequality::Pull { row, lambda });
+                let tried = vec![pulls(lambda), pulls(last.lambda)];
+                return Err(Outcome::Ambiguous { t: self.t, rows: vec![row], n_modes: 0, tried });
+            }
+        }
+        Ok(())
     }
 
     /// Changes that follow each other without end are a motion that this law does not determine.
@@ -364,7 +396,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
             let friction = &modes.frictions[k];
             // without friction nothing turns back
             let is_rough = modes.roughness[k].holding > 0.0 || modes.roughness[k].sliding > 0.0;
-            let turn = match (before.grips[k], modes.grips[k]) {
+            let turn = match (told(before.grips[k], before.stands[k]), told(modes.grips[k], modes.stands[k])) {
                 (Grip::Sticks, Grip::Slides(_)) => Turn::Slip,
                 (Grip::Slides(_), Grip::Sticks) => Turn::Stick,
                 // it stops and slides back
@@ -413,4 +445,9 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         }
         Ok(())
     }
+}
+
+/// What a friction does as it is told: what slides only by name sticks.
+fn told(grip: Grip, stands: bool) -> Grip {
+    if stands { Grip::Sticks } else { grip }
 }

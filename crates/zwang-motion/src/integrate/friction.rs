@@ -4,7 +4,7 @@ use super::contact::{Before, NO_PUSH};
 use super::search::{Search, Tried, seek};
 use super::*;
 use crate::unilateral::modes::Grip;
-use crate::unilateral::{length, unit_vector};
+use crate::unilateral::{Friction, length, unit_vector};
 
 /// What one contact, or one friction of a row that always holds, may do next.
 #[derive(Clone, Debug)]
@@ -139,7 +139,18 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         let spatial = (0..modes.frictions.len()).filter(|&k| modes.sets_out[k] && modes.frictions[k].slip.len() > 1);
         spatial.for_each(|k| modes.slow[k] = f64::INFINITY);
         self.faults(&units, &at).map_err(Outcome::Failed)?;
+        self.mind_standing().map_err(Outcome::Failed)?;
         self.mind_slow(before).map_err(Outcome::Failed)
+    }
+
+    /// Notes what slides only by name. Where several places hold a mechanism, one may be at the edge of its cone while nothing moves.
+    fn mind_standing(&mut self) -> Result<(), MotionError> {
+        let flow = &mut self.flow;
+        for k in 0..flow.modes.frictions.len() {
+            let slides = matches!(flow.modes.grips[k], Grip::Slides(_));
+            flow.modes.stands[k] = slides && has_stopped(flow, k, false)? && flow.is_held(k)?;
+        }
+        Ok(())
     }
 
     /// Looks for the mode that follows. What sets out has overcome the friction that holds, but what it then does to other places
@@ -289,6 +300,18 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         };
         let acts = units.iter().zip(at).filter_map(|(unit, &k)| act(&unit[k])).collect();
         TriedMode { acts, misses }
+    }
+
+    /// The mode at hand in words, and what it misses.
+    pub(super) fn told_now(&self, misses: Inequality) -> TriedMode {
+        let modes = &self.flow.modes;
+        let act = |(friction, grip): (&Friction, &Grip)| match grip {
+            Grip::Idle => None,
+            Grip::Sticks => Some((friction.normals[0], "sticks")),
+            Grip::Slides(_) => Some((friction.normals[0], "slides")),
+        };
+        let acts = modes.frictions.iter().zip(&modes.grips).filter_map(act).collect();
+        TriedMode { acts, misses: Some(misses) }
     }
 
     /// The inequality that the mode at hand misses most.

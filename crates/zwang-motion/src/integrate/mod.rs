@@ -33,7 +33,7 @@ use crate::{
     unilateral::{ModeChange, Tamed},
 };
 pub use blow::Struck;
-use contact::Busy;
+use contact::{Busy, SideChange};
 pub use crossing::Passage;
 use crossing::{Choice, Crossing, generic_rank};
 pub use event::Event;
@@ -145,6 +145,8 @@ pub struct Motion<'d, D: Dynamics + ?Sized> {
     n_changes: usize,
     /// The same for a longer while, with the speed where it began.
     busy: Busy,
+    /// For each friction, when the force that presses last changed its side.
+    side_changes: Vec<SideChange>,
     progress: Progress,
     /// The largest size of the row of each contact.
     row_tops: Vec<f64>,
@@ -235,6 +237,7 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
             first_change: start.t,
             n_changes: 0,
             busy: Busy::default(),
+            side_changes: vec![SideChange::default(); flow.modes.frictions.len()],
             progress: Progress::new(start),
             row_tops: vec![0.0; flow.modes.contacts.len()],
             undone: Vec::new(),

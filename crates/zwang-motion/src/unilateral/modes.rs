@@ -40,6 +40,8 @@ pub(crate) struct Modes {
     pub(crate) slowest: Vec<f64>,
     /// How fast each that slid out of rest went against its direction, within the tolerance that counts as rest.
     pub(crate) behind: Vec<f64>,
+    /// Whether each slides only by name: what else holds leaves it no way.
+    pub(crate) stands: Vec<bool>,
     /// Contacts that touch although they are open: rounding of their gap is no impact.
     pub(crate) lifting: Vec<bool>,
     /// The tolerance of the run. A gap must be entered by this part of the size of its row: what is less deep is the error of the
@@ -80,6 +82,7 @@ impl Modes {
             slow: vec![0.0; frictions.len()],
             slowest: vec![0.0; frictions.len()],
             behind: vec![0.0; frictions.len()],
+            stands: vec![false; frictions.len()],
             lifting: vec![false; contacts.len()],
             tolerance: 0.0,
             no_push: 0.0,

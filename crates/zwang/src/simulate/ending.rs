@@ -133,7 +133,8 @@ fn undetermined(equations: &Equations, t: f64, rows: &[usize]) -> Diagnostic {
 
 /// Z609: modes that change without end.
 fn restless(equations: &Equations, t: f64) -> Diagnostic {
-    let (what, help) = match equations.n_always.is_some() {
+    let has_contacts = (0..equations.rows.len()).any(|row| word(equations, row) == "contact");
+    let (what, help) = match has_contacts {
         true => (
             "contacts open and close",
             "a little less restitution lets bounces die out; contacts that exclude each other have no motion",
