@@ -1,5 +1,6 @@
 //! Which rows hold now.
 
+use super::leaning::Leaning;
 use super::sliding::Response;
 use super::{Contact, Friction, Roughness};
 use crate::Given;
@@ -29,6 +30,8 @@ pub(crate) struct Modes {
     pub(crate) directions: Vec<Vec<f64>>,
     /// Where those that follow their acceleration are looked for, so that they depend on nothing but the state.
     pub(crate) bases: Vec<Vec<f64>>,
+    /// Where constraints drag each that stuck until now; empty where they do not.
+    pub(crate) dragged: Vec<Vec<f64>>,
     /// Whether each slides out of rest only on trial, with the coefficient that holds.
     pub(crate) begins: Vec<bool>,
     /// Of these, which let go whatever the others do: they slide with the coefficient of sliding on trial, too.
@@ -42,6 +45,8 @@ pub(crate) struct Modes {
     pub(crate) behind: Vec<f64>,
     /// Contacts that touch although they are open: rounding of their gap is no impact.
     pub(crate) lifting: Vec<bool>,
+    /// Contacts that do not push, but that others hold where they touch: they have not left.
+    pub(crate) stays: Vec<bool>,
     /// The tolerance of the run. A gap must be entered by this part of the size of its row: what is less deep is the error of the
     /// steps.
     pub(crate) tolerance: f64,
@@ -51,6 +56,11 @@ pub(crate) struct Modes {
     /// The size of the accelerations with every contact open and no friction, beside which others are judged.
     pub(crate) free: Vec<f64>,
     pub(crate) responses: Vec<Response>,
+    /// What sticks, and where it could slide, where rows repeat each other; and how many ways each place has, once that is decided.
+    pub(crate) leanings: Vec<Leaning>,
+    pub(crate) n_ways: Vec<usize>,
+    /// Whether friction may also act where constraints and contacts hold already: only where no motion is possible else.
+    pub(crate) is_braced: bool,
     /// q̈ and λ without friction where it slides.
     pub(crate) smooth: (Vec<f64>, Vec<f64>),
     /// One for each row: whether it is left out now. Empty where all rows always hold.
@@ -71,6 +81,7 @@ impl Modes {
             presses: vec![1.0; frictions.len()],
             directions: frictions.iter().map(|f| vec![0.0; f.slip.len()]).collect(),
             bases: frictions.iter().map(|f| vec![0.0; f.slip.len()]).collect(),
+            dragged: vec![Vec::new(); frictions.len()],
             begins: vec![false; frictions.len()],
             loose: vec![false; frictions.len()],
             sets_out: vec![false; frictions.len()],
@@ -78,10 +89,14 @@ impl Modes {
             slowest: vec![0.0; frictions.len()],
             behind: vec![0.0; frictions.len()],
             lifting: vec![false; contacts.len()],
+            stays: vec![false; contacts.len()],
             tolerance: 0.0,
             no_push: 0.0,
             roughness: vec![Roughness::default(); frictions.len()],
             responses: Vec::new(),
+            leanings: Vec::new(),
+            n_ways: Vec::new(),
+            is_braced: false,
             smooth: (Vec::new(), Vec::new()),
             free: Vec::new(),
             off: vec![false; given.constraint_rhs.len()],

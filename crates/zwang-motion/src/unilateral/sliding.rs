@@ -168,6 +168,7 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
             let A = &self.given.constraint_matrix;
             self.all.solve(A, &force, &[], &none, &mut response.qddot)?;
             self.all.multipliers(A, &mut response.lambda)?;
+            self.modes.lean(&mut response.lambda);
             responses.push(response);
         }
         self.modes.responses = responses;
@@ -218,6 +219,7 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
                 col.iter().zip(value).for_each(|(&j, a)| force[j] += a);
                 self.all.solve(&self.given.constraint_matrix, &force, &[], &none, &mut qddot)?;
                 self.all.multipliers(&self.given.constraint_matrix, &mut lambda)?;
+                self.modes.lean(&mut lambda);
                 place.qddot.push(qddot);
                 place.lambda.push(lambda);
             }
@@ -278,25 +280,24 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
     pub(crate) fn compliance(&mut self, k: usize) -> Result<f64, MotionError> {
         /// What others hold does not give way at all, but for rounding: this part of what it would alone counts.
         const HELD: f64 = 1e-3;
-        let (most, alone) = self.gives_way(k)?;
+        let (most, alone) = self.gives_way(&self.modes.frictions[k].slip.clone())?;
         Ok(most.max(HELD * alone))
     }
 
-    /// Whether the rows that hold leave the slip of friction k no way, with the decomposition at hand.
-    pub(crate) fn is_held(&mut self, k: usize) -> Result<bool, MotionError> {
-        /// What is left of the way it has alone, by rounding and where feet do not quite lie in a plane.
+    /// Whether the rows that hold leave others no way, with the decomposition at hand.
+    pub(crate) fn are_held(&mut self, rows: &[usize]) -> Result<bool, MotionError> {
+        /// What is left of the way they have alone, by rounding and where feet do not quite lie in a plane.
         const NOTHING: f64 = 1e-9;
-        let (most, alone) = self.gives_way(k)?;
+        let (most, alone) = self.gives_way(rows)?;
         Ok(most <= NOTHING * alone)
     }
 
-    /// How easily friction k gives way at most, and how easily without any rows that hold.
-    fn gives_way(&mut self, k: usize) -> Result<(f64, f64), MotionError> {
-        let rows = self.modes.frictions[k].slip.clone();
+    /// How easily rows give way at most, and how easily without any rows that hold.
+    fn gives_way(&mut self, rows: &[usize]) -> Result<(f64, f64), MotionError> {
         let none = vec![0.0; self.given.constraint_rhs.len()];
         let (mut force, mut x) = (vec![0.0; self.n], vec![0.0; self.n]);
         let (mut W, mut alone) = (Vec::new(), f64::MIN_POSITIVE);
-        for &row in &rows {
+        for &row in rows {
             let A = &self.modes.whole.constraint_matrix;
             force.fill(0.0);
             let (col, value) = A.row(row);
