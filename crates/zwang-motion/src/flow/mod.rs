@@ -5,8 +5,11 @@ mod landing;
 
 use crate::{
     Drift, Dynamics, Given, Instant, Legendre, MotionError, Route, RouteName, Settings, Solution, State, Tableau,
-    acceleration::decomposition::Decomposition, dependence::contradiction, route, steering::Control,
-    unilateral::modes::Modes,
+    acceleration::decomposition::Decomposition,
+    dependence::contradiction,
+    route,
+    steering::Control,
+    unilateral::modes::{Grip, Modes},
 };
 use landing::Level;
 
@@ -148,7 +151,8 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
     pub(crate) fn evaluate(&mut self) -> Result<(), MotionError> {
         // slips that are slow go where their acceleration leads
         let modes = &mut self.modes;
-        let slow: Vec<usize> = (0..modes.slow.len()).filter(|&k| modes.slow[k] > 0.0).collect();
+        let slides = |k: &usize| matches!(modes.grips[*k], Grip::Slides(_)) && modes.slow[*k] > 0.0;
+        let slow: Vec<usize> = (0..modes.slow.len()).filter(slides).collect();
         slow.iter().for_each(|&k| modes.directions[k] = modes.bases[k]);
         let has_lambda = match slow.is_empty() {
             true => self.evaluate_once()?,
@@ -165,10 +169,11 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
         }
         self.factor()?;
         self.stabilize()?;
+        self.find_leanings();
         if slides {
             self.prepare_sliding()?;
         }
-        let Flow { dynamics, given, all, instant, .. } = self;
+        let Flow { dynamics, given, all, instant, modes, .. } = self;
         let Given { given_force: Q, constraint_matrix: A, constraint_rhs: b, .. } = given;
         if let Some(control) = &mut self.control {
             return control.steer(&mut **dynamics, given, all, instant).map(|()| false);
@@ -179,11 +184,13 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
             return Ok(false);
         }
         all.multipliers(A, &mut instant.lambda_ideal)?;
+        modes.lean(&mut instant.lambda_ideal);
         instant.lambda.copy_from_slice(&instant.lambda_ideal);
         if nonideal {
             dynamics.fill_nonideal(&instant.state, &instant.lambda_ideal, &mut instant.nonideal_force)?;
             all.solve(A, Q, &instant.nonideal_force, b, &mut instant.qddot)?;
             all.multipliers(A, &mut instant.lambda)?;
+            modes.lean(&mut instant.lambda);
         }
         if slides {
             self.add_sliding()?;
@@ -412,6 +419,7 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
     /// Decides all ranks afresh.
     pub(crate) fn release(&mut self) {
         self.all.release();
+        self.modes.n_ways.clear();
         if let Some(control) = &mut self.control {
             control.steering.release();
         }

@@ -269,7 +269,8 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         const NOTHING: f64 = 1e-9;
         let flow = &self.flow;
         for (c, contact) in flow.modes.contacts.iter().enumerate() {
-            let size = flow.row_size(contact.row, &flow.q_size);
+            // sizes of coordinates grow on the way, and have no part in this
+            let size = flow.modes.whole.constraint_matrix.row(contact.row).1.iter().map(|a| a.abs()).sum::<f64>();
             self.row_tops[c] = self.row_tops[c].max(size);
             if touching.contacts.contains(&c) && size < NOTHING * self.row_tops[c] {
                 return Err(Outcome::Undetermined { t: self.t, rows: vec![contact.row] });
@@ -377,15 +378,28 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         self.mind_shared().map_err(Outcome::Failed)
     }
 
+    /// Whether contact c has opened and touches all the same, because what sticks holds it there.
+    fn stays(&mut self, c: usize, before: &Before) -> bool {
+        let flow = &mut self.flow;
+        let touched = before.closed[c] || flow.modes.stays[c];
+        touched
+            && !flow.modes.closed[c]
+            && flow.modes.sticks()
+            && flow.are_held(&[flow.modes.contacts[c].row]).unwrap_or(false)
+    }
+
     /// Notes which contacts have opened or closed; `left` is the time that bounces cut short would still take. What is struck
     /// opens by the blow.
     fn note_turns(&mut self, before: &Before, struck: &[usize], is_start: bool, left: f64) {
+        let stays: Vec<bool> = (0..before.closed.len()).map(|c| self.stays(c, before)).collect();
+        let stayed = std::mem::replace(&mut self.flow.modes.stays, stays);
         if is_start {
             return;
         }
         let modes = &self.flow.modes;
         for (c, contact) in modes.contacts.iter().enumerate() {
-            let (turn, t) = match (before.closed[c], modes.closed[c]) {
+            let touched = before.closed[c] || stayed[c];
+            let (turn, t) = match (touched, modes.closed[c] || modes.stays[c]) {
                 (false, true) => (Turn::Rest, (self.t + left).min(self.plan.end)),
                 (true, false) if !struck.contains(&c) => (Turn::TakeOff, self.t),
                 _ => continue,

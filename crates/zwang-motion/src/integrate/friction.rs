@@ -4,7 +4,7 @@ use super::contact::{Before, NO_PUSH};
 use super::search::{Search, Tried, seek};
 use super::*;
 use crate::unilateral::modes::Grip;
-use crate::unilateral::{Friction, length, unit_vector};
+use crate::unilateral::{Friction, Slip, length, unit_vector};
 
 /// What one contact, or one friction of a row that always holds, may do next.
 #[derive(Clone, Debug)]
@@ -107,19 +107,23 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         let has_fired = fired.iter().any(|&k| lets_go(k));
         self.flow.place(self.t, &self.y);
         self.flow.modes.open_all();
+        self.flow.modes.is_braced = false;
         self.flow.release();
         self.flow.evaluate().map_err(Outcome::Failed)?;
-        self.flow.modes.free = self.flow.instant.qddot.iter().map(|x| x.abs()).collect();
+        // where forces pass through zero, what is rounding beside others is none
+        let size = |(x, idle): (&f64, &f64)| x.abs() + idle / EDGE;
+        self.flow.modes.free = self.flow.instant.qddot.iter().zip(&self.idle).map(size).collect();
         // constraints that contradict each other do so in every mode, which is told where the motion goes on
         let agree = self.flow.meets_all_rows().map_err(Outcome::Failed)?;
-        // where forces are shared no single one says what lets go; something does
-        let mut sought = match before.is_shared || fired.is_empty() {
-            true => self.seek_loose(resting, &[], before, (has_fired, agree))?,
-            false => self.seek_loose(resting, fired, before, (false, agree))?,
-        };
-        // nor where what lets go changes the forces on others so that it holds again
-        if sought.search == Search::None && !before.is_shared && has_fired {
-            sought = self.seek_loose(resting, &[], before, (true, agree))?;
+        // friction against what holds already is the last resort
+        let mut sought = self.seek_after(resting, fired, before, (has_fired, agree))?;
+        if sought.search == Search::None {
+            self.flow.modes.is_braced = true;
+            let braced = self.seek_after(resting, fired, before, (has_fired, agree))?;
+            match braced.search {
+                Search::None => self.flow.modes.is_braced = false,
+                _ => sought = braced,
+            }
         }
         let Sought { units, search, contradicts, fits, told } = sought;
         let (t, rows) = (self.t, self.pressing(&units));
@@ -140,17 +144,40 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         spatial.for_each(|k| modes.slow[k] = f64::INFINITY);
         self.faults(&units, &at).map_err(Outcome::Failed)?;
         self.mind_standing().map_err(Outcome::Failed)?;
+        self.flow.modes.dragged.fill(None);
         self.mind_slow(before).map_err(Outcome::Failed)
     }
 
     /// Notes what slides only by name. Where several places hold a mechanism, one may be at the edge of its cone while nothing moves.
     fn mind_standing(&mut self) -> Result<(), MotionError> {
-        let flow = &mut self.flow;
-        for k in 0..flow.modes.frictions.len() {
-            let slides = matches!(flow.modes.grips[k], Grip::Slides(_));
-            flow.modes.stands[k] = slides && has_stopped(flow, k, false)? && flow.is_held(k)?;
+        for k in 0..self.flow.modes.frictions.len() {
+            // at a dead centre a slip has no way either, but it turns back
+            let stays = matches!(self.flow.modes.grips[k], Grip::Slides(sense) if !self.sets_off(k, sense));
+            let flow = &mut self.flow;
+            let slip = flow.modes.frictions[k].slip.clone();
+            flow.modes.stands[k] = stays && has_stopped(flow, k, false)? && flow.are_held(&slip)?;
         }
         Ok(())
+    }
+
+    /// Looks for the mode that follows what has `fired`; `has_fired` says whether something let go.
+    fn seek_after(
+        &mut self,
+        resting: &[usize],
+        fired: &[usize],
+        before: &Before,
+        (has_fired, agree): (bool, bool),
+    ) -> Result<Sought, Outcome> {
+        // where forces are shared no single one says what lets go; something does
+        let first = match before.is_shared || fired.is_empty() {
+            true => self.seek_loose(resting, &[], before, (has_fired, agree))?,
+            false => self.seek_loose(resting, fired, before, (false, agree))?,
+        };
+        // nor where what lets go changes the forces on others so that it holds again
+        match first.search == Search::None && !before.is_shared && has_fired {
+            true => self.seek_loose(resting, &[], before, (true, agree)),
+            false => Ok(first),
+        }
     }
 
     /// Looks for the mode that follows. What sets out has overcome the friction that holds, but what it then does to other places
@@ -243,10 +270,11 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
             match &found {
                 Some((first, _)) if differ(first, qddot, &self.flow.modes.free) => {
                     // contacts that repeat others share a force: which of them presses is not Coulomb's question
-                    if found.as_ref().is_some_and(|(_, was)| is_share(&units, was, at, &repeats)) {
+                    let other = self.told(&units, at, None);
+                    if found.as_ref().is_some_and(|(_, was)| self.is_share(&units, was, at, &repeats)) {
                         return Tried::Fits;
                     }
-                    fits.push(self.told(&units, at, None));
+                    fits.push(other);
                     return Tried::Another;
                 }
                 None => {
@@ -258,6 +286,36 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
             Tried::Fits
         });
         Ok(Sought { units, search, contradicts, fits, told })
+    }
+
+    /// Whether two modes differ in which of the contacts press that repeat others, or what sticks: their friction then differs too,
+    /// and what sticks with it.
+    fn is_share(&mut self, units: &[Vec<Choice>], was: &[usize], now: &[usize], repeats: &[usize]) -> bool {
+        let differs = units.iter().zip(was.iter().zip(now)).filter(|(_, (x, y))| x != y);
+        let pairs: Option<Vec<_>> = differs.map(|(unit, (&x, &y))| unit[x].contact.zip(unit[y].contact)).collect();
+        let Some(pairs) = pairs else { return false };
+        let mut opens = false;
+        for ((c, was_closed), (_, is_closed)) in pairs {
+            let closing = if was_closed { was } else { now };
+            opens |= was_closed != is_closed;
+            if !repeats.contains(&c)
+                && !(was_closed != is_closed && self.is_repeated(units, closing, c).unwrap_or(false))
+            {
+                return false;
+            }
+        }
+        opens
+    }
+
+    /// Whether the row of contact c repeats what the others of a mode say.
+    fn is_repeated(&mut self, units: &[Vec<Choice>], at: &[usize], c: usize) -> Result<bool, MotionError> {
+        self.take(units, at);
+        self.flow.factor()?;
+        let rank = self.flow.all.rank();
+        self.flow.modes.off[self.flow.modes.contacts[c].row] = true;
+        self.flow.release();
+        self.flow.factor()?;
+        Ok(self.flow.all.rank() == rank)
     }
 
     /// Of contacts that may close, those whose rows repeat what the others and the constraints say.
@@ -482,7 +540,8 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         for k in 0..n {
             // what is held against a belt slides
             let is_slow = length(&flow.slip(k)?) <= SLOW * flow.tolerated_slip(k);
-            rests[k] |= is_slow && touches(flow, k) && flow.is_held(k)?;
+            let slip = flow.modes.frictions[k].slip.clone();
+            rests[k] |= is_slow && touches(flow, k) && flow.are_held(&slip)?;
         }
         flow.modes.open_all();
         flow.release();
@@ -500,9 +559,12 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         let presses: &[f64] = if is_sided { &[press, -press] } else { &[1.0] };
         let senses: &[f64] = if rests && rows.len() == 1 { &[1.0, -1.0] } else { &[1.0] };
         let mut tries = Vec::new();
-        // what has just reached its cone does not hold, nor does what is smooth; slips at rest that hold each other are decided
-        // together
-        if rests && !lets_go && flow.modes.roughness[k].holding > 0.0 {
+        let dragged = flow.modes.dragged[k];
+        let sense = dragged.map_or(1.0, |slip| slip[0].signum());
+        let senses = if dragged.is_some() && rows.len() == 1 { &[sense] } else { senses };
+        // what has just reached its cone does not hold, nor what is dragged along, nor what is smooth; slips at rest that hold each
+        // other are decided together
+        if rests && !lets_go && dragged.is_none() && flow.modes.roughness[k].holding > 0.0 {
             tries.push(Try { friction: k, grip: Grip::Sticks, press: 1.0, begins: false, lets_go });
         }
         for &press in presses {
@@ -627,25 +689,32 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         self.flow.release();
         // what cannot be held sets out by itself
         let can_hold = self.flow.evaluate().is_ok();
-        let modes = &mut self.flow.modes;
         for &k in sought {
-            let lambda = &self.flow.instant.lambda;
-            let held = modes.frictions[k].slips(|row| -lambda[row]);
-            modes.directions[k] = unit_vector(held).filter(|_| can_hold).unwrap_or_default();
-            modes.grips[k] = Grip::Slides(1.0);
+            self.flow.modes.directions[k] = if can_hold { self.held_direction(k) } else { Slip::default() };
         }
+        let modes = &mut self.flow.modes;
+        sought.iter().for_each(|&k| modes.grips[k] = Grip::Slides(1.0));
         modes.switch();
         self.flow.release();
     }
-}
 
-/// Whether two modes differ in which of the contacts that repeat others press: their friction then differs too, and what sticks
-/// with it.
-fn is_share(units: &[Vec<Choice>], was: &[usize], now: &[usize], repeats: &[usize]) -> bool {
-    let differs = units.iter().zip(was.iter().zip(now)).filter(|(_, (x, y))| x != y);
-    let pairs: Vec<_> = differs.map(|(unit, (&x, &y))| unit[x].contact.zip(unit[y].contact)).collect();
-    let is_repeat = pairs.iter().all(|pair| pair.is_some_and(|((c, _), _)| repeats.contains(&c)));
-    is_repeat && pairs.iter().flatten().any(|((_, was), (_, now))| was != now)
+    /// Where friction k, which is held in the motion at hand, would slide to: against the force that holds it. Where constraints
+    /// drag it along all the same, so much of the direction is theirs as that force leaves of the cone.
+    fn held_direction(&self, k: usize) -> Slip {
+        let (flow, friction) = (&self.flow, &self.flow.modes.frictions[k]);
+        let lambda = &flow.instant.lambda;
+        let held = friction.slips(|row| -lambda[row]);
+        let own = unit_vector(held).unwrap_or_default();
+        let rough = flow.modes.roughness[k];
+        let part = length(&held) / (rough.holding * rough.normal(&friction.pushes(lambda)));
+        match flow.modes.dragged[k].and_then(unit_vector).filter(|_| part < 1.0) {
+            Some(drag) => {
+                let left = (1.0 - part * part).sqrt();
+                std::array::from_fn(|i| part * own[i] + left * drag[i])
+            }
+            None => own,
+        }
+    }
 }
 
 /// A q̈ − b of a row, whether it holds or not, and the size of its terms.

@@ -1,6 +1,8 @@
 //! Contradictions met on the way: where exactly they begin.
 
 use super::*;
+use crate::unilateral::modes::Grip;
+use crate::unilateral::{Slip, length};
 
 /// A contradiction ahead.
 pub(super) struct Ahead {
@@ -47,6 +49,9 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
                 return Ok(self.try_shorter(until - resolution));
             }
         }
+        if !self.method.is_fixed_step() && self.drag_off(&met)? {
+            return Ok(Verdict::Shorter);
+        }
         let ahead = match self.ahead.take() {
             Some(ahead) => Ahead { state: met, error, n_met: ahead.n_met + 1, ..ahead },
             None => Ahead { first: met.clone(), state: met, error, n_met: 1 },
@@ -60,6 +65,51 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         }
         self.ahead = Some(ahead);
         Ok(self.try_shorter(0.5 * choice.h))
+    }
+
+    /// Lets go here what sticks and what constraints drag off it ahead, if that is so.
+    ///
+    /// A drive may set out with no velocity and no acceleration; then sticking agrees with it where it begins, and nowhere after.
+    fn drag_off(&mut self, ahead: &State) -> Result<bool, Outcome> {
+        if !self.flow.modes.sticks() {
+            return Ok(false);
+        }
+        let dragged = self.dragged(ahead).unwrap_or_default();
+        if dragged.iter().all(Option::is_none) {
+            return self.begin().map(|()| false).map_err(|error| self.failed(error));
+        }
+        (self.flow.modes.dragged, self.ahead) = (dragged, None);
+        let before = self.mode();
+        self.settle(before, &[])?;
+        self.note_bounds();
+        self.restart().map_err(Outcome::Failed)?;
+        Ok(true)
+    }
+
+    /// Where constraints and contacts drag each friction that sticks, at a state ahead, if they do. The motion has to
+    /// begin again after that.
+    fn dragged(&mut self, ahead: &State) -> Result<Vec<Option<Slip>>, MotionError> {
+        let flow = &mut self.flow;
+        let (modes, here) = (flow.modes.clone(), flow.instant.state.clone());
+        let sticks = |k: &usize| modes.grips[*k] == Grip::Sticks;
+        flow.instant.state.clone_from(ahead);
+        flow.modes.open_all();
+        flow.modes.closed.clone_from(&modes.closed);
+        flow.modes.switch();
+        flow.release();
+        let mut dragged = vec![None; modes.frictions.len()];
+        let done = flow.evaluate().and_then(|()| flow.project(true)).and_then(|_| {
+            flow.evaluate()?;
+            for k in (0..dragged.len()).filter(sticks) {
+                let slip = flow.held_slip(k)?;
+                if length(&slip) > flow.rate_noise(&flow.modes.frictions[k].slip) {
+                    dragged[k] = Some(slip);
+                }
+            }
+            flow.meets_all_rows()
+        });
+        (flow.modes, flow.instant.state) = (modes, here);
+        done.map(|agree| if agree { dragged } else { Vec::new() })
     }
 
     /// After a step that was taken: the way to a contradiction ahead is tried once more, from nearer.

@@ -15,6 +15,7 @@
 
 mod complementarity;
 pub(crate) mod fixed_point;
+pub(crate) mod leaning;
 pub(crate) mod modes;
 pub(crate) mod sharing;
 mod sliding;

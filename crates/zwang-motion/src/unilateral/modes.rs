@@ -1,5 +1,6 @@
 //! Which rows hold now.
 
+use super::leaning::Leaning;
 use super::sliding::{Normals, Response};
 use super::{Contact, Friction, Roughness, Slip};
 use crate::Given;
@@ -29,6 +30,8 @@ pub(crate) struct Modes {
     pub(crate) directions: Vec<Slip>,
     /// Where those that follow their acceleration are looked for, so that they depend on nothing but the state.
     pub(crate) bases: Vec<Slip>,
+    /// Where constraints drag each that stuck until now, if they do.
+    pub(crate) dragged: Vec<Option<Slip>>,
     /// Whether each slides out of rest only on trial, with the coefficient that holds.
     pub(crate) begins: Vec<bool>,
     /// Of these, which let go whatever the others do: they slide with the coefficient of sliding on trial, too.
@@ -44,6 +47,8 @@ pub(crate) struct Modes {
     pub(crate) stands: Vec<bool>,
     /// Contacts that touch although they are open: rounding of their gap is no impact.
     pub(crate) lifting: Vec<bool>,
+    /// Contacts that do not push, but that others hold where they touch: they have not left.
+    pub(crate) stays: Vec<bool>,
     /// The tolerance of the run. A gap must be entered by this part of the size of its row: what is less deep is the error of the
     /// steps.
     pub(crate) tolerance: f64,
@@ -53,6 +58,13 @@ pub(crate) struct Modes {
     /// The size of the accelerations with every contact open and no friction, beside which others are judged.
     pub(crate) free: Vec<f64>,
     pub(crate) responses: Vec<Response>,
+    /// What sticks, and where it could slide, where rows repeat each other; and how many ways each place has, once that is decided.
+    pub(crate) leanings: Vec<Leaning>,
+    pub(crate) n_ways: Vec<usize>,
+    /// Whether some have fewer ways than they would have alone.
+    pub(crate) leans: bool,
+    /// Whether friction may also act where constraints and contacts hold already: only where no motion is possible else.
+    pub(crate) is_braced: bool,
     /// Room for the equations of the normal forces, and for rates of rows.
     pub(crate) normals: Normals,
     pub(crate) rates: Vec<f64>,
@@ -76,6 +88,7 @@ impl Modes {
             presses: vec![1.0; frictions.len()],
             directions: vec![Slip::default(); frictions.len()],
             bases: vec![Slip::default(); frictions.len()],
+            dragged: vec![None; frictions.len()],
             begins: vec![false; frictions.len()],
             loose: vec![false; frictions.len()],
             sets_out: vec![false; frictions.len()],
@@ -84,10 +97,15 @@ impl Modes {
             behind: vec![0.0; frictions.len()],
             stands: vec![false; frictions.len()],
             lifting: vec![false; contacts.len()],
+            stays: vec![false; contacts.len()],
             tolerance: 0.0,
             no_push: 0.0,
             roughness: vec![Roughness::default(); frictions.len()],
             responses: Vec::new(),
+            leanings: Vec::new(),
+            n_ways: Vec::new(),
+            leans: false,
+            is_braced: false,
             normals: Normals::default(),
             smooth: (Vec::new(), Vec::new()),
             rates: Vec::new(),

@@ -3,6 +3,8 @@
 //! A table on four legs stands as long as *some* way to share its weight keeps every leg pushing and inside its cone. The
 //! shortest λ need not be one: where it is not, the nearest to it that is stands for it. The motion does not depend on this.
 
+use super::Slip;
+use super::leaning::Leaning;
 use super::modes::Grip;
 use crate::factor::dense::symmetric_eigen;
 use crate::{Dynamics, MotionError, flow::Flow};
@@ -11,7 +13,7 @@ use crate::{Dynamics, MotionError, flow::Flow};
 pub(crate) const MARGIN: f64 = 1e-10;
 
 /// Eigenvalues of products of rows below this are rounding.
-const SINGULAR: f64 = 1e-12;
+pub(super) const SINGULAR: f64 = 1e-12;
 
 /// Rounds of Gauss and Newton: violations are almost linear in the shares.
 const ROUNDS: usize = 60;
@@ -65,8 +67,7 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
     /// Changes λ, of which Aᵀλ is all that matters, so that contacts push and what sticks stays inside its cone, if that is
     /// possible. What presses where friction slides keeps its λ: the motion itself depends on it, and that is said elsewhere.
     pub(crate) fn share(&mut self) -> Result<(), MotionError> {
-        let n_held = self.modes.off.iter().filter(|off| !**off).count();
-        if self.modes.is_empty() || n_held <= self.all.rank() {
+        if self.modes.is_empty() || self.n_repeated(self.all.rank()) == 0 {
             return Ok(());
         }
         self.feel()?;
@@ -74,6 +75,7 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
         if self.misses(&self.instant.lambda, room).size() == 0.0 {
             return Ok(());
         }
+        self.find_ways();
         let mut lambda = self.instant.lambda.clone();
         let free = self.free_shares(self.all.rank());
         share_out(&mut lambda, &free, |lambda| self.misses(lambda, room));
@@ -83,10 +85,7 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
 
     /// Whether forces that the motion does not depend on may be shared in several ways, where rows that hold have this rank.
     pub(crate) fn has_shares(&self, rank: usize) -> bool {
-        let n_held = self.modes.off.iter().filter(|off| !**off).count();
-        let n_own = self.n_repeated_slips();
-        let is_free = rank + n_own < n_held;
-        is_free && (!self.modes.slides() || self.free_shares(rank).len() > n_own)
+        self.n_repeated(rank) > 0 && !self.free_shares(rank).is_empty()
     }
 
     /// How many of the slip rows that hold repeat those of the same place: on a surface in space three rows say two things.
@@ -107,10 +106,16 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
         values.iter().filter(|x| **x > SINGULAR * top).count()
     }
 
-    fn dense_row(&self, row: usize) -> Vec<f64> {
+    pub(super) fn dense_row(&self, row: usize) -> Vec<f64> {
+        self.dense_sum(&[(row, 1.0)])
+    }
+
+    fn dense_sum(&self, sum: &[(usize, f64)]) -> Vec<f64> {
         let mut x = vec![0.0; self.n];
-        let (col, value) = self.modes.whole.constraint_matrix.row(row);
-        col.iter().zip(value).for_each(|(&j, a)| x[j] += a);
+        for &(row, part) in sum {
+            let (col, value) = self.modes.whole.constraint_matrix.row(row);
+            col.iter().zip(value).for_each(|(&j, a)| x[j] += part * a);
+        }
         x
     }
 
@@ -120,27 +125,34 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
         frictions.any(|(friction, grip)| matches!(grip, Grip::Slides(_)) && friction.normals.contains(&row))
     }
 
-    /// Directions in which λ changes without any force: the null space of Aᵀ on the rows that hold and have this rank. Those that
-    /// press where friction slides stay out of it.
+    /// Directions in which λ changes without any force: the null space of Aᵀ on the rows that hold and have this rank, those of
+    /// friction along its ways only. Those that press where friction slides stay out of it.
     fn free_shares(&self, rank: usize) -> Vec<Vec<f64>> {
-        let held: Vec<usize> =
-            (0..self.modes.off.len()).filter(|&row| !self.modes.off[row] && !self.rubs(row)).collect();
-        let m = held.len();
-        let dense: Vec<Vec<f64>> = held.iter().map(|&row| self.dense_row(row)).collect();
+        let modes = &self.modes;
+        let is_slip = |row: &usize| modes.frictions.iter().any(|friction| friction.slip.contains(row));
+        let held = (0..modes.off.len()).filter(|row| !modes.off[*row] && !self.rubs(*row) && !is_slip(row));
+        let along = |(leaning, way): (&Leaning, &Slip)| {
+            modes.frictions[leaning.friction].slip.iter().copied().zip(way.iter().copied()).collect()
+        };
+        let ways = modes.leanings.iter().flat_map(|leaning| leaning.ways.iter().map(move |way| (leaning, way)));
+        let sums: Vec<Vec<(usize, f64)>> = held.map(|row| vec![(row, 1.0)]).chain(ways.map(along)).collect();
+        let m = sums.len();
+        let dense: Vec<Vec<f64>> = sums.iter().map(|sum| self.dense_sum(sum)).collect();
         // a row that has vanished is free by itself, and its force is none
         let length: Vec<f64> = dense.iter().map(|x| super::length(x)).collect();
         let unit = |i: usize| if length[i] > 0.0 { 1.0 / length[i] } else { 0.0 };
-        let product =
-            |i: usize, j: usize| unit(i) * unit(j) * dense[i].iter().zip(&dense[j]).map(|(x, y)| x * y).sum::<f64>();
+        let product = |i: usize, j: usize| unit(i) * unit(j) * super::product(&dense[i], &dense[j]);
         let S: Vec<f64> = (0..m * m).map(|k| product(k / m, k % m)).collect();
         let (values, vectors) = symmetric_eigen(&S, m, self.settings.small_limit);
-        let n_free = match self.modes.slides() {
+        let n_free = match modes.slides() {
             true => values.iter().filter(|x| **x <= SINGULAR).count(),
             false => m.saturating_sub(rank),
         };
         let of = |k: usize| {
-            let mut z = vec![0.0; self.modes.off.len()];
-            held.iter().enumerate().for_each(|(i, &row)| z[row] = unit(i) * vectors[k * m + i]);
+            let mut z = vec![0.0; modes.off.len()];
+            for (i, sum) in sums.iter().enumerate() {
+                sum.iter().for_each(|&(row, part)| z[row] += part * unit(i) * vectors[k * m + i]);
+            }
             z
         };
         (0..n_free).map(of).collect()

@@ -1,6 +1,7 @@
 //! Sliding friction: a force in proportion to one that it changes itself.
 
 use super::fixed_point::Rounds;
+use super::leaning::lean;
 use super::modes::{Grip, Modes};
 use super::{MOST_NORMALS, Slip, length, product, unit_vector};
 use crate::factor::dense::symmetric_eigen;
@@ -174,7 +175,7 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
 
     /// The accelerations and multipliers of a response, whose force is known.
     fn respond(&mut self, i: usize) -> Result<(), MotionError> {
-        let Modes { responses, frictions, whole, .. } = &mut self.modes;
+        let Modes { responses, frictions, whole, leanings, leans, .. } = &mut self.modes;
         let Response { friction, rub, qddot, lambda, .. } = &mut responses[i];
         let (none, force) = (&mut self.rhs, &mut self.delta);
         none.fill(0.0);
@@ -187,7 +188,11 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
         qddot.resize(self.n, 0.0);
         lambda.resize(A.n_rows, 0.0);
         self.all.solve(A, force, &[], &none[..A.n_rows], qddot)?;
-        self.all.multipliers(A, lambda)
+        self.all.multipliers(A, lambda)?;
+        if *leans {
+            lean(leanings, frictions, lambda);
+        }
+        Ok(())
     }
 
     /// Finds the directions d in which these frictions accelerate their own slips, s̈ ∥ d: of the friction μ N d, those that
@@ -234,6 +239,7 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
                 col.iter().zip(value).for_each(|(&j, a)| force[j] += a);
                 self.all.solve(&self.given.constraint_matrix, &force, &[], &none, &mut qddot)?;
                 self.all.multipliers(&self.given.constraint_matrix, &mut lambda)?;
+                self.modes.lean(&mut lambda);
                 place.qddot.push(qddot);
                 place.lambda.push(lambda);
             }
@@ -287,25 +293,24 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
     pub(crate) fn compliance(&mut self, k: usize) -> Result<f64, MotionError> {
         /// What others hold does not give way at all, but for rounding: this part of what it would alone counts.
         const HELD: f64 = 1e-3;
-        let (most, alone) = self.gives_way(k)?;
+        let (most, alone) = self.gives_way(&self.modes.frictions[k].slip.clone())?;
         Ok(most.max(HELD * alone))
     }
 
-    /// Whether the rows that hold leave the slip of friction k no way, with the decomposition at hand.
-    pub(crate) fn is_held(&mut self, k: usize) -> Result<bool, MotionError> {
-        /// What is left of the way it has alone, by rounding and where feet do not quite lie in a plane.
+    /// Whether the rows that hold leave others no way, with the decomposition at hand.
+    pub(crate) fn are_held(&mut self, rows: &[usize]) -> Result<bool, MotionError> {
+        /// What is left of the way they have alone, by rounding and where feet do not quite lie in a plane.
         const NOTHING: f64 = 1e-9;
-        let (most, alone) = self.gives_way(k)?;
+        let (most, alone) = self.gives_way(rows)?;
         Ok(most <= NOTHING * alone)
     }
 
-    /// How easily friction k gives way at most, and how easily without any rows that hold.
-    fn gives_way(&mut self, k: usize) -> Result<(f64, f64), MotionError> {
-        let rows = self.modes.frictions[k].slip.clone();
+    /// How easily rows give way at most, and how easily without any rows that hold.
+    fn gives_way(&mut self, rows: &[usize]) -> Result<(f64, f64), MotionError> {
         let none = vec![0.0; self.given.constraint_rhs.len()];
         let (mut force, mut x) = (vec![0.0; self.n], vec![0.0; self.n]);
         let (mut W, mut alone) = (Vec::new(), f64::MIN_POSITIVE);
-        for &row in &rows {
+        for &row in rows {
             let A = &self.modes.whole.constraint_matrix;
             force.fill(0.0);
             let (col, value) = A.row(row);

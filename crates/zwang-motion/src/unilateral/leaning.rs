@@ -1,0 +1,144 @@
+//! What sticks leaves to constraints and contacts what these hold already.
+//!
+//! A block is pushed into the corner of a rough floor and a rough wall. The wall keeps it from moving further, and so could the
+//! friction of the floor. Friction of a place that creeps, however slowly, tells which does: where constraints and contacts
+//! leave no way nothing creeps, and no friction arises. So all of the push is the wall's, and its own friction feels all of it.
+
+use super::modes::{Grip, Modes};
+use super::sharing::SINGULAR;
+use super::{Friction, Slip, length, product};
+use crate::factor::dense::symmetric_eigen;
+use crate::{Dynamics, MotionError, flow::Flow};
+
+/// Friction that sticks, and where it could slide.
+#[derive(Clone, Debug)]
+pub(crate) struct Leaning {
+    pub(super) friction: usize,
+    /// Its ways to go, as directions among its slip rows; along the others constraints and contacts hold it.
+    pub(super) ways: Vec<Slip>,
+    /// For each slip row, what of it they hold, as multiples of their rows.
+    held: Vec<Vec<(usize, f64)>>,
+}
+
+impl Leaning {
+    /// Hands forces along no way over to the rows that hold there.
+    fn hand_over(&self, slip: &[usize], lambda: &mut [f64]) {
+        let force: Slip = std::array::from_fn(|i| slip.get(i).map_or(0.0, |&row| lambda[row]));
+        let mut own = Slip::default();
+        for way in &self.ways {
+            let along = product(way, &force);
+            own.iter_mut().zip(way).for_each(|(x, w)| *x += along * w);
+        }
+        for ((&row, held), (force, own)) in slip.iter().zip(&self.held).zip(force.iter().zip(own)) {
+            lambda[row] = own;
+            held.iter().for_each(|&(of, part)| lambda[of] += part * (force - own));
+        }
+    }
+}
+
+/// Changes λ, and not Aᵀλ, so that no friction acts where constraints and contacts leave no way.
+pub(crate) fn lean(leanings: &[Leaning], frictions: &[Friction], lambda: &mut [f64]) {
+    leanings.iter().for_each(|leaning| leaning.hand_over(&frictions[leaning.friction].slip, lambda));
+}
+
+impl Modes {
+    /// The same as the mode says.
+    pub(crate) fn lean(&self, lambda: &mut [f64]) {
+        if self.leans {
+            lean(&self.leanings, &self.frictions, lambda);
+        }
+    }
+}
+
+impl<D: Dynamics + ?Sized> Flow<'_, D> {
+    /// How many rows that hold say what others do, those of one place apart.
+    pub(crate) fn n_repeated(&self, rank: usize) -> usize {
+        let n_held = self.modes.off.iter().filter(|off| !**off).count();
+        if n_held > rank { n_held.saturating_sub(rank + self.n_repeated_slips()) } else { 0 }
+    }
+
+    /// Finds what leans, if rows repeat each other: else all forces are determined. Where a mode leaves every friction its ways
+    /// nothing does, and it is not looked for in every step.
+    pub(crate) fn find_leanings(&mut self) {
+        if self.modes.is_empty() || !self.modes.sticks() || self.n_repeated(self.all.rank()) == 0 {
+            self.modes.leanings.clear();
+        } else if self.modes.n_ways.is_empty() || self.modes.leans {
+            self.find_ways();
+        }
+    }
+
+    /// Finds where what sticks could slide.
+    pub(super) fn find_ways(&mut self) {
+        let (fixed, inverse) = self.fixed_rows();
+        let sticks = (0..self.modes.frictions.len()).filter(|&k| self.modes.grips[k] == Grip::Sticks);
+        let leanings: Vec<Leaning> = sticks.map(|k| self.leaning(k, &fixed, &inverse)).collect();
+        if self.modes.n_ways.is_empty() {
+            self.modes.n_ways = vec![0; self.modes.frictions.len()];
+            leanings.iter().for_each(|leaning| self.modes.n_ways[leaning.friction] = leaning.ways.len());
+            self.modes.leans = leanings.iter().any(|leaning| leaning.ways.len() < self.n_slips(leaning.friction));
+        }
+        self.modes.leanings = leanings;
+    }
+
+    /// The slip of friction k here, of which constraints and contacts leave no choice.
+    pub(crate) fn held_slip(&mut self, k: usize) -> Result<Slip, MotionError> {
+        let mut slip = self.slip(k)?;
+        let (fixed, inverse) = self.fixed_rows();
+        for way in self.leaning(k, &fixed, &inverse).ways {
+            let along = product(&way, &slip);
+            slip.iter_mut().zip(&way).for_each(|(s, w)| *s -= along * w);
+        }
+        Ok(slip)
+    }
+
+    /// The rows that hold and are not friction, each of length one, and the pseudoinverse of their products.
+    fn fixed_rows(&self) -> (Vec<(usize, f64, Vec<f64>)>, Vec<f64>) {
+        let modes = &self.modes;
+        let is_slip = |row: &usize| modes.frictions.iter().any(|friction| friction.slip.contains(row));
+        let held = (0..modes.off.len()).filter(|row| !modes.off[*row] && !is_slip(row) && !modes.is_braced);
+        let unit = |row: usize| {
+            let mut x = self.dense_row(row);
+            let size = length(&x);
+            x.iter_mut().for_each(|x| *x /= size);
+            (row, 1.0 / size, x)
+        };
+        let fixed: Vec<_> = held.map(unit).filter(|(_, scale, _)| scale.is_finite()).collect();
+        let m = fixed.len();
+        let S: Vec<f64> = (0..m * m).map(|k| product(&fixed[k / m].2, &fixed[k % m].2)).collect();
+        let (values, vectors) = symmetric_eigen(&S, m, self.settings.small_limit);
+        let mut inverse = vec![0.0; m * m];
+        for k in (0..m).filter(|&k| values[k] > SINGULAR) {
+            let v = &vectors[k * m..(k + 1) * m];
+            (0..m * m).for_each(|ij| inverse[ij] += v[ij / m] * v[ij % m] / values[k]);
+        }
+        (fixed, inverse)
+    }
+
+    /// Where friction k could slide, as the fixed rows let it.
+    fn leaning(&self, k: usize, fixed: &[(usize, f64, Vec<f64>)], inverse: &[f64]) -> Leaning {
+        let m = fixed.len();
+        let (mut held, mut left, mut top) = (Vec::new(), Vec::new(), 0f64);
+        for &row in &self.modes.frictions[k].slip {
+            let mut x = self.dense_row(row);
+            top = top.max(product(&x, &x));
+            let along: Vec<f64> = fixed.iter().map(|(_, _, unit)| product(unit, &x)).collect();
+            let parts: Vec<f64> = (0..m).map(|i| product(&inverse[i * m..(i + 1) * m], &along)).collect();
+            for ((_, _, unit), part) in fixed.iter().zip(&parts) {
+                x.iter_mut().zip(unit).for_each(|(x, u)| *x -= part * u);
+            }
+            held.push(fixed.iter().zip(&parts).map(|((row, scale, _), part)| (*row, scale * part)).collect());
+            left.push(x);
+        }
+        let s = left.len();
+        let S: Vec<f64> = (0..s * s).map(|ij| product(&left[ij / s], &left[ij % s])).collect();
+        let (values, vectors) = symmetric_eigen(&S, s, self.settings.small_limit);
+        // the number of ways is kept with the rank: stages of a step lie off the constraints
+        let n_ways = match self.modes.n_ways.get(k) {
+            Some(&n_ways) => n_ways,
+            None => values.iter().filter(|x| **x > SINGULAR * top).count(),
+        };
+        let way = |k: usize| std::array::from_fn(|i| if i < s { vectors[k * s + i] } else { 0.0 });
+        let ways = (s - n_ways..s).map(way).collect();
+        Leaning { friction: k, ways, held }
+    }
+}
