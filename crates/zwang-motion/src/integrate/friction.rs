@@ -202,6 +202,9 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         let repeats = self.repeats(resting).map_err(Outcome::Failed)?;
         let mut found: Option<(Vec<f64>, Vec<usize>)> = None;
         let mut contradicts: Option<Vec<usize>> = None;
+        // where rods lie in line, what sticks at both ends excludes every velocity across them: rows then miss each other by its
+        // square, which may be small beside the forces
+        let mut barely: Option<Vec<usize>> = None;
         let mut told: Vec<TriedMode> = Vec::new();
         let mut fits: Vec<TriedMode> = Vec::new();
         let search = seek(&sizes, |at| {
@@ -219,6 +222,10 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
                 if told.len() < MOST_TOLD {
                     told.push(self.told(&units, at, Some(Inequality::NoSolution)));
                 }
+                return Tried::Nothing;
+            }
+            if keeps_all && self.flow.modes.sticks() && !self.flow.meets_rows_closely() {
+                barely.get_or_insert_with(|| at.to_vec());
                 return Tried::Nothing;
             }
             if !keeps_all {
@@ -246,6 +253,10 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
             }
             Tried::Fits
         });
+        let search = match (search, barely) {
+            (Search::None, Some(at)) => Search::Found { at, is_checked: true },
+            (search, _) => search,
+        };
         Ok(Sought { units, search, contradicts, fits, told })
     }
 
