@@ -6,7 +6,7 @@
 use super::Slip;
 use super::leaning::Leaning;
 use super::modes::Grip;
-use crate::factor::dense::symmetric_eigen;
+use crate::factor::dense::{Qr, Stop, symmetric_eigen};
 use crate::{Dynamics, MotionError, flow::Flow};
 
 /// Room that is asked for, as a part of the largest λ: rounding alone must not end a mode.
@@ -136,26 +136,23 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
         };
         let ways = modes.leanings.iter().flat_map(|leaning| leaning.ways.iter().map(move |way| (leaning, way)));
         let sums: Vec<Vec<(usize, f64)>> = held.map(|row| vec![(row, 1.0)]).chain(ways.map(along)).collect();
-        let m = sums.len();
         let dense: Vec<Vec<f64>> = sums.iter().map(|sum| self.dense_sum(sum)).collect();
         // a row that has vanished is free by itself, and its force is none
         let length: Vec<f64> = dense.iter().map(|x| super::length(x)).collect();
         let unit = |i: usize| if length[i] > 0.0 { 1.0 / length[i] } else { 0.0 };
-        let product = |i: usize, j: usize| unit(i) * unit(j) * super::product(&dense[i], &dense[j]);
-        let S: Vec<f64> = (0..m * m).map(|k| product(k / m, k % m)).collect();
-        let (values, vectors) = symmetric_eigen(&S, m, self.settings.small_limit);
-        let n_free = match modes.slides() {
-            true => values.iter().filter(|x| **x <= SINGULAR).count(),
-            false => m.saturating_sub(rank),
+        let stop = match modes.slides() {
+            true => Stop::Tolerance(self.settings.rank_tolerance),
+            false => Stop::Rank(rank),
         };
-        let of = |k: usize| {
+        let rows = dense.iter().zip(0..).map(|(x, i)| x.iter().map(|x| unit(i) * x).collect()).collect::<Vec<_>>();
+        let of = |null: Vec<f64>| {
             let mut z = vec![0.0; modes.off.len()];
             for (i, sum) in sums.iter().enumerate() {
-                sum.iter().for_each(|&(row, part)| z[row] += part * unit(i) * vectors[k * m + i]);
+                sum.iter().for_each(|&(row, part)| z[row] += part * unit(i) * null[i]);
             }
             z
         };
-        (0..n_free).map(of).collect()
+        null_space(&rows, self.n, stop).into_iter().map(of).collect()
     }
 
     fn misses(&self, lambda: &[f64], room: f64) -> Misses {
@@ -181,6 +178,22 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
         }
         Misses { misses }
     }
+}
+
+/// Factors with which rows of length n add up to nothing, an orthonormal basis. Products of rows would square the angles between
+/// them, and rods that lie in line but for a millionth would seem to lie in line.
+fn null_space(rows: &[Vec<f64>], n: usize, stop: Stop) -> Vec<Vec<f64>> {
+    let m = rows.len();
+    let mut qr = Qr::new();
+    qr.resize(m, n);
+    (0..n).for_each(|j| qr.column_mut(j).iter_mut().zip(rows).for_each(|(x, row)| *x = row[j]));
+    qr.factor(stop, usize::MAX);
+    let of = |k: usize| {
+        let mut z: Vec<f64> = (0..m).map(|i| f64::from(u8::from(i == k))).collect();
+        qr.apply(&mut z);
+        z
+    };
+    (qr.rank..m).map(of).collect()
 }
 
 impl Misses {
