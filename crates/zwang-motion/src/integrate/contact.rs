@@ -51,7 +51,7 @@ pub(super) struct SideChange {
 pub(super) struct Before {
     pub(super) closed: Vec<bool>,
     pub(super) grips: Vec<Grip>,
-    /// Whether each slides only by name.
+    /// Whether each slides only by name, and stands.
     stands: Vec<bool>,
     /// The sign with which each friction is pressed.
     pub(super) presses: Vec<f64>,
@@ -66,6 +66,11 @@ impl Before {
     /// Whether it is this mode.
     pub(super) fn is_same(&self, modes: &Modes) -> bool {
         self.closed == modes.closed && self.grips == modes.grips
+    }
+
+    /// What friction k did, as it is told.
+    pub(super) fn told(&self, k: usize) -> Grip {
+        if self.stands[k] { Grip::Sticks } else { self.grips[k] }
     }
 
     /// A force that has changed its side presses on the other: where it is zero both would fit.
@@ -410,7 +415,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
             let friction = &modes.frictions[k];
             // without friction nothing turns back
             let is_rough = modes.roughness[k].holding > 0.0 || modes.roughness[k].sliding > 0.0;
-            let turn = match (told(before.grips[k], before.stands[k]), told(modes.grips[k], modes.stands[k])) {
+            let turn = match (before.told(k), modes.told(k)) {
                 (Grip::Sticks, Grip::Slides(_)) => Turn::Slip,
                 (Grip::Slides(_), Grip::Sticks) => Turn::Stick,
                 // it stops and slides back
@@ -459,9 +464,4 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         }
         Ok(())
     }
-}
-
-/// What a friction does as it is told: what slides only by name sticks.
-fn told(grip: Grip, stands: bool) -> Grip {
-    if stands { Grip::Sticks } else { grip }
 }

@@ -156,19 +156,21 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         let spatial = (0..modes.frictions.len()).filter(|&k| modes.sets_out[k] && modes.frictions[k].slip.len() > 1);
         spatial.for_each(|k| modes.slow[k] = f64::INFINITY);
         self.faults(&units, &at).map_err(Outcome::Failed)?;
-        self.mind_standing().map_err(Outcome::Failed)?;
+        self.mind_standing(before).map_err(Outcome::Failed)?;
         self.flow.modes.dragged.fill(None);
         self.mind_slow(before).map_err(Outcome::Failed)
     }
 
-    /// Notes what slides only by name. Where several places hold a mechanism, one may be at the edge of its cone while nothing moves.
-    fn mind_standing(&mut self) -> Result<(), MotionError> {
+    /// Notes what sticks no more, but stands. Where several places hold a mechanism, one may be at the edge of its cone while nothing
+    /// moves.
+    fn mind_standing(&mut self, before: &Before) -> Result<(), MotionError> {
         for k in 0..self.flow.modes.frictions.len() {
+            let stood = before.told(k) == Grip::Sticks;
             // at a dead centre a slip has no way either, but it turns back
             let stays = matches!(self.flow.modes.grips[k], Grip::Slides(sense) if !self.sets_off(k, sense));
             let flow = &mut self.flow;
             let slip = flow.modes.frictions[k].slip.clone();
-            flow.modes.stands[k] = stays && has_stopped(flow, k, false)? && flow.are_held(&slip)?;
+            flow.modes.stands[k] = stood && stays && has_stopped(flow, k, false)? && flow.are_held(&slip)?;
         }
         Ok(())
     }

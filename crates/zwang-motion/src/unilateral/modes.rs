@@ -166,6 +166,11 @@ impl Modes {
         self.grips.contains(&Grip::Sticks)
     }
 
+    /// What friction k does, as it is told: what slides only by name sticks.
+    pub(crate) fn told(&self, k: usize) -> Grip {
+        if self.stands[k] { Grip::Sticks } else { self.grips[k] }
+    }
+
     /// Whether friction k slides on a surface in space, where its slip has a direction.
     pub(crate) fn slides_in_space(&self, k: usize) -> bool {
         self.frictions[k].slip.len() > 1 && matches!(self.grips[k], Grip::Slides(_))
