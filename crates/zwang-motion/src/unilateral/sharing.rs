@@ -4,7 +4,7 @@
 //! shortest λ need not be one: where it is not, the nearest to it that is stands for it. The motion does not depend on this.
 
 use super::modes::Grip;
-use crate::factor::dense::symmetric_eigen;
+use crate::factor::dense::{Qr, Stop, symmetric_eigen};
 use crate::{Dynamics, MotionError, flow::Flow};
 
 /// Room that is asked for, as a part of the largest λ: rounding alone must not end a mode.
@@ -125,25 +125,21 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
     fn free_shares(&self, rank: usize) -> Vec<Vec<f64>> {
         let held: Vec<usize> =
             (0..self.modes.off.len()).filter(|&row| !self.modes.off[row] && !self.rubs(row)).collect();
-        let m = held.len();
         let dense: Vec<Vec<f64>> = held.iter().map(|&row| self.dense_row(row)).collect();
         // a row that has vanished is free by itself, and its force is none
         let length: Vec<f64> = dense.iter().map(|x| super::length(x)).collect();
         let unit = |i: usize| if length[i] > 0.0 { 1.0 / length[i] } else { 0.0 };
-        let product =
-            |i: usize, j: usize| unit(i) * unit(j) * dense[i].iter().zip(&dense[j]).map(|(x, y)| x * y).sum::<f64>();
-        let S: Vec<f64> = (0..m * m).map(|k| product(k / m, k % m)).collect();
-        let (values, vectors) = symmetric_eigen(&S, m, self.settings.small_limit);
-        let n_free = match self.modes.slides() {
-            true => values.iter().filter(|x| **x <= SINGULAR).count(),
-            false => m.saturating_sub(rank),
+        let stop = match self.modes.slides() {
+            true => Stop::Tolerance(self.settings.rank_tolerance),
+            false => Stop::Rank(rank),
         };
-        let of = |k: usize| {
+        let rows = dense.iter().zip(0..).map(|(x, i)| x.iter().map(|x| unit(i) * x).collect()).collect::<Vec<_>>();
+        let of = |null: Vec<f64>| {
             let mut z = vec![0.0; self.modes.off.len()];
-            held.iter().enumerate().for_each(|(i, &row)| z[row] = unit(i) * vectors[k * m + i]);
+            held.iter().enumerate().for_each(|(i, &row)| z[row] = unit(i) * null[i]);
             z
         };
-        (0..n_free).map(of).collect()
+        null_space(&rows, self.n, stop).into_iter().map(of).collect()
     }
 
     fn misses(&self, lambda: &[f64], room: f64) -> Misses {
@@ -169,6 +165,22 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
         }
         Misses { misses }
     }
+}
+
+/// Factors with which rows of length n add up to nothing, an orthonormal basis. Products of rows would square the angles between
+/// them, and rods that lie in line but for a millionth would seem to lie in line.
+fn null_space(rows: &[Vec<f64>], n: usize, stop: Stop) -> Vec<Vec<f64>> {
+    let m = rows.len();
+    let mut qr = Qr::new();
+    qr.resize(m, n);
+    (0..n).for_each(|j| qr.column_mut(j).iter_mut().zip(rows).for_each(|(x, row)| *x = row[j]));
+    qr.factor(stop, usize::MAX);
+    let of = |k: usize| {
+        let mut z: Vec<f64> = (0..m).map(|i| f64::from(u8::from(i == k))).collect();
+        qr.apply(&mut z);
+        z
+    };
+    (qr.rank..m).map(of).collect()
 }
 
 impl Misses {
