@@ -763,4 +763,9 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
         }
         Ok(self.all.meets_rows(&self.given, &self.instant.qddot))
     }
+
+    /// Whether it is met but for rounding, where it is met.
+    pub(crate) fn meets_rows_closely(&self) -> bool {
+        self.way.is_some() || self.all.meets_rows_closely(&self.given, &self.instant.qddot)
+    }
 }

@@ -305,6 +305,16 @@ impl Decomposition {
         }
     }
 
+    /// Whether it is so but for rounding; of a large system only as above.
+    pub(crate) fn meets_rows_closely(&self, given: &Given, qddot: &[f64]) -> bool {
+        /// What rounding leaves of dependent rows, as a part of a contradiction.
+        const ROUNDING: f64 = 1e-6;
+        match &self.large {
+            Some(large) => large.meets_rows(given, qddot),
+            None => self.problem.meets_rows_within(&self.x, &self.settings, ROUNDING),
+        }
+    }
+
     /// λ of the last solve, with Aᵀλ = M x − f, the shortest for the rows as written.
     pub(crate) fn multipliers(&mut self, A: &Matrix, lambda: &mut [f64]) -> Result<(), MotionError> {
         if let Some(large) = &mut self.large {

@@ -280,6 +280,11 @@ impl Problem {
     /// Whether the scaled acceleration x meets every row, relative to the sizes that enter it: b, and A times the free and the
     /// constrained acceleration.
     pub(crate) fn meets_rows(&self, x: &[f64], settings: &Settings) -> bool {
+        self.meets_rows_within(x, settings, 1.0)
+    }
+
+    /// The same with a part of what may be missed beside accelerations; beside b it stays.
+    pub(crate) fn meets_rows_within(&self, x: &[f64], settings: &Settings, part: f64) -> bool {
         if settings.contradiction_tolerance == f64::INFINITY {
             return true;
         }
@@ -292,9 +297,10 @@ impl Problem {
             let row = self.row(i);
             let residual = (self.b[i] - dot(row, x)).abs();
             let vanished = row.iter().all(|x| *x == 0.0);
-            let size = if vanished { reach * self.row_scale[i] } else { self.b[i].abs() + norm(row) * reach };
+            let size = if vanished { self.row_scale[i] } else { norm(row) };
+            let of_b = if vanished { 0.0 } else { self.b[i].abs() };
             let least = if vanished { settings.contradiction_floor } else { floor };
-            residual <= settings.contradiction_tolerance * size + least
+            residual <= settings.contradiction_tolerance * (of_b + part * size * reach) + part * least
         })
     }
 }

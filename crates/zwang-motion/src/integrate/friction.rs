@@ -79,6 +79,8 @@ struct Sought {
     search: Search,
     /// One that keeps its inequalities, but whose closed contacts contradict each other or the constraints.
     contradicts: Option<Vec<usize>>,
+    /// One whose rows miss each other by more than rounding, though by less than a contradiction.
+    barely: Option<Vec<usize>>,
     fits: Vec<TriedMode>,
     told: Vec<TriedMode>,
 }
@@ -121,10 +123,21 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         if sought.search == Search::None && !before.is_shared && has_fired {
             sought = self.seek_loose(resting, &[], before, (true, agree))?;
         }
-        let Sought { units, search, contradicts, fits, told } = sought;
+        // an acceleration that is rounding beside the others is no reason against a mode
+        if sought.search == Search::None {
+            let usual = self.usual_accelerations();
+            let own = std::mem::replace(&mut self.flow.modes.free, usual);
+            let wider = self.seek_loose(resting, &[], before, (has_fired, agree))?;
+            match wider.search {
+                Search::Found { .. } => sought = wider,
+                _ => self.flow.modes.free = own,
+            }
+        }
+        let Sought { units, search, contradicts, barely, fits, told } = sought;
         let (t, rows) = (self.t, self.pressing(&units));
         let (at, is_checked) = match search {
             Search::Found { at, is_checked } => (at, is_checked),
+            Search::None if barely.is_some() => (barely.unwrap_or_default(), true),
             Search::None if contradicts.is_some() => (contradicts.unwrap_or_default(), true),
             Search::Several => return Err(Outcome::Ambiguous { t, rows, n_modes: 2, tried: fits }),
             Search::None => return Err(Outcome::Ambiguous { t, rows, n_modes: 0, tried: told }),
@@ -140,6 +153,13 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         spatial.for_each(|k| modes.slow[k] = f64::INFINITY);
         self.faults(&units, &at).map_err(Outcome::Failed)?;
         self.mind_slow(before).map_err(Outcome::Failed)
+    }
+
+    /// The largest free acceleration among coordinates of the same unit, for each.
+    fn usual_accelerations(&self) -> Vec<f64> {
+        let free = &self.flow.modes.free;
+        let alike = |j: usize| (0..free.len()).filter(move |&i| self.units[i] == self.units[j]);
+        (0..free.len()).map(|j| alike(j).map(|i| free[i]).fold(0.0, f64::max)).collect()
     }
 
     /// Looks for the mode that follows. What sets out has overcome the friction that holds, but what it then does to other places
@@ -202,6 +222,9 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         let repeats = self.repeats(resting).map_err(Outcome::Failed)?;
         let mut found: Option<(Vec<f64>, Vec<usize>)> = None;
         let mut contradicts: Option<Vec<usize>> = None;
+        // where rods lie in line, what sticks at both ends excludes every velocity across them: rows then miss each other by its
+        // square, which may be small beside the forces
+        let mut barely: Option<Vec<usize>> = None;
         let mut told: Vec<TriedMode> = Vec::new();
         let mut fits: Vec<TriedMode> = Vec::new();
         let search = seek(&sizes, |at| {
@@ -219,6 +242,10 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
                 if told.len() < MOST_TOLD {
                     told.push(self.told(&units, at, Some(Inequality::NoSolution)));
                 }
+                return Tried::Nothing;
+            }
+            if keeps_all && self.flow.modes.sticks() && !self.flow.meets_rows_closely() {
+                barely.get_or_insert_with(|| at.to_vec());
                 return Tried::Nothing;
             }
             if !keeps_all {
@@ -246,7 +273,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
             }
             Tried::Fits
         });
-        Ok(Sought { units, search, contradicts, fits, told })
+        Ok(Sought { units, search, contradicts, barely, fits, told })
     }
 
     /// Of contacts that may close, those whose rows repeat what the others and the constraints say.
