@@ -22,6 +22,10 @@ enum Blow {
 /// Inequalities may be missed by this part of the largest speed or impulse.
 const EDGE: f64 = 1e-9;
 
+/// Rows that repeat each other agree to this part, but for feet that do not lie exactly in a plane; and but for rods almost in line,
+/// which repeat nothing.
+const REPEATED: f64 = 1e-12;
+
 /// Relaxation has come to its end where it misses the laws by this part.
 const RELAXED: f64 = 1e-11;
 
@@ -44,6 +48,8 @@ pub(super) struct Blows<'t> {
 struct After {
     impulses: Vec<f64>,
     rates: Vec<f64>,
+    /// How far rows that repeat each other miss what is asked of them, as a part of that.
+    missed: f64,
 }
 
 /// Why a blow has no outcome.
@@ -82,6 +88,7 @@ impl Blows<'_> {
         let is_unique = rough().all(|r| r.holding == r.sliding);
         let repeats = self.repeats();
         let mut found: Option<(After, Vec<Blow>)> = None;
+        let mut barely: Option<After> = None;
         let search = seek(&sizes, |at| {
             let blows: Vec<Blow> = units.iter().zip(at).map(|(unit, &k)| unit[k]).collect();
             let Some(after) = self.after(&spots, &blows) else { return Tried::Nothing };
@@ -91,6 +98,10 @@ impl Blows<'_> {
             }
             if faults.iter().any(|fault| *fault > EDGE) {
                 return Tried::Faulty(faults);
+            }
+            if after.missed > REPEATED {
+                barely.get_or_insert(after);
+                return Tried::Nothing;
             }
             match &found {
                 Some((first, was)) if is_unique && self.differ(first, &after) => {
@@ -111,6 +122,9 @@ impl Blows<'_> {
                 Ok(Outcomes { impulses: after.impulses, is_unchecked: !is_checked })
             }
             (Search::Found { .. }, None) => Err(NoOutcome::None),
+            (Search::None, _) if barely.is_some() => {
+                Ok(Outcomes { impulses: barely.map_or(Vec::new(), |after| after.impulses), is_unchecked: false })
+            }
             (search, _) => match self.relax(&spots) {
                 Some(impulses) => Ok(Outcomes { impulses, is_unchecked: search == Search::NotFound }),
                 None if search == Search::NotFound => Err(NoOutcome::NotFound),
@@ -130,7 +144,7 @@ impl Blows<'_> {
             return None;
         }
         let n = self.before.len();
-        let mut after = After { impulses: vec![0.0; n], rates: self.before.clone() };
+        let mut after = After { impulses: vec![0.0; n], rates: self.before.clone(), missed: 0.0 };
         for round in 1..=ROUNDS {
             spots.iter().for_each(|spot| self.relax_spot(spot, &mut after));
             if round % LOOK == 0 {
@@ -405,9 +419,9 @@ impl Blows<'_> {
                 rub.iter().enumerate().for_each(|(j, x)| G[k * n + j] += x * d);
             }
         }
-        let impulses = solved(G, g)?;
+        let (impulses, missed) = solved(G, g)?;
         let rate = |i: usize| self.before[i] + (0..n).map(|j| S[i * n + j] * impulses[j]).sum::<f64>();
-        Some(After { rates: (0..n).map(rate).collect(), impulses })
+        Some(After { rates: (0..n).map(rate).collect(), impulses, missed })
     }
 
     /// μ N by the impulses of all rows.
@@ -485,8 +499,9 @@ fn rank(mut S: Vec<f64>, n: usize) -> usize {
     n - left.len()
 }
 
-/// G x = g by elimination with full pivots; where rows repeat each other some x are zero. None if rows exclude each other.
-fn solved(mut G: Vec<f64>, mut g: Vec<f64>) -> Option<Vec<f64>> {
+/// G x = g by elimination with full pivots; where rows repeat each other some x are zero, and they miss each other by a part
+/// that is returned. None if rows exclude each other.
+fn solved(mut G: Vec<f64>, mut g: Vec<f64>) -> Option<(Vec<f64>, f64)> {
     /// Beside the largest entry, a pivot below this is rounding.
     const NOTHING: f64 = 1e-12;
     /// Feet of one body that touch within a tolerance do not lie exactly in a plane: rows that repeat each other on a plane then
@@ -514,7 +529,8 @@ fn solved(mut G: Vec<f64>, mut g: Vec<f64>) -> Option<Vec<f64>> {
         }
         rank += 1;
     }
-    if g[rank..].iter().any(|x| x.abs() > EXCLUDED * right) {
+    let missed = g[rank..].iter().fold(0.0, |top: f64, x| top.max(x.abs()));
+    if missed > EXCLUDED * right {
         return None;
     }
     let mut x = vec![0.0; n];
@@ -522,7 +538,7 @@ fn solved(mut G: Vec<f64>, mut g: Vec<f64>) -> Option<Vec<f64>> {
         let sum: f64 = (i + 1..rank).map(|j| G[i * n + j] * x[order[j]]).sum();
         x[order[i]] = (g[i] - sum) / G[i * n + i];
     }
-    Some(x)
+    Some((x, if missed > 0.0 { missed / right } else { 0.0 }))
 }
 
 #[cfg(test)]
