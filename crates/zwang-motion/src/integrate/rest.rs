@@ -7,16 +7,41 @@ use super::*;
 use crate::unilateral::{Side, Turn, complementarity, length};
 
 /// Bounces lower than this part of the size of the row are lost in rounding.
-const LOWEST: f64 = 1e-13;
+const LOWEST: f64 = 4e-13;
 
 /// Intervals that shrink by less than this do not tell where they end.
 const SHRINKS: f64 = 0.95;
 
-/// Impacts that follow each other: what was struck, how long the last of them took, and that beside those before.
+/// Bounces this low are rounding even where their gap is known best.
+const LOST: f64 = 1e-15;
+
+/// Intervals shrink regularly if they do so by the same part twice, but for this.
+const REGULAR: f64 = 0.01;
+
+/// Impacts that follow each other: what was struck, how long the last of them took, and that beside those before, twice.
 struct Series {
     rows: Vec<usize>,
     last: f64,
     ratio: f64,
+    before: Option<f64>,
+}
+
+impl Series {
+    /// Whether intervals shrink by the same part time and again.
+    fn is_regular(&self) -> bool {
+        self.before.is_some_and(|before| (before - self.ratio).abs() <= REGULAR * self.ratio)
+    }
+
+    /// The time the impacts would still take, by the geometric series.
+    fn left(&self) -> f64 {
+        self.last * self.ratio / (1.0 - self.ratio)
+    }
+
+    /// The same if they are not regular, as long as it may be.
+    fn most_left(&self) -> f64 {
+        let slowest = self.before.map_or(self.ratio, |before| before.max(self.ratio)).min(SHRINKS);
+        if self.is_regular() { self.left() } else { self.last / (1.0 - slowest) }
+    }
 }
 
 /// Contacts that close for good after impacts in turn.
@@ -107,7 +132,9 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
             let (e, v) = (restitutions[bounce.contact], bounce.rate);
             let time = 2.0 * v / (-a * (1.0 - e));
             let height = v * v / (-2.0 * a);
-            let is_low = height <= LOWEST * flow.row_size(row, &flow.q_size);
+            // where others throw it off in between its own coefficient does not tell how long it takes
+            let lowest = if is_thrown(&self.mode_changes, self.t, row, e) { LOST } else { LOWEST };
+            let is_low = height <= lowest * flow.row_size(row, &flow.q_size);
             if a < 0.0 && e < 1.0 && (time <= longest || is_low) {
                 found.push((bounce.contact, time));
             }
@@ -199,21 +226,23 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         let mut gaps = vec![0.0; self.flow.h];
         self.flow.dynamics.fill_positions(&self.flow.instant.state, &mut gaps)?;
         for n_impacts in IMPACTS {
-            let Some(Series { rows, last, ratio }) = self.series(n_impacts, struck) else { return Ok(None) };
-            if !self.is_slow(&rows, &rates, last) {
+            let Some(series) = self.series(n_impacts, struck) else { return Ok(None) };
+            let (rows, last) = (&series.rows, series.last);
+            if !self.is_slow(rows, &rates, last) {
                 continue;
             }
             let flow = &self.flow;
             let touches = |&row: &usize| gaps[row] <= TOUCHING * flow.row_size(row, &flow.q_size);
             // a flight of duration τ that sets out with v rises by v τ/4
-            let height = |row: usize| 0.25 * rates[row].abs() * ratio * last;
-            let is_low = |&row: &usize| height(row) <= LOWEST * flow.row_size(row, &flow.q_size);
-            let left = last * ratio / (1.0 - ratio);
-            let is_over = rows.iter().all(is_low) || left <= self.plan.tolerance * (self.plan.end - self.t0);
-            if ratio < SHRINKS && is_over && rows.iter().all(touches) {
+            let height = |row: usize| 0.25 * rates[row].abs() * series.ratio * last;
+            let lowest = if series.is_regular() { LOWEST } else { LOST };
+            let is_low = |&row: &usize| height(row) <= lowest * flow.row_size(row, &flow.q_size);
+            let longest = self.plan.tolerance * (self.plan.end - self.t0);
+            let is_over = rows.iter().all(is_low) || series.most_left() <= longest;
+            if series.ratio < SHRINKS && is_over && rows.iter().all(touches) {
                 let contacts = flow.modes.contacts.iter().enumerate();
                 let struck = contacts.filter(|(_, contact)| rows.contains(&contact.row)).map(|(c, _)| c);
-                return Ok(Some((struck.collect(), left)));
+                return Ok(Some((struck.collect(), series.left())));
             }
         }
         Ok(None)
@@ -243,12 +272,26 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
             if change.t < times[times.len() - 1] {
                 times.push(change.t);
             }
-            rows.push(change.row);
-            if times.len() > 2 * n_impacts {
+            if times.len() <= 2 * n_impacts + 1 {
+                rows.push(change.row);
+            }
+            if times.len() > 3 * n_impacts {
                 break;
             }
         }
         let (now, middle, first) = (times[0], times.get(n_impacts)?, times.get(2 * n_impacts)?);
-        Some(Series { rows, last: now - middle, ratio: (now - middle) / (middle - first) })
+        let (last, second) = (now - middle, middle - first);
+        let before = times.get(3 * n_impacts).map(|earliest| second / (first - earliest));
+        Some(Series { rows, last, ratio: last / second, before })
     }
+}
+
+/// Whether bounces of a row, which is struck at t, have not become shorter by its restitution alone.
+fn is_thrown(changes: &[ModeChange], t: f64, row: usize, e: f64) -> bool {
+    /// What times of low bounces are known to, as a part of them.
+    const ALIKE: f64 = 0.05;
+    let mut times = changes.iter().rev().filter(|change| change.turn == Turn::Impact && change.row == row);
+    let (Some(last), Some(before)) = (times.next(), times.next()) else { return false };
+    let (now, wanted) = (t - last.t, e * (last.t - before.t));
+    (now - wanted).abs() > ALIKE * now
 }

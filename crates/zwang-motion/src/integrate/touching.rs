@@ -3,6 +3,10 @@
 use super::contact::{Before, TOUCHING};
 use super::*;
 
+/// What closes or has opened within this part of the time that the tolerance lets pass does so at once: far less than bounces
+/// have left where they are cut short.
+const AT_ONCE: f64 = 0.01;
+
 /// Contacts that touch, with what one impulse or force in each does to all.
 pub(super) struct Touching {
     pub(super) contacts: Vec<usize>,
@@ -70,7 +74,9 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
     /// The contacts that touch here.
     pub(super) fn touching(&mut self, before: &Before, fired: &[usize]) -> Result<Touching, MotionError> {
         // a start may be given to the default tolerance; on the way gaps are known better where the run asks for it
-        let near = if self.counts.steps == 0 { TOUCHING } else { TOUCHING.min(self.plan.tolerance) };
+        let is_start = self.counts.steps == 0;
+        let near = if is_start { TOUCHING } else { TOUCHING.min(self.plan.tolerance) };
+        let at_once = AT_ONCE * self.plan.tolerance * (self.plan.end - self.t0);
         let flow = &mut self.flow;
         flow.modes.open_all();
         flow.release();
@@ -78,10 +84,16 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         flow.evaluate()?;
         let mut gaps = vec![0.0; flow.h];
         flow.dynamics.fill_positions(&flow.instant.state, &mut gaps)?;
+        let rates = flow.rates()?;
         let touches = |&c: &usize| {
             let row = flow.modes.contacts[c].row;
-            let is_near = gaps[row] <= near * flow.row_size(row, &flow.q_size);
-            before.closed[c] || is_near || fired.contains(&c)
+            let (gap, rate) = (gaps[row], rates[row].abs());
+            let is_near = gap <= near * flow.row_size(row, &flow.q_size);
+            // what moves on is struck when its own gap closes: of bounces that die out the last are lower than any tolerance; where it
+            // is rough, slips are not known so far down
+            let is_rough = flow.modes.frictions.iter().any(|friction| friction.contact == Some(c));
+            let stays = is_start || is_rough || rate <= self.plan.tolerance * flow.row_size(row, &flow.v_size);
+            before.closed[c] || fired.contains(&c) || (is_near && (stays || gap <= at_once * rate))
         };
         let contacts: Vec<usize> = (0..flow.modes.contacts.len()).filter(touches).collect();
         let mut rows: Vec<usize> = contacts.iter().map(|&c| flow.modes.contacts[c].row).collect();
