@@ -7,16 +7,13 @@ use super::*;
 use crate::unilateral::{Side, Turn, complementarity, length};
 
 /// Bounces lower than this part of the size of the row are lost in rounding.
-const LOWEST: f64 = 1e-13;
+const LOWEST: f64 = 4e-13;
 
 /// Intervals that shrink by less than this do not tell where they end.
 const SHRINKS: f64 = 0.95;
 
 /// Bounces this low are rounding even where their gap is known best.
 const LOST: f64 = 1e-15;
-
-/// Impacts that say whether contacts are struck in turn.
-const RECENT: usize = 4;
 
 /// Intervals shrink regularly if they do so by the same part twice, but for this.
 const REGULAR: f64 = 0.01;
@@ -128,8 +125,6 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         flow.release();
         flow.evaluate()?;
         let longest = self.plan.tolerance * (self.plan.end - self.t0);
-        let impacts = || self.mode_changes.iter().rev().filter(|change| change.turn == Turn::Impact);
-        let alternates = |row: usize| impacts().take(RECENT).any(|change| change.row != row);
         for bounce in bounces.iter().filter(|bounce| !stopped[bounce.contact]) {
             let row = flow.modes.contacts[bounce.contact].row;
             let whole = &flow.modes.whole;
@@ -137,8 +132,8 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
             let (e, v) = (restitutions[bounce.contact], bounce.rate);
             let time = 2.0 * v / (-a * (1.0 - e));
             let height = v * v / (-2.0 * a);
-            // where contacts are struck in turn its own coefficient does not tell how long it takes
-            let lowest = if alternates(row) { LOST } else { LOWEST };
+            // where others throw it off in between its own coefficient does not tell how long it takes
+            let lowest = if is_thrown(&self.mode_changes, self.t, row, e) { LOST } else { LOWEST };
             let is_low = height <= lowest * flow.row_size(row, &flow.q_size);
             if a < 0.0 && e < 1.0 && (time <= longest || is_low) {
                 found.push((bounce.contact, time));
@@ -289,4 +284,14 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         let before = times.get(3 * n_impacts).map(|earliest| second / (first - earliest));
         Some(Series { rows, last, ratio: last / second, before })
     }
+}
+
+/// Whether bounces of a row, which is struck at t, have not become shorter by its restitution alone.
+fn is_thrown(changes: &[ModeChange], t: f64, row: usize, e: f64) -> bool {
+    /// What times of low bounces are known to, as a part of them.
+    const ALIKE: f64 = 0.05;
+    let mut times = changes.iter().rev().filter(|change| change.turn == Turn::Impact && change.row == row);
+    let (Some(last), Some(before)) = (times.next(), times.next()) else { return false };
+    let (now, wanted) = (t - last.t, e * (last.t - before.t));
+    (now - wanted).abs() > ALIKE * now
 }

@@ -89,8 +89,10 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
             let row = flow.modes.contacts[c].row;
             let (gap, rate) = (gaps[row], rates[row].abs());
             let is_near = gap <= near * flow.row_size(row, &flow.q_size);
-            // what moves on is struck when its own gap closes: of bounces that die out the last are lower than any tolerance
-            let stays = is_start || rate <= self.plan.tolerance * flow.row_size(row, &flow.v_size);
+            // what moves on is struck when its own gap closes: of bounces that die out the last are lower than any tolerance; where it
+            // is rough, slips are not known so far down
+            let is_rough = flow.modes.frictions.iter().any(|friction| friction.contact == Some(c));
+            let stays = is_start || is_rough || rate <= self.plan.tolerance * flow.row_size(row, &flow.v_size);
             before.closed[c] || fired.contains(&c) || (is_near && (stays || gap <= at_once * rate))
         };
         let contacts: Vec<usize> = (0..flow.modes.contacts.len()).filter(touches).collect();
