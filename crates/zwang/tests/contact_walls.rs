@@ -162,3 +162,25 @@ fn a_belt_starts_gently() {
     close(last(&held, "force"), -6.0, 1e-9);
     close(times(&finished(&text(""), &[]), "slip")[0], 0.5, 1e-9);
 }
+
+/// A ladder that slides at both ends: with C, the multipliers that act, and not the ideal ones, make up M q″ − Q.
+#[test]
+fn inspect_has_the_multipliers_that_act() {
+    let text = "model \"ladder\"\ncoordinates x, y, th\nbody L at (x, y) turned by th with mass 10 and inertia 40/3\n\
+                gravity (0, -10)\npoint foot = (x + 2*cos(th), y - 2*sin(th))\npoint top = (x - 2*cos(th), y + 2*sin(th))\n\
+                contact floor: y - 2*sin(th) >= 0 with friction 0.2 and at foot\n\
+                contact wall: x - 2*cos(th) >= 0 with friction 0.1 and at top\n\
+                start th = 1, x = 2*cos(1), y = 2*sin(1)\nrun 1\noutput floor = lambda(floor)\n";
+    let inspection = common::inspected(text, &Default::default());
+    let (given, found) = (&inspection.check.snapshot.given, &inspection.check.snapshot.found);
+    assert!((found.lambda_acting[0] - found.lambda[0]).abs() > 1.0);
+    close(inspection.outputs[0].1.unwrap(), found.lambda_acting[0], 1e-12);
+    for j in 0..3 {
+        let rows = (0..found.lambda.len()).map(|i| {
+            let (col, value) = given.constraint_matrix.row(i);
+            col.iter().zip(value).filter(|(c, _)| **c == j).map(|(_, a)| a * found.lambda_acting[i]).sum::<f64>()
+        });
+        let force = given.given_force[j] + found.nonideal_force[j] + rows.sum::<f64>();
+        close([10.0, 10.0, 40.0 / 3.0][j] * found.qddot[j], force, 1e-9);
+    }
+}
