@@ -184,3 +184,16 @@ fn inspect_has_the_multipliers_that_act() {
         close([10.0, 10.0, 40.0 / 3.0][j] * found.qddot[j], force, 1e-9);
     }
 }
+
+/// The work of a drive that sets out late is counted: m x′²/2 + μ m g x, with x = 16 − 1 and x′ = 32 − 4.
+#[test]
+fn a_drive_that_sets_out_late_does_its_work() {
+    let run = finished(
+        "model \"late\"\ncoordinates x, y\nparameter w = 1 1/s, X = 1 m\nparticle P at (x, y) with mass 2 kg\n\
+         gravity (0, -10[m/s^2])\ncontact floor: y >= 0 with friction 0.3\n\
+         constraint drive: x = X*(max(0, w*t - 1)^4 - max(0, w*t - 2)^4)\nstart y = 0\nrun 3 s\noutput done = work(drive)\n",
+        &[],
+    );
+    close(last(&run, "done"), 28.0 * 28.0 + 6.0 * 15.0, 1e-6);
+    assert!(run.audit.energy.drift < 1e-6, "{:?}", run.audit.energy);
+}
