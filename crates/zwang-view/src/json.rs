@@ -196,6 +196,7 @@ pub fn inspect_json(reading: &Reading, diagnostics: &Diagnostics, inspection: &I
         "Qc_ideal": found.constraint_force_ideal,
         "Qc_nonideal": found.constraint_force_nonideal,
         "lambda": found.lambda,
+        "lambda_acting": found.lambda_acting,
         "determinacy": determinacy(check),
         "freedom": freedom(check),
         "rank": check.rank,

@@ -269,7 +269,11 @@ pub fn inspect_table(file: &str, inspection: &Inspection) -> String {
         if check.regular {
             columns.push(("e = b - A a", &found.defect));
         }
-        columns.push(("lambda", &found.lambda));
+        match found.nonideal_force.iter().any(|c| *c != 0.0) {
+            // what acts is not what the ideal constraints would do
+            true => columns.extend([("lambda ideal", &found.lambda[..]), ("lambda acting", &found.lambda_acting[..])]),
+            false => columns.push(("lambda", &found.lambda)),
+        }
         out.push('\n');
         out.push_str(&vectors("row", &rows, &columns, None));
         out.push_str(&undetermined(check));

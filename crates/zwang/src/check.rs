@@ -127,11 +127,13 @@ impl Check {
         }
         let mut way = route(self.route, settings);
         self.snapshot.take(&mut self.system, &state, &mut *way, settings)?;
-        if let Some(lambda) = lambda.filter(|_| self.equations.nonideal_force.is_empty()) {
+        if let Some(lambda) = lambda {
             // where forces are shared, those that act keep contacts pushing and friction in its cone
             let found = &mut self.snapshot.found;
-            found.lambda.copy_from_slice(&lambda);
             found.lambda_acting.copy_from_slice(&lambda);
+            if self.equations.nonideal_force.is_empty() {
+                found.lambda.copy_from_slice(&lambda);
+            }
         }
         let Check { equations, system, snapshot, .. } = self;
         // an event may have changed them, and everything from here on is about this state

@@ -7,6 +7,7 @@ use zwang_expr::{Expr, Graph, Node};
 
 use crate::closed_form::Part;
 use crate::model::{Coordinate, Derived, Level, Load, Model, Plot, Row, When};
+use crate::switches::switches_by;
 use crate::verdict::vanishes;
 
 /// A vector of which only the entries that are not zero are kept: index and entry.
@@ -258,7 +259,8 @@ impl Equations {
             let slides = row.level == Level::Velocity && slips.contains(&row.lambda);
             // on the constraint the rate is zero, so A q̇ is what the rate lacks to be homogeneous in the velocities
             let mut motion = row.rate.filter(|_| !slides).map_or(motion, |rate| graph.sub(motion, rate));
-            if vanishes(graph, motion) {
+            // what sets out late is zero before
+            if vanishes(graph, motion) && !switches_by(graph, &[motion], |s| s == *time) {
                 motion = Expr::ZERO;
             }
             let power = graph.mul(row.lambda, motion);

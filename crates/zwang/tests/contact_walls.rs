@@ -162,3 +162,38 @@ fn a_belt_starts_gently() {
     close(last(&held, "force"), -6.0, 1e-9);
     close(times(&finished(&text(""), &[]), "slip")[0], 0.5, 1e-9);
 }
+
+/// A ladder that slides at both ends: with C, the multipliers that act, and not the ideal ones, make up M q″ − Q.
+#[test]
+fn inspect_has_the_multipliers_that_act() {
+    let text = "model \"ladder\"\ncoordinates x, y, th\nbody L at (x, y) turned by th with mass 10 and inertia 40/3\n\
+                gravity (0, -10)\npoint foot = (x + 2*cos(th), y - 2*sin(th))\npoint top = (x - 2*cos(th), y + 2*sin(th))\n\
+                contact floor: y - 2*sin(th) >= 0 with friction 0.2 and at foot\n\
+                contact wall: x - 2*cos(th) >= 0 with friction 0.1 and at top\n\
+                start th = 1, x = 2*cos(1), y = 2*sin(1)\nrun 1\noutput floor = lambda(floor)\n";
+    let inspection = common::inspected(text, &Default::default());
+    let (given, found) = (&inspection.check.snapshot.given, &inspection.check.snapshot.found);
+    assert!((found.lambda_acting[0] - found.lambda[0]).abs() > 1.0);
+    close(inspection.outputs[0].1.unwrap(), found.lambda_acting[0], 1e-12);
+    for j in 0..3 {
+        let rows = (0..found.lambda.len()).map(|i| {
+            let (col, value) = given.constraint_matrix.row(i);
+            col.iter().zip(value).filter(|(c, _)| **c == j).map(|(_, a)| a * found.lambda_acting[i]).sum::<f64>()
+        });
+        let force = given.given_force[j] + found.nonideal_force[j] + rows.sum::<f64>();
+        close([10.0, 10.0, 40.0 / 3.0][j] * found.qddot[j], force, 1e-9);
+    }
+}
+
+/// The work of a drive that sets out late is counted: m x′²/2 + μ m g x, with x = 16 − 1 and x′ = 32 − 4.
+#[test]
+fn a_drive_that_sets_out_late_does_its_work() {
+    let run = finished(
+        "model \"late\"\ncoordinates x, y\nparameter w = 1 1/s, X = 1 m\nparticle P at (x, y) with mass 2 kg\n\
+         gravity (0, -10[m/s^2])\ncontact floor: y >= 0 with friction 0.3\n\
+         constraint drive: x = X*(max(0, w*t - 1)^4 - max(0, w*t - 2)^4)\nstart y = 0\nrun 3 s\noutput done = work(drive)\n",
+        &[],
+    );
+    close(last(&run, "done"), 28.0 * 28.0 + 6.0 * 15.0, 1e-6);
+    assert!(run.audit.energy.drift < 1e-6, "{:?}", run.audit.energy);
+}

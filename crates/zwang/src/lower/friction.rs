@@ -125,7 +125,14 @@ impl Lower<'_> {
                 }
             },
         };
-        let force = self.determined_force(&reaction, &place);
+        if draft.slip.is_none() {
+            self.mind_moving_surface(draft, &name, &reaction, (&place, bare))?;
+        }
+        let by_distance = match draft.slip.is_some() && self.wanders(&place) {
+            true => self.distance_force(&reaction, &rows, bare),
+            false => None,
+        };
+        let force = by_distance.or_else(|| self.determined_force(&reaction, &place));
         // a guide that leaves the place one way to go takes no part in the normal force
         let force = force.or_else(|| draft.slip.as_ref().and_then(|_| self.guided_force(&reaction, &place)));
         let Some(force) = force else {
@@ -194,6 +201,60 @@ impl Lower<'_> {
         };
         let d = Diagnostic::error("Z319", message).at(draft.slip_span, label);
         self.give_up(d.help("state the velocity at which the point slides on the other:   and slip x2' - x1'"))
+    }
+
+    /// Where nobody states the slip, what the place slides on stands still: every coordinate that changes the gap has to move the
+    /// place.
+    fn mind_moving_surface(
+        &mut self,
+        draft: &Draft,
+        name: &str,
+        reaction: &[(usize, Expr)],
+        (place, bare): (&[Expr], &Bare),
+    ) -> Lowered<()> {
+        let jacobian = self.jacobian(place);
+        let moves = |q: Expr| jacobian.iter().flatten().any(|(of, _)| *of == q);
+        let coordinate = |k: usize| &self.model.coordinates[k];
+        let other = reaction.iter().find(|(k, part)| !moves(coordinate(*k).q) && !vanishes(&self.graph, *part));
+        let Some(other) = other.map(|(k, _)| coordinate(*k)) else { return Ok(()) };
+        let spot = |q: &Expr| bare.of.get(q).map(|&k| bare.spots[k].name.clone());
+        let own = place.iter().find_map(|e| bare.of.get(e)).map(|&k| bare.spots[k].name.clone());
+        let slip = match (own, spot(&other.q)) {
+            (Some(own), Some(other)) => format!("and slip {own}' - {other}'"),
+            _ => "and slip x2' - x1'".to_string(),
+        };
+        let d = Diagnostic::error("Z319", format!("`{name}` does not say how fast what it slides on moves"))
+            .at(draft.span, format!("`{}` changes the gap and does not move the sliding point", other.name))
+            .help(format!("state how fast the point slides on the other:   {slip}"));
+        self.give_up(d)
+    }
+
+    /// Whether how a place moves with the coordinates depends on where they are, or whether it does not move at all: the place at
+    /// which a wheel touches an edge stays where it is while they touch.
+    fn wanders(&mut self, place: &[Expr]) -> bool {
+        let jacobian = self.jacobian(place);
+        let is_position = |s: &Expr| matches!(self.meaning.get(s), Some(Meaning::Position(_)));
+        let varies = |(_, by): &(Expr, Expr)| self.graph.symbols(*by).iter().any(is_position);
+        jacobian.iter().any(Vec::is_empty) || jacobian.iter().flatten().any(varies)
+    }
+
+    /// The force on a particle or body whose coordinates are those of its place, if the gap grows as far as that moves off: the
+    /// multiplier is then the force.
+    fn distance_force(&mut self, reaction: &[(usize, Expr)], rows: &[Row], bare: &Bare) -> Option<Vec<Expr>> {
+        let [row] = rows else { return None };
+        let mut of: Vec<usize> =
+            reaction.iter().filter_map(|(k, _)| bare.of.get(&self.model.coordinates[*k].q).copied()).collect();
+        of.dedup();
+        for spot in of {
+            let Some(force) = self.determined_force(reaction, &bare.spots[spot].place) else { continue };
+            let g = &mut self.graph;
+            let (square, wanted) = (dot(g, &force, &force), g.mul(row.lambda, row.lambda));
+            let missed = g.sub(square, wanted);
+            if missed == Expr::ZERO || vanishes(g, missed) {
+                return Some(force);
+            }
+        }
+        None
     }
 
     /// The force at a place that the coordinates cannot move in every direction: the one along those in which they do, if it does the

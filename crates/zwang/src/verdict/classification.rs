@@ -118,7 +118,9 @@ pub fn classify(equations: &mut Equations) -> Vec<Classification> {
             let at_rest = graph.substitute(&[rate], &rest)[0];
             match linear {
                 false => Velocity::Nonlinear,
-                true if vanishes(graph, at_rest) => Velocity::Catastatic,
+                true if vanishes(graph, at_rest) && !switches_by(graph, &[at_rest], |s| s == equations.model.time) => {
+                    Velocity::Catastatic
+                }
                 true => Velocity::Acatastatic,
             }
         };
