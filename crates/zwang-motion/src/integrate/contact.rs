@@ -104,16 +104,6 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         }
     }
 
-    /// Rows with friction whose force the motion has not determined somewhere, because other rows share it.
-    pub fn shared_normals(&self) -> &[usize] {
-        &self.shared
-    }
-
-    /// Contacts whose force the motion has not determined somewhere, because others share it.
-    pub fn undetermined_contacts(&self) -> &[usize] {
-        &self.undetermined
-    }
-
     /// Changes of mode so far, in the order of time.
     pub fn mode_changes(&self) -> &[ModeChange] {
         &self.mode_changes

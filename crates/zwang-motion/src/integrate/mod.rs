@@ -2,6 +2,7 @@
 
 mod advance;
 mod blow;
+mod choices;
 mod contact;
 mod crossing;
 mod event;
@@ -23,7 +24,9 @@ mod step_size;
 mod stiff;
 mod tableau;
 mod touching;
+mod tried;
 mod turns;
+mod undetermined;
 mod watch;
 
 use crate::{
@@ -38,7 +41,6 @@ pub use crossing::Passage;
 use crossing::{Choice, Crossing, generic_rank};
 pub use event::Event;
 use event::{Found, Watch};
-pub use friction::{Inequality, TriedMode};
 pub use look::ForceParts;
 use onset::{Ahead, Verdict};
 pub use outcome::{Counts, Outcome, Plan, Solver, Stiffness};
@@ -48,6 +50,7 @@ pub use saturation::Saturation;
 pub use step::Step;
 use stiff::Collocation;
 pub use tableau::{ORDER_5, ORDER_8, Tableau};
+pub use tried::{Inequality, TriedMode};
 use watch::Progress;
 
 enum Stepper {

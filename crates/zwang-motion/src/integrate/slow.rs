@@ -1,7 +1,7 @@
 //! Slow slips in space: their directions turn faster than steps can follow, and need not be followed.
 
+use super::choices::excess;
 use super::contact::Before;
-use super::friction::excess;
 use super::*;
 use crate::unilateral::modes::Grip;
 use crate::unilateral::{length, product};
