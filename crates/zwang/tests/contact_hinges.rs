@@ -100,7 +100,7 @@ fn a_flat_arch_does_not_stand() {
 /// line, there is one motion.
 #[test]
 fn thrown_chains_come_to_rest() {
-    for text in [TAKES_OFF, ALMOST_IN_LINE] {
+    for text in [TAKES_OFF, ALMOST_IN_LINE, SHARES_NOTHING] {
         let (run, diagnostics) = told_at(text, 1e-9);
         assert_eq!(run.ended, Ended::Finished, "{diagnostics:#?}");
         let account = &run.audit.energy;
@@ -205,5 +205,20 @@ contact k4: P4.y >= 0 with friction 0.765 and restitution 0.5 and at P4
 contact k5: P5.y >= 0 with friction 0.5 and restitution 0.5 and at P5
 start x0 = 0.4994994380626053, y0 = 0.3727325185763381, a0 = -0.0015, x1 = 0.7811008824085589, y1 = 0.3786514270931322, a1 = 3.111, x2 = 0.711139496908082, y2 = 0.7407626327352812, a2 = 1.1764, x3 = 0.8635521852464407, y3 = 0.9142607304817151, a3 = -1.5462, x4 = 1.1854912368111816, y4 = 0.999602633777339, a4 = 0.6998
 start x0' = 0.000814434444587003, y0' = 0.542955889174052, a0' = 1.087, x1' = -0.016781915999939917, y1' = 0.4842954176964286, a1' = 2.761, x2' = 0.8722533991392903, y2' = -0.49500310373114126, a2' = -2.553, x3' = 1.9423582841635758, y3' = -0.8686836488778031, a3' = 0.894, x4' = 1.8470852560574467, y4' = -0.5583302658065032, a4' = 0.965
+run 3 s
+"#;
+
+const SHARES_NOTHING: &str = r#"model "chain"
+coordinates x, y, a0, a1, a2
+particle P0 at (x, y) with mass 1.186
+particle P1 at (x + 0.947*cos(a0), y + 0.947*sin(a0)) with mass 1.0
+particle P2 at (x + 0.947*cos(a0) + 0.618*cos(a1), y + 0.947*sin(a0) + 0.618*sin(a1)) with mass 0.726
+particle P3 at (x + 0.947*cos(a0) + 0.618*cos(a1) + 0.364*cos(a2), y + 0.947*sin(a0) + 0.618*sin(a1) + 0.364*sin(a2)) with mass 0.592
+gravity (0, -9.81)
+contact k0: P0.y >= 0 with friction 0.255 and restitution 0.5 and at P0
+contact k1: P1.y >= 0 with friction 0.731 and restitution 0.5 and at P1
+contact k2: P2.y >= 0 with friction 0.282 and restitution 0.5 and at P2
+contact k3: P3.y >= 0 with friction 0.179 and restitution 0.5 and at P3
+start x = 0.0, y = 0.5492563516343534, x' = -0.678, y' = -0.379, a0 = 1.6177, a1 = -0.1276, a2 = 0.2359, a0' = -0.552, a1' = -0.101, a2' = -0.287
 run 3 s
 "#;
