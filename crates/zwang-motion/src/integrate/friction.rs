@@ -104,7 +104,8 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         let n_contacts = before.closed.len();
         // sliding that ends may go on in another direction
         let lets_go = |k: usize| k < n_contacts || before.grips[(k - n_contacts) / 2] == Grip::Sticks;
-        let has_fired = fired.iter().any(|&k| lets_go(k));
+        let is_dragged = self.flow.modes.dragged.iter().any(|slip| !slip.is_empty());
+        let has_fired = fired.iter().any(|&k| lets_go(k)) || is_dragged;
         self.flow.place(self.t, &self.y);
         self.flow.modes.open_all();
         self.flow.modes.is_braced = false;
@@ -143,7 +144,6 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         let spatial = (0..modes.frictions.len()).filter(|&k| modes.sets_out[k] && modes.frictions[k].slip.len() > 1);
         spatial.for_each(|k| modes.slow[k] = f64::INFINITY);
         self.faults(&units, &at).map_err(Outcome::Failed)?;
-        self.flow.modes.dragged.iter_mut().for_each(Vec::clear);
         self.mind_slow(before).map_err(Outcome::Failed)
     }
 
@@ -537,7 +537,8 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         let senses = if dragged.len() == 1 { &[dragged[0].signum()] } else { senses };
         // what has just reached its cone does not hold, nor what is dragged along, nor what is smooth; slips at rest that hold each
         // other are decided together
-        if rests && !lets_go && dragged.is_empty() && flow.modes.roughness[k].holding > 0.0 {
+        let can_hold = dragged.is_empty() || flow.modes.together;
+        if rests && !lets_go && can_hold && flow.modes.roughness[k].holding > 0.0 {
             tries.push(Try { friction: k, grip: Grip::Sticks, press: 1.0, begins: false, lets_go });
         }
         for &press in presses {

@@ -30,8 +30,10 @@ pub(crate) struct Modes {
     pub(crate) directions: Vec<Vec<f64>>,
     /// Where those that follow their acceleration are looked for, so that they depend on nothing but the state.
     pub(crate) bases: Vec<Vec<f64>>,
-    /// Where constraints drag each that stuck until now; empty where they do not.
+    /// Where constraints drag each that stuck until now, empty where they do not; and whether they do so together, so that one may
+    /// hold if others let go.
     pub(crate) dragged: Vec<Vec<f64>>,
+    pub(crate) together: bool,
     /// Whether each slides out of rest only on trial, with the coefficient that holds.
     pub(crate) begins: Vec<bool>,
     /// Of these, which let go whatever the others do: they slide with the coefficient of sliding on trial, too.
@@ -82,6 +84,7 @@ impl Modes {
             directions: frictions.iter().map(|f| vec![0.0; f.slip.len()]).collect(),
             bases: frictions.iter().map(|f| vec![0.0; f.slip.len()]).collect(),
             dragged: vec![Vec::new(); frictions.len()],
+            together: false,
             begins: vec![false; frictions.len()],
             loose: vec![false; frictions.len()],
             sets_out: vec![false; frictions.len()],
