@@ -284,10 +284,10 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         let mut opens = false;
         for ((c, was_closed), (_, is_closed)) in pairs {
             let closing = if was_closed { was } else { now };
-            opens |= was_closed != is_closed;
-            if !repeats.contains(&c)
-                && !(was_closed != is_closed && self.is_repeated(units, closing, c).unwrap_or(false))
-            {
+            let turns = was_closed != is_closed;
+            opens |= turns;
+            let mut repeated = || self.is_repeated(units, closing, c).unwrap_or(false);
+            if !(repeats.contains(&c) || turns && repeated()) {
                 return false;
             }
         }
