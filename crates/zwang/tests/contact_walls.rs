@@ -197,3 +197,15 @@ fn a_drive_that_sets_out_late_does_its_work() {
     close(last(&run, "done"), 28.0 * 28.0 + 6.0 * 15.0, 1e-6);
     assert!(run.audit.energy.drift < 1e-6, "{:?}", run.audit.energy);
 }
+
+/// A drive of x₁ + x₂ takes along the block that holds less, 3 N against 4 N.
+#[test]
+fn a_drive_of_two_blocks_moves_the_looser_one() {
+    let text = "model \"sum\"\ncoordinates x1, y1, x2, y2\nparticle A at (x1, y1) with mass 1\nparticle B at (x2, y2) with mass 1\n\
+                gravity (0, -10)\ncontact fa: y1 >= 0 with friction 0.3 and at A\ncontact fb: y2 >= 0 with friction 0.4 and at B\n\
+                constraint drive: x1 + x2 = t^3\nstart y1 = 0, x1 = 0, x2 = 0, y2 = 0\nrun 0.16\noutput force = lambda(drive)\n";
+    let run = finished(text, &[]);
+    close(run.state.q[0], 0.16_f64.powi(3), 1e-9);
+    close(run.state.q[2], 0.0, 1e-12);
+    close(last(&run, "force"), 6.0 * 0.16 + 3.0, 1e-8);
+}

@@ -137,7 +137,8 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         let senses = if dragged.is_some() && rows.len() == 1 { &[sense] } else { senses };
         // what has just reached its cone does not hold, nor what is dragged along, nor what is smooth; slips at rest that hold each
         // other are decided together
-        if rests && !lets_go && dragged.is_none() && flow.modes.roughness[k].holding > 0.0 {
+        let can_hold = dragged.is_none() || flow.modes.together;
+        if rests && !lets_go && can_hold && flow.modes.roughness[k].holding > 0.0 {
             tries.push(Try { friction: k, grip: Grip::Sticks, press: 1.0, begins: false, lets_go });
         }
         for &press in presses {

@@ -64,7 +64,6 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         spatial.for_each(|k| modes.slow[k] = f64::INFINITY);
         self.faults(&units, &at).map_err(Outcome::Failed)?;
         self.mind_standing(before).map_err(Outcome::Failed)?;
-        self.flow.modes.dragged.fill(None);
         self.mind_slow(before).map_err(Outcome::Failed)
     }
 
@@ -74,7 +73,8 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         let n_contacts = before.closed.len();
         // sliding that ends may go on in another direction
         let lets_go = |k: usize| k < n_contacts || before.grips[(k - n_contacts) / 2] == Grip::Sticks;
-        let has_fired = fired.iter().any(|&k| lets_go(k));
+        let is_dragged = self.flow.modes.dragged.iter().any(Option::is_some);
+        let has_fired = fired.iter().any(|&k| lets_go(k)) || is_dragged;
         self.flow.place(self.t, &self.y);
         self.flow.modes.open_all();
         self.flow.modes.is_braced = false;
@@ -258,10 +258,10 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         let mut opens = false;
         for ((c, was_closed), (_, is_closed)) in pairs {
             let closing = if was_closed { was } else { now };
-            opens |= was_closed != is_closed;
-            if !repeats.contains(&c)
-                && !(was_closed != is_closed && self.is_repeated(units, closing, c).unwrap_or(false))
-            {
+            let turns = was_closed != is_closed;
+            opens |= turns;
+            let mut repeated = || self.is_repeated(units, closing, c).unwrap_or(false);
+            if !(repeats.contains(&c) || turns && repeated()) {
                 return false;
             }
         }

@@ -49,7 +49,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
                 return Ok(self.try_shorter(until - resolution));
             }
         }
-        if !self.method.is_fixed_step() && self.drag_off(&met)? {
+        if !self.method.is_fixed_step() && self.drag_off(&met, false)? {
             return Ok(Verdict::Shorter);
         }
         let ahead = match self.ahead.take() {
@@ -60,6 +60,9 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         // where a singular position is near, or steps have one length, the length is not free
         if is_last || choice.guarded || choice.crossing.is_some() || self.method.is_fixed_step() {
             let Ahead { state, first, error, .. } = ahead;
+            if !self.method.is_fixed_step() && self.drag_off(&first, true).unwrap_or(false) {
+                return Ok(Verdict::Shorter);
+            }
             let t = self.onset(state.t);
             return Err(Outcome::Contradiction { error, t, state: Box::new(state), later: Box::new(first) });
         }
@@ -67,28 +70,30 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         Ok(self.try_shorter(0.5 * choice.h))
     }
 
-    /// Lets go here what sticks and what constraints drag off it ahead, if that is so.
+    /// Lets go here what sticks and what constraints drag off it ahead, if that is so; or one of several that they drag `together`.
     ///
     /// A drive may set out with no velocity and no acceleration; then sticking agrees with it where it begins, and nowhere after.
-    fn drag_off(&mut self, ahead: &State) -> Result<bool, Outcome> {
+    fn drag_off(&mut self, ahead: &State, together: bool) -> Result<bool, Outcome> {
         if !self.flow.modes.sticks() {
             return Ok(false);
         }
-        let dragged = self.dragged(ahead).unwrap_or_default();
+        let dragged = self.dragged(ahead, together).unwrap_or_default();
         if dragged.iter().all(Option::is_none) {
             return self.begin().map(|()| false).map_err(|error| self.failed(error));
         }
-        (self.flow.modes.dragged, self.ahead) = (dragged, None);
+        (self.flow.modes.dragged, self.flow.modes.together, self.ahead) = (dragged, together, None);
         let before = self.mode();
-        self.settle(before, &[])?;
+        let settled = self.settle(before, &[]);
+        self.flow.modes.dragged.fill(None);
+        settled?;
         self.note_bounds();
         self.restart().map_err(Outcome::Failed)?;
         Ok(true)
     }
 
-    /// Where constraints and contacts drag each friction that sticks, at a state ahead, if they do. The motion has to
+    /// Where constraints and contacts drag each friction that sticks, one by one or together, at a state ahead, if they do. The motion has to
     /// begin again after that.
-    fn dragged(&mut self, ahead: &State) -> Result<Vec<Option<Slip>>, MotionError> {
+    fn dragged(&mut self, ahead: &State, together: bool) -> Result<Vec<Option<Slip>>, MotionError> {
         let flow = &mut self.flow;
         let (modes, here) = (flow.modes.clone(), flow.instant.state.clone());
         let sticks = |k: &usize| modes.grips[*k] == Grip::Sticks;
@@ -101,7 +106,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         let done = flow.evaluate().and_then(|()| flow.project(true)).and_then(|_| {
             flow.evaluate()?;
             for k in (0..dragged.len()).filter(sticks) {
-                let slip = flow.held_slip(k)?;
+                let slip = if together { flow.slip(k)? } else { flow.held_slip(k)? };
                 if length(&slip) > flow.rate_noise(&flow.modes.frictions[k].slip) {
                     dragged[k] = Some(slip);
                 }

@@ -10,6 +10,9 @@ use super::{Friction, Slip, length, product};
 use crate::factor::dense::symmetric_eigen;
 use crate::{Dynamics, MotionError, flow::Flow};
 
+/// A row, what it was multiplied by, and what it is then: of length one.
+type Unit = (usize, f64, Vec<f64>);
+
 /// Friction that sticks, and where it could slide.
 #[derive(Clone, Debug)]
 pub(crate) struct Leaning {
@@ -92,7 +95,7 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
     }
 
     /// The rows that hold and are not friction, each of length one, and the pseudoinverse of their products.
-    fn fixed_rows(&self) -> (Vec<(usize, f64, Vec<f64>)>, Vec<f64>) {
+    fn fixed_rows(&self) -> (Vec<Unit>, Vec<f64>) {
         let modes = &self.modes;
         let is_slip = |row: &usize| modes.frictions.iter().any(|friction| friction.slip.contains(row));
         let held = (0..modes.off.len()).filter(|row| !modes.off[*row] && !is_slip(row) && !modes.is_braced);
@@ -115,7 +118,7 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
     }
 
     /// Where friction k could slide, as the fixed rows let it.
-    fn leaning(&self, k: usize, fixed: &[(usize, f64, Vec<f64>)], inverse: &[f64]) -> Leaning {
+    fn leaning(&self, k: usize, fixed: &[Unit], inverse: &[f64]) -> Leaning {
         let m = fixed.len();
         let (mut held, mut left, mut top) = (Vec::new(), Vec::new(), 0f64);
         for &row in &self.modes.frictions[k].slip {

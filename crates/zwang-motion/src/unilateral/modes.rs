@@ -30,8 +30,10 @@ pub(crate) struct Modes {
     pub(crate) directions: Vec<Slip>,
     /// Where those that follow their acceleration are looked for, so that they depend on nothing but the state.
     pub(crate) bases: Vec<Slip>,
-    /// Where constraints drag each that stuck until now, if they do.
+    /// Where constraints drag each that stuck until now, if they do; and whether they do so together, so that one may hold if others
+    /// let go.
     pub(crate) dragged: Vec<Option<Slip>>,
+    pub(crate) together: bool,
     /// Whether each slides out of rest only on trial, with the coefficient that holds.
     pub(crate) begins: Vec<bool>,
     /// Of these, which let go whatever the others do: they slide with the coefficient of sliding on trial, too.
@@ -89,6 +91,7 @@ impl Modes {
             directions: vec![Slip::default(); frictions.len()],
             bases: vec![Slip::default(); frictions.len()],
             dragged: vec![None; frictions.len()],
+            together: false,
             begins: vec![false; frictions.len()],
             loose: vec![false; frictions.len()],
             sets_out: vec![false; frictions.len()],
