@@ -25,21 +25,18 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         for k in 0..flow.modes.frictions.len() {
             let friction = flow.modes.frictions[k].clone();
             let row = friction.normals[0];
-            match flow.modes.grips[k] {
-                // where there is no friction nothing depends on the force; a force that no other row can take leaves as many
-                // directions free as it has rows
-                Grip::Slides(_) if flow.modes.roughness[k].sliding != 0.0 && !self.shared.contains(&row) => {
-                    if rank_without(flow, &friction.normals)? + friction.normals.len() > rank {
-                        self.shared.push(row);
-                    }
+            let (list, rows, n_own) = match flow.modes.grips[k] {
+                // where there is no friction nothing depends on the force
+                Grip::Slides(_) if flow.modes.roughness[k].sliding != 0.0 => {
+                    (&mut self.shared, &friction.normals, friction.normals.len())
                 }
                 // what sticks at several places shares the force along the slip
-                Grip::Sticks if !self.undetermined.contains(&row) => {
-                    if rank_without(flow, &friction.slip)? + flow.n_slips(k) > rank {
-                        self.undetermined.push(row);
-                    }
-                }
-                _ => {}
+                Grip::Sticks => (&mut self.undetermined, &friction.slip, flow.n_slips(k)),
+                _ => continue,
+            };
+            // a force that no other row can take leaves as many directions free as it has rows of its own
+            if !list.contains(&row) && rank_without(flow, rows)? + n_own > rank {
+                list.push(row);
             }
         }
         for c in (0..flow.modes.contacts.len()).filter(|&c| flow.modes.closed[c]).collect::<Vec<usize>>() {
