@@ -157,7 +157,7 @@ fn ambiguous(equations: &Equations, message: String, rows: &[usize]) -> Diagnost
         .help("a smaller coefficient of friction, or a soft support instead of a rigid one, has a motion")
 }
 
-/// `` `a` sticking and opening at 0.3, and `b` without an impulse and opening at 1.2: this keeps every inequality ``.
+/// `` `a` sticking, opening at 0.3; `b` without an impulse, opening at 1.2: this keeps the laws of friction and restitution ``.
 fn outcome_of_blow(equations: &Equations, places: &[Struck]) -> String {
     let told = |place: &Struck| {
         let name = &equations.rows[place.row].name;
