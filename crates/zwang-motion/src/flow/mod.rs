@@ -281,7 +281,8 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
         }
         instant.qddot.copy_from_slice(&solution.qddot);
         instant.lambda.copy_from_slice(&solution.lambda);
-        Ok(())
+        // what follows a mode is found with a decomposition
+        if self.modes.is_empty() { Ok(()) } else { self.all.factor(&given.mass_matrix, &given.constraint_matrix) }
     }
 
     /// Baumgarte's terms: b ← b − 2α(φ̇, ψ/2) − α²φ.

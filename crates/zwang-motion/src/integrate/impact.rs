@@ -64,11 +64,14 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
     }
 
     /// Impulses that make no energy. Newton's restitution may, with friction or with several coefficients at once (Kane and
-    /// Levinson); then all coefficients are lowered by the same part, just so far that none is made. Without any restitution
-    /// none ever is: T⁺ − T⁻ = −½|v⁺ − v⁻|² + pᵀġ⁺, and pᵀġ⁺ ≤ 0.
+    /// Levinson), or it may ask for what no impulse inside the cones does, as where a rough wedge jams; then all coefficients are
+    /// lowered by the same part, just so far as they must. Without any restitution no energy is ever made:
+    /// T⁺ − T⁻ = −½|v⁺ − v⁻|² + pᵀġ⁺, and pᵀġ⁺ ≤ 0.
     fn tame(&mut self, touching: &Touching, rates: &[f64], wanted: &[f64], noise: &[f64]) -> Result<Vec<f64>, Outcome> {
         /// Halvings until the part is known to rounding.
         const HALVINGS: usize = 50;
+        /// A smaller part than this is none.
+        const SMALLEST: f64 = 1e-5;
         /// Energy below this part of what the impulses carry is rounding.
         const ROUNDING: f64 = 1e-12;
         let gains = |impulses: &[f64]| {
@@ -77,9 +80,11 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
             let size: f64 = works().map(|(x, y)| x.abs() + y.abs()).sum();
             works().map(|(x, y)| x + y).sum::<f64>() > ROUNDING * size
         };
-        let whole = self.impulses(touching, rates, wanted, noise)?;
-        if !gains(&whole) {
-            return Ok(whole);
+        match self.impulses(touching, rates, wanted, noise) {
+            Ok(whole) if !gains(&whole) => return Ok(whole),
+            Ok(_) => {}
+            Err(Outcome::AmbiguousBlow { outcomes, .. }) if outcomes.is_empty() && wanted.iter().any(|w| *w > 0.0) => {}
+            Err(outcome) => return Err(outcome),
         }
         let scaled = |part: f64| wanted.iter().map(|w| part * w).collect::<Vec<f64>>();
         let mut best = self.impulses(touching, rates, &scaled(0.0), noise)?;
@@ -91,6 +96,10 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
                 _ => high = middle,
             }
         }
+        // what rows that exclude each other miss within rounding is no restitution
+        if low < SMALLEST {
+            (low, best) = (0.0, self.impulses(touching, rates, &scaled(0.0), noise)?);
+        }
         let struck = |(k, row): (usize, &usize)| (wanted[k] > 0.0).then_some(*row);
         let rows = touching.normals().iter().enumerate().filter_map(struck).collect();
         // a blow may be tried again with bounces that die out
@@ -99,7 +108,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         Ok(best)
     }
 
-    /// Blows whose restitution was lowered so as to make no energy.
+    /// Blows whose restitution was lowered, because nothing could meet it or energy would have been made.
     pub fn tamed(&self) -> &[Tamed] {
         &self.tamed
     }

@@ -9,7 +9,7 @@ use crate::equations::Symbols;
 use crate::model::{FrictionLaw, Level, Row};
 use crate::syntax::Span;
 use crate::syntax::tree::*;
-use crate::verdict::vanishes;
+use crate::verdict::{samples, vanishes};
 use std::collections::HashMap;
 use zwang_expr::{Expr, Graph};
 
@@ -132,7 +132,16 @@ impl Lower<'_> {
             true => self.distance_force(&reaction, &rows, bare),
             false => None,
         };
-        let force = by_distance.or_else(|| self.determined_force(&reaction, &place));
+        let force = match by_distance {
+            Some(force) => Some(force),
+            None => match self.determined_force(&reaction, &place) {
+                Some(force) => {
+                    self.mind_work(draft, &name, &reaction, (&place, &force))?;
+                    Some(force)
+                }
+                None => None,
+            },
+        };
         // a guide that leaves the place one way to go takes no part in the normal force
         let force = force.or_else(|| draft.slip.as_ref().and_then(|_| self.guided_force(&reaction, &place)));
         let Some(force) = force else {
@@ -148,7 +157,7 @@ impl Lower<'_> {
         };
         let forces: Vec<Vec<Expr>> = rows.iter().map(|row| self.force_of(&force, &rows, row)).collect();
         let slip = match &draft.slip {
-            Some(slip) => self.without_normal(slip, &place, &forces, &rows),
+            Some(slip) => self.without_normal(slip, &place, &forces),
             None => match self.tangential_velocity(&place, &forces) {
                 Some(slip) => slip,
                 None => {
@@ -229,6 +238,67 @@ impl Lower<'_> {
         self.give_up(d)
     }
 
+    /// A force at the place has to do the work of the constraint, as far as the coordinates move the place: in relative coordinates
+    /// it does not, and acts on what the place slides on as well.
+    fn mind_work(
+        &mut self,
+        draft: &Draft,
+        name: &str,
+        reaction: &[(usize, Expr)],
+        (place, force): (&[Expr], &[Expr]),
+    ) -> Lowered<()> {
+        let jacobian = self.jacobian(place);
+        let (wrong, is_felt) = self.missed_work(reaction, &jacobian, force, false);
+        let label = match wrong {
+            Some(k) => format!("a force there would move `{}` as well", self.model.coordinates[k].name),
+            None if !is_felt => "what presses does not act there".to_string(),
+            None => return Ok(()),
+        };
+        let d = Diagnostic::error("Z319", format!("no force at the sliding point does what `{name}` does"));
+        self.give_up(d.at(draft.span, label).help(
+            "name the place relative to what it slides on, which is moved by the coordinates in the gap:   and at B - A",
+        ))
+    }
+
+    /// The first coordinate, among those that move a place or among all, along which a force there does not do the work of a
+    /// constraint, and whether there is such a force: judged by numbers, since formulas of both may look different.
+    fn missed_work(
+        &self,
+        reaction: &[(usize, Expr)],
+        jacobian: &[Vec<(Expr, Expr)>],
+        force: &[Expr],
+        of_all: bool,
+    ) -> (Option<usize>, bool) {
+        /// Rounding of a force that solves a few equations, beside the terms in its work.
+        const ROUNDING: f64 = 1e-9;
+        let coordinates = self.model.coordinates.iter().enumerate();
+        let of = |row: &Vec<(Expr, Expr)>, q: Expr| row.iter().find(|(s, _)| *s == q).map_or(Expr::ZERO, |(_, d)| *d);
+        let moved = |q: Expr| of_all || jacobian.iter().flatten().any(|(s, _)| *s == q);
+        let looked_at: Vec<usize> = coordinates.filter(|(_, c)| moved(c.q)).map(|(k, _)| k).collect();
+        let needed = |k: usize| reaction.iter().find(|(of, _)| *of == k).map_or(Expr::ZERO, |(_, part)| *part);
+        let mut outputs = force.to_vec();
+        for &k in &looked_at {
+            outputs.push(needed(k));
+            outputs.extend(jacobian.iter().map(|row| of(row, self.model.coordinates[k].q)));
+        }
+        let samples = samples(&self.graph, &outputs);
+        let (mut wrong, mut is_felt) = (None, samples.is_empty());
+        for values in samples {
+            let (force, works) = values.split_at(force.len());
+            let size = force.iter().map(|f| f * f).sum::<f64>().sqrt();
+            let top = works.chunks_exact(1 + force.len()).fold(0.0, |top: f64, of| top.max(of[0].abs()));
+            is_felt |= size > ROUNDING * top;
+            for (&k, of) in looked_at.iter().zip(works.chunks_exact(1 + force.len())) {
+                let done: f64 = of[1..].iter().zip(force).map(|(j, f)| j * f).sum();
+                let arm = of[1..].iter().fold(0.0, |top: f64, j| top.max(j.abs()));
+                if (done - of[0]).abs() > ROUNDING * (arm * size + of[0].abs()) {
+                    wrong = wrong.or(Some(k));
+                }
+            }
+        }
+        (wrong, is_felt)
+    }
+
     /// Whether how a place moves with the coordinates depends on where they are, or whether it does not move at all: the place at
     /// which a wheel touches an edge stays where it is while they touch.
     fn wanders(&mut self, place: &[Expr]) -> bool {
@@ -269,19 +339,7 @@ impl Lower<'_> {
         }
         let force: Vec<Expr> =
             self.force_at(reaction, &jacobian).into_iter().map(|part| part.unwrap_or(Expr::ZERO)).collect();
-        let g = &mut self.graph;
-        for (k, coordinate) in self.model.coordinates.iter().enumerate() {
-            let by = |row: &Vec<(Expr, Expr)>| row.iter().find(|(q, _)| *q == coordinate.q).map(|(_, d)| *d);
-            let works = jacobian.iter().zip(&force).filter_map(|(row, f)| Some(g.mul(by(row)?, *f)));
-            let works: Vec<Expr> = works.collect();
-            let done = g.sum(&works);
-            let needed = reaction.iter().find(|(of, _)| *of == k).map_or(Expr::ZERO, |(_, part)| *part);
-            let missed = g.sub(done, needed);
-            if !vanishes(g, missed) {
-                return None;
-            }
-        }
-        Some(force)
+        self.missed_work(reaction, &jacobian, &force, true).0.is_none().then_some(force)
     }
 
     /// The force of one row alone, its multiplier being one.
@@ -298,19 +356,19 @@ impl Lower<'_> {
         self.along_surface(&velocity, normals)
     }
 
-    /// A slip that is stated as a velocity in space may have the velocity at which the gap opens in it: that is no slip.
-    fn without_normal(&mut self, slip: &[Expr], place: &[Expr], normals: &[Vec<Expr>], rows: &[Row]) -> Vec<Expr> {
+    /// A slip that is stated as a velocity may have a part off the surface, as where the gap opens or the surface moves: that is no
+    /// slip.
+    fn without_normal(&mut self, slip: &[Expr], place: &[Expr], normals: &[Vec<Expr>]) -> Vec<Expr> {
         if slip.len() != place.len() {
             return slip.to_vec();
         }
-        for (normal, row) in normals.iter().zip(rows) {
-            let g = &mut self.graph;
-            let Ok(opening) = g.rate(row.expr) else { return slip.to_vec() };
-            let along = dot(g, normal, slip);
-            let (less, more) = (g.sub(along, opening), g.add(along, opening));
-            if along == Expr::ZERO || !(vanishes(g, less) || vanishes(g, more)) {
-                return slip.to_vec();
-            }
+        let g = &mut self.graph;
+        let is_along = |normal: &Vec<Expr>| {
+            let off = dot(g, normal, slip);
+            off == Expr::ZERO || vanishes(g, off)
+        };
+        if normals.iter().all(is_along) {
+            return slip.to_vec();
         }
         self.along_surface(slip, normals).unwrap_or_else(|| slip.to_vec())
     }

@@ -297,7 +297,7 @@ pub(super) fn tamed(equations: &Equations, blows: &[Tamed]) -> Option<Diagnostic
         Some(&row) => d.at(equations.model.constraints[equations.rows[row].constraint].span, "struck"),
         None => d,
     };
-    Some(d.with_note("as stated it would have made energy out of nothing, which Newton's law does not exclude"))
+    Some(d.with_note("as stated it would have made energy out of nothing, which Newton's law does not exclude, or no impulse could have met it"))
 }
 
 /// Z604: a motion that ends in finite time, or cannot be resolved.

@@ -180,6 +180,21 @@ pub(crate) fn vanishes(graph: &Graph, expr: Expr) -> bool {
     factors.into_iter().any(|factor| factor == Expr::ZERO || sum_vanishes(graph, factor))
 }
 
+/// Values of expressions at a few scattered places, those left out at which some have none.
+pub(crate) fn samples(graph: &Graph, expressions: &[Expr]) -> Vec<Vec<f64>> {
+    let mut symbols: Vec<Expr> = expressions.iter().flat_map(|e| graph.symbols(*e)).collect();
+    symbols.sort_unstable();
+    symbols.dedup();
+    let Ok(program) = Program::new(graph, &symbols, expressions) else { return Vec::new() };
+    let (mut work, mut values) = (program.workspace(), vec![0.0; expressions.len()]);
+    let mut at = |k: usize| {
+        let inputs: Vec<f64> = (0..symbols.len()).map(|j| 0.4 + scattered(j, k)).collect();
+        program.run(&inputs, &mut work, &mut values);
+        values.clone()
+    };
+    (1..4).map(&mut at).filter(|values| values.iter().all(|v| v.is_finite())).collect()
+}
+
 fn sum_vanishes(graph: &Graph, expr: Expr) -> bool {
     let (mut terms, mut open) = (Vec::new(), vec![expr]);
     while let Some(e) = open.pop() {

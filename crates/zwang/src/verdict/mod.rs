@@ -14,8 +14,8 @@ mod lagrangian;
 mod momentum;
 mod rigidity;
 
-pub(crate) use classification::vanishes;
 pub use classification::{Classification, Time, Velocity, classify};
+pub(crate) use classification::{samples, vanishes};
 pub use contradiction::{Clash, Contradiction, Surety};
 pub use dependence::{Dependencies, Evidence, Necessity, Redundant};
 pub use determinacy::{Determinacy, Family, Quantity};
