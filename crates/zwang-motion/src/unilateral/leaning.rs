@@ -83,11 +83,16 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
         self.modes.leanings = leanings;
     }
 
+    /// Where constraints and closed contacts let friction k slide, as directions among its slip rows.
+    pub(super) fn ways(&self, k: usize) -> Vec<Slip> {
+        let (fixed, inverse) = self.fixed_rows();
+        self.leaning(k, &fixed, &inverse).ways
+    }
+
     /// The slip of friction k here, of which constraints and contacts leave no choice.
     pub(crate) fn held_slip(&mut self, k: usize) -> Result<Slip, MotionError> {
         let mut slip = self.slip(k)?;
-        let (fixed, inverse) = self.fixed_rows();
-        for way in self.leaning(k, &fixed, &inverse).ways {
+        for way in self.ways(k) {
             let along = product(&way, &slip);
             slip.iter_mut().zip(&way).for_each(|(s, w)| *s -= along * w);
         }
@@ -136,7 +141,8 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
         let S: Vec<f64> = (0..s * s).map(|ij| product(&left[ij / s], &left[ij % s])).collect();
         let (values, vectors) = symmetric_eigen(&S, s, self.settings.small_limit);
         // the number of ways is kept with the rank: stages of a step lie off the constraints
-        let n_ways = match self.modes.n_ways.get(k) {
+        let sticks = self.modes.grips[k] == Grip::Sticks;
+        let n_ways = match self.modes.n_ways.get(k).filter(|_| sticks) {
             Some(&n_ways) => n_ways,
             None => values.iter().filter(|x| **x > SINGULAR * top).count(),
         };

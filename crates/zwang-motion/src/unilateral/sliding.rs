@@ -36,6 +36,8 @@ struct Slippery {
     friction: usize,
     /// By how much a slip must accelerate to turn its direction as far as a force does.
     mass: f64,
+    /// Where constraints and closed contacts let it slide.
+    ways: Vec<Slip>,
     /// Accelerations and multipliers, row by row.
     qddot: Vec<Vec<f64>>,
     lambda: Vec<Vec<f64>>,
@@ -232,7 +234,8 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
         let none = vec![0.0; self.given.constraint_rhs.len()];
         let mut places = Vec::new();
         for &friction in frictions {
-            let mut place = Slippery { friction, mass: 0.0, qddot: Vec::new(), lambda: Vec::new() };
+            let ways = self.ways(friction);
+            let mut place = Slippery { friction, mass: 0.0, ways, qddot: Vec::new(), lambda: Vec::new() };
             for &row in &self.modes.frictions[friction].slip {
                 let (mut force, mut qddot, mut lambda) = (vec![0.0; self.n], vec![0.0; self.n], none.clone());
                 let (col, value) = self.modes.whole.constraint_matrix.row(row);
@@ -255,6 +258,8 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
         let (whole, qddot) = (&self.modes.whole, &self.instant.qddot);
         let along = |row: usize| whole.constraint_matrix.row_times(row, qddot) - whole.constraint_rhs[row];
         let wish = self.modes.frictions[place.friction].slips(|row| place.mass * along(row) - self.instant.lambda[row]);
+        // what others hold does not slide, and friction does not act against what holds already
+        let wish = if sets_out { along_ways(&place.ways, &wish) } else { wish };
         let most = self.response(place.friction).map_or(0.0, |r| r.mu * r.normal);
         let size = if sets_out { length(&wish).max(most) } else { length(&wish) };
         if size > 0.0 { wish.map(|x| x / size) } else { self.modes.directions[place.friction] }
@@ -394,6 +399,16 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
         }
         Err(jammed(0))
     }
+}
+
+/// The part of a slip that lies along some ways.
+fn along_ways(ways: &[Slip], slip: &Slip) -> Slip {
+    let mut along = Slip::default();
+    for way in ways {
+        let part = product(way, slip);
+        along.iter_mut().zip(way).for_each(|(x, w)| *x += part * w);
+    }
+    along
 }
 
 /// Solves G x = p in place by elimination with pivots above the least; the row at which it fails.
