@@ -5,13 +5,39 @@
 //! leave no way nothing creeps, and no friction arises. So all of the push is the wall's, and its own friction feels all of it.
 
 use super::modes::{Grip, Modes};
-use super::sharing::SINGULAR;
 use super::{Friction, Slip, length, product};
 use crate::factor::dense::symmetric_eigen;
 use crate::{Dynamics, MotionError, flow::Flow};
 
-/// A row, what it was multiplied by, and what it is then: of length one.
-type Unit = (usize, f64, Vec<f64>);
+/// Beside the largest, eigenvalues below this are rounding.
+const ROUNDING: f64 = 1e-15;
+
+/// Rows that hold and are not friction, each of length one, with orthonormal directions made of them.
+struct Basis {
+    /// Each row, and what it was multiplied by.
+    rows: Vec<(usize, f64)>,
+    /// Directions, and the parts of the rows in each.
+    directions: Vec<(Vec<f64>, Vec<f64>)>,
+}
+
+impl Basis {
+    /// Takes out of x what lies along the rows, and returns how much of each.
+    fn take_out(&self, x: &mut [f64]) -> Vec<f64> {
+        let mut taken = vec![0.0; self.rows.len()];
+        // twice, for what rounding leaves of the first time
+        for (direction, parts) in self.directions.iter().chain(&self.directions) {
+            let along = product(direction, x);
+            subtract(x, along, direction);
+            subtract(&mut taken, -along, parts);
+        }
+        taken
+    }
+}
+
+/// x ← x − a y.
+fn subtract(x: &mut [f64], a: f64, y: &[f64]) {
+    x.iter_mut().zip(y).for_each(|(x, y)| *x -= a * y);
+}
 
 /// Friction that sticks, and where it could slide.
 #[derive(Clone, Debug)]
@@ -72,9 +98,9 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
 
     /// Finds where what sticks could slide.
     pub(super) fn find_ways(&mut self) {
-        let (fixed, inverse) = self.fixed_rows();
+        let fixed = self.fixed_rows();
         let sticks = (0..self.modes.frictions.len()).filter(|&k| self.modes.grips[k] == Grip::Sticks);
-        let leanings: Vec<Leaning> = sticks.map(|k| self.leaning(k, &fixed, &inverse)).collect();
+        let leanings: Vec<Leaning> = sticks.map(|k| self.leaning(k, &fixed)).collect();
         if self.modes.n_ways.is_empty() {
             self.modes.n_ways = vec![0; self.modes.frictions.len()];
             leanings.iter().for_each(|leaning| self.modes.n_ways[leaning.friction] = leaning.ways.len());
@@ -85,8 +111,8 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
 
     /// Where constraints and closed contacts let friction k slide, as directions among its slip rows.
     pub(super) fn ways(&self, k: usize) -> Vec<Slip> {
-        let (fixed, inverse) = self.fixed_rows();
-        self.leaning(k, &fixed, &inverse).ways
+        let fixed = self.fixed_rows();
+        self.leaning(k, &fixed).ways
     }
 
     /// The slip of friction k here, of which constraints and contacts leave no choice.
@@ -99,42 +125,52 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
         Ok(slip)
     }
 
-    /// The rows that hold and are not friction, each of length one, and the pseudoinverse of their products.
-    fn fixed_rows(&self) -> (Vec<Unit>, Vec<f64>) {
+    /// The rows that hold and are not friction, the most independent first: rods almost in line are not in line.
+    fn fixed_rows(&self) -> Basis {
         let modes = &self.modes;
         let is_slip = |row: &usize| modes.frictions.iter().any(|friction| friction.slip.contains(row));
         let held = (0..modes.off.len()).filter(|row| !modes.off[*row] && !is_slip(row) && !modes.is_braced);
         let unit = |row: usize| {
             let mut x = self.dense_row(row);
-            let size = length(&x);
-            x.iter_mut().for_each(|x| *x /= size);
-            (row, 1.0 / size, x)
+            let scale = 1.0 / length(&x);
+            x.iter_mut().for_each(|x| *x *= scale);
+            ((row, scale), x)
         };
-        let fixed: Vec<_> = held.map(unit).filter(|(_, scale, _)| scale.is_finite()).collect();
-        let m = fixed.len();
-        let S: Vec<f64> = (0..m * m).map(|k| product(&fixed[k / m].2, &fixed[k % m].2)).collect();
-        let (values, vectors) = symmetric_eigen(&S, m, self.settings.small_limit);
-        let mut inverse = vec![0.0; m * m];
-        for k in (0..m).filter(|&k| values[k] > SINGULAR) {
-            let v = &vectors[k * m..(k + 1) * m];
-            (0..m * m).for_each(|ij| inverse[ij] += v[ij / m] * v[ij % m] / values[k]);
+        let units = held.map(unit).filter(|((_, scale), _)| scale.is_finite());
+        let (rows, vectors): (Vec<_>, Vec<Vec<f64>>) = units.unzip();
+        let own = |i: usize| (0..rows.len()).map(|j| if i == j { 1.0 } else { 0.0 }).collect::<Vec<f64>>();
+        let mut left: Vec<_> = vectors.into_iter().enumerate().map(|(i, x)| (x, own(i))).collect();
+        let mut basis = Basis { rows, directions: Vec::new() };
+        let longest = |left: &[(Vec<f64>, Vec<f64>)]| {
+            (0..left.len()).max_by(|&i, &j| length(&left[i].0).total_cmp(&length(&left[j].0)))
+        };
+        while let Some(next) = longest(&left) {
+            let (mut x, mut parts) = left.swap_remove(next);
+            let size = length(&x);
+            if !(size > self.settings.rank_tolerance) {
+                break;
+            }
+            x.iter_mut().chain(&mut parts).for_each(|x| *x /= size);
+            let more = basis.take_out(&mut x);
+            subtract(&mut parts, 1.0, &more);
+            for (other, of) in &mut left {
+                let along = product(&x, other);
+                subtract(other, along, &x);
+                subtract(of, along, &parts);
+            }
+            basis.directions.push((x, parts));
         }
-        (fixed, inverse)
+        basis
     }
 
     /// Where friction k could slide, as the fixed rows let it.
-    fn leaning(&self, k: usize, fixed: &[Unit], inverse: &[f64]) -> Leaning {
-        let m = fixed.len();
+    fn leaning(&self, k: usize, fixed: &Basis) -> Leaning {
         let (mut held, mut left, mut top) = (Vec::new(), Vec::new(), 0f64);
         for &row in &self.modes.frictions[k].slip {
             let mut x = self.dense_row(row);
             top = top.max(product(&x, &x));
-            let along: Vec<f64> = fixed.iter().map(|(_, _, unit)| product(unit, &x)).collect();
-            let parts: Vec<f64> = (0..m).map(|i| product(&inverse[i * m..(i + 1) * m], &along)).collect();
-            for ((_, _, unit), part) in fixed.iter().zip(&parts) {
-                x.iter_mut().zip(unit).for_each(|(x, u)| *x -= part * u);
-            }
-            held.push(fixed.iter().zip(&parts).map(|((row, scale, _), part)| (*row, scale * part)).collect());
+            let parts = fixed.take_out(&mut x);
+            held.push(fixed.rows.iter().zip(&parts).map(|((row, scale), part)| (*row, scale * part)).collect());
             left.push(x);
         }
         let s = left.len();
@@ -142,9 +178,10 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
         let (values, vectors) = symmetric_eigen(&S, s, self.settings.small_limit);
         // the number of ways is kept with the rank: stages of a step lie off the constraints
         let sticks = self.modes.grips[k] == Grip::Sticks;
+        let least = if s == 1 { self.settings.rank_tolerance.powi(2) } else { ROUNDING };
         let n_ways = match self.modes.n_ways.get(k).filter(|_| sticks) {
             Some(&n_ways) => n_ways,
-            None => values.iter().filter(|x| **x > SINGULAR * top).count(),
+            None => values.iter().filter(|x| **x > least * top).count(),
         };
         let way = |k: usize| std::array::from_fn(|i| if i < s { vectors[k * s + i] } else { 0.0 });
         let ways = (s - n_ways..s).map(way).collect();

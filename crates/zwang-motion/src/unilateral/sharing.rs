@@ -13,7 +13,7 @@ use crate::{Dynamics, MotionError, flow::Flow};
 pub(crate) const MARGIN: f64 = 1e-10;
 
 /// Eigenvalues of products of rows below this are rounding.
-pub(super) const SINGULAR: f64 = 1e-12;
+const SINGULAR: f64 = 1e-12;
 
 /// Rounds of Gauss and Newton: violations are almost linear in the shares.
 const ROUNDS: usize = 60;
