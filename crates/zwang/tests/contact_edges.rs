@@ -326,3 +326,36 @@ fn a_rough_slider_passes_its_dead_centres() {
     assert!(found.audit.energy.drift.abs() < 1e-9 * 3.0, "{}", found.audit.energy.drift);
     assert!(found.counts.steps < 500, "{}", found.counts.steps);
 }
+
+/// A bead runs along a smooth floor into a wall that leans over it by 45° with μ = 1. It is wedged: no impulse inside the cone makes it
+/// bounce, whatever the restitution, and that is told. Without friction the floor would let it bounce.
+#[test]
+fn what_jams_does_not_bounce() {
+    let text = "model \"lean\"\ncoordinates x, y\nparameter μ = 1\nparticle P at (x, y) with mass 1\ngravity (0, -9.81)\n\
+                contact floor: y >= 0\ncontact wall: (x - y)/sqrt(2) >= 0 with friction μ and restitution 0.5\n\
+                start x = 1, y = 0, x' = -2\nrun 1\n";
+    let (run, diagnostics) = told(text, &[]);
+    assert_eq!(run.ended, zwang::simulate::Ended::Finished, "{diagnostics:#?}");
+    assert!(diagnostics.iter().any(|d| d.code == "Z613"), "{diagnostics:#?}");
+    close(run.audit.energy.impacts, -2.0, 1e-12);
+    close(run.state.q[0], 0.0, 1e-12);
+    assert!(finished(text, &["μ=0"]).state.qdot[0] > 0.5);
+}
+
+/// Every route leads through contacts.
+#[test]
+fn contacts_follow_every_route() {
+    let text = common::model_text("thrown_box");
+    let wanted = finished(&text, &[]);
+    for route in zwang_motion::RouteName::ALL {
+        let reading = zwang::read(&text, &zwang::Overrides::default());
+        let mut diagnostics = reading.diagnostics;
+        let wishes = zwang::Wishes { route, with_legendre: true, ..zwang::Wishes::default() };
+        let check = reading.model.and_then(|model| zwang::check(model, &wishes, &mut diagnostics));
+        let run = check
+            .and_then(|check| zwang::simulate(check, &zwang::RunWishes::default(), &mut diagnostics, &mut |_| true));
+        let run = run.unwrap_or_else(|| panic!("{diagnostics:#?}"));
+        assert_eq!(run.ended, zwang::simulate::Ended::Finished, "{}", route.as_str());
+        close(run.state.q[0], wanted.state.q[0], 1e-8);
+    }
+}

@@ -73,3 +73,59 @@ fn a_block_on_a_moving_plank_needs_its_slip() {
                 contact floor: y >= t with friction 0.4 and at P\nstart x = 0, y = 0, x' = 2, y' = 1\nrun 1\n";
     close(finished(lift, &[]).state.q[0], 0.5, 1e-9);
 }
+
+/// A block slides on the bed of a lift that is driven upwards with a = F/(M + m) − g, in coordinates relative to it: N = m (g + a), and
+/// friction takes μ N. At the block itself no force does the work of the bed, which acts on the lift as well; that is refused.
+#[test]
+fn places_in_relative_coordinates_are_relative() {
+    let lift = |at: &str| {
+        format!(
+            "model \"lift\"\ncoordinates Y, x, h\nparticle L at (0, Y) with mass 9\nforce L: (0, 120)\n\
+             particle B at (x, Y + h) with mass 1\ngravity (0, -9.81)\n\
+             contact bed: h >= 0 with friction 0.3 and at {at}\nstart Y = 0, x = 0, h = 0, x' = 5\nrun 1\n"
+        )
+    };
+    let run = finished(&lift("B - L"), &[]);
+    close(run.state.q[1], 5.0 - 0.5 * 0.3 * 12.0, 1e-9);
+    let (run, diagnostics) = attempt(&lift("B"), &[]);
+    assert!(run.is_none());
+    let refused = diagnostics.iter().find(|d| d.code == "Z319").unwrap_or_else(|| panic!("{diagnostics:#?}"));
+    assert!(refused.message.contains("no force at the sliding point"), "{}", refused.message);
+    assert!(refused.help.iter().any(|help| help.contains("at B - A")), "{:?}", refused.help);
+}
+
+/// What stands on a turntable that rises keeps standing while ω²r < μ g: the velocity of the rise is no slip.
+#[test]
+fn a_slip_stated_as_a_velocity_lies_along_the_surface() {
+    let text = "model \"turntable\"\ncoordinates x, y, z\nparticle P at (x, y, z) with mass 1\ngravity (0, 0, -9.81)\n\
+                contact table: z >= 0.2*t with friction 0.5 and slip P' - (-2*y, 2*x, 0)\n\
+                start x = 1, y = 0, z = 0, x' = 0, y' = 2, z' = 0.2\nrun 3\n";
+    let run = finished(text, &[]);
+    close(run.state.q[0], 6f64.cos(), 1e-8);
+    close(run.state.q[1], 6f64.sin(), 1e-8);
+    close(run.state.q[2], 0.6, 1e-9);
+}
+
+/// A ball whose centre of mass lies off its middle rolls the same, turned by a quaternion or by angles.
+#[test]
+fn a_slip_of_a_body_with_a_quaternion_is_that_of_one_with_angles() {
+    let ball = |turned: &str, start: &str| {
+        format!(
+            "model \"loaded ball\"\ncoordinates x, y, z, {}\n\
+             body B at (x, y, z) turned {turned} with mass 1 and inertia (0.004, 0.004, 0.003)\ngravity (0, 0, -9.81)\n\
+             let k = 0.03*B.vector(0, 0, 1) - 0.1*(0, 0, 1)\n\
+             contact floor: z + k.z >= 0 with friction 0.8 and at B + k and slip B' + cross(B.omega, k)\n\
+             start x = 0, y = 0, z = 0.1 - 0.03*cos(1), x' = 0.5, y' = 0.2, {start}\nrun 0.5\n",
+            if turned.contains("quaternion") { "p, q, r, s" } else { "a, b, c" }
+        )
+    };
+    let angles = finished(&ball("z by a, y by b, z by c", "a = 0, b = 1, c = 0, a' = 0, b' = 2, c' = 3"), &[]);
+    // half the product of the quaternion and the angular velocity (0, 2, 3) of the body
+    let quaternion = "p = cos(0.5), q = 0, r = sin(0.5), s = 0, \
+                      p' = -sin(0.5), q' = 1.5*sin(0.5), r' = cos(0.5), s' = 1.5*cos(0.5)";
+    let quaternion = finished(&ball("by quaternion p, q, r, s", quaternion), &[]);
+    for i in 0..3 {
+        close(quaternion.state.q[i], angles.state.q[i], 1e-8);
+    }
+    assert!(angles.state.q[0].abs() > 0.01);
+}

@@ -209,3 +209,19 @@ fn a_drive_of_two_blocks_moves_the_looser_one() {
     close(run.state.q[2], 0.0, 1e-12);
     close(last(&run, "force"), 6.0 * 0.16 + 3.0, 1e-8);
 }
+
+/// A block in the corner of a rough floor and a rough wall, pulled to and fro along it: at each turn it holds until the pull is
+/// μ m g + μ N again. What stands may slide by name; its friction then acts along the corner, and not against floor or wall.
+#[test]
+fn a_corner_holds_the_same_at_every_turn() {
+    let text = "model \"to and fro\"\ncoordinates x, y, z\nparticle P at (x, y, z) with mass 1\ngravity (0, 0, -9.81)\n\
+                force P: (1.3*17.81*sin(2*t), -8, 0)\ncontact floor: z >= 0 with friction 1\n\
+                contact wall: y >= 0 with friction 1\nstart x = 0, y = 0, z = 0\nrun 4\n";
+    let run = finished(text, &[]);
+    let first = (1.0f64 / 1.3).asin() / 2.0;
+    let slips: Vec<f64> = run.events.iter().filter(|e| e.kind == "slip" && e.name == "wall").map(|e| e.t).collect();
+    assert!(slips.len() >= 2, "{:?}", run.events);
+    for (k, t) in slips.iter().enumerate() {
+        close(*t, first + k as f64 * std::f64::consts::FRAC_PI_2, 1e-8);
+    }
+}
