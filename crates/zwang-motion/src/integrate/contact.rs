@@ -3,8 +3,9 @@
 use super::impact::Blow;
 use super::touching::Touching;
 use super::*;
+use crate::factor::dot;
 use crate::unilateral::modes::{Grip, Modes};
-use crate::unilateral::{ModeChange, Slip, Turn, length, product};
+use crate::unilateral::{ModeChange, Slip, Turn, length};
 
 /// A gap below this part of the size of its row counts as touching; it equals the default tolerance of a run.
 pub(super) const TOUCHING: f64 = 1e-9;
@@ -85,7 +86,7 @@ impl Before {
 
     /// Whether friction k slides away from where it went.
     fn turns_back(&self, k: usize, modes: &Modes) -> bool {
-        product(&self.directions[k], &modes.directions[k]) < 0.0
+        dot(&self.directions[k], &modes.directions[k]) < 0.0
     }
 }
 

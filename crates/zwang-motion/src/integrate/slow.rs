@@ -3,8 +3,9 @@
 use super::choices::excess;
 use super::contact::Before;
 use super::*;
+use crate::factor::dot;
+use crate::unilateral::length;
 use crate::unilateral::modes::Grip;
-use crate::unilateral::{length, product};
 
 impl<D: Dynamics + ?Sized> Motion<'_, D> {
     /// Says which slips in space follow their acceleration, and how fast they may be; and how fast slips that set out go against
@@ -21,7 +22,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
             let Grip::Slides(sense) = flow.modes.grips[k] else { continue };
             let in_space = flow.modes.slides_in_space(k);
             let direction = if in_space { flow.modes.directions[k] } else { [sense, 0.0, 0.0] };
-            let along = product(&flow.slip(k)?, &direction);
+            let along = dot(&flow.slip(k)?, &direction);
             let sets_out = flow.modes.sets_out[k];
             flow.modes.behind[k] = if sets_out { f64::max(-along, 0.0) } else { 0.0 };
             if !in_space {

@@ -1,8 +1,9 @@
 //! What is watched while a mode lasts: gaps, pushes, cones and slips.
 
 use super::contact::{LIFTING, TOUCHING};
+use crate::factor::dot;
 use crate::unilateral::modes::{Grip, Modes};
-use crate::unilateral::{Contact, length, product};
+use crate::unilateral::{Contact, length};
 use crate::{Dynamics, MotionError, flow::Flow};
 
 /// Rates of slip, in those that are rounding, below which their ups and downs do not matter.
@@ -93,7 +94,7 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
             Grip::Slides(sense) => {
                 let along = match friction.slip[..] {
                     [row] => sense * modes.rates[row],
-                    _ => product(&friction.slips(|row| modes.rates[row]), &modes.directions[k]),
+                    _ => dot(&friction.slips(|row| modes.rates[row]), &modes.directions[k]),
                 };
                 let is_sided = friction.contact.is_none() && friction.single().is_some();
                 let side = if is_sided { modes.presses[k] * pushes[0] } else { 1.0 };

@@ -5,8 +5,9 @@
 //! leave no way nothing creeps, and no friction arises. So all of the push is the wall's, and its own friction feels all of it.
 
 use super::modes::{Grip, Modes};
-use super::{Friction, Slip, length, product};
-use crate::factor::dense::symmetric_eigen;
+use super::sliding::along_ways;
+use super::{Friction, Slip, length};
+use crate::factor::{add_multiple, dense::symmetric_eigen, dot};
 use crate::{Dynamics, MotionError, flow::Flow};
 
 /// Beside the largest, eigenvalues below this are rounding.
@@ -26,17 +27,12 @@ impl Basis {
         let mut taken = vec![0.0; self.rows.len()];
         // twice, for what rounding leaves of the first time
         for (direction, parts) in self.directions.iter().chain(&self.directions) {
-            let along = product(direction, x);
-            subtract(x, along, direction);
-            subtract(&mut taken, -along, parts);
+            let along = dot(direction, x);
+            add_multiple(x, -along, direction);
+            add_multiple(&mut taken, along, parts);
         }
         taken
     }
-}
-
-/// x ← x − a y.
-fn subtract(x: &mut [f64], a: f64, y: &[f64]) {
-    x.iter_mut().zip(y).for_each(|(x, y)| *x -= a * y);
 }
 
 /// Friction that sticks, and where it could slide.
@@ -53,11 +49,7 @@ impl Leaning {
     /// Hands forces along no way over to the rows that hold there.
     fn hand_over(&self, slip: &[usize], lambda: &mut [f64]) {
         let force: Slip = std::array::from_fn(|i| slip.get(i).map_or(0.0, |&row| lambda[row]));
-        let mut own = Slip::default();
-        for way in &self.ways {
-            let along = product(way, &force);
-            own.iter_mut().zip(way).for_each(|(x, w)| *x += along * w);
-        }
+        let own = along_ways(&self.ways, &force);
         for ((&row, held), (force, own)) in slip.iter().zip(&self.held).zip(force.iter().zip(own)) {
             lambda[row] = own;
             held.iter().for_each(|&(of, part)| lambda[of] += part * (force - own));
@@ -118,10 +110,8 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
     /// The slip of friction k here, of which constraints and contacts leave no choice.
     pub(crate) fn held_slip(&mut self, k: usize) -> Result<Slip, MotionError> {
         let mut slip = self.slip(k)?;
-        for way in self.ways(k) {
-            let along = product(&way, &slip);
-            slip.iter_mut().zip(&way).for_each(|(s, w)| *s -= along * w);
-        }
+        let free = along_ways(&self.ways(k), &slip);
+        add_multiple(&mut slip, -1.0, &free);
         Ok(slip)
     }
 
@@ -152,11 +142,11 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
             }
             x.iter_mut().chain(&mut parts).for_each(|x| *x /= size);
             let more = basis.take_out(&mut x);
-            subtract(&mut parts, 1.0, &more);
+            add_multiple(&mut parts, -1.0, &more);
             for (other, of) in &mut left {
-                let along = product(&x, other);
-                subtract(other, along, &x);
-                subtract(of, along, &parts);
+                let along = dot(&x, other);
+                add_multiple(other, -along, &x);
+                add_multiple(of, -along, &parts);
             }
             basis.directions.push((x, parts));
         }
@@ -168,13 +158,13 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
         let (mut held, mut left, mut top) = (Vec::new(), Vec::new(), 0f64);
         for &row in &self.modes.frictions[k].slip {
             let mut x = self.dense_row(row);
-            top = top.max(product(&x, &x));
+            top = top.max(dot(&x, &x));
             let parts = fixed.take_out(&mut x);
             held.push(fixed.rows.iter().zip(&parts).map(|((row, scale), part)| (*row, scale * part)).collect());
             left.push(x);
         }
         let s = left.len();
-        let S: Vec<f64> = (0..s * s).map(|ij| product(&left[ij / s], &left[ij % s])).collect();
+        let S: Vec<f64> = (0..s * s).map(|ij| dot(&left[ij / s], &left[ij % s])).collect();
         let (values, vectors) = symmetric_eigen(&S, s, self.settings.small_limit);
         // the number of ways is kept with the rank: stages of a step lie off the constraints
         let sticks = self.modes.grips[k] == Grip::Sticks;

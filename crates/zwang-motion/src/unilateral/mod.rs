@@ -118,11 +118,6 @@ pub(crate) fn unit_vector(x: Slip) -> Option<Slip> {
     (size > 0.0).then(|| x.map(|x| x / size))
 }
 
-/// xᵀy.
-pub(crate) fn product(x: &[f64], y: &[f64]) -> f64 {
-    x.iter().zip(y).map(|(x, y)| x * y).sum()
-}
-
 /// What changes where a mode ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turn {

@@ -3,8 +3,8 @@
 use super::fixed_point::Rounds;
 use super::leaning::lean;
 use super::modes::{Grip, Modes};
-use super::{MOST_NORMALS, Slip, length, product, unit_vector};
-use crate::factor::dense::symmetric_eigen;
+use super::{MOST_NORMALS, Slip, length, unit_vector};
+use crate::factor::{add_multiple, dense::symmetric_eigen, dot};
 use crate::{Dynamics, MotionError, flow::Flow};
 
 /// What a normal force of one does through one sliding friction.
@@ -58,7 +58,7 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
             return Ok(before);
         }
         // beyond the place where it stops the force goes on as it was, so that the place can be found
-        let goes_on = |d: &Slip| product(d, &before) > 0.0;
+        let goes_on = |d: &Slip| dot(d, &before) > 0.0;
         Ok(self.slip_direction(k)?.filter(goes_on).unwrap_or(before))
     }
 
@@ -91,7 +91,7 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
     fn goes_along(&mut self, k: usize) -> Result<bool, MotionError> {
         let slip = self.slip(k)?;
         let d = &self.modes.directions[k];
-        let along = product(&slip, d);
+        let along = dot(&slip, d);
         let across = length(&std::array::from_fn::<f64, 3, _>(|i| slip[i] - along * d[i]));
         let is_still = length(&slip) <= self.rate_noise(&self.modes.frictions[k].slip);
         Ok(is_still || (along > 0.0 && across <= self.tolerated_slip(k)))
@@ -386,8 +386,8 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
                 let now: [f64; MOST_NORMALS] =
                     std::array::from_fn(|l| own[l] + N.iter().enumerate().map(|(j, n)| n * by(j)[l]).sum::<f64>());
                 let gradient = rough.gradient(friction, press, &now);
-                (0..k).for_each(|j| G[i * k + j] = f64::from(u8::from(i == j)) - product(&by(j), &gradient));
-                g[i] = product(&own, &gradient);
+                (0..k).for_each(|j| G[i * k + j] = f64::from(u8::from(i == j)) - dot(&by(j), &gradient));
+                g[i] = dot(&own, &gradient);
             }
             eliminate(G, g, JAMMED).map_err(jammed)?;
             let size = g.iter().fold(0.0, |top: f64, x| top.max(x.abs()));
@@ -402,11 +402,10 @@ impl<D: Dynamics + ?Sized> Flow<'_, D> {
 }
 
 /// The part of a slip that lies along some ways.
-fn along_ways(ways: &[Slip], slip: &Slip) -> Slip {
+pub(super) fn along_ways(ways: &[Slip], slip: &Slip) -> Slip {
     let mut along = Slip::default();
     for way in ways {
-        let part = product(way, slip);
-        along.iter_mut().zip(way).for_each(|(x, w)| *x += part * w);
+        add_multiple(&mut along, dot(way, slip), way);
     }
     along
 }
