@@ -103,58 +103,11 @@ impl Lower<'_> {
         self.mind_slip(draft, &name)?;
         let symbols = Symbols::new(self.model.time, &self.model.coordinates);
         let reaction = self.reaction_parts(&rows, &symbols);
-        let place = match &draft.at {
-            Some(place) => place.clone(),
-            None => match &self.touched(draft.of, &reaction, bare)[..] {
-                [spot] => spot.place.clone(),
-                several => {
-                    let names: Vec<String> = several.iter().map(|s| format!("`{}`", s.name)).collect();
-                    let label = match names.len() {
-                        0 => "it acts on no particle by name".to_string(),
-                        _ => format!("it acts on {}", names.join(", ")),
-                    };
-                    let help = match names.is_empty() {
-                        true => "name the sliding point, as `point C = (x, y - r)`:   with friction 0.3 and at C",
-                        false => {
-                            "name the sliding point, and, if what it slides on moves as well, how fast it slides there:   \
-                             with friction 0.3 and at P and slip x2' - x1'"
-                        }
-                    };
-                    let d = Diagnostic::error("Z319", format!("it is not clear where `{name}` slides"));
-                    return self.give_up(d.at(draft.span, label).help(help));
-                }
-            },
-        };
+        let place = self.sliding_place(draft, &name, &reaction, bare)?;
         if draft.slip.is_none() {
             self.mind_moving_surface(draft, &name, &reaction, (&place, bare))?;
         }
-        let by_distance = match draft.slip.is_some() && self.wanders(&place) {
-            true => self.distance_force(&reaction, &rows, bare),
-            false => None,
-        };
-        let force = match by_distance {
-            Some(force) => Some(force),
-            None => match self.determined_force(&reaction, &place) {
-                Some(force) => {
-                    self.mind_work(draft, &name, &reaction, (&place, &force))?;
-                    Some(force)
-                }
-                None => None,
-            },
-        };
-        // a guide that leaves the place one way to go takes no part in the normal force
-        let force = force.or_else(|| draft.slip.as_ref().and_then(|_| self.guided_force(&reaction, &place)));
-        let Some(force) = force else {
-            let d = Diagnostic::error("Z319", format!("the coordinates do not determine the normal force of `{name}`"));
-            let help = match draft.slip {
-                Some(_) => "name a point that moves off the surface as the gap opens:   and at C",
-                None => {
-                    "use coordinates in which the sliding point can move off the surface and along it, or, if it moves off, \
-                     state how fast it slides:   and slip x'"
-                }
-            };
-            return self.give_up(d.at(draft.span, "friction is in proportion to it").help(help));
-        };
+        let force = self.normal_force(draft, &name, &reaction, (&place, &rows, bare))?;
         let forces: Vec<Vec<Expr>> = rows.iter().map(|row| self.force_of(&force, &rows, row)).collect();
         let slip = match &draft.slip {
             Some(slip) => self.without_normal(slip, &place, &forces),
@@ -181,6 +134,72 @@ impl Lower<'_> {
             slip,
             span: draft.span,
         }))
+    }
+
+    /// The place that slides: the one that is named, or the only particle the constraint acts on.
+    fn sliding_place(
+        &mut self,
+        draft: &Draft,
+        name: &str,
+        reaction: &[(usize, Expr)],
+        bare: &Bare,
+    ) -> Lowered<Vec<Expr>> {
+        if let Some(place) = &draft.at {
+            return Ok(place.clone());
+        }
+        let touched = self.touched(draft.of, reaction, bare);
+        if let [spot] = &touched[..] {
+            return Ok(spot.place.clone());
+        }
+        let names: Vec<String> = touched.iter().map(|s| format!("`{}`", s.name)).collect();
+        let label = match names.len() {
+            0 => "it acts on no particle by name".to_string(),
+            _ => format!("it acts on {}", names.join(", ")),
+        };
+        let help = match names.is_empty() {
+            true => "name the sliding point, as `point C = (x, y - r)`:   with friction 0.3 and at C",
+            false => {
+                "name the sliding point, and, if what it slides on moves as well, how fast it slides there:   \
+                 with friction 0.3 and at P and slip x2' - x1'"
+            }
+        };
+        let d = Diagnostic::error("Z319", format!("it is not clear where `{name}` slides"));
+        self.give_up(d.at(draft.span, label).help(help))
+    }
+
+    /// The force with which the constraint presses at a place, by the multipliers of its rows.
+    fn normal_force(
+        &mut self,
+        draft: &Draft,
+        name: &str,
+        reaction: &[(usize, Expr)],
+        (place, rows, bare): (&[Expr], &[Row], &Bare),
+    ) -> Lowered<Vec<Expr>> {
+        if draft.slip.is_some()
+            && self.wanders(place)
+            && let Some(force) = self.distance_force(reaction, rows, bare)
+        {
+            return Ok(force);
+        }
+        if let Some(force) = self.determined_force(reaction, place) {
+            self.mind_work(draft, name, reaction, (place, &force))?;
+            return Ok(force);
+        }
+        // a guide that leaves the place one way to go takes no part in the normal force
+        if draft.slip.is_some()
+            && let Some(force) = self.guided_force(reaction, place)
+        {
+            return Ok(force);
+        }
+        let d = Diagnostic::error("Z319", format!("the coordinates do not determine the normal force of `{name}`"));
+        let help = match draft.slip {
+            Some(_) => "name a point that moves off the surface as the gap opens:   and at C",
+            None => {
+                "use coordinates in which the sliding point can move off the surface and along it, or, if it moves off, \
+                 state how fast it slides:   and slip x'"
+            }
+        };
+        self.give_up(d.at(draft.span, "friction is in proportion to it").help(help))
     }
 
     /// A stated slip is a velocity: it follows the velocities, in proportion to their changes.
