@@ -132,3 +132,30 @@ pub fn times(run: &Run, kind: &str) -> Vec<f64> {
 pub fn close(found: f64, wanted: f64, tolerance: f64) {
     assert!((found - wanted).abs() <= tolerance, "{found} instead of {wanted}, off by {:e}", found - wanted);
 }
+
+/// Runs a model text to a time at 1e-10.
+#[track_caller]
+pub fn run_to(text: &str, set: &[&str], to: f64) -> Run {
+    let (run, diagnostics) = attempt_to(text, set, to);
+    run.unwrap_or_else(|| panic!("{diagnostics:#?}"))
+}
+
+/// The same of a text that may have mistakes.
+pub fn attempt_to(text: &str, set: &[&str], to: f64) -> (Option<Run>, Diagnostics) {
+    attempt_as(text, set, &RunWishes { to: Some(to), tolerance: Some(1e-10), ..RunWishes::default() })
+}
+
+/// The same of a model of the gallery that goes to its end.
+#[track_caller]
+pub fn finished_model(name: &str, to: f64) -> Run {
+    let run = run_to(&model_text(name), &[], to);
+    assert_eq!(run.ended, Ended::Finished, "{name}");
+    run
+}
+
+/// Two lists of numbers, no further apart than this; more may have been found.
+#[track_caller]
+pub fn all_close(found: &[f64], wanted: &[f64], tolerance: f64) {
+    assert!(found.len() >= wanted.len(), "{found:?} instead of {wanted:?}");
+    found.iter().zip(wanted).for_each(|(f, w)| close(*f, *w, tolerance));
+}
