@@ -87,7 +87,8 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
             Err(outcome) => return Err(outcome),
         }
         let scaled = |part: f64| wanted.iter().map(|w| part * w).collect::<Vec<f64>>();
-        let mut best = self.impulses(touching, rates, &scaled(0.0), noise)?;
+        let without = self.impulses(touching, rates, &scaled(0.0), noise)?;
+        let mut best = without.clone();
         let (mut low, mut high) = (0.0, 1.0);
         for _ in 0..HALVINGS {
             let middle = 0.5 * (low + high);
@@ -98,7 +99,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         }
         // what rows that exclude each other miss within rounding is no restitution
         if low < SMALLEST {
-            (low, best) = (0.0, self.impulses(touching, rates, &scaled(0.0), noise)?);
+            (low, best) = (0.0, without);
         }
         let struck = |(k, row): (usize, &usize)| (wanted[k] > 0.0).then_some(*row);
         let rows = touching.normals().iter().enumerate().filter_map(struck).collect();

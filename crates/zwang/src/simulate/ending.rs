@@ -287,11 +287,11 @@ pub(super) fn tamed(equations: &Equations, blows: &[Tamed]) -> Option<Diagnostic
     let first = blows.first()?;
     let more = if blows.len() > 1 { format!(" and in {} more", blows.len() - 1) } else { String::new() };
     let names = joined(&names_of(equations, &first.rows));
-    let message = format!(
-        "the restitution of {names} was lowered to {} of itself in the impact at t = {}{more}",
-        rounded(first.part, 3),
-        rounded(first.t, 7)
-    );
+    let lowered = match first.part == 0.0 {
+        true => "could not act".to_string(),
+        false => format!("was lowered to {} of itself", rounded(first.part, 3)),
+    };
+    let message = format!("the restitution of {names} {lowered} in the impact at t = {}{more}", rounded(first.t, 7));
     let d = Diagnostic::note("Z613", message);
     let d = match first.rows.first() {
         Some(&row) => d.at(equations.model.constraints[equations.rows[row].constraint].span, "struck"),
