@@ -155,6 +155,7 @@ impl Blows<'_> {
 
     /// What each place does.
     fn told(&self, spots: &[Spot], blows: &[Blow], after: &After) -> Vec<Struck> {
+        let speed = self.before.iter().fold(0.0, |top: f64, x| top.max(x.abs()));
         let of = |(spot, blow): (&Spot, &Blow)| {
             let act = match (blow, spot.friction) {
                 (Blow::Sticks, None) => "closed",
@@ -164,7 +165,9 @@ impl Blows<'_> {
             };
             let row = spot.normal.map(|c| self.touching.rows[c]);
             let row = row.or(spot.friction.map(|k| self.frictions[k].normals[0])).unwrap_or_default();
-            Struck { row, act, opens: spot.normal.map_or(0.0, |c| after.rates[c]) }
+            // what opens by rounding does not
+            let opens = spot.normal.map(|c| after.rates[c]).filter(|rate| rate.abs() > EDGE * speed);
+            Struck { row, act, opens: opens.unwrap_or(0.0) }
         };
         spots.iter().zip(blows).map(of).collect()
     }
