@@ -35,9 +35,15 @@ pub enum Command {
     Run(RunModel),
     /// Say all that can be said without integrating: kinds, rank, redundancy, start
     #[command(
-        before_help = "Examples:\n  zwang check pendulum.zw\n  zwang check pendulum.zw --json\n  zwang check pendulum.zw --start \"x=0.6, y=0.8\""
+        before_help = "Examples:\n  zwang check pendulum.zw\n  zwang check pendulum.zw --json\n  zwang check pendulum.zw --fix         write what is sure to be meant into the file\n  zwang check pendulum.zw --start \"x=0.6, y=0.8\""
     )]
-    Check(OneModel),
+    Check {
+        #[command(flatten)]
+        model: OneModel,
+        /// Write the cures of messages that have just one into the file, then check it
+        #[arg(long)]
+        fix: bool,
+    },
     /// Print L, M, Q, A, b and the explicit equations of motion, or write their derivation
     #[command(
         before_help = "Examples:\n  zwang equations pendulum.zw\n  zwang equations pendulum.zw -o pendulum.html     the derivation step by step: .html, .tex or .md\n  zwang equations pendulum.zw --format latex       the formulas alone, to paste\n  zwang equations pendulum.zw --format sympy -o p.py   as code: sympy, numpy, c or rust\n  zwang equations pendulum.zw --lagrangian         momenta, the forms of L, the Hamiltonian"
@@ -132,6 +138,9 @@ pub enum Command {
         /// The shell
         shell: clap_complete::Shell,
     },
+    /// Write the manual page
+    #[command(before_help = "Example:\n  zwang manual > ~/.local/share/man/man1/zwang.1")]
+    Manual,
 }
 
 /// Where the model comes from and what the command line changes in it.
@@ -170,7 +179,7 @@ pub struct OneModel {
 
 /// How far a model is moved, how precisely and by what.
 #[derive(Args)]
-pub struct Course {
+pub struct RunArguments {
     /// When to end: 20, "500 ms"; as the model says, else 10
     #[arg(long, value_name = "TIME", help_heading = INTEGRATION, value_parser = time, allow_negative_numbers = true)]
     pub to: Option<f64>,
@@ -191,7 +200,7 @@ pub struct RunModel {
     #[command(flatten)]
     pub model: OneModel,
     #[command(flatten)]
-    pub course: Course,
+    pub integration: RunArguments,
     /// Step of rattle and rattle4, longest step of others: "10 ms"
     #[arg(long, value_name = "TIME", help_heading = INTEGRATION, value_parser = time, allow_negative_numbers = true)]
     pub step: Option<f64>,
@@ -221,7 +230,7 @@ pub struct BenchModel {
     #[command(flatten)]
     pub model: OneModel,
     #[command(flatten)]
-    pub course: Course,
+    pub integration: RunArguments,
     /// Machine code: best, quick, or none to interpret
     #[arg(long, value_enum, hide_possible_values = true, value_name = "NAME", default_value = "best", help_heading = INTEGRATION)]
     pub code: CodeChoice,

@@ -1,33 +1,32 @@
-//! `zwang bench`: what a model costs, in time of one processor core and in memory.
+//! `zwang bench`: the cost of a model in time of one processor core and in memory.
 
 use cpu_time::ProcessTime;
 use serde_json::{Map, Value, json};
-use zwang::equations::Equations;
+use zwang::Evaluator;
 use zwang::simulate::{move_bare, plan};
-use zwang::system::System;
-use zwang::{Check, Coding, RunWishes};
+use zwang::{Check, JitPolicy, RunOptions};
 
 use zwang_expr::Batch;
-use zwang_motion::{Dynamics, Motion, MotionError, Outcome, Plan, Settings, State};
+use zwang_motion::{Dynamics, IntegrationOptions, Motion, MotionError, Outcome, Settings, State};
 
 use crate::arguments::{BenchModel, CodeChoice};
-use crate::shell::{Exit, STOPPED, SUCCESS, complain, print, print_json};
-use crate::source::{Source, settings};
+use crate::shell::{Exit, STOPPED, SUCCESS, eprint, print, print_json};
+use crate::source::ModelFile;
 
-/// Seconds that go into each measurement, at least.
+/// Shortest duration of each measurement, in seconds.
 const PATIENCE: f64 = 0.2;
 
-/// Measurements of which the median is taken.
+/// Number of measurements for the median.
 const SAMPLES: usize = 9;
 
-/// States of which the accelerations are found together.
+/// Number of states whose accelerations are computed together.
 const STATES: usize = 4096;
 
-/// What was measured.
+/// The measured costs.
 struct Costs {
     coordinates: usize,
     constraints: usize,
-    /// Instructions of one acceleration.
+    /// Number of instructions of one acceleration.
     nodes: usize,
     derive_seconds: f64,
     compile_seconds: f64,
@@ -40,49 +39,50 @@ struct Costs {
     solver: String,
     qddot: Vec<f64>,
     end: Option<zwang_motion::State>,
-    /// When the run ended, if that was early.
+    /// Time of an early end of the run, in seconds; `None` if it was complete.
     stopped_at: Option<f64>,
 }
 
 /// Measures a model.
 pub fn bench(arguments: &BenchModel) -> Exit {
     let model = &arguments.model;
-    let settings = settings(model)?;
-    let mut source = Source::open(&model.source, model.json)?;
-    let derive_seconds = derivation(&source);
-    let mut check = source.check_briefly(model, false)?;
-    source.refuse_later(&check, model.json)?;
-    if !zwang::simulate::engage(&mut check) {
-        complain("error: a contact or its friction contains a quantity that this version cannot compute\n");
+    let file = ModelFile::open_one(model)?;
+    let derive_seconds = derivation(&file);
+    let system = file.load()?;
+    let settings = system.settings().clone();
+    let checked = system.check_briefly().or_else(|error| file.fail(&error))?;
+    system.is_computable().or_else(|error| file.fail(&error))?;
+    let mut check = Check::clone(&checked);
+    if !check.engage() {
+        eprint("error: a contact or its friction contains a quantity that this version cannot compute\n");
         return Err(STOPPED);
     }
-    let wishes = RunWishes {
-        to: arguments.course.to,
-        tolerance: arguments.course.tolerance,
-        method: arguments.course.method,
-        settings: settings.clone(),
-        ..RunWishes::default()
+    let options = RunOptions {
+        to: arguments.integration.to,
+        tolerance: arguments.integration.tolerance,
+        method: arguments.integration.method,
+        ..RunOptions::default()
     };
-    let plan = plan(&check, &wishes);
+    let plan = plan(&check, &options);
     let measured = measure(arguments, &mut check, &plan, &settings, derive_seconds);
     let costs = match measured {
         Ok(costs) => costs,
         Err(error) => {
-            complain(&format!("error: {error}\n"));
+            eprint(&format!("error: {error}\n"));
             return Err(STOPPED);
         }
     };
     if model.json {
         print_json(&Value::Object(as_json(&costs, &check)))?;
     } else {
-        source.say();
-        print(&as_text(&source.file, &costs))?;
+        file.report(system.source(), &checked.notes);
+        print(&as_text(&file.file, &costs))?;
     }
     match costs.stopped_at {
         None => Ok(SUCCESS),
         Some(t) => {
             let t = zwang::quantity::number(t);
-            complain(&format!("the run stopped early, at t = {t}; `zwang run` says why\n"));
+            eprint(&format!("the run stopped early, at t = {t}; `zwang run` says why\n"));
             Ok(STOPPED)
         }
     }
@@ -91,17 +91,17 @@ pub fn bench(arguments: &BenchModel) -> Exit {
 fn measure(
     arguments: &BenchModel,
     check: &mut Check,
-    plan: &Plan,
+    plan: &IntegrationOptions,
     settings: &Settings,
     derive_seconds: f64,
 ) -> Result<Costs, MotionError> {
     let compile_seconds = compilation(check, plan, settings)?;
-    let coding = match arguments.code {
-        CodeChoice::Best => Coding::Best,
-        CodeChoice::Quick => Coding::AtOnce,
-        CodeChoice::None => Coding::Never,
+    let jit = match arguments.code {
+        CodeChoice::Best => JitPolicy::Optimized,
+        CodeChoice::Quick => JitPolicy::Immediate,
+        CodeChoice::None => JitPolicy::Never,
     };
-    fresh(check, coding);
+    fresh(check, jit);
     let mut motion = Motion::new(&mut check.system, &check.state, plan, settings)?;
     let qddot = motion.acceleration()?.to_vec();
     let acceleration_ns = 1e9 * seconds_of(|| motion.acceleration().is_ok());
@@ -144,20 +144,15 @@ fn measure(
     Ok(costs)
 }
 
-/// Text to equations.
-fn derivation(source: &Source) -> f64 {
-    median(repeated(|| {
-        seconds_once(|| {
-            let reading = source.again().reading;
-            reading.model.map(Equations::derive).is_some()
-        })
-    }))
+/// Seconds from the text to the equations.
+fn derivation(file: &ModelFile) -> f64 {
+    median(repeated(|| seconds_once(|| file.derive().is_ok())))
 }
 
-/// Equations to machine code that gives accelerations.
-fn compilation(check: &mut Check, plan: &Plan, settings: &Settings) -> Result<f64, MotionError> {
-    // once to find which rows are independent
-    fresh(check, Coding::Never);
+/// Seconds from the equations to the machine code of the accelerations.
+fn compilation(check: &mut Check, plan: &IntegrationOptions, settings: &Settings) -> Result<f64, MotionError> {
+    // a motion is set up once to find the independent rows
+    fresh(check, JitPolicy::Never);
     let mut rows: Vec<usize> = Vec::new();
     Motion::new(&mut check.system, &check.state, plan, settings)?;
     rows.extend(check.system.explicit_rows().unwrap_or(&[]));
@@ -168,26 +163,28 @@ fn compilation(check: &mut Check, plan: &Plan, settings: &Settings) -> Result<f6
     let mut given = check.system.allocate();
     Ok(median(repeated(|| {
         seconds_once(|| {
-            let Some(mut system) = System::compile(&mut check.equations, false, Coding::AtOnce) else { return false };
+            let Some(mut system) = Evaluator::compile(&mut check.equations, false, JitPolicy::Immediate) else {
+                return false;
+            };
             if !has_explicit {
                 return system.fill(&check.state, &mut given).is_ok();
             }
-            system.prepare_motion(&mut check.equations);
+            system.compile_motion(&mut check.equations);
             system.specialize(&rows, &vec![1.0; rows.len()], &vec![1.0; check.equations.asked.len()])
                 && system.accelerate(check.state.t, &y, &mut rate).is_some()
         })
     })))
 }
 
-/// Compiles the system afresh.
-fn fresh(check: &mut Check, coding: Coding) {
-    if let Some(mut system) = System::compile(&mut check.equations, true, coding) {
-        system.prepare_motion(&mut check.equations);
+/// Compiles the system again.
+fn fresh(check: &mut Check, jit: JitPolicy) {
+    if let Some(mut system) = Evaluator::compile(&mut check.equations, true, jit) {
+        system.compile_motion(&mut check.equations);
         check.system = system;
     }
 }
 
-/// Nanoseconds per state where many accelerations are found together, at states close to each other.
+/// Nanoseconds per state if many accelerations are computed together, at states close to each other.
 fn batch(program: &zwang_expr::Program, inputs: &[f64]) -> f64 {
     let mut batch = Batch::new(program);
     let mut all: Vec<f64> = Vec::with_capacity(inputs.len() * STATES);
@@ -202,7 +199,7 @@ fn batch(program: &zwang_expr::Program, inputs: &[f64]) -> f64 {
     1e9 * seconds_of(call) / STATES as f64
 }
 
-/// Seconds of one call, measured over many.
+/// Seconds of one call, averaged over many.
 fn seconds_of(mut call: impl FnMut() -> bool) -> f64 {
     let mut n_calls = 1;
     let mut many = |n: usize| seconds_once(|| (0..n).all(|_| call()));
@@ -233,7 +230,7 @@ fn median(mut times: Vec<f64>) -> f64 {
     times[times.len() / 2]
 }
 
-/// The most memory the process has held so far, where the system tells.
+/// The peak memory of the process so far, in bytes, if the operating system reports it.
 fn peak_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
@@ -292,7 +289,7 @@ fn as_text(file: &str, costs: &Costs) -> String {
     out
 }
 
-/// A number of things.
+/// A count with its noun.
 fn count(n: usize, what: &str) -> String {
     format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }

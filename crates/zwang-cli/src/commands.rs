@@ -1,10 +1,9 @@
-//! What each command does. Data goes to standard output, messages to standard error.
+//! The action of each command. Data go to standard output, messages to standard error.
 
 use std::io::Write;
 
 use clap::CommandFactory;
-use zwang::diagnostic::Diagnostic;
-use zwang::explain;
+use zwang::{At, RunOptions, explain};
 use zwang_view::{check_json, check_table, inspect_json, inspect_table};
 
 use crate::arguments::{Arguments, Command, OneModel};
@@ -17,14 +16,15 @@ use crate::inverse;
 use crate::linearize;
 use crate::run;
 use crate::shell::{Exit, print, print_json, quoted, usage};
-use crate::source::{Source, settings};
+use crate::source::ModelFile;
 use crate::templates::TEMPLATES;
+use crate::watch::ProgressBar;
 
 /// Runs a command and returns its exit code.
 pub fn execute(arguments: Arguments) -> u8 {
     let result = match arguments.command {
         Command::Run(model) => run::run(&model),
-        Command::Check(model) => check(&model),
+        Command::Check { model, fix } => check(&model, fix),
         Command::Equations { model, format, lagrangian, output } => {
             equations::equations(&model, format, lagrangian, output.as_deref())
         }
@@ -40,56 +40,57 @@ pub fn execute(arguments: Arguments) -> u8 {
             clap_complete::generate(shell, &mut Arguments::command(), "zwang", &mut out);
             print(&String::from_utf8_lossy(&out))
         }
+        Command::Manual => {
+            let mut out = Vec::new();
+            // writing into memory does not fail
+            let _ = clap_mangen::Man::new(Arguments::command()).render(&mut out);
+            print(&String::from_utf8_lossy(&out))
+        }
     };
     result.unwrap_or_else(|code| code)
 }
 
-fn check(model: &OneModel) -> Exit {
-    let mut source = Source::open(&model.source, model.json)?;
-    let mut check = source.check(model, false)?;
-    check.look_at_lagrangian(&settings(model)?);
+fn check(model: &OneModel, fix: bool) -> Exit {
+    let mut file = ModelFile::open_one(model)?;
+    if fix {
+        file.fix()?;
+    }
+    let system = file.load()?;
+    let check = system.check().or_else(|error| file.fail(&error))?;
     let done = if model.json {
-        print_json(&check_json(&source.reading, &source.diagnostics, Some(&check)))
+        print_json(&check_json(system.source(), &check.notes, Some(&check)))
     } else {
-        source.say();
-        print(&check_table(&source.file, &check))
+        file.report(system.source(), &check.notes);
+        print(&check_table(&file.file, &check))
     };
-    // the program ends here; to give back the many small parts of a large model would take longer than some of the work
-    std::mem::forget((source, check));
+    // the program ends here; freeing the many small parts of a large model would take longer than some commands
+    std::mem::forget((system, check));
     done
 }
 
 fn inspect(model: &OneModel, at: Option<f64>, tolerance: Option<f64>, output: &[Destination]) -> Exit {
-    let settings = settings(model)?;
     drawing::check_outputs(model, output)?;
-    let mut source = Source::open(&model.source, model.json)?;
-    let mut check = match source.check(model, true) {
-        Ok(check) => check,
-        Err(code) => {
-            drawing::write_gap(&source, model, output, &settings);
-            return Err(code);
+    let file = ModelFile::open_one(model)?;
+    let system = file.load()?;
+    let mut bar = ProgressBar::new();
+    let options = RunOptions { tolerance, ..RunOptions::default() };
+    let inspection = system.inspect_with(&at.map_or(At::Start, At::Time), &options, &mut bar);
+    bar.finish();
+    let inspection = inspection.or_else(|error| {
+        if system.check().is_err() {
+            let failed = file.fail(&error);
+            drawing::write_gap(&file, model, output);
+            return failed;
         }
-    };
-    source.refuse_later(&check, model.json)?;
-    if let Some(t) = at.filter(|t| *t > 0.0) {
-        check = run::moved_to(&mut source, check, t, tolerance, model)?;
-    }
-    let state = check.state.clone();
-    let inspection = match zwang::inspect(check, &settings) {
-        Ok(inspection) => inspection,
-        Err(error) => {
-            source
-                .diagnostics
-                .push(Diagnostic::error("Z402", error.to_string()).with_note(format!("at t = {}", state.t)));
-            return source.fail(model.json);
-        }
-    };
+        run::ending(&file, &error)
+    })?;
     let written = drawing::write(&inspection, output);
+    let notes = &inspection.check.notes;
     if model.json {
-        print_json(&inspect_json(&source.reading, &source.diagnostics, &inspection))?;
+        print_json(&inspect_json(system.source(), notes, &inspection))?;
     } else {
-        source.say();
-        print(&inspect_table(&source.file, &inspection))?;
+        file.report(system.source(), notes);
+        print(&inspect_table(&file.file, &inspection))?;
     }
     written.say(model.json)
 }

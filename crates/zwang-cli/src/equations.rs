@@ -1,21 +1,22 @@
 //! `zwang equations`: the equations of motion as text, as a document or as code.
 
 use std::path::Path;
+use std::sync::Arc;
 
+use zwang::analysis::{Certainty, Contradiction};
 use zwang::diagnostic::{Diagnostic, Diagnostics, Severity};
 use zwang::equations::Equations;
 use zwang::model::Model;
-use zwang::verdict::{Contradiction, Surety};
-use zwang::{Check, Wishes};
+use zwang::{Check, Derivation};
 use zwang_view::{
-    Article, Block, FormulaLanguage, Told, article_html, article_latex, article_markdown, derivation, equations_code,
-    geometry_of,
+    Article, Block, DerivationContext, FormulaLanguage, article_html, article_latex, article_markdown, derivation,
+    equations_code, geometry_of,
 };
 
 use crate::arguments::{Format, ModelSource};
 use crate::files::write_text;
 use crate::shell::{Exit, print, usage};
-use crate::source::Source;
+use crate::source::ModelFile;
 
 /// Prints or writes the equations of a model.
 pub fn equations(model: &ModelSource, format: Option<Format>, lagrangian: bool, output: Option<&Path>) -> Exit {
@@ -26,42 +27,45 @@ pub fn equations(model: &ModelSource, format: Option<Format>, lagrangian: bool, 
     if lagrangian && !matches!(format, Format::Text | Format::Latex) {
         return usage("with --lagrangian the format is text or latex");
     }
-    let mut source = Source::open(model, false)?;
-    let told = source.told_text();
+    let file = ModelFile::open(model, false)?;
+    let mut derived = file.derive().or_else(|error| file.fail(&error))?;
+    derived.note_unsupported();
+    let Derivation { source, mut equations, mut notes } = derived;
+    let text = file.text_with_overrides(&source);
     let is_document =
         matches!(format, Format::Html | Format::Markdown) || matches!(format, Format::Latex) && output.is_some();
-    let found = is_document.then(|| look(&source)).flatten();
-    let Some(stated) = source.reading.model.take() else { return source.fail(false) };
-    let untold = may_clash(&stated).then(|| source.aside(untold));
-    zwang::later_notes(&stated, Severity::Note, &mut source.diagnostics);
-    let mut equations = Equations::derive(stated);
+    let found = is_document.then(|| look(&file)).flatten();
+    let left_out = may_clash(&equations.model).then(|| {
+        let file = file.clone();
+        std::thread::spawn(move || not_in_formulas(&file))
+    });
     // a module is called by the name of its file
     let stem = match (output, format) {
         (Some(path), _) => stem(path),
-        (None, Format::Sympy) => format!("{}_sympy", stem(Path::new(&source.file))),
-        (None, _) => stem(Path::new(&source.file)),
+        (None, Format::Sympy) => format!("{}_sympy", stem(Path::new(&file.file))),
+        (None, _) => stem(Path::new(&file.file)),
     };
-    let text = match (format, lagrangian) {
+    let written = match (format, lagrangian) {
         (Format::Text, false) => zwang_view::equations_text(&mut equations),
         (Format::Text, true) => zwang_view::lagrangian_text(&mut equations),
         (Format::Latex, true) => zwang_view::lagrangian_latex(&mut equations),
         (Format::Latex, false) if output.is_none() => zwang_view::equations_latex(&mut equations),
-        (Format::Latex, false) => article_latex(&article(&mut equations, &told, found.as_ref())),
-        (Format::Html, _) => article_html(&article(&mut equations, &told, found.as_ref())),
-        (Format::Markdown, _) => article_markdown(&article(&mut equations, &told, found.as_ref())),
+        (Format::Latex, false) => article_latex(&article(&mut equations, &text, found.as_ref())),
+        (Format::Html, _) => article_html(&article(&mut equations, &text, found.as_ref())),
+        (Format::Markdown, _) => article_markdown(&article(&mut equations, &text, found.as_ref())),
         (Format::Rust, _) => equations_code(&mut equations, FormulaLanguage::Rust, &stem),
         (Format::C, _) => equations_code(&mut equations, FormulaLanguage::C, &stem),
         (Format::Numpy, _) => equations_code(&mut equations, FormulaLanguage::NumPy, &stem),
         (Format::Sympy, _) => equations_code(&mut equations, FormulaLanguage::SymPy, &stem),
     };
-    source.diagnostics.extend(untold.and_then(|thread| thread.join().ok()).into_iter().flatten());
-    if source.diagnostics.has_errors() {
-        return source.fail(false);
+    notes.extend(left_out.and_then(|thread| thread.join().ok()).into_iter().flatten());
+    if notes.has_errors() {
+        return file.fail_with(&source, &notes);
     }
-    source.say();
+    file.report(&source, &notes);
     match output {
-        None => print(&text),
-        Some(path) => match write_text(path, &text) {
+        None => print(&written),
+        Some(path) => match write_text(path, &written) {
             Ok(()) => print(&format!("  wrote {}\n", path.display())),
             Err(message) => usage(&message),
         },
@@ -73,10 +77,10 @@ fn stem(path: &Path) -> String {
 }
 
 /// The derivation alone as a document.
-fn article(equations: &mut Equations, model_text: &str, found: Option<&Found>) -> Article {
-    let told = Told {
+fn article(equations: &mut Equations, model_text: &str, found: Option<&CheckedModel>) -> Article {
+    let told = DerivationContext {
         model_text,
-        check: found.map(|found| &found.check),
+        check: found.map(|found| &*found.check),
         at_start: found.is_some_and(|found| found.is_start),
         notes: found.map_or(&[][..], |found| &found.notes),
         geometry: found.filter(|found| found.is_start).and_then(|found| geometry_of(&found.check)),
@@ -90,51 +94,60 @@ fn article(equations: &mut Equations, model_text: &str, found: Option<&Found>) -
     Article { title, blocks }
 }
 
-/// What is known about a model at a state.
-struct Found {
-    check: Check,
+/// The check of a model at a state.
+struct CheckedModel {
+    check: Arc<Check>,
     notes: Vec<String>,
-    /// Whether that is the start of the model, and not just some state.
+    /// True if the state is the start of the model, false for an arbitrary state.
     is_start: bool,
 }
 
-/// Looks at the start of the model, or where it has none at a state somewhere; none where there is no such state.
-fn look(source: &Source) -> Option<Found> {
-    let at_start = checked(source.again()).map(|(check, notes)| Found { check, notes, is_start: true });
+/// Checks the model at its start, or without a start at an arbitrary state; `None` if no such state exists.
+fn look(file: &ModelFile) -> Option<CheckedModel> {
+    let at_start = checked(file).map(|(check, notes)| CheckedModel { check, notes, is_start: true });
     at_start.or_else(|| {
-        let (check, _) = checked(source.somewhere()?)?;
-        Some(Found { check, notes: Vec::new(), is_start: false })
+        let (check, _) = checked(&file.somewhere()?)?;
+        Some(CheckedModel { check, notes: Vec::new(), is_start: false })
     })
 }
 
-fn checked(mut source: Source) -> Option<(Check, Vec<String>)> {
-    let stated = source.reading.model.take()?;
-    let mut diagnostics = Diagnostics::default();
-    let check = zwang::check(stated, &Wishes::default(), &mut diagnostics)?;
-    Some((check, notes(&diagnostics)))
+/// A check, and its messages beyond those of reading the text.
+fn checked(file: &ModelFile) -> Option<(Arc<Check>, Vec<String>)> {
+    let system = file.try_load().ok()?;
+    let check = system.check().ok()?;
+    let known: Vec<String> = notes(system.notes());
+    let new = notes(&check.notes).into_iter().filter(|note| !known.contains(note)).collect();
+    Some((check, new))
 }
 
-/// Whether rows may clash, or controls fail: one constraint rarely does, and to look takes as long as its formulas.
+/// True if rows may conflict or controls may fail. One constraint rarely conflicts, and the check takes as long as its
+/// formulas.
 fn may_clash(model: &Model) -> bool {
     model.rows().len() > 1 || !model.controls.is_empty()
 }
 
-/// What formulas do not tell: constraints that cannot hold together, that vanish or leave M singular, and controls that cannot
-/// act. An error if the constraints never hold, else a warning.
-fn untold(mut source: Source) -> Vec<Diagnostic> {
-    let Some(stated) = source.reading.model.take() else { return Vec::new() };
-    let mut diagnostics = Diagnostics::default();
-    zwang::check(stated, &Wishes { brief: true, ..Wishes::default() }, &mut diagnostics);
+/// Problems that the formulas do not show: constraints in conflict, constraints that vanish or leave M singular, and
+/// controls without authority. An error if the constraints can never be satisfied, else a warning.
+fn not_in_formulas(file: &ModelFile) -> Vec<Diagnostic> {
+    let Ok(system) = file.try_load() else { return Vec::new() };
+    let checked = system.check_briefly();
+    let diagnostics = match &checked {
+        Ok(check) => &check.notes,
+        Err(error) => match error.diagnostics() {
+            Some(diagnostics) => diagnostics,
+            None => return Vec::new(),
+        },
+    };
     let matters = |d: &&Diagnostic| d.contradiction.is_some() || matches!(d.code, "Z312" | "Z401" | "Z701" | "Z702");
-    let mut untold: Vec<Diagnostic> = diagnostics.iter().filter(matters).cloned().collect();
-    let never = |c: &Contradiction| c.everywhere == Some(true) && c.surety == Surety::Certain;
-    for d in untold.iter_mut().filter(|d| d.is_error() && !d.contradiction.as_deref().is_some_and(never)) {
+    let mut found: Vec<Diagnostic> = diagnostics.iter().filter(matters).cloned().collect();
+    let never = |c: &Contradiction| c.everywhere == Some(true) && c.surety == Certainty::Certain;
+    for d in found.iter_mut().filter(|d| d.is_error() && !d.contradiction.as_deref().is_some_and(never)) {
         d.severity = Severity::Warning;
     }
-    untold
+    found
 }
 
-/// What was said about a model, as sentences of a document.
+/// The messages about a model, as sentences of a document.
 pub fn notes(diagnostics: &Diagnostics) -> Vec<String> {
     let told = |d: &&Diagnostic| !d.is_error();
     diagnostics.iter().filter(told).map(|d| format!("{} ({})", d.message, d.code)).collect()

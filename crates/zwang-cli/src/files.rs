@@ -1,20 +1,20 @@
-//! Where results go: chosen by extension, written whole or not at all.
+//! Output files: the format follows from the extension; a file is written completely or not at all.
 
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// What is written.
+/// The format of a file.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum FileKind {
     /// Comma-separated values.
     Csv,
     /// Apache Parquet.
     Parquet,
     /// NumPy arrays.
     Npz,
-    /// What `--json` prints, with the samples.
+    /// The output of `--json`, with the samples.
     Json,
     /// The plots.
     Svg,
@@ -24,41 +24,41 @@ pub enum Kind {
     Html,
     /// The derivation, the motion and the audit as LaTeX.
     Tex,
-    /// The same as Markdown.
+    /// The derivation, the motion and the audit as Markdown.
     Markdown,
 }
 
-const KINDS: [(&str, Kind); 9] = [
-    ("csv", Kind::Csv),
-    ("parquet", Kind::Parquet),
-    ("npz", Kind::Npz),
-    ("json", Kind::Json),
-    ("svg", Kind::Svg),
-    ("png", Kind::Png),
-    ("html", Kind::Html),
-    ("tex", Kind::Tex),
-    ("md", Kind::Markdown),
+const KINDS: [(&str, FileKind); 9] = [
+    ("csv", FileKind::Csv),
+    ("parquet", FileKind::Parquet),
+    ("npz", FileKind::Npz),
+    ("json", FileKind::Json),
+    ("svg", FileKind::Svg),
+    ("png", FileKind::Png),
+    ("html", FileKind::Html),
+    ("tex", FileKind::Tex),
+    ("md", FileKind::Markdown),
 ];
 
-impl Kind {
-    /// Whether it holds the samples.
+impl FileKind {
+    /// True if the format contains the samples.
     pub fn is_table(self) -> bool {
-        matches!(self, Kind::Csv | Kind::Parquet | Kind::Npz | Kind::Json)
+        matches!(self, FileKind::Csv | FileKind::Parquet | FileKind::Npz | FileKind::Json)
     }
 
-    /// Whether it shows curves.
+    /// True if the format shows curves.
     pub fn is_picture(self) -> bool {
-        matches!(self, Kind::Svg | Kind::Png | Kind::Html | Kind::Tex | Kind::Markdown)
+        matches!(self, FileKind::Svg | FileKind::Png | FileKind::Html | FileKind::Tex | FileKind::Markdown)
     }
 }
 
 /// A file to write, or standard output.
 #[derive(Clone, Debug)]
 pub struct Destination {
-    /// The file; none for standard output.
+    /// Path of the file; `None` for standard output.
     pub path: Option<PathBuf>,
-    /// As what.
-    pub kind: Kind,
+    /// Format of the file.
+    pub kind: FileKind,
 }
 
 impl FromStr for Destination {
@@ -66,7 +66,7 @@ impl FromStr for Destination {
 
     fn from_str(text: &str) -> Result<Destination, String> {
         if text == "-" {
-            return Ok(Destination { path: None, kind: Kind::Csv });
+            return Ok(Destination { path: None, kind: FileKind::Csv });
         }
         let path = PathBuf::from(text);
         let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_lowercase();
@@ -85,12 +85,12 @@ impl FromStr for Destination {
 }
 
 impl Destination {
-    /// As the user wrote it.
+    /// Name as the user wrote it.
     pub fn name(&self) -> String {
         self.path.as_ref().map_or("standard output".into(), |path| path.display().to_string())
     }
 
-    /// Finds out what can be known before the simulation: whether the file can be written at all.
+    /// Checks before the simulation that the file can be written.
     pub fn probe(&self) -> Result<(), String> {
         let Some(path) = &self.path else { return Ok(()) };
         let refused = |why: &str| Err(format!("cannot write `{}`: {why}", path.display()));
@@ -120,12 +120,12 @@ impl Destination {
         }
     }
 
-    /// Writes everything or leaves what was there.
+    /// Writes the complete contents, or leaves the old file unchanged.
     pub fn write(&self, bytes: &[u8]) -> Result<(), String> {
         let written = match &self.path {
             Some(path) => write_whole(path, bytes),
             None => match io::stdout().write_all(bytes).and_then(|()| io::stdout().flush()) {
-                // a reader that has seen enough
+                // the reader closed the pipe
                 Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
                 other => other,
             },
@@ -134,12 +134,12 @@ impl Destination {
     }
 }
 
-/// Writes a text whole, or leaves what was there.
+/// Writes the complete text, or leaves the old file unchanged.
 pub fn write_text(path: &Path, text: &str) -> Result<(), String> {
     write_whole(path, text.as_bytes()).map_err(|error| format!("cannot write `{}`: {error}", path.display()))
 }
 
-/// The file behind a link.
+/// The target of a link.
 fn real(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf())
 }
@@ -151,7 +151,7 @@ fn folder(path: &Path) -> PathBuf {
     }
 }
 
-/// A new file beside the one that is meant.
+/// A new file next to the target.
 fn temporary(target: &Path) -> (PathBuf, io::Result<fs::File>) {
     let name = target.file_name().map_or("zwang".into(), |n| n.to_string_lossy().into_owned());
     let path = folder(target).join(format!(".{name}.{}.tmp", std::process::id()));
@@ -159,7 +159,7 @@ fn temporary(target: &Path) -> (PathBuf, io::Result<fs::File>) {
     (path, file)
 }
 
-/// Writes a temporary file in the same folder and renames it; a device or a pipe is written as it is.
+/// Writes a temporary file in the same folder and renames it; a device or a pipe is written directly.
 fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let target = real(path);
     let before = fs::metadata(&target).ok();

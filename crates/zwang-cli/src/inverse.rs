@@ -1,61 +1,41 @@
 //! `zwang inverse`: the forces that produce a given path.
 
-use zwang::equations::Equations;
-use zwang::inverse::{Path, inverse, obstacles};
-use zwang::sheet::Sheet;
+use zwang::csv_table::CsvTable;
+use zwang::inverse::{MotionPath, obstacles};
 use zwang_view::{inverse_json, inverse_table};
 
 use crate::arguments::InverseModel;
-use crate::files::{Destination, Kind};
-use crate::shell::{Exit, MODEL_ERRORS, SUCCESS, USAGE, complain, print, print_json, usage_as};
-use crate::source::{Source, read_text};
+use crate::files::{Destination, FileKind};
+use crate::shell::{Exit, MODEL_ERRORS, SUCCESS, USAGE, eprint, print, print_json, usage_as};
+use crate::source::{ModelFile, read_text};
 
-/// Finds the forces and writes them.
+/// Computes the forces and writes them.
 pub fn run(arguments: &InverseModel) -> Exit {
     let as_json = arguments.json;
     check_outputs(arguments)?;
-    let mut source = Source::open(&arguments.source, as_json)?;
-    let Some(stated) = source.reading.model.take() else { return source.fail(as_json) };
-    if stated.later.iter().any(|later| later.changes_motion) {
-        zwang::later_notes(&stated, zwang::diagnostic::Severity::Error, &mut source.diagnostics);
-        return source.fail(as_json);
-    }
-    if let Some(first) = stated.only_at_times().first() {
-        let message = format!("not yet: `inverse` does not know {first}");
-        let help = "state a held contact as a `constraint`, and leave friction out";
-        let d = zwang::diagnostic::Diagnostic::error("Z901", message).help(help);
-        source.diagnostics.push(match stated.first_at_times() {
-            Some(span) => d.at(span, "holds only at times"),
-            None => d,
-        });
-        return source.fail(as_json);
-    }
-    let driven = driven(arguments, &stated)?;
-    let names: Vec<String> = driven.iter().map(|&k| format!("`{}`", stated.coordinates[k].name)).collect();
-    let equations = Equations::derive(stated);
+    let file = ModelFile::open(&arguments.source, as_json)?;
+    let system = file.load()?;
+    let model = system.model();
+    let driven = driven(arguments, model)?;
+    let names: Vec<String> = driven.iter().map(|&k| format!("`{}`", model.coordinates[k].name)).collect();
     let wrong = |why: String| format!("cannot use `{}`: {why}", arguments.path);
-    let sheet = read_text(&arguments.path).and_then(|text| Sheet::parse(&text).map_err(wrong));
-    let path = sheet.and_then(|sheet| Path::new(&equations, &sheet).map_err(wrong));
+    let table = read_text(&arguments.path).and_then(|text| CsvTable::parse(&text).map_err(wrong));
+    let path = table.and_then(|table| MotionPath::new(&system.equations(), &table).map_err(wrong));
     let path = path.or_else(|message| usage_as(as_json, &message))?;
-    let found = match inverse(equations, &path, &driven) {
-        Ok(found) => found,
-        Err(diagnostic) => {
-            source.diagnostics.push(*diagnostic);
-            return source.fail(as_json);
-        }
-    };
-    obstacles(&found, &names).into_iter().for_each(|d| source.diagnostics.push(d));
+    let found = system.inverse(&path, &driven).or_else(|error| file.fail(&error))?;
+    let mut notes = system.notes().clone();
+    notes.extend(obstacles(&found, &names));
     if as_json {
-        print_json(&inverse_json(&source.reading, &source.diagnostics, &found))?;
+        print_json(&inverse_json(system.source(), &notes, &found))?;
     } else {
-        source.say();
-        print(&inverse_table(&source.file, &arguments.path, &found))?;
+        file.report(system.source(), &notes);
+        print(&inverse_table(&file.file, &arguments.path, &found))?;
     }
     let written = write(arguments, &found.samples)?;
     Ok(if written == SUCCESS && !found.is_possible() { MODEL_ERRORS } else { written })
 }
 
-/// The coordinates that are driven: those of the command line, else those of the model's controls, else all.
+/// The driven coordinates: those of the command line, else those of the model's controls, else all.
 fn driven(arguments: &InverseModel, model: &zwang::model::Model) -> Result<Vec<usize>, u8> {
     if arguments.using.is_empty() {
         let own = model.driven();
@@ -78,7 +58,7 @@ fn driven(arguments: &InverseModel, model: &zwang::model::Model) -> Result<Vec<u
 }
 
 fn is_table(to: &Destination) -> bool {
-    matches!(to.kind, Kind::Csv | Kind::Npz | Kind::Parquet)
+    matches!(to.kind, FileKind::Csv | FileKind::Npz | FileKind::Parquet)
 }
 
 fn check_outputs(arguments: &InverseModel) -> Result<(), u8> {
@@ -100,9 +80,9 @@ fn write(arguments: &InverseModel, samples: &zwang::Samples) -> Exit {
     let mut code = SUCCESS;
     for to in &arguments.output {
         let bytes = match to.kind {
-            Kind::Npz => zwang_view::npz(samples),
+            FileKind::Npz => zwang_view::npz(samples),
             #[cfg(feature = "parquet")]
-            Kind::Parquet => zwang_view::parquet(samples, "{}"),
+            FileKind::Parquet => zwang_view::parquet(samples, "{}"),
             _ => Ok(zwang_view::csv(samples, arguments.units_in_header).into_bytes()),
         };
         match bytes.and_then(|bytes| to.write(&bytes)) {
@@ -111,7 +91,7 @@ fn write(arguments: &InverseModel, samples: &zwang::Samples) -> Exit {
                 print(&format!("  wrote {} ({} rows)\n", to.name(), samples.n_rows()))?;
             }
             Err(message) => {
-                complain(&format!("error: {message}\n"));
+                eprint(&format!("error: {message}\n"));
                 code = USAGE;
             }
         }

@@ -18,10 +18,10 @@ mod watch;
 use clap::Parser;
 
 fn main() -> std::process::ExitCode {
-    // an internal error is told in words; RUST_BACKTRACE asks for more
+    // an internal error is reported in words; RUST_BACKTRACE requests more
     if std::env::var_os("RUST_BACKTRACE").is_none() {
         std::panic::set_hook(Box::new(|panic| {
-            shell::complain(&format!(
+            shell::eprint(&format!(
                 "internal error: {panic}\nthis is a mistake in zwang; please report it with the model\n"
             ));
         }));
@@ -29,7 +29,7 @@ fn main() -> std::process::ExitCode {
     let arguments = match arguments::Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => {
-            // a program that asked for JSON gets it for every exit code
+            // a program that requests JSON gets it for every exit code
             if error.use_stderr() && std::env::args().any(|a| a == "--json") {
                 let message = error.to_string();
                 let message = message.trim_start_matches("error: ").lines().next().unwrap_or_default().to_string();

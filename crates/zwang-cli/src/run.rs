@@ -1,68 +1,67 @@
 //! `zwang run`: check, derive, simulate, write, report.
 
-use std::time::Instant;
-
 use serde_json::{Value, json};
-use zwang::simulate::{Ended, plan};
-use zwang::{Check, Run, RunWishes};
-use zwang_motion::{Drift, Method};
-use zwang_view::{Block, Comparison, Told, comparison, comparison_json, run_json, run_summary};
+use zwang::simulate::End;
+use zwang::{Budget, Error, Keep, Run, RunOptions, System};
+use zwang_motion::Drift;
+use zwang_view::{Block, DerivationContext, DriftComparison, comparison, comparison_json, run_json, run_summary};
 
-use crate::arguments::{DriftChoice, OneModel, RunModel};
+use crate::arguments::{DriftChoice, RunModel};
 use crate::equations;
-use crate::files::{Destination, Kind};
-use crate::shell::{Exit, STOPPED, SUCCESS, USAGE, complain, print, print_json, quoted, usage_as};
-use crate::source::{Source, settings};
-use crate::watch::Watch;
+use crate::files::{Destination, FileKind};
+use crate::shell::{Exit, STOPPED, SUCCESS, USAGE, eprint, print, print_json, quoted, usage_as};
+use crate::source::ModelFile;
+use crate::watch::ProgressBar;
 
-/// Most rows that are kept of a motion.
+/// Largest number of rows kept of a motion.
 const MOST_ROWS: f64 = 1e7;
 
-/// Characters across a sketch.
+/// Width of a sketch, in characters.
 const SKETCH_WIDTH: usize = 96;
 
 /// Runs a model.
 pub fn run(arguments: &RunModel) -> Exit {
     let model = &arguments.model;
     check_outputs(arguments)?;
-    let clock = Instant::now();
-    let mut source = Source::open(&model.source, model.json)?;
-    let check = source.check_briefly(model, is_symplectic(arguments, &source))?;
-    source.refuse_later(&check, model.json)?;
-    let seconds_before = clock.elapsed().as_secs_f64();
-    let wishes = wishes(arguments, &check)?;
-    let mut watch = Watch::new(plan(&check, &wishes).end);
-    let moved = zwang::simulate(check, &wishes, &mut source.diagnostics, &mut |t| watch.goes_on(t));
-    let Some(mut run) = moved else {
-        watch.finish();
-        return source.fail(model.json);
+    let file = ModelFile::open_one(model)?;
+    let mut bar = ProgressBar::new();
+    let system = file.load()?;
+    let options = options(arguments, &system)?;
+    let mut run = match moved(&system, &options, &mut bar) {
+        Ok(run) => run,
+        Err(error) => {
+            bar.finish();
+            return file.fail(&error);
+        }
     };
     let others = match arguments.drift {
-        DriftChoice::Compare => compared(&source, arguments, &wishes, &mut watch)?,
+        DriftChoice::Compare => compared(&system, &options, &mut bar),
         _ => Vec::new(),
     };
-    watch.finish();
+    bar.finish();
 
-    let summary = run_summary(&source.file, &run);
-    let mut record = run_json(&source.reading, &source.diagnostics, &run, seconds_before);
-    record.insert("overrides".into(), source.overrides_json());
+    let (source, notes) = (system.source(), run.notes().clone());
+    let summary = run_summary(&file.file, &run);
+    let mut record = run_json(source, &notes, &run);
+    record.insert("overrides".into(), file.overrides_json());
     record.insert("version".into(), json!(env!("CARGO_PKG_VERSION")));
-    let written = write_all(arguments, &source, &mut run, &summary, &Value::Object(record.clone()));
+    let text = file.text_with_overrides(source);
+    let written = write_all(arguments, &text, &mut run, &summary, &Value::Object(record.clone()));
     let code = exit_code(&run, &written);
     if !model.json {
-        source.say();
+        file.report(source, &notes);
     }
-    if run.ended == Ended::Interrupted {
-        complain(&format!("interrupted at t = {}\n", zwang::quantity::number(run.state.t)));
+    if *run.end() == End::Cancelled {
+        eprint(&format!("interrupted at t = {}\n", zwang::quantity::number(run.state().t)));
     }
     for (_, result) in &written {
         if let Err(message) = result {
-            complain(&format!("error: {message}\n"));
+            eprint(&format!("error: {message}\n"));
         }
     }
     let figure = arguments.plot.then(|| zwang_view::sketch(&zwang_view::figure(&run), SKETCH_WIDTH));
-    let samples_rows = run.samples.n_rows();
-    let mut runs = vec![Comparison { name: "project", run: Ok(Box::new(run)) }];
+    let samples_rows = run.samples().n_rows();
+    let mut runs = vec![DriftComparison { name: "project", run: Ok(Box::new(run)) }];
     runs.extend(others);
     if model.json {
         record.insert("files".into(), files_json(&written));
@@ -80,7 +79,7 @@ pub fn run(arguments: &RunModel) -> Exit {
     out.push_str(&wrote(&written, samples_rows));
     out.push_str(&next(arguments, &written));
     match arguments.output.iter().any(|to| to.path.is_none()) {
-        true => complain(&out),
+        true => eprint(&out),
         false => {
             print(&out)?;
         }
@@ -88,13 +87,23 @@ pub fn run(arguments: &RunModel) -> Exit {
     Ok(code)
 }
 
-/// Whether the method needs momenta, which are compiled only for it.
-fn is_symplectic(arguments: &RunModel, source: &Source) -> bool {
-    let stated = source.reading.model.as_ref().and_then(|model| model.run.as_ref()?.method.as_ref()?.0.parse().ok());
-    arguments.course.method.or(stated).is_some_and(Method::is_fixed_step)
+/// Runs the system and measures the time.
+fn moved(system: &System, options: &RunOptions, bar: &mut ProgressBar) -> Result<Run, Error> {
+    let mut run = system.run_with(options, bar)?;
+    let (compile, motion) = bar.seconds();
+    run.set_seconds(compile, motion);
+    Ok(run)
 }
 
-/// What can be wrong with the files is said before anything is computed.
+/// Ends a command whose motion did not reach the requested time, or that failed.
+pub fn ending<T>(file: &ModelFile, error: &Error) -> Result<T, u8> {
+    let Error::Ended { source, diagnostics, .. } = error else { return file.fail(error) };
+    let _: Result<T, u8> = file.fail_with(source, diagnostics);
+    eprint(&format!("error: {error}\n"));
+    Err(STOPPED)
+}
+
+/// Reports problems with the files before the computation starts.
 fn check_outputs(arguments: &RunModel) -> Result<(), u8> {
     let as_json = arguments.model.json;
     if as_json && arguments.output.iter().any(|to| to.path.is_none()) {
@@ -116,18 +125,19 @@ fn check_outputs(arguments: &RunModel) -> Result<(), u8> {
     Ok(())
 }
 
-pub fn is_compiled(kind: Kind) -> bool {
-    let optional = [(Kind::Parquet, cfg!(feature = "parquet")), (Kind::Png, cfg!(feature = "png"))];
+pub fn is_compiled(kind: FileKind) -> bool {
+    let optional = [(FileKind::Parquet, cfg!(feature = "parquet")), (FileKind::Png, cfg!(feature = "png"))];
     optional.iter().all(|(other, is_there)| *other != kind || *is_there)
 }
 
-fn wishes(arguments: &RunModel, check: &Check) -> Result<RunWishes, u8> {
+fn options(arguments: &RunModel, system: &System) -> Result<RunOptions, u8> {
     let kinds = || arguments.output.iter().map(|to| to.kind);
-    let pictures = arguments.plot || kinds().any(Kind::is_picture);
-    let wishes = RunWishes {
-        to: arguments.course.to,
-        tolerance: arguments.course.tolerance,
-        method: arguments.course.method,
+    let pictures = arguments.plot || kinds().any(FileKind::is_picture);
+    let samples = kinds().any(FileKind::is_table) || pictures && zwang_view::wants_samples(system.model());
+    let options = RunOptions {
+        to: arguments.integration.to,
+        tolerance: arguments.integration.tolerance,
+        method: arguments.integration.method,
         step: arguments.step,
         drift: match arguments.drift {
             DriftChoice::Project | DriftChoice::Compare => Drift::Project,
@@ -135,75 +145,43 @@ fn wishes(arguments: &RunModel, check: &Check) -> Result<RunWishes, u8> {
             DriftChoice::None => Drift::None,
         },
         every: arguments.every,
-        samples: kinds().any(Kind::is_table) || pictures && zwang_view::wants_samples(&check.equations.model),
-        pictures,
-        settings: settings(&arguments.model)?,
+        keep: Keep { samples, pictures, ..Keep::default() },
+        // rows are counted below, with the option that changes them
+        budget: Budget::UNLIMITED,
     };
-    let end = plan(check, &wishes).end;
-    if let Some(every) = wishes.every.filter(|every| end / every > MOST_ROWS) {
+    let end = system.end(&options);
+    if let Some(every) = options.every.filter(|every| end / every > MOST_ROWS) {
         let least = zwang::quantity::rounded(end / MOST_ROWS, 2);
         let message =
             format!("--every {every} would make more than 10 million rows of {end}; type --every {least} or more");
         return usage_as(arguments.model.json, &message);
     }
-    Ok(wishes)
+    Ok(options)
 }
 
-/// The engine chooses the rate.
+/// Baumgarte's method with a rate that the engine chooses.
 const BAUMGARTE: Drift = Drift::Baumgarte { rate: 0.0 };
 
-/// The same model without projection, for a comparison.
-fn compared(
-    source: &Source,
-    arguments: &RunModel,
-    wishes: &RunWishes,
-    watch: &mut Watch,
-) -> Result<Vec<Comparison>, u8> {
+/// Runs the motion again with Baumgarte's method and without correction, to compare the drift.
+fn compared(system: &System, options: &RunOptions, bar: &mut ProgressBar) -> Vec<DriftComparison> {
     let mut runs = Vec::new();
     for drift in [BAUMGARTE, Drift::None] {
-        let wishes = RunWishes { drift, samples: false, pictures: false, ..wishes.clone() };
-        let mut again = source.again();
-        let check = again.check_briefly(&arguments.model, is_symplectic(arguments, &again))?;
-        let moved = zwang::simulate(check, &wishes, &mut again.diagnostics, &mut |t| watch.goes_on(t));
-        let failed =
-            || again.diagnostics.iter().find(|d| d.is_error()).map_or("it failed".into(), |d| d.message.clone());
-        runs.push(Comparison { name: drift.as_str(), run: moved.map(Box::new).ok_or_else(failed) });
+        let keep = Keep { samples: false, pictures: false, ..options.keep };
+        bar.restart();
+        let moved = moved(system, &RunOptions { drift, keep, ..options.clone() }, bar);
+        let failed = |error: Error| {
+            let first = error.diagnostics().and_then(|notes| notes.iter().find(|d| d.is_error()).cloned());
+            first.map_or("it failed".into(), |d| d.message)
+        };
+        runs.push(DriftComparison { name: drift.as_str(), run: moved.map(Box::new).map_err(failed) });
     }
-    Ok(runs)
+    runs
 }
 
-/// The model at a later time.
-pub fn moved_to(
-    source: &mut Source,
-    check: Check,
-    t: f64,
-    tolerance: Option<f64>,
-    model: &OneModel,
-) -> Result<Check, u8> {
-    let settings = settings(model)?;
-    let wishes = RunWishes { to: Some(t), tolerance, settings: settings.clone(), ..RunWishes::default() };
-    let mut watch = Watch::new(t);
-    let moved = zwang::simulate(check, &wishes, &mut source.diagnostics, &mut |t| watch.goes_on(t));
-    watch.finish();
-    let Some(run) = moved else { return source.fail(model.json) };
-    if run.ended != Ended::Finished {
-        source.stop(model.json, &format!("the motion ended at t = {}", zwang::quantity::number(run.state.t)))?;
-        return Err(STOPPED);
-    }
-    let mut check = run.check;
-    match check.move_to(run.state, &settings) {
-        Ok(()) => Ok(check),
-        Err(diagnostic) => {
-            source.diagnostics.push(*diagnostic);
-            source.fail(model.json)
-        }
-    }
-}
+/// The result of writing each file.
+type WrittenFiles = Vec<(Destination, Result<(), String>)>;
 
-/// What became of each file.
-type Written = Vec<(Destination, Result<(), String>)>;
-
-fn write_all(arguments: &RunModel, source: &Source, run: &mut Run, summary: &str, record: &Value) -> Written {
+fn write_all(arguments: &RunModel, source: &str, run: &mut Run, summary: &str, record: &Value) -> WrittenFiles {
     let write = |to: &Destination| {
         let bytes = bytes(to.kind, arguments, source, run, summary, record);
         let result = bytes.map_err(|why| format!("cannot write `{}`: {why}", to.name())).and_then(|b| to.write(&b));
@@ -213,30 +191,32 @@ fn write_all(arguments: &RunModel, source: &Source, run: &mut Run, summary: &str
 }
 
 fn bytes(
-    kind: Kind,
+    kind: FileKind,
     arguments: &RunModel,
-    source: &Source,
+    source: &str,
     run: &mut Run,
     summary: &str,
     record: &Value,
 ) -> Result<Vec<u8>, String> {
     let text = match kind {
-        Kind::Csv => zwang_view::csv(&run.samples, arguments.units_in_header),
+        FileKind::Csv => zwang_view::csv(run.samples(), arguments.units_in_header),
         #[cfg(feature = "parquet")]
-        Kind::Parquet => return zwang_view::parquet(&run.samples, &record.to_string()),
-        Kind::Npz => return zwang_view::npz(&run.samples),
-        Kind::Json => {
-            let (samples, units) = zwang_view::samples_json(&run.samples);
+        FileKind::Parquet => return zwang_view::parquet(run.samples(), &record.to_string()),
+        FileKind::Npz => return zwang_view::npz(run.samples()),
+        FileKind::Json => {
+            let (samples, units) = zwang_view::samples_json(run.samples());
             let mut whole = record.clone();
             (whole["samples"], whole["units"]) = (samples, units);
             format!("{whole}\n")
         }
-        Kind::Svg => zwang_view::svg(&zwang_view::figure(run)),
+        FileKind::Svg => zwang_view::svg(&zwang_view::figure(run)),
         #[cfg(feature = "png")]
-        Kind::Png => return zwang_view::png(&zwang_view::svg(&zwang_view::figure(run))),
-        Kind::Html => zwang_view::page_of(run, &derived(source, run), summary),
-        Kind::Tex => zwang_view::article_latex(&zwang_view::run_article(run, derived(source, run), summary)),
-        Kind::Markdown => zwang_view::article_markdown(&zwang_view::run_article(run, derived(source, run), summary)),
+        FileKind::Png => return zwang_view::png(&zwang_view::svg(&zwang_view::figure(run))),
+        FileKind::Html => zwang_view::page_of(run, &derived(source, run), summary),
+        FileKind::Tex => zwang_view::article_latex(&zwang_view::run_article(run, derived(source, run), summary)),
+        FileKind::Markdown => {
+            zwang_view::article_markdown(&zwang_view::run_article(run, derived(source, run), summary))
+        }
         #[cfg(not(all(feature = "parquet", feature = "png")))]
         _ => return Err("this zwang was built without it".into()),
     };
@@ -244,30 +224,29 @@ fn bytes(
 }
 
 /// The derivation behind a run.
-fn derived(source: &Source, run: &Run) -> Vec<Block> {
-    let notes = equations::notes(&source.diagnostics);
-    let geometry = zwang_view::geometry_of(&run.check);
-    let told =
-        Told { model_text: &source.told_text(), check: Some(&run.check), at_start: true, notes: &notes, geometry };
-    zwang_view::derivation(&mut run.check.equations.clone(), &told)
+fn derived(model_text: &str, run: &Run) -> Vec<Block> {
+    let notes = equations::notes(run.notes());
+    let geometry = zwang_view::geometry_of(run.check());
+    let context = DerivationContext { model_text, check: Some(run.check()), at_start: true, notes: &notes, geometry };
+    zwang_view::derivation(&mut run.check().equations.clone(), &context)
 }
 
-fn exit_code(run: &Run, written: &Written) -> u8 {
-    match (&run.ended, written.iter().all(|(_, result)| result.is_ok())) {
-        (Ended::Finished, true) => SUCCESS,
-        (Ended::Finished, false) => USAGE,
+fn exit_code(run: &Run, written: &WrittenFiles) -> u8 {
+    match (run.end(), written.iter().all(|(_, result)| result.is_ok())) {
+        (End::Finished, true) => SUCCESS,
+        (End::Finished, false) => USAGE,
         _ => STOPPED,
     }
 }
 
-fn files_json(written: &Written) -> Value {
+fn files_json(written: &WrittenFiles) -> Value {
     let one =
         |(to, result): &(Destination, Result<(), String>)| json!({ "path": to.name(), "error": result.as_ref().err() });
     written.iter().map(one).collect()
 }
 
 /// `wrote double.csv (1001 rows), double.html`.
-fn wrote(written: &Written, n_rows: usize) -> String {
+fn wrote(written: &WrittenFiles, n_rows: usize) -> String {
     let done = written.iter().filter(|(to, result)| result.is_ok() && to.path.is_some());
     let name = |(to, _): &(Destination, Result<(), String>)| match to.kind.is_table() {
         true => format!("{} ({n_rows} rows)", to.name()),
@@ -277,8 +256,8 @@ fn wrote(written: &Written, n_rows: usize) -> String {
     if names.is_empty() { String::new() } else { format!("  wrote {}\n", names.join(", ")) }
 }
 
-/// What to type next; nothing where the model came from standard input and is gone.
-fn next(arguments: &RunModel, written: &Written) -> String {
+/// A suggestion of the next command; empty if the model came from standard input, which cannot be read again.
+fn next(arguments: &RunModel, written: &WrittenFiles) -> String {
     let source = &arguments.model.source;
     if source.model == "-" {
         return String::new();
@@ -288,7 +267,7 @@ fn next(arguments: &RunModel, written: &Written) -> String {
         values.iter().for_each(|value| model.push_str(&format!(" {option} {}", quoted(value))));
     }
     let stem = std::path::Path::new(&source.model).file_stem().map_or("motion".into(), |s| s.to_string_lossy());
-    let has_page = written.iter().any(|(to, result)| to.kind == Kind::Html && result.is_ok());
+    let has_page = written.iter().any(|(to, result)| to.kind == FileKind::Html && result.is_ok());
     let first = match has_page {
         false => format!("zwang run {model} -o {}", quoted(&format!("{stem}.html"))),
         true => format!("zwang inspect {model}"),

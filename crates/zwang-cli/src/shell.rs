@@ -1,8 +1,8 @@
-//! What every command does with streams and exit codes.
+//! Streams and exit codes, common to all commands.
 
 use std::io::Write;
 
-/// All went well.
+/// The command succeeded.
 pub const SUCCESS: u8 = 0;
 /// The model has errors.
 pub const MODEL_ERRORS: u8 = 1;
@@ -14,7 +14,7 @@ pub const STOPPED: u8 = 3;
 /// An exit code: `Err` ends a command early.
 pub type Exit = Result<u8, u8>;
 
-/// Writes to standard output; a reader that went away is no error, a full disk is.
+/// Writes to standard output. A closed pipe is not an error; a full disk is.
 pub fn print(text: &str) -> Exit {
     let mut out = std::io::stdout();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -23,18 +23,18 @@ pub fn print(text: &str) -> Exit {
     }
 }
 
-/// Writes to standard error; there is nowhere to complain if that fails.
-pub fn complain(text: &str) {
+/// Writes to standard error; a failure cannot be reported and is ignored.
+pub fn eprint(text: &str) {
     let _ = std::io::stderr().write_all(text.as_bytes());
 }
 
-/// Complains about the command line.
+/// Reports a mistake of the command line.
 pub fn usage<T>(message: &str) -> Result<T, u8> {
-    complain(&format!("error: {message}\n"));
+    eprint(&format!("error: {message}\n"));
     Err(USAGE)
 }
 
-/// Complains about the command line, also to a program that reads JSON.
+/// Reports a mistake of the command line, as JSON if `as_json`.
 pub fn usage_as<T>(as_json: bool, message: &str) -> Result<T, u8> {
     if as_json {
         print_json(&usage_json(message))?;
@@ -52,7 +52,7 @@ pub fn print_json(value: &serde_json::Value) -> Exit {
     print(&format!("{value:#}\n"))
 }
 
-/// A path as a shell takes it.
+/// A path quoted for a shell.
 pub fn quoted(path: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "/._-".contains(c);
     if path.chars().all(plain) { path.to_string() } else { format!("'{}'", path.replace('\'', "'\\''")) }

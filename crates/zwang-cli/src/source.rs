@@ -1,79 +1,160 @@
-//! The model a command is about, and what is said about it.
+//! The model of a command, and the messages about it.
 
 use std::io::{IsTerminal, Read};
-use std::thread::JoinHandle;
+use std::path::PathBuf;
+use std::sync::Arc;
 
-use zwang::diagnostic::{Diagnostic, Diagnostics, Severity};
-use zwang::{Check, Overrides, Reading, Wishes};
-use zwang_motion::Settings;
+use zwang::diagnostic::{Confidence, Diagnostic, Diagnostics, fixed};
+use zwang::syntax::line_and_column;
+use zwang::{Background, Derivation, Error, LoadOptions, ModelText, Overrides, System};
+use zwang_motion::{RouteName, Settings};
 use zwang_view::{Paint, check_json, messages};
 
 use crate::arguments::{ModelSource, OneModel};
-use crate::shell::{MODEL_ERRORS, USAGE, complain, print_json, quoted, usage_as};
+use crate::shell::{MODEL_ERRORS, USAGE, eprint, print_json, quoted, usage_as};
 
-/// A model that was read, with the name to show in messages.
-pub struct Source {
-    pub file: String,
-    pub reading: Reading,
-    pub diagnostics: Diagnostics,
-    overrides: Overrides,
+/// Runs the optimisation of machine code on separate threads.
+struct Threads;
+
+impl Background for Threads {
+    fn spawn(&self, work: Box<dyn FnOnce() + Send>) {
+        // without a thread the present code gives the same values
+        let _ = std::thread::Builder::new().spawn(work);
+    }
 }
 
-impl Source {
-    /// Reads the model; what is wrong with the file is a mistake of the command line.
-    pub fn open(source: &ModelSource, as_json: bool) -> Result<Source, u8> {
+/// A model text with its name in messages and the options of its loading.
+#[derive(Clone)]
+pub struct ModelFile {
+    pub file: String,
+    text: String,
+    overrides: Overrides,
+    settings: Settings,
+    route: RouteName,
+    fix_start: bool,
+    as_json: bool,
+}
+
+impl ModelFile {
+    /// Reads the text; a problem with the file is a mistake of the command line.
+    pub fn open(source: &ModelSource, as_json: bool) -> Result<ModelFile, u8> {
         let file = if source.model == "-" { "standard input".to_string() } else { source.model.clone() };
         let text = match read_text(&source.model) {
             Ok(text) => text,
-            Err(message) => {
-                return usage_as(as_json, &message);
-            }
+            Err(message) => return usage_as(as_json, &message),
         };
         let overrides = Overrides { set: source.set.clone(), start: source.start.clone() };
-        let mut reading = read_model(&file, &text, &overrides);
-        let diagnostics = std::mem::take(&mut reading.diagnostics);
-        Ok(Source { file, reading, diagnostics, overrides })
+        let (settings, route) = (Settings::default(), RouteName::default());
+        Ok(ModelFile { file, text, overrides, settings, route, fix_start: false, as_json })
     }
 
-    /// Messages to standard error, in colour on a terminal unless NO_COLOR is set.
-    pub fn say(&self) {
-        let colour = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty());
-        let paint = if colour { Paint::Coloured } else { Paint::Plain };
-        complain(&messages(&self.file, &self.reading, &self.diagnostics, paint));
+    /// Reads the text for a command that checks or runs the model.
+    pub fn open_one(model: &OneModel) -> Result<ModelFile, u8> {
+        let settings = settings(model)?;
+        let file = ModelFile::open(&model.source, model.json)?;
+        Ok(ModelFile { settings, route: model.route, fix_start: model.fix_start, ..file })
     }
 
-    /// Ends a command whose model has errors.
-    pub fn fail<T>(&self, as_json: bool) -> Result<T, u8> {
-        if as_json {
-            print_json(&check_json(&self.reading, &self.diagnostics, None))?;
-        } else {
-            self.say();
+    /// Applies safe fixes to the file as long as a message has one.
+    pub fn fix(&mut self) -> Result<(), u8> {
+        /// Largest number of rounds; one fix may uncover another message.
+        const MOST_ROUNDS: usize = 20;
+        if self.file == "standard input" {
+            return usage_as(self.as_json, "--fix writes into the file, and standard input is none");
         }
-        // mistakes in --set and --start are mistakes of the command line
-        let is_override = |d: &Diagnostic| d.is_error() && d.span.is_some_and(|s| s.start >= self.reading.file_length);
-        let overrides = self.reading.text.len() > self.reading.file_length && self.diagnostics.iter().any(is_override);
-        Err(if overrides { USAGE } else { MODEL_ERRORS })
-    }
-
-    /// Says that the motion ended before the time that was asked for.
-    pub fn stop(&self, as_json: bool, message: &str) -> Result<(), u8> {
-        if as_json {
-            print_json(&check_json(&self.reading, &self.diagnostics, None))?;
-        } else {
-            self.say();
+        let mut done: Vec<String> = Vec::new();
+        for _ in 0..MOST_ROUNDS {
+            let Err(Error::Model { source, diagnostics }) = self.derive() else { break };
+            let Some(text) = fixed(&self.text, diagnostics.iter()) else { break };
+            for d in diagnostics.iter() {
+                let safe = d.fixes.iter().filter(|fix| fix.confidence == Confidence::Safe);
+                let line = d.span.map_or(0, |span| line_and_column(&source.text, span.start).0);
+                done.extend(safe.map(|fix| format!("  line {line}: {} ({})\n", fix.title, d.code)));
+            }
+            self.text = text;
         }
-        complain(&format!("error: {message}\n"));
+        if !done.is_empty() {
+            if std::fs::metadata(&self.file).is_ok_and(|data| data.permissions().readonly()) {
+                return usage_as(self.as_json, &format!("cannot write `{}`: it is write-protected", self.file));
+            }
+            let written = crate::files::write_text(std::path::Path::new(&self.file), &self.text);
+            written.or_else(|message| usage_as(self.as_json, &message))?;
+            eprint(&format!("fixed {}\n{}", self.file, done.concat()));
+        }
         Ok(())
     }
 
-    /// The model as the user wrote it, without what the command line changes.
-    pub fn text(&self) -> &str {
-        &self.reading.text[..self.reading.file_length]
+    /// Tolerances and limits of the numerical methods.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
     }
 
-    /// The same with a last line that says what the command line changes, for pages and reports.
-    pub fn told_text(&self) -> String {
-        let text = self.text();
+    /// Loads the model; ends the command if it has errors.
+    pub fn load(&self) -> Result<System, u8> {
+        self.try_load().or_else(|error| self.fail(&error))
+    }
+
+    /// Loads the model.
+    pub fn try_load(&self) -> Result<System, Error> {
+        self.with_options(|options| zwang::load_with(&self.text, options))
+    }
+
+    /// Derives the equations without compiling them.
+    pub fn derive(&self) -> Result<Derivation, Error> {
+        self.with_options(|options| zwang::derive(&self.text, options))
+    }
+
+    /// Calls `act` with the load options, whose tables are searched in the folder of the model.
+    fn with_options<T>(&self, act: impl FnOnce(&LoadOptions) -> T) -> T {
+        let folder = PathBuf::from(&self.file).parent().map(PathBuf::from).unwrap_or_default();
+        let open = |name: &str| match name {
+            "-" => Err("a table is a file".into()),
+            _ => read_text(&folder.join(name).to_string_lossy()),
+        };
+        let ModelFile { overrides, settings, route, fix_start, .. } = self.clone();
+        let background: Option<Arc<dyn Background>> = Some(Arc::new(Threads));
+        act(&LoadOptions { overrides, files: &open, settings, route, fix_start, background, ..LoadOptions::default() })
+    }
+
+    /// The model with a generic start, for results that do not depend on the start.
+    pub fn somewhere(&self) -> Option<ModelFile> {
+        let derived = self.derive().ok()?;
+        // multiples of about the golden ratio, so that no two values have a simple proportion
+        let guess = |(k, c): (usize, &zwang::model::Coordinate)| format!("{} ~ {}", c.name, 0.3 + 0.618 * k as f64);
+        let start: Vec<String> = derived.equations.model.coordinates.iter().enumerate().map(guess).collect();
+        let overrides = Overrides { set: self.overrides.set.clone(), start: vec![start.join(", ")] };
+        Some(ModelFile { overrides, ..self.clone() })
+    }
+
+    /// Prints messages to standard error, in colour on a terminal unless NO_COLOR is set.
+    pub fn report(&self, source: &ModelText, notes: &Diagnostics) {
+        let colour = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty());
+        let paint = if colour { Paint::Coloured } else { Paint::Plain };
+        eprint(&messages(&self.file, source, notes, paint));
+    }
+
+    /// Ends a command that failed.
+    pub fn fail<T>(&self, error: &Error) -> Result<T, u8> {
+        let Error::Model { source, diagnostics } = error else { return usage_as(self.as_json, &error.to_string()) };
+        self.fail_with(source, diagnostics)
+    }
+
+    /// Ends a command whose model has errors.
+    pub fn fail_with<T>(&self, source: &ModelText, diagnostics: &Diagnostics) -> Result<T, u8> {
+        if self.as_json {
+            print_json(&check_json(source, diagnostics, None))?;
+        } else {
+            self.report(source, diagnostics);
+        }
+        // mistakes in --set and --start are mistakes of the command line
+        let is_override = |d: &Diagnostic| d.is_error() && d.span.is_some_and(|s| s.start >= source.file_length);
+        let overrides = source.text.len() > source.file_length && diagnostics.iter().any(is_override);
+        Err(if overrides { USAGE } else { MODEL_ERRORS })
+    }
+
+    /// The text with a last line that states the changes of the command line, for pages and reports.
+    pub fn text_with_overrides(&self, source: &ModelText) -> String {
+        let text = source.own();
         let options = [("--set", &self.overrides.set), ("--start", &self.overrides.start)];
         let changes: Vec<String> = options
             .iter()
@@ -89,92 +170,16 @@ impl Source {
         }
     }
 
-    /// What the command line changes.
+    /// The changes of the command line, as JSON.
     pub fn overrides_json(&self) -> serde_json::Value {
         serde_json::json!({ "set": self.overrides.set, "start": self.overrides.start })
     }
-
-    /// The same model once more.
-    pub fn again(&self) -> Source {
-        let mut reading = read_model(&self.file, self.text(), &self.overrides);
-        let diagnostics = std::mem::take(&mut reading.diagnostics);
-        Source { file: self.file.clone(), reading, diagnostics, overrides: self.overrides.clone() }
-    }
-
-    /// Does something with the same model in a thread of its own.
-    pub fn aside<T: Send + 'static>(&self, act: fn(Source) -> T) -> JoinHandle<T> {
-        let (file, text, overrides) = (self.file.clone(), self.text().to_string(), self.overrides.clone());
-        std::thread::spawn(move || {
-            let mut reading = read_model(&file, &text, &overrides);
-            let diagnostics = std::mem::take(&mut reading.diagnostics);
-            act(Source { file, reading, diagnostics, overrides })
-        })
-    }
-
-    /// The same model from a start near no special position, for what does not depend on it.
-    pub fn somewhere(&self) -> Option<Source> {
-        let again = self.again();
-        let coordinates = &again.reading.model.as_ref()?.coordinates;
-        // steps of about the golden ratio, so that no two values are in a simple proportion
-        let guess = |(k, c): (usize, &zwang::model::Coordinate)| format!("{} ~ {}", c.name, 0.3 + 0.618 * k as f64);
-        let start: Vec<String> = coordinates.iter().enumerate().map(guess).collect();
-        let overrides = Overrides { set: self.overrides.set.clone(), start: vec![start.join(", ")] };
-        let mut reading = read_model(&self.file, self.text(), &overrides);
-        let diagnostics = std::mem::take(&mut reading.diagnostics);
-        Some(Source { file: self.file.clone(), reading, diagnostics, overrides })
-    }
-
-    /// Checks the model; ends the command if it has errors.
-    pub fn check(&mut self, model: &OneModel, with_legendre: bool) -> Result<Check, u8> {
-        self.checked(model, with_legendre, false)
-    }
-
-    /// The same for a run, which does not wait for verdicts that take long.
-    pub fn check_briefly(&mut self, model: &OneModel, with_legendre: bool) -> Result<Check, u8> {
-        self.checked(model, with_legendre, true)
-    }
-
-    fn checked(&mut self, model: &OneModel, with_legendre: bool, brief: bool) -> Result<Check, u8> {
-        let wishes = Wishes {
-            settings: settings(model)?,
-            fix_start: model.fix_start,
-            with_legendre,
-            route: model.route,
-            brief,
-            ..Wishes::default()
-        };
-        let Some(stated) = self.reading.model.take() else { return self.fail(model.json) };
-        match zwang::check(stated, &wishes, &mut self.diagnostics) {
-            Some(check) => Ok(check),
-            None => self.fail(model.json),
-        }
-    }
-
-    /// Refuses to give numbers for a model that says more than this version computes.
-    pub fn refuse_later(&mut self, check: &Check, as_json: bool) -> Result<(), u8> {
-        let model = &check.equations.model;
-        if !model.later.iter().any(|l| l.changes_motion) {
-            return Ok(());
-        }
-        zwang::later_notes(model, Severity::Error, &mut self.diagnostics);
-        self.fail(as_json)
-    }
 }
 
-/// Reads a model; the files it names are looked for beside it.
-fn read_model(file: &str, text: &str, overrides: &Overrides) -> Reading {
-    let folder = std::path::Path::new(file).parent().map(std::path::Path::to_path_buf).unwrap_or_default();
-    let open = |name: &str| match name {
-        "-" => Err("a table is a file".into()),
-        _ => read_text(&folder.join(name).to_string_lossy()),
-    };
-    zwang::read_with(text, overrides, &open)
-}
-
-/// Largest model that is read; no text written by a person comes near it.
+/// Largest size of a model file, in bytes; no text written by a person is nearly as long.
 const LARGEST_FILE: u64 = 64 << 20;
 
-/// The text of a file or of standard input, or what is wrong with it.
+/// The text of a file or of standard input, or the reason why it cannot be read.
 pub fn read_text(path: &str) -> Result<String, String> {
     let mut bytes = Vec::new();
     let read = if path == "-" {
@@ -194,7 +199,7 @@ pub fn read_text(path: &str) -> Result<String, String> {
 }
 
 /// The numbers that decide something, as the command line changes them.
-pub fn settings(model: &OneModel) -> Result<Settings, u8> {
+fn settings(model: &OneModel) -> Result<Settings, u8> {
     let mut settings = Settings::default();
     if let Some(tolerance) = model.rank_tolerance {
         if !(tolerance > 0.0 && tolerance < 1.0) {

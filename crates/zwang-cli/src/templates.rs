@@ -1,9 +1,9 @@
-//! Models that `zwang new` writes: name, what it shows, text.
+//! Models that `zwang new` writes: name, purpose, text.
 
-/// A template: its name, what it shows, its text.
+/// A template: its name, its purpose, its text.
 type Template = (&'static str, &'static str, &'static str);
 
-/// All templates; the first is used for names that are no template.
+/// All templates; the first is used for names without a template.
 pub const TEMPLATES: [Template; 4] = [
     (
         "pendulum",

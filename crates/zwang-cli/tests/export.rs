@@ -1,11 +1,12 @@
-//! Exported code: compiled by whatever compiler there is, and compared with the engine.
+//! Exported code: compiled and compared with the engine. A language whose compiler is missing is left out, see `tool.rs`.
 
+use crate::tool::{c_compiler, python, tool};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use zwang::simulate::{RunWishes, simulate};
 use zwang::{Overrides, Wishes, check, read_with};
+use zwang::{RunWishes, simulate};
 use zwang_motion::{RouteName, Settings, Snapshot, State, route};
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
@@ -22,16 +23,17 @@ fn engine(model: &str) -> (Vec<(State, Vec<f64>)>, usize) {
     let (mut diagnostics, driven) = (Default::default(), stated.driven());
     let checked = check(stated, &Wishes::default(), &mut diagnostics).unwrap();
     let wishes = RunWishes { samples: true, to: Some(1.0), every: Some(0.05), ..RunWishes::default() };
-    let mut run = simulate(checked, &wishes, &mut diagnostics, &mut |_| true).unwrap();
-    let n = run.state.q.len();
+    let run = simulate(checked, &wishes, &mut diagnostics, &mut |_| true).unwrap();
+    let n = run.state().q.len();
     let settings = Settings::default();
     let mut found = Vec::new();
-    for k in 0..run.samples.n_rows() {
-        let value = |column: usize| run.samples.columns[column].values[k];
+    let mut system = run.check().system.clone();
+    for k in 0..run.samples().n_rows() {
+        let value = |column: usize| run.samples().columns[column].values[k];
         let state = State { t: value(0), q: (1..=n).map(value).collect(), qdot: (n + 1..=2 * n).map(value).collect() };
-        let mut snapshot = Snapshot::new(&run.check.system);
+        let mut snapshot = Snapshot::new(&run.check().system);
         let way = &mut *route(RouteName::default(), &settings);
-        snapshot.take(&mut run.check.system, &state, way, &settings).unwrap();
+        snapshot.take(&mut system, &state, way, &settings).unwrap();
         let u = &snapshot.found.control_force;
         let wanted = match driven.is_empty() {
             true => snapshot.found.qddot.clone(),
@@ -39,7 +41,7 @@ fn engine(model: &str) -> (Vec<(State, Vec<f64>)>, usize) {
         };
         found.push((state, wanted));
     }
-    (found, run.check.rank)
+    (found, run.check().rank)
 }
 
 /// Runs what a command prints, one number per line.
@@ -92,7 +94,7 @@ impl Case {
     }
 
     fn c(&self) {
-        let Ok(compiler) = std::env::var("CC").or_else(|_| there("cc")) else { return };
+        let Some(compiler) = c_compiler() else { return };
         let k = self.states[0].1.len();
         let extra = if self.is_control || self.n_rows == 0 { "" } else { ", f" };
         let mut text = self.source("c") + "\n#include <stdio.h>\nint main(void) {\n";
@@ -119,7 +121,7 @@ impl Case {
     }
 
     fn rust(&self) {
-        let Ok(compiler) = there("rustc") else { return };
+        let Some(compiler) = tool(&["rustc"], &["--version"]) else { return };
         let k = self.states[0].1.len();
         let extra = if self.is_control || self.n_rows == 0 { "" } else { ", &mut f" };
         let mut text = self.source("rust") + "\n#[allow(unused_mut)]\nfn main() {\n";
@@ -146,7 +148,7 @@ impl Case {
     }
 
     fn python(&self) {
-        let Ok(interpreter) = there("python3") else { return };
+        let Some(interpreter) = python("math") else { return };
         let k = self.states[0].1.len();
         let extra = if self.is_control || self.n_rows == 0 { "" } else { ", f" };
         let mut text = self.source("python") + &format!("\n\nu, f = [0.0]*{k}, [0.0]*{}\n", self.n_rows);
@@ -166,12 +168,6 @@ impl Drop for Case {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.folder);
     }
-}
-
-/// A program, if it is on this machine.
-fn there(name: &str) -> Result<String, std::env::VarError> {
-    let asked = Command::new(name).arg("--version").output();
-    asked.map(|_| name.to_string()).map_err(|_| std::env::VarError::NotPresent)
 }
 
 /// Square, least-force, closed-loop and table models give the engine's force; models without controls its acceleration.
@@ -251,7 +247,7 @@ fn a_force_that_is_no_number_is_not_given() {
     let text =
         "coordinates x\nmass x: 1\nforce x: log(x)\ncontrol s: x = 2 with settling 0.4 and limit 3\nstart x = 1\n";
     let (code, said) = exported("log", text, "c");
-    let Ok(compiler) = std::env::var("CC").or_else(|_| there("cc")) else { return };
+    let Some(compiler) = c_compiler() else { return };
     let function =
         code.lines().find_map(|l| l.strip_prefix("int ")?.split_once("(double t")).expect(&said).0.to_string();
     let folder = std::env::temp_dir().join(format!("zwang_log_{}", std::process::id()));

@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use crate::tool::browser;
+
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
 /// A folder of one test, gone when the test is over.
@@ -318,13 +320,10 @@ fn an_interrupted_run_leaves_what_there_is() {
     assert!(parsed(&folder.text("x.csv")).1[0].len() > 10);
 }
 
-/// The page of a real run draws itself in a browser; where there is none, there is nothing to see.
+/// The page of a real run draws itself in a browser.
 #[test]
 fn a_browser_shows_the_page() {
-    let found = ["chromium", "chromium-browser", "google-chrome"]
-        .into_iter()
-        .find(|name| Command::new(name).arg("--version").output().is_ok_and(|out| out.status.success()));
-    let Some(browser) = found else { return };
+    let Some(browser) = browser() else { return };
     let folder = Folder::new("page");
     let path = folder.path("x.html");
     assert_eq!(zwang(&["run", "models/double_pendulum_redundant.zw", "-o", &path]).status.code(), Some(0));

@@ -1,19 +1,19 @@
-//! Sines and cosines of sums of angles, by those of the angles.
+//! Addition theorems: sines and cosines of sums of angles from those of the angles.
 
 use crate::graph::Graph;
 use crate::node::{Expr, Function, Node};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::HashMap;
 
-/// Sums of more angles stay as they are: each further one takes six operations.
+/// The largest number of angles in a sum that is split; each further angle costs six operations.
 const MOST_ANGLES: usize = 4;
 
-/// An angle, or its negative.
+/// An angle, and `true` if it is subtracted.
 type Signed = (Expr, bool);
 
 impl Graph {
-    /// The same with sines and cosines of sums and differences of angles written by those of the angles, if that leaves fewer
-    /// of them to be computed: cos(a - b) beside sin a and sin b.
+    /// Writes sines and cosines of sums and differences of angles by those of the single angles. This is done only if
+    /// fewer sines and cosines remain: cos(a - b) is split if sin a and sin b are needed too.
     pub(crate) fn split_angles(&mut self, exprs: &[Expr]) -> Vec<Expr> {
         let waves = self.waves(exprs);
         let sums: FxHashMap<Expr, Vec<Signed>> =
@@ -42,7 +42,7 @@ impl Graph {
         self.below(exprs).into_iter().filter_map(wave).collect()
     }
 
-    /// The angles that a sum is made of; none if it is no sum, or too long.
+    /// The angles of a sum, or `None` if `sum` is not a sum or has too many angles.
     fn angles(&self, sum: Expr) -> Option<Vec<Signed>> {
         let (mut angles, mut open) = (Vec::new(), vec![sum]);
         while let Some(e) = open.pop() {

@@ -1,4 +1,4 @@
-//! Runs a program for many states at once; every state gets the bits that [`Program::run`] gives it.
+//! Runs a program for many states at once; each state gets the bits that [`Program::run`] computes for it.
 
 #![allow(clippy::needless_range_loop)] // one index runs over several slots
 
@@ -6,33 +6,33 @@ mod tape;
 
 use crate::node::{Function, Function2};
 use crate::program::Program;
-use crate::wide::{self, Loops};
+use crate::simd_dispatch::{self, VectorKernel};
 use crate::{real, trig};
 use std::array::from_fn;
-use tape::{Action, Step, Tape};
+use tape::{Action, Tape, TapeStep};
 
-/// States that are one value of vector instructions: as many as sine and cosine take at once.
+/// The number of states in one vector value: as many as sine and cosine take at once.
 const GROUP: usize = 8;
 
-/// Groups that go through the tape together: so many that finding the next step costs little beside doing it, and so
-/// few that the slots of some thousand steps stay in the cache of the core.
+/// The number of groups that pass through the tape together. It is large enough that fetching a step costs little
+/// compared with executing it, and small enough that the slots of several thousand steps fit into the cache of a core.
 const MANY: usize = 8;
 
-/// Up to so many states go through the tape group by group, which is faster than in one go with empty places.
+/// Up to this number of states, groups pass through the tape one by one: faster than one pass with empty places.
 const FEW: usize = 2 * GROUP;
 
-/// The values of one quantity for a group of states; a line of the cache.
+/// The values of one quantity for a group of states; one cache line.
 #[derive(Copy, Clone, Debug)]
 #[repr(align(64))]
 struct Group([f64; GROUP]);
 
-/// The values of one quantity for the N groups that go through the tape together.
+/// The values of one quantity for the N groups that pass through the tape together.
 type Slot<const N: usize> = [Group; N];
 
 /// A [`Program`] for many states at once.
 ///
-/// Each instruction is done for many states before the next one, in vector instructions of the widest kind that the
-/// machine has. The results live in slots, which are used again after the last use of what is in them.
+/// Each instruction is executed for many states before the next one, with the widest vector instructions that the
+/// machine has. Results are stored in slots, and a slot is reused after the last use of its value.
 ///
 /// ```
 /// use zwang_expr::{Batch, Graph, Program};
@@ -55,31 +55,31 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// Translates a program and makes room for its values.
+    /// Translates a program and allocates the slots for its values.
     pub fn new(program: &Program) -> Batch {
         let tape = Tape::new(program);
         let slots = vec![Group([0.0; GROUP]); MANY * tape.n_slots];
         Batch { tape, slots }
     }
 
-    /// How many inputs each state has.
+    /// The number of inputs of each state.
     pub fn n_inputs(&self) -> usize {
         self.tape.n_inputs
     }
 
-    /// How many outputs each state has.
+    /// The number of outputs of each state.
     pub fn n_outputs(&self) -> usize {
         self.tape.n_outputs
     }
 
     /// Fills `outputs` from `inputs` for any number of states; allocates nothing.
     ///
-    /// Input i of state s is `inputs[i * n_states + s]`, output o of state s is `outputs[o * n_states + s]`; the lengths
-    /// must be those of the program times the number of states.
+    /// Input i of state s is `inputs[i * n_states + s]`, output o of state s is `outputs[o * n_states + s]`. The
+    /// lengths must be those of the program times the number of states.
     pub fn run(&mut self, n_states: usize, inputs: &[f64], outputs: &mut [f64]) {
         assert_eq!(inputs.len(), self.n_inputs() * n_states, "number of inputs");
         assert_eq!(outputs.len(), self.n_outputs() * n_states, "number of outputs");
-        wide::run(Run { batch: self, n_states, inputs, outputs });
+        simd_dispatch::run(Run { batch: self, n_states, inputs, outputs });
     }
 }
 
@@ -90,7 +90,7 @@ struct Run<'a> {
     outputs: &'a mut [f64],
 }
 
-impl Loops for Run<'_> {
+impl VectorKernel for Run<'_> {
     type Output = ();
 
     #[inline(always)]
@@ -108,13 +108,13 @@ impl Loops for Run<'_> {
 }
 
 impl Run<'_> {
-    /// The states from `first` on, at most N groups.
+    /// Runs the states from `first` on, at most N groups.
     #[inline(always)]
     fn some<const N: usize>(&mut self, first: usize) {
         let Run { batch: Batch { tape, slots }, n_states, inputs, outputs } = self;
         let slots = slots.as_chunks_mut::<N>().0;
         let n_here = (*n_states - first).min(N * GROUP);
-        for &Step { action, to, a, b, c } in &tape.steps {
+        for &TapeStep { action, to, a, b, c } in &tape.steps {
             let (to, a, b, c) = (to as usize, a as usize, b as usize, c as usize);
             match action {
                 Action::Input => load(&inputs[a * *n_states + first..][..n_here], &mut slots[to]),
@@ -159,7 +159,7 @@ impl Run<'_> {
     }
 }
 
-/// f(a) into a slot, which may be the same.
+/// Writes f(a) into slot `to`, which may be `a`.
 #[inline(always)]
 fn map<const N: usize>(slots: &mut [Slot<N>], to: usize, a: usize, f: impl Fn(f64) -> f64) {
     for j in 0..N {
@@ -168,7 +168,7 @@ fn map<const N: usize>(slots: &mut [Slot<N>], to: usize, a: usize, f: impl Fn(f6
     }
 }
 
-/// f(a, b) into a slot, which may be one of them.
+/// Writes f(a, b) into slot `to`, which may be `a` or `b`.
 #[inline(always)]
 fn map2<const N: usize>(slots: &mut [Slot<N>], to: usize, [a, b]: [usize; 2], f: impl Fn(f64, f64) -> f64) {
     for j in 0..N {
@@ -177,7 +177,7 @@ fn map2<const N: usize>(slots: &mut [Slot<N>], to: usize, [a, b]: [usize; 2], f:
     }
 }
 
-/// f(a, b, c) into a slot, which may be one of them.
+/// Writes f(a, b, c) into slot `to`, which may be one of the operands.
 #[inline(always)]
 fn map3<const N: usize>(slots: &mut [Slot<N>], to: usize, [a, b, c]: [usize; 3], f: impl Fn(f64, f64, f64) -> f64) {
     for j in 0..N {
@@ -186,7 +186,7 @@ fn map3<const N: usize>(slots: &mut [Slot<N>], to: usize, [a, b, c]: [usize; 3],
     }
 }
 
-/// Puts the values of the states into a slot; places without a state get the last one's.
+/// Writes the values of the states into a slot; unused places get the value of the last state.
 #[inline(always)]
 fn load<const N: usize>(from: &[f64], slot: &mut Slot<N>) {
     for (j, group) in slot.iter_mut().enumerate() {
@@ -198,7 +198,7 @@ fn load<const N: usize>(from: &[f64], slot: &mut Slot<N>) {
     }
 }
 
-/// The values of the states out of a slot.
+/// Reads the values of the states from a slot.
 #[inline(always)]
 fn store<const N: usize>(slot: &Slot<N>, to: &mut [f64]) {
     for (group, to) in slot.iter().zip(to.chunks_mut(GROUP)) {
@@ -214,7 +214,7 @@ mod tests {
     use super::*;
     use crate::{Expr, Graph};
 
-    /// The loops as the build has them, without what the machine could do beyond.
+    /// The instruction set of the build and the widest one of the machine give the same bits.
     #[test]
     fn instruction_sets_agree() {
         let mut g = Graph::new();

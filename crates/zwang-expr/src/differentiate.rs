@@ -1,14 +1,15 @@
-//! Partial derivatives by one sweep backwards, directional and time derivatives by one sweep forwards.
+//! Partial derivatives by one backward sweep, directional and time derivatives by one forward sweep.
 //!
-//! Both use the same table of partial derivatives, one rule per node kind. A choice is differentiated branch
-//! by branch: the derivative of `if p then a else b` is `if p then a' else b'`, whatever happens at the edge.
+//! Both use the same partial derivatives, one rule per kind of node. A case distinction is differentiated branch by
+//! branch: the derivative of `if p then a else b` is `if p then a' else b'`, regardless of the behaviour at the
+//! boundary.
 
 use crate::graph::Graph;
 use crate::node::{Comparison, Expr, Function, Function2, Node};
 use crate::scratch::Scratch;
 use std::fmt;
 
-/// A symbol has no rate, so no expression with it has one.
+/// A symbol without a rate; no expression that contains it has one.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct NoRate(pub Expr);
 
@@ -20,21 +21,21 @@ impl fmt::Display for NoRate {
 
 impl std::error::Error for NoRate {}
 
-/// Marks a node on which no wanted symbol acts, in place of its adjoint.
+/// Marks a node that does not depend on a wanted symbol, in place of its adjoint.
 const INACTIVE: Expr = Expr(u32::MAX - 1);
 
 impl Graph {
     /// The symbols of `e` with a nonzero derivative and that derivative, sorted by symbol.
     ///
-    /// One sweep backwards gives all of them: with w = ∂e/∂node, each operand u of the node receives
-    /// w ∂node/∂u. The cost is a small multiple of the size of `e`, however many symbols there are.
+    /// One backward sweep computes all of them: with w = ∂e/∂node, each operand u of the node receives w ∂node/∂u. The
+    /// cost is a small multiple of the size of `e`, independent of the number of symbols.
     pub fn gradient(&mut self, e: Expr) -> Vec<(Expr, Expr)> {
         self.gradient_in(e, |_| true)
     }
 
     /// The [`gradient`](Graph::gradient) with respect to the `wanted` symbols only.
     ///
-    /// Subexpressions free of them are not differentiated.
+    /// Subexpressions that do not contain them are not differentiated.
     pub fn gradient_in(&mut self, e: Expr, wanted: impl Fn(Expr) -> bool) -> Vec<(Expr, Expr)> {
         let mut scratch = std::mem::take(&mut self.scratch);
         scratch.begin(self.len());
@@ -78,9 +79,9 @@ impl Graph {
         derivative
     }
 
-    /// The total time derivative, by the rates of the symbols; remembered for every subexpression.
+    /// The total time derivative from the rates of the symbols; it is memoised for every subexpression.
     ///
-    /// Fails if a symbol below `e` has no rate.
+    /// Fails if a symbol in `e` has no rate.
     pub fn rate(&mut self, e: Expr) -> Result<Expr, NoRate> {
         let mut scratch = std::mem::take(&mut self.scratch);
         self.rates.resize(self.len().max(self.rates.len()), Expr::NONE);
@@ -98,9 +99,9 @@ impl Graph {
         done.map(|()| self.rates[e.index()])
     }
 
-    /// The derivatives of expressions in one direction: `direction(s)` is how fast each symbol s changes.
+    /// The derivatives of expressions along one direction; `direction(s)` is the rate of change of the symbol s.
     ///
-    /// One sweep forwards serves all of them, at a small multiple of their common size.
+    /// One forward sweep computes all of them, at a small multiple of their common size.
     pub fn tangents(&mut self, exprs: &[Expr], direction: impl Fn(Expr) -> Expr) -> Vec<Expr> {
         let mut scratch = std::mem::take(&mut self.scratch);
         scratch.begin(self.len());
@@ -124,7 +125,7 @@ impl Graph {
         rate
     }
 
-    /// Empties the adjoints of the nodes that depend on a wanted symbol and marks the others.
+    /// Clears the adjoints of the nodes that depend on a wanted symbol and marks the others as inactive.
     fn mark_active(&self, scratch: &mut Scratch, wanted: impl Fn(Expr) -> bool) {
         for &x in &scratch.order {
             let node = self.node(x);
@@ -136,7 +137,7 @@ impl Graph {
         }
     }
 
-    /// Hands the adjoint w of a node on to its operands.
+    /// Adds the contributions of the adjoint w of a node to the adjoints of its operands.
     fn spread(&mut self, e: Expr, node: Node, w: Expr, adjoint: &mut [Expr]) {
         for (position, operand) in varying(&node) {
             if operand == Expr::NONE || adjoint[operand.index()] == INACTIVE {
@@ -265,7 +266,7 @@ impl Graph {
     }
 }
 
-/// The operands a node varies with, and their positions; `Expr::NONE` fills up.
+/// The operands that a node depends on differentiably, with their positions, filled up with `Expr::NONE`.
 fn varying(node: &Node) -> [(usize, Expr); 2] {
     match *node {
         Node::Number(_) | Node::Pi | Node::Symbol(_) | Node::Apply(Function::Sign, _) => {
@@ -277,7 +278,7 @@ fn varying(node: &Node) -> [(usize, Expr); 2] {
     }
 }
 
-/// A choice as (comparison, left, right, then, otherwise); min(a, b) is a if a ≤ b, else b.
+/// A case distinction as (comparison, left, right, then, otherwise); min(a, b) is a if a ≤ b, else b.
 fn choice(node: &Node) -> Option<(Comparison, Expr, Expr, Expr, Expr)> {
     match *node {
         Node::Select { comparison, left, right, then, otherwise } => Some((comparison, left, right, then, otherwise)),

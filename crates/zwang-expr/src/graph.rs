@@ -1,4 +1,4 @@
-//! The graph: each distinct expression is stored once and handed out as a small copyable handle.
+//! The graph stores each distinct expression once and identifies it by a small copyable handle.
 //!
 //! Nodes are created after their operands, so the order of the handles is topological.
 
@@ -10,7 +10,7 @@ use crate::table::Table;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// What is known about a node from the nodes below it, one bit each.
+/// Facts about a node that follow from its operands, one bit each.
 pub(crate) mod flag {
     /// free of symbols
     pub const CONSTANT: u8 = 1;
@@ -20,11 +20,11 @@ pub(crate) mod flag {
     pub const SINGULAR: u8 = 4;
 }
 
-/// An entry of the hash table: the hash spares most looks at the nodes.
+/// An entry of the hash table; comparing hashes first avoids most comparisons of nodes.
 #[derive(Copy, Clone, Debug)]
 struct Slot {
     hash: u32,
-    /// `Expr::NONE` where empty
+    /// `Expr::NONE` if the slot is empty
     expr: Expr,
 }
 
@@ -44,17 +44,17 @@ pub(crate) struct Symbol {
 pub struct Graph {
     pub(crate) nodes: Vec<Node>,
     flags: Vec<u8>,
-    /// open addressing over `nodes`
+    /// hash table over `nodes`, with open addressing
     table: Vec<Slot>,
     pub(crate) numbers: Vec<Number>,
     number_ids: FxHashMap<Number, Expr>,
     /// the values of compound constants such as sqrt(2)
     constants: FxHashMap<Expr, f64>,
     pub(crate) symbols: Vec<Symbol>,
-    /// tables, and the derivatives of these that were asked for
+    /// tables, including the derivatives computed so far
     pub(crate) tables: Vec<Arc<Table>>,
     pub(crate) slopes: Vec<Option<TableId>>,
-    /// memo of `rate`, `Expr::NONE` where not yet known
+    /// memo of `rate`; `Expr::NONE` for a rate not computed yet
     pub(crate) rates: Vec<Expr>,
     pub(crate) scratch: Scratch,
 }
@@ -66,7 +66,7 @@ impl Default for Graph {
 }
 
 impl Graph {
-    /// A graph that holds only the numbers 0, 1, -1 and 1/2.
+    /// A graph that contains only the numbers 0, 1, -1 and 1/2.
     pub fn new() -> Graph {
         let mut graph = Graph {
             nodes: Vec::new(),
@@ -93,7 +93,7 @@ impl Graph {
         graph
     }
 
-    /// How many expressions the graph holds.
+    /// The number of expressions in the graph.
     #[allow(clippy::len_without_is_empty)] // never empty
     pub fn len(&self) -> usize {
         self.nodes.len()
@@ -109,7 +109,7 @@ impl Graph {
         self.exact(Number::ratio(numerator, denominator))
     }
 
-    /// The decimal `text`, such as `9.81`, `1e-3` or `2.5E+7`, exactly; see [`Number::from_decimal`].
+    /// The exact value of the decimal `text`, such as `9.81`, `1e-3` or `2.5E+7`; see [`Number::from_decimal`].
     pub fn decimal(&mut self, text: &str) -> Option<Expr> {
         Number::from_decimal(text).map(|value| self.exact(value))
     }
@@ -131,14 +131,14 @@ impl Graph {
         self.intern(Node::Pi)
     }
 
-    /// A new symbol, distinct from all before; `name` and `latex` are printed as they are.
+    /// A new symbol, distinct from all existing ones; `name` and `latex` are printed unchanged.
     pub fn symbol(&mut self, name: &str, latex: &str) -> Expr {
         let id = SymbolId(self.symbols.len() as u32);
         self.symbols.push(Symbol { name: name.to_string(), latex: latex.to_string(), rate: None });
         self.intern(Node::Symbol(id))
     }
 
-    /// A table, which becomes an expression by [`look`](Graph::look); the same one if it is known already.
+    /// Adds a table, or returns the existing one if it is equal; [`look`](Graph::look) makes an expression of it.
     pub fn add_table(&mut self, table: Table) -> TableId {
         if let Some(at) = self.tables.iter().position(|known| **known == table) {
             return TableId(at as u32);
@@ -148,17 +148,17 @@ impl Graph {
         TableId(self.tables.len() as u32 - 1)
     }
 
-    /// The table behind a handle.
+    /// The table with this handle.
     pub fn table(&self, id: TableId) -> &Table {
         &self.tables[id.index()]
     }
 
-    /// The table at an argument.
+    /// The value of a table at an argument, as an expression.
     pub fn look(&mut self, table: TableId, argument: Expr) -> Expr {
         self.intern(Node::Look(table, argument))
     }
 
-    /// The derivative of a table by its argument.
+    /// The derivative of a table with respect to its argument.
     pub fn slope_of_table(&mut self, table: TableId) -> TableId {
         if let Some(known) = self.slopes[table.index()] {
             return known;
@@ -168,11 +168,11 @@ impl Graph {
         slope
     }
 
-    /// States the time derivative of a symbol, which [`Graph::rate`] needs.
+    /// Sets the time derivative of a symbol, which [`Graph::rate`] needs.
     pub fn set_rate(&mut self, symbol: Expr, rate: Expr) {
         let id = self.symbol_id(symbol);
         let before = self.symbols[id].rate.replace(rate);
-        // what was remembered without this rate did not need it
+        // rates memoised before the first definition of this one do not depend on it
         if before.is_some_and(|before| before != rate) {
             self.rates.clear();
         }
@@ -190,17 +190,17 @@ impl Graph {
         }
     }
 
-    /// The node behind a handle.
+    /// The node with this handle.
     pub fn node(&self, e: Expr) -> Node {
         self.nodes[e.index()]
     }
 
-    /// Whether `e` is a symbol.
+    /// `true` if `e` is a symbol.
     pub fn is_symbol(&self, e: Expr) -> bool {
         matches!(self.node(e), Node::Symbol(_))
     }
 
-    /// The exact value of a number.
+    /// The exact value of `e`, or `None` if it is not a number.
     pub fn number(&self, e: Expr) -> Option<&Number> {
         match self.node(e) {
             Node::Number(id) => Some(&self.numbers[id.0 as usize]),
@@ -208,12 +208,12 @@ impl Graph {
         }
     }
 
-    /// The exact value behind the handle of a number.
+    /// The exact number with this handle.
     pub fn number_at(&self, id: NumberId) -> &Number {
         &self.numbers[id.0 as usize]
     }
 
-    /// The value of a number or of π.
+    /// The value of a number or of π, otherwise `None`.
     pub fn number_value(&self, e: Expr) -> Option<f64> {
         match self.node(e) {
             Node::Number(id) => Some(self.numbers[id.0 as usize].to_f64()),
@@ -222,7 +222,7 @@ impl Graph {
         }
     }
 
-    /// The value of an expression free of symbols, which need not be finite; `None` if it has symbols.
+    /// The value of an expression without symbols, which need not be finite; `None` if it contains symbols.
     pub fn constant_value(&self, e: Expr) -> Option<f64> {
         if !self.has(e, flag::CONSTANT) {
             return None;
@@ -230,12 +230,12 @@ impl Graph {
         self.number_value(e).or_else(|| self.constants.get(&e).copied())
     }
 
-    /// Whether the facts `bits` are known of `e`.
+    /// `true` if all facts in `bits` are known of `e`.
     pub(crate) fn has(&self, e: Expr, bits: u8) -> bool {
         self.flags[e.index()] & bits == bits
     }
 
-    /// The one handle of `node`, which must already be in the form `simplify` gives it.
+    /// The unique handle of `node`, which must already be in the form that `simplify` produces.
     pub(crate) fn intern(&mut self, node: Node) -> Expr {
         let hash = node.hash();
         let mask = self.table.len() - 1;
@@ -277,7 +277,7 @@ impl Graph {
         self.table = table;
     }
 
-    /// The flags of a new node, from those of its operands; values of constants are kept on the way.
+    /// The flags of a new node, from those of its operands; the value of a new constant is stored in `constants`.
     fn facts(&mut self, e: Expr, node: Node) -> u8 {
         let operands = node.operands();
         let all = operands.iter().fold(u8::MAX, |bits, x| bits & self.flags[x.index()]);
@@ -290,7 +290,7 @@ impl Graph {
             Node::Symbol(_) => {}
             Node::Number(_) | Node::Pi => flags |= flag::CONSTANT,
             _ if all & flag::CONSTANT != 0 => {
-                let value = real::evaluate(self, node, |x| self.constant_value(x).unwrap_or(f64::NAN));
+                let value = evaluate(self, node, |x| self.constant_value(x).unwrap_or(f64::NAN));
                 self.constants.insert(e, value);
                 flags |= flag::CONSTANT;
                 if !value.is_finite() {
@@ -302,7 +302,7 @@ impl Graph {
         flags
     }
 
-    /// Whether the node is ≥ 0 wherever defined, where `all` are the facts true of all operands.
+    /// `true` if the node is known to be ≥ 0 wherever it is defined; `all` has the facts common to all operands.
     fn is_nonnegative(&self, node: Node, all: u8) -> bool {
         let known = |x: Expr| self.has(x, flag::NONNEGATIVE);
         match node {
@@ -310,13 +310,31 @@ impl Graph {
             Node::Pi => true,
             Node::Symbol(_) | Node::Look(..) => false,
             Node::Add(..) | Node::Mul(..) => all & flag::NONNEGATIVE != 0,
-            // even powers; powers that are no integers are defined for u ≥ 0 only
+            // even powers; non-integer powers are defined for u ≥ 0 only
             Node::Pow(u, n) => known(u) || self.number(n).is_some_and(|n| n.is_even() || !n.is_integer()),
             Node::Apply(f, _) => matches!(f, Function::Exp | Function::Cosh | Function::Abs | Function::Acos),
             Node::Apply2(Function2::Atan2, ..) => false,
             Node::Apply2(Function2::Min, ..) => all & flag::NONNEGATIVE != 0,
             Node::Apply2(Function2::Max, x, y) => known(x) || known(y),
             Node::Select { then, otherwise, .. } => known(then) && known(otherwise),
+        }
+    }
+}
+
+/// The value of one node; `of` returns the values of its operands.
+pub(crate) fn evaluate(graph: &Graph, node: Node, of: impl Fn(Expr) -> f64) -> f64 {
+    match node {
+        Node::Number(id) => graph.number_at(id).to_f64(),
+        Node::Pi => std::f64::consts::PI,
+        Node::Symbol(_) => f64::NAN,
+        Node::Add(a, b) => of(a) + of(b),
+        Node::Mul(a, b) => of(a) * of(b),
+        Node::Pow(a, b) => real::pow(of(a), of(b)),
+        Node::Apply(f, x) => real::apply(f, of(x)),
+        Node::Look(table, x) => graph.table(table).value(of(x)),
+        Node::Apply2(f, x, y) => real::apply2(f, of(x), of(y)),
+        Node::Select { comparison, left, right, then, otherwise } => {
+            real::select(comparison, of(left), of(right), of(then), of(otherwise))
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Runs a program; the result defines what the program means.
+//! The interpreter of programs; its result is the definition of what a program computes.
 
 use crate::node::Expr;
 use crate::program::{Instruction, Operation, Program};
@@ -6,19 +6,19 @@ use crate::real;
 use crate::table::Table;
 use std::sync::Arc;
 
-/// The first value that went wrong.
+/// The first non-finite value of a program.
 #[derive(Copy, Clone, PartialEq, Debug)]
-pub struct Trouble {
-    /// The expression that has no finite value although its operands have.
+pub struct NonFinite {
+    /// The expression whose value is not finite although the values of its operands are.
     pub expr: Expr,
-    /// What came out: an infinity or NaN.
+    /// The value: an infinity or NaN.
     pub value: f64,
 }
 
 impl Program {
     /// Fills `outputs` from `inputs`; allocates nothing.
     ///
-    /// The lengths must be those of the program and the workspace one made by [`workspace`](Program::workspace).
+    /// The lengths must be those of the program, and the workspace must come from [`workspace`](Program::workspace).
     pub fn run(&self, inputs: &[f64], workspace: &mut [f64], outputs: &mut [f64]) {
         assert_eq!(outputs.len(), self.outputs.len(), "number of outputs");
         let first = self.load(inputs, workspace);
@@ -30,20 +30,20 @@ impl Program {
         }
     }
 
-    /// The first instruction whose result is not finite although its operands are, if any.
-    pub fn first_trouble(&self, inputs: &[f64], workspace: &mut [f64]) -> Option<Trouble> {
+    /// The first instruction whose result is not finite although its operands are, or `None`.
+    pub fn first_non_finite(&self, inputs: &[f64], workspace: &mut [f64]) -> Option<NonFinite> {
         let first = self.load(inputs, workspace);
         for (k, instruction) in self.instructions.iter().enumerate() {
             let value = step(instruction, workspace, &self.tables);
             workspace[first + k] = value;
             if !value.is_finite() && instruction.operands().all(|r| workspace[r as usize].is_finite()) {
-                return Some(Trouble { expr: self.origins[k], value });
+                return Some(NonFinite { expr: self.origins[k], value });
             }
         }
         None
     }
 
-    /// Puts constants and inputs into the registers and returns the first register of the instructions.
+    /// Writes constants and inputs into the registers and returns the first register of the instructions.
     fn load(&self, inputs: &[f64], workspace: &mut [f64]) -> usize {
         assert_eq!(inputs.len(), self.n_inputs, "number of inputs");
         assert_eq!(workspace.len(), self.n_registers(), "size of the workspace");

@@ -1,4 +1,4 @@
-//! Expressions as LaTeX for formulas: fractions, roots, names as each symbol's own LaTeX.
+//! Expressions as LaTeX: fractions, roots, and the LaTeX name of each symbol.
 
 use crate::graph::Graph;
 use crate::node::{Comparison, Expr, Function, Function2, Node};
@@ -6,30 +6,30 @@ use crate::number::Number;
 use crate::print::MAX_WRITTEN;
 use crate::terms::{Item, Names, Quotient, Style, terms, written_size};
 
-/// Where an expression stands, which decides about parentheses.
+/// The context of an expression, which decides whether it needs parentheses.
 #[derive(Copy, Clone, PartialEq)]
 enum Place {
     /// alone between delimiters
     Free,
-    /// a factor of a product: sums need parentheses
+    /// a factor of a product: a sum needs parentheses
     Factor,
-    /// under an exponent: all but names and delimited forms need parentheses
+    /// the base of a power: everything but names and delimited forms needs parentheses
     Base,
 }
 
-/// What remains to be written: a stack instead of recursion.
+/// A piece that remains to be written; a stack of them replaces recursion.
 enum Task {
     Text(String),
     Write(Expr, Place),
 }
 
 impl Graph {
-    /// The expression as LaTeX; one too long to read becomes a placeholder that says how large it is.
+    /// The expression as LaTeX. An expression of more than 20,000 nodes becomes a placeholder that states its size.
     pub fn latex(&self, e: Expr) -> String {
         self.latex_with(e, &Names::new())
     }
 
-    /// The expression as LaTeX, the given subexpressions by their names.
+    /// The expression as LaTeX, with the given subexpressions replaced by their names.
     pub fn latex_with(&self, e: Expr, names: &Names) -> String {
         if written_size(self, e, names) > MAX_WRITTEN as u64 {
             return format!("\\left(\\ldots\\ {}\\ \\text{{terms}}\\right)", self.size(e));
@@ -153,7 +153,7 @@ impl Graph {
             return text(out, "}");
         }
         match self.node(base) {
-            // sin²x is the custom, |x|² needs none
+            // sin²x is customary, whereas |x|² needs no special form
             Node::Apply(f, x) if f != Function::Abs => self.call(out, f, &format!("^{{{n}}}"), x),
             _ => {
                 self.base(out, base);
@@ -162,7 +162,7 @@ impl Graph {
         }
     }
 
-    /// What an exponent follows; braces keep the dots and indices of a name together.
+    /// The base of a power; braces keep the dots and indices of a name together.
     fn base(&self, out: &mut Vec<Task>, base: Expr) {
         text(out, "{");
         out.push(Task::Write(base, Place::Base));

@@ -2,11 +2,11 @@
 //!
 //! $$ p = \frac{\partial T}{\partial \dot q}, \qquad M = \frac{\partial p}{\partial \dot q} $$
 //!
-//! An expression is a handle into a [`Graph`], which stores each distinct expression once. Constants are
-//! exact, the few simplifications are made as expressions are built, and a [`Graph::gradient`] costs a small
-//! multiple of the expression itself. A [`Program`] evaluates many expressions with their common work shared, a
-//! [`Batch`] does so for many states at once and to the same bits. The crate knows no mechanics; symbols may merely
-//! have a rate, which [`Graph::rate`] uses.
+//! An expression is a handle into a [`Graph`], which stores each distinct expression once. Constants are exact. A few
+//! simplifications are made while expressions are built. A [`Graph::gradient`] costs a small multiple of the expression
+//! itself. A [`Program`] evaluates many expressions and computes common subexpressions once. A [`Batch`] does so for
+//! many states at once and gives the same bits. The crate contains no mechanics; a symbol may have a rate, which
+//! [`Graph::rate`] uses.
 //!
 //! ```
 //! use zwang_expr::{Expr, Graph, Program};
@@ -29,12 +29,11 @@
 //! # Ok::<(), zwang_expr::UnknownSymbol>(())
 //! ```
 //!
-//! Nothing here recurses over the depth of an expression: operands are older than what is built from them,
+//! No function here recurses over the depth of an expression. Operands are older than the expressions built from them,
 //! so the order of the handles is an order of evaluation.
 
 mod algebra;
 mod angles;
-mod assemble;
 mod batch;
 mod differentiate;
 mod graph;
@@ -47,22 +46,22 @@ mod program;
 pub mod real;
 mod scratch;
 mod shorten;
+mod simd_dispatch;
 mod simplify;
 mod source;
 mod substitute;
 mod table;
 mod terms;
 pub mod trig;
-mod wide;
 
 pub use algebra::{Algebra, Limits};
-pub use assemble::{Assembler, Register};
 pub use batch::Batch;
 pub use differentiate::NoRate;
 pub use graph::Graph;
-pub use interpret::Trouble;
+pub use interpret::NonFinite;
 pub use node::{Comparison, Expr, Function, Function2, Node, NumberId, Operands, SymbolId, TableId};
 pub use number::Number;
+pub use program::assemble::{Assembler, Register};
 pub use program::{Instruction, Operation, Program, UnknownSymbol};
 pub use source::{Notation, Piece, Unwritable};
 pub use table::{Table, TableError};

@@ -1,4 +1,4 @@
-//! The nodes of expressions and the small handles that stand for them.
+//! The nodes of expressions and the handles to them.
 
 #[allow(unused_imports)] // for the links of the documentation
 use crate::Graph;
@@ -17,10 +17,10 @@ impl Expr {
     /// The number 1/2, the same in every graph.
     pub const HALF: Expr = Expr(3);
 
-    /// No expression: marks empty entries of scratch arrays.
+    /// No expression; marks empty entries of scratch arrays.
     pub(crate) const NONE: Expr = Expr(u32::MAX);
 
-    /// The position in the graph; operands come before what is built from them.
+    /// The index in the graph; operands have smaller indices than the expressions built from them.
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -39,7 +39,7 @@ pub struct SymbolId(pub(crate) u32);
 pub struct TableId(pub(crate) u32);
 
 impl TableId {
-    /// The place of the table in its graph, and in the programs made from it.
+    /// The index of the table in its graph and in the programs compiled from that graph.
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -133,7 +133,7 @@ impl Comparison {
         ["<", "<=", ">", ">="][self as usize]
     }
 
-    /// Whether the relation holds.
+    /// `true` if the relation holds between `left` and `right`.
     pub fn holds<T: PartialOrd + ?Sized>(self, left: &T, right: &T) -> bool {
         match self {
             Comparison::Less => left < right,
@@ -144,7 +144,7 @@ impl Comparison {
     }
 }
 
-/// One step of an expression, over handles to its operands.
+/// One operation of an expression, with handles to its operands.
 ///
 /// Division is `a * b^-1` and subtraction `a + (-1)*b`; printing and programs show them as `/` and `-`.
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
@@ -163,7 +163,7 @@ pub enum Node {
     Pow(Expr, Expr),
     /// A function of one argument.
     Apply(Function, Expr),
-    /// A table at an argument.
+    /// The value of a table at an argument.
     Look(TableId, Expr),
     /// A function of two arguments.
     Apply2(Function2, Expr, Expr),

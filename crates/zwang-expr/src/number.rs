@@ -1,4 +1,4 @@
-//! Exact rational numbers: a pair of machine integers while they fit, big integers beyond.
+//! Exact rational numbers: a pair of machine integers while they fit, otherwise big integers.
 
 use num_bigint::{BigInt, Sign};
 use num_integer::{Integer, Roots};
@@ -6,20 +6,20 @@ use num_rational::BigRational;
 use num_traits::{One, Signed, ToPrimitive, Zero};
 use std::cmp::Ordering;
 
-/// Most bits of two numbers together whose sum or product is folded: more than the decimals of physics need,
-/// and small enough that no chain of sums of fractions grows without bound.
+/// The largest sum of the bits of two numbers whose sum or product is folded. This is more than the decimals of physics
+/// need, and small enough that no chain of sums of fractions grows without bound.
 const MAX_BITS: u64 = 1024;
 
-/// Largest result of a folded power, in bits.
+/// The largest size of a folded power, in bits.
 const MAX_POWER_BITS: u64 = 512;
 
-/// Largest exponent of a folded power, in absolute value.
+/// The largest absolute value of the exponent of a folded power.
 const MAX_POWER: i64 = 64;
 
-/// Largest decimal exponent accepted in text, in absolute value: every double lies well inside.
+/// The largest absolute value of a decimal exponent in text; the exponents of all doubles are smaller.
 const MAX_DECIMAL_EXPONENT: i64 = 400;
 
-/// Most digits accepted in a decimal: the longest exact value of a double has 767.
+/// The largest number of digits in a decimal; the longest exact value of a double has 767.
 const MAX_DIGITS: usize = 800;
 
 /// An exact rational number in lowest terms.
@@ -28,9 +28,9 @@ pub struct Number(Repr);
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 enum Repr {
-    /// n/d with |n| ≤ i64::MAX and 1 ≤ d: products of two such fit into i128
+    /// n/d with |n| ≤ i64::MAX and 1 ≤ d; the product of two such integers fits into i128
     Small(i64, i64),
-    /// whatever does not fit above
+    /// a number that does not fit into `Small`
     Big(Box<BigRational>),
 }
 
@@ -55,7 +55,7 @@ impl Number {
         Number::ratio_i128(numerator as i128, denominator as i128)
     }
 
-    /// An integer has no common divisor to look for.
+    /// The integer `n`; it needs no reduction to lowest terms.
     fn integer_i128(n: i128) -> Number {
         match i64::try_from(n) {
             Ok(n) if n != i64::MIN => Number(Small(n, 1)),
@@ -64,7 +64,7 @@ impl Number {
     }
 
     fn ratio_i128(n: i128, d: i128) -> Number {
-        // most are short, and machine integers are divided many times faster
+        // most fractions are short, and i64 divides many times faster than i128
         if let (Ok(n), Ok(d)) = (i64::try_from(n), i64::try_from(d))
             && n != i64::MIN
             && d > 0
@@ -96,8 +96,8 @@ impl Number {
 
     /// Reads a decimal such as `9.81`, `1e-3` or `2.5E+7` exactly.
     ///
-    /// `None` if the text is malformed, too large for a double, has an exponent beyond ±400 or more than
-    /// 800 digits: no text makes a giant integer.
+    /// Returns `None` if the text is malformed, too large for a double, has an exponent beyond ±400 or more than 800
+    /// digits. The limits prevent giant integers.
     pub fn from_decimal(text: &str) -> Option<Number> {
         let (mantissa, exponent) = match text.find(['e', 'E']) {
             Some(at) => (&text[..at], decimal_exponent(&text[at + 1..])?),
@@ -129,22 +129,22 @@ impl Number {
         }))
     }
 
-    /// Whether this is 0.
+    /// `true` if the number is 0.
     pub fn is_zero(&self) -> bool {
         matches!(self.0, Small(0, _))
     }
 
-    /// Whether this is 1.
+    /// `true` if the number is 1.
     pub fn is_one(&self) -> bool {
         matches!(self.0, Small(1, 1))
     }
 
-    /// Whether this is -1.
+    /// `true` if the number is -1.
     pub(crate) fn is_minus_one(&self) -> bool {
         matches!(self.0, Small(-1, 1))
     }
 
-    /// Whether this is below 0.
+    /// `true` if the number is less than 0.
     pub fn is_negative(&self) -> bool {
         match &self.0 {
             Small(n, _) => *n < 0,
@@ -152,7 +152,7 @@ impl Number {
         }
     }
 
-    /// Whether the denominator is 1.
+    /// `true` if the denominator is 1.
     pub fn is_integer(&self) -> bool {
         match &self.0 {
             Small(_, d) => *d == 1,
@@ -160,7 +160,7 @@ impl Number {
         }
     }
 
-    /// Whether this is an integer divisible by two.
+    /// `true` if the number is an even integer.
     pub fn is_even(&self) -> bool {
         match &self.0 {
             Small(n, d) => *d == 1 && n % 2 == 0,
@@ -168,7 +168,7 @@ impl Number {
         }
     }
 
-    /// The value as an integer, if it is one and fits.
+    /// The value as an integer, or `None` if it is not an integer or does not fit.
     pub fn to_i64(&self) -> Option<i64> {
         match self.0 {
             Small(n, 1) => Some(n),
@@ -176,7 +176,7 @@ impl Number {
         }
     }
 
-    /// Numerator and denominator, if both fit into machine integers.
+    /// Numerator and denominator, or `None` if one of them does not fit into a machine integer.
     pub fn to_small(&self) -> Option<(i64, i64)> {
         match self.0 {
             Small(n, d) => Some((n, d)),
@@ -204,13 +204,13 @@ impl Number {
     pub fn to_f64(&self) -> f64 {
         const EXACT: i64 = 1 << 53;
         match &self.0 {
-            // both exact as doubles: one correctly rounded division
+            // both integers are exact as doubles, so one division rounds correctly
             Small(n, d) if n.abs() <= EXACT && *d <= EXACT => *n as f64 / *d as f64,
             _ => self.to_big().to_f64().unwrap_or(f64::NAN),
         }
     }
 
-    /// a + b, or `None` if the result would be too large to keep exact.
+    /// a + b, or `None` if the result is too large to be kept exactly.
     pub fn add(&self, other: &Number) -> Option<Number> {
         match (&self.0, &other.0) {
             (Small(a, 1), Small(b, 1)) => Some(Number::integer_i128(*a as i128 + *b as i128)),
@@ -223,7 +223,7 @@ impl Number {
         }
     }
 
-    /// a b, or `None` if the result would be too large to keep exact.
+    /// a b, or `None` if the result is too large to be kept exactly.
     pub fn mul(&self, other: &Number) -> Option<Number> {
         match (&self.0, &other.0) {
             (Small(a, 1), Small(b, 1)) => Some(Number::integer_i128(*a as i128 * *b as i128)),
@@ -246,7 +246,7 @@ impl Number {
         if self.is_negative() { self.neg() } else { self.clone() }
     }
 
-    /// 1/a; `None` for zero and where 1/a is too large for a double.
+    /// 1/a, or `None` if a = 0 or if 1/a is too large for a double.
     pub fn recip(&self) -> Option<Number> {
         match &self.0 {
             Small(0, _) => None,
@@ -255,7 +255,7 @@ impl Number {
         }
     }
 
-    /// aᵏ for a rational k, where it is an exact and small number; `None` otherwise, also for 0 to a negative power.
+    /// aᵏ for a rational k, or `None` if it is not rational, too large, or a negative power of 0.
     pub fn pow(&self, exponent: &Number) -> Option<Number> {
         match exponent.0 {
             Small(-1, 1) => self.recip(),
@@ -283,7 +283,7 @@ impl Number {
         Some(power)
     }
 
-    /// √a if a is the square of a rational number.
+    /// √a, or `None` if a is not the square of a rational number.
     pub fn sqrt(&self) -> Option<Number> {
         if self.is_negative() {
             return None;
@@ -297,7 +297,7 @@ impl Number {
         (&root * &root == square).then(|| Number::from_big(root))
     }
 
-    /// The largest number ≥ 0 of which both are integer multiples; 0 only for two zeros.
+    /// The largest number ≥ 0 of which both numbers are integer multiples; 0 only for two zeros.
     pub(crate) fn gcd(&self, other: &Number) -> Number {
         if let (Small(a, 1), Small(b, 1)) = (&self.0, &other.0) {
             return Number(Small(a.gcd(b), 1));
@@ -310,7 +310,7 @@ impl Number {
         Number::from_big(BigRational::new(a.numer().gcd(b.numer()), a.denom().lcm(b.denom())))
     }
 
-    /// The value modulo a prime; a denominator that the prime divides counts as 0.
+    /// The value modulo a prime. If the prime divides the denominator, the result is 0.
     pub(crate) fn residue(&self, prime: u64) -> u64 {
         let of = |n: &BigInt| n.mod_floor(&BigInt::from(prime)).to_u64().unwrap_or(0);
         match &self.0 {
@@ -323,7 +323,7 @@ impl Number {
         }
     }
 
-    /// Bits of the longer of numerator and denominator.
+    /// The number of bits of the longer of numerator and denominator.
     fn bits(&self) -> u64 {
         match &self.0 {
             Small(n, d) => 64 - n.unsigned_abs().max(d.unsigned_abs()).leading_zeros() as u64,
@@ -331,12 +331,13 @@ impl Number {
         }
     }
 
-    /// Itself if there is a finite double near it.
+    /// The number itself, or `None` if it is too large for a double.
     fn finite(self) -> Option<Number> {
         self.to_f64().is_finite().then_some(self)
     }
 
-    /// The digits d and the scale s with |a| = d 10⁻ˢ, d not divisible by ten unless zero; `None` if no decimal ends.
+    /// The digits d and the scale s with |a| = d 10⁻ˢ, where d is 0 or not divisible by ten. Returns `None` if the
+    /// decimal expansion of a does not terminate.
     pub fn decimal_digits(&self) -> Option<(String, i64)> {
         let (digits, scale) = match self.0 {
             Small(n, 1) => (n.unsigned_abs().to_string(), 0),
@@ -350,7 +351,7 @@ impl Number {
         Some((significant.to_string(), scale - zeros))
     }
 
-    /// The digits d and the scale s with |a| = d 10⁻ˢ.
+    /// The digits d and the scale s with |a| = d 10⁻ˢ; d may end in zeros.
     fn shifted_digits(&self) -> Option<(String, i64)> {
         let value = self.to_big().abs();
         let scale = multiplicity(value.denom(), 2).max(multiplicity(value.denom(), 5));
@@ -359,7 +360,7 @@ impl Number {
     }
 }
 
-/// How often the prime `p` divides `n`.
+/// The multiplicity of the prime `p`, 2 or 5, in `n`.
 fn multiplicity(n: &BigInt, p: u32) -> u32 {
     if p == 2 {
         return n.trailing_zeros().unwrap_or(0) as u32;

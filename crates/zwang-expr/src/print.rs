@@ -5,12 +5,12 @@ use crate::node::{Expr, Node};
 use crate::number::Number;
 use crate::terms::{Item, Names, Quotient, Style, decimal, terms, written_size};
 
-/// Longest expression written out, in nodes of its tree: about ten pages.
+/// The longest expression that is written in full, in nodes of its tree: about ten pages.
 pub(crate) const MAX_WRITTEN: usize = 20_000;
 
-/// How tightly the written form must hold together where it stands.
+/// The least precedence that a written form needs in its context.
 #[derive(Copy, Clone, PartialEq, PartialOrd)]
-pub(crate) enum Level {
+pub(crate) enum Precedence {
     /// anything, also a leading minus
     Sum,
     /// a product or quotient
@@ -21,24 +21,24 @@ pub(crate) enum Level {
     Atom,
 }
 
-/// What remains to be written: a stack instead of recursion.
+/// A piece that remains to be written; a stack of them replaces recursion.
 enum Task {
     Text(String),
-    Write(Expr, Level),
+    Write(Expr, Precedence),
 }
 
 impl Graph {
-    /// The expression as text; one too long to read becomes a placeholder that says how large it is.
+    /// The expression as text. An expression of more than 20,000 nodes becomes a placeholder that states its size.
     pub fn text(&self, e: Expr) -> String {
         self.text_with(e, &Names::new())
     }
 
-    /// The expression as text, `None` if its tree has more than `limit` nodes.
+    /// The expression as text, or `None` if its tree has more than `limit` nodes.
     pub fn text_limited(&self, e: Expr, limit: usize) -> Option<String> {
         self.write_text(e, &Style::new(&Names::new()), limit)
     }
 
-    /// The expression as text, the given subexpressions by their names.
+    /// The expression as text, with the given subexpressions replaced by their names.
     pub fn text_with(&self, e: Expr, names: &Names) -> String {
         self.write_text(e, &Style::new(names), MAX_WRITTEN).unwrap_or_else(|| format!("(… {} terms)", self.size(e)))
     }
@@ -49,7 +49,7 @@ impl Graph {
         }
         let writer = Writer { graph: self, style };
         let mut out = String::new();
-        let mut stack = vec![Task::Write(e, Level::Sum)];
+        let mut stack = vec![Task::Write(e, Precedence::Sum)];
         let mut tasks = Vec::new();
         while let Some(task) = stack.pop() {
             match task {
@@ -71,7 +71,7 @@ struct Writer<'a> {
 
 impl Writer<'_> {
     /// The tasks that write `e`.
-    fn write(&self, e: Expr, level: Level, out: &mut Vec<Task>) {
+    fn write(&self, e: Expr, level: Precedence, out: &mut Vec<Task>) {
         if let Some(name) = self.style.names.get(&e) {
             return text(out, name);
         }
@@ -83,7 +83,7 @@ impl Writer<'_> {
             Node::Look(table, x) => {
                 let table = self.graph.table(table);
                 text(out, &format!("table(\"{}\", ", table.name()));
-                out.push(Task::Write(x, Level::Sum));
+                out.push(Task::Write(x, Precedence::Sum));
                 if !table.column().is_empty() {
                     text(out, &format!(", \"{}\"", table.column()));
                 }
@@ -93,33 +93,33 @@ impl Writer<'_> {
                 text(out, ")");
             }
             Node::Pow(u, v) if !self.graph.is_number(v) => {
-                parenthesized(out, level > Level::Power, |out| {
-                    out.push(Task::Write(u, Level::Atom));
+                parenthesized(out, level > Precedence::Power, |out| {
+                    out.push(Task::Write(u, Precedence::Atom));
                     text(out, "^");
-                    out.push(Task::Write(v, Level::Atom));
+                    out.push(Task::Write(v, Precedence::Atom));
                 });
             }
             Node::Select { comparison, left, right, then, otherwise } => {
                 text(out, "(if ");
-                out.push(Task::Write(left, Level::Sum));
+                out.push(Task::Write(left, Precedence::Sum));
                 text(out, &format!(" {} ", comparison.symbol()));
-                out.push(Task::Write(right, Level::Sum));
+                out.push(Task::Write(right, Precedence::Sum));
                 text(out, " then ");
-                out.push(Task::Write(then, Level::Sum));
+                out.push(Task::Write(then, Precedence::Sum));
                 text(out, " else ");
-                out.push(Task::Write(otherwise, Level::Sum));
+                out.push(Task::Write(otherwise, Precedence::Sum));
                 text(out, ")");
             }
             Node::Number(_) | Node::Add(..) | Node::Mul(..) | Node::Pow(..) => self.write_sum(e, level, out),
         }
     }
 
-    fn write_sum(&self, e: Expr, level: Level, out: &mut Vec<Task>) {
+    fn write_sum(&self, e: Expr, level: Precedence, out: &mut Vec<Task>) {
         let terms: Vec<Quotient> = terms(self.graph, e, self.style).into_iter().map(|t| t.quotient()).collect();
         let tightness = match &terms[..] {
-            [] => Level::Atom,
+            [] => Precedence::Atom,
             [only] => tightness(only),
-            _ => Level::Sum,
+            _ => Precedence::Sum,
         };
         if terms.is_empty() {
             text(out, "0");
@@ -133,14 +133,14 @@ impl Writer<'_> {
     }
 }
 
-/// How tightly a term holds together.
-pub(crate) fn tightness(term: &Quotient) -> Level {
+/// The precedence of a written term.
+pub(crate) fn tightness(term: &Quotient) -> Precedence {
     match (&term.above[..], &term.below[..]) {
-        _ if term.negative => Level::Sum,
-        ([Item::Number(_)], []) => Level::Atom,
-        ([Item::Power(_, n)], []) if is_half(n) => Level::Atom,
-        ([Item::Power(..)], []) => Level::Power,
-        _ => Level::Product,
+        _ if term.negative => Precedence::Sum,
+        ([Item::Number(_)], []) => Precedence::Atom,
+        ([Item::Power(_, n)], []) if is_half(n) => Precedence::Atom,
+        ([Item::Power(..)], []) => Precedence::Power,
+        _ => Precedence::Product,
     }
 }
 
@@ -170,12 +170,12 @@ fn product(out: &mut Vec<Task>, items: &[Item]) {
 
 fn power(out: &mut Vec<Task>, base: Expr, n: &Number) {
     if n.is_one() {
-        return out.push(Task::Write(base, Level::Power));
+        return out.push(Task::Write(base, Precedence::Power));
     }
     if is_half(n) {
         return call(out, "sqrt", &[base]);
     }
-    out.push(Task::Write(base, Level::Atom));
+    out.push(Task::Write(base, Precedence::Atom));
     match decimal(n).filter(|_| n.is_integer()) {
         Some(n) => text(out, &format!("^{n}")),
         None => text(out, &format!("^({n})")),
@@ -190,7 +190,7 @@ fn call(out: &mut Vec<Task>, name: &str, arguments: &[Expr]) {
     text(out, name);
     for (k, &x) in arguments.iter().enumerate() {
         text(out, if k == 0 { "(" } else { ", " });
-        out.push(Task::Write(x, Level::Sum));
+        out.push(Task::Write(x, Precedence::Sum));
     }
     text(out, ")");
 }

@@ -1,7 +1,6 @@
-//! What each node means for doubles.
+//! The value of each operation for doubles.
 
-use crate::graph::Graph;
-use crate::node::{Comparison, Expr, Function, Function2, Node};
+use crate::node::{Comparison, Function, Function2};
 use crate::trig;
 
 /// f(x).
@@ -25,7 +24,7 @@ pub fn apply(f: Function, x: f64) -> f64 {
     }
 }
 
-/// -1, 0 or 1; NaN stays NaN.
+/// The sign -1, 0 or 1; NaN for NaN.
 #[inline]
 pub fn sign(x: f64) -> f64 {
     if x > 0.0 {
@@ -37,8 +36,8 @@ pub fn sign(x: f64) -> f64 {
     }
 }
 
-/// f(x, y); the smaller and the larger of two values spread NaN, the angle knows only one zero:
-/// it is π on the negative axis, also where rounding or a law of algebra made -0 of 0.
+/// f(x, y). Minimum and maximum propagate NaN. The angle treats -0 as 0: it is π on the negative axis, even if rounding
+/// or an algebraic identity turned 0 into -0.
 #[inline]
 pub fn apply2(f: Function2, x: f64, y: f64) -> f64 {
     match f {
@@ -55,26 +54,8 @@ pub fn pow(x: f64, y: f64) -> f64 {
     if y == 0.5 { x.sqrt() } else { x.powf(y) }
 }
 
-/// The chosen one of two values.
+/// `then` if the comparison holds, else `otherwise`.
 #[inline]
 pub fn select(comparison: Comparison, left: f64, right: f64, then: f64, otherwise: f64) -> f64 {
     if comparison.holds(&left, &right) { then } else { otherwise }
-}
-
-/// The value of one node, whose operands have the values `of`.
-pub fn evaluate(graph: &Graph, node: Node, of: impl Fn(Expr) -> f64) -> f64 {
-    match node {
-        Node::Number(id) => graph.number_at(id).to_f64(),
-        Node::Pi => std::f64::consts::PI,
-        Node::Symbol(_) => f64::NAN,
-        Node::Add(a, b) => of(a) + of(b),
-        Node::Mul(a, b) => of(a) * of(b),
-        Node::Pow(a, b) => pow(of(a), of(b)),
-        Node::Apply(f, x) => apply(f, of(x)),
-        Node::Look(table, x) => graph.table(table).value(of(x)),
-        Node::Apply2(f, x, y) => apply2(f, of(x), of(y)),
-        Node::Select { comparison, left, right, then, otherwise } => {
-            select(comparison, of(left), of(right), of(then), of(otherwise))
-        }
-    }
 }

@@ -1,9 +1,9 @@
-//! Arrays kept between sweeps over an expression, so that a sweep costs only what it visits.
+//! Arrays that are kept between sweeps over an expression, so that a sweep costs only the nodes it visits.
 
 use crate::node::{Expr, Node};
 
-/// Arrays over the nodes that sweeps reuse: an entry counts only if its stamp is the current one,
-/// so starting a sweep costs nothing per node.
+/// Arrays over the nodes that sweeps reuse. An entry is valid only if its stamp is the current one, so starting a sweep
+/// needs no clearing.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scratch {
     stamp: Vec<u32>,
@@ -26,12 +26,12 @@ impl Scratch {
         self.value.resize(len.max(self.value.len()), Expr::NONE);
     }
 
-    /// Whether this sweep has reached `e`.
+    /// `true` if this sweep has reached `e`.
     pub fn reached(&self, e: Expr) -> bool {
         self.stamp[e.index()] == self.now
     }
 
-    /// Appends to `order` all nodes below `root` that `enter` admits, operands before what uses them.
+    /// Appends to `order` all nodes below `root` that `enter` admits, operands first.
     pub fn collect(&mut self, nodes: &[Node], root: Expr, enter: impl Fn(Expr) -> bool) {
         self.stack.push((root, false));
         while let Some((e, operands_done)) = self.stack.pop() {

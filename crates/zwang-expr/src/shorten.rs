@@ -1,24 +1,24 @@
-//! Expressions rewritten so that evaluating them takes less work: like terms merged, common factors pulled out, what
-//! seldom changes gathered in front.
+//! Expressions rewritten for cheaper evaluation: like terms are merged, common factors are extracted, and factors that
+//! change seldom come first.
 
 use crate::graph::{Graph, flag};
 use crate::node::{Expr, Node};
 use crate::number::Number;
-use crate::terms::{Term, merge_like, merge_squares};
+use crate::terms::{SumTerm, merge_like, merge_squares};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Longest sum that is looked through; merging compares all its terms.
+/// The largest number of terms of a sum that is rewritten; merging compares all terms.
 const MAX_TERMS: usize = 200;
 
-/// Longest product that is laid flat.
+/// The largest number of factors of a product that is flattened.
 const MAX_FACTORS: usize = 40;
 
 impl Graph {
-    /// Expressions equal to these, up to rounding, that take less work where the symbols `is_held` seldom change.
+    /// Expressions equal to these, up to rounding, that cost less if the symbols `is_held` change seldom.
     ///
-    /// Products are written with held factors in front, so that those can be multiplied beforehand; in sums like terms
-    /// are merged, sin² + cos² becomes 1, and factors common to all terms are pulled out. Sines and cosines of sums of angles
-    /// are written by those of the angles where fewer are left then. What is used several times stays one expression.
+    /// Products are written with fixed factors first, so that these can be multiplied in advance. In sums, like terms
+    /// are merged, sin² + cos² becomes 1, and factors common to all terms are extracted. Sines and cosines of sums of
+    /// angles are written by those of the angles if fewer remain. Common subexpressions remain common.
     pub fn shortened(&mut self, exprs: &[Expr], is_held: impl Fn(Expr) -> bool) -> Vec<Expr> {
         let mut order = self.below(exprs);
         order.sort_unstable();
@@ -46,13 +46,13 @@ impl Graph {
 
 struct Shortener<'g> {
     graph: &'g mut Graph,
-    /// what stands for each expression
+    /// the replacement of each expression
     new: FxHashMap<Expr, Expr>,
-    /// how often each is used
+    /// the number of uses of each expression
     uses: FxHashMap<Expr, u32>,
-    /// sums that are part of one sum only
+    /// sums that occur in one sum only
     absorbed: FxHashSet<Expr>,
-    /// whether an expression contains held symbols and numbers only; filled for new expressions too
+    /// `true` for an expression of fixed symbols and numbers only; also filled for new expressions
     held: FxHashMap<Expr, bool>,
 }
 
@@ -73,7 +73,7 @@ impl<'g> Shortener<'g> {
         Shortener { graph, new: FxHashMap::default(), uses, absorbed, held }
     }
 
-    /// What stands for an expression; itself if it was not rewritten.
+    /// The replacement of an expression; the expression itself if it was not rewritten.
     fn new_of(&self, e: Expr) -> Expr {
         self.new.get(&e).copied().unwrap_or(e)
     }
@@ -98,7 +98,7 @@ impl<'g> Shortener<'g> {
         self.held[&e]
     }
 
-    /// Values that may be no number, and choices, stay as they were written.
+    /// `true` for zero, for values that may be non-finite, and for case distinctions; these are not rewritten.
     fn is_delicate(&self, e: Expr) -> bool {
         e == Expr::ZERO || self.graph.has(e, flag::SINGULAR) || matches!(self.graph.node(e), Node::Select { .. })
     }
@@ -121,7 +121,7 @@ impl<'g> Shortener<'g> {
         self.new.insert(e, written);
     }
 
-    /// The node as it is, over what stands for its operands.
+    /// The same node with replaced operands.
     fn same(&mut self, node: Node) -> Expr {
         match node {
             Node::Add(a, b) => self.graph.add(self.new_of(a), self.new_of(b)),
@@ -138,11 +138,11 @@ impl<'g> Shortener<'g> {
         }
     }
 
-    /// The sum, merged and with common factors pulled out.
+    /// The sum with merged terms and extracted common factors.
     fn sum(&mut self, e: Expr) -> Expr {
         let node = self.graph.node(e);
         let summands = self.summands(e);
-        let terms: Option<Vec<Term>> = match summands.len() <= MAX_TERMS {
+        let terms: Option<Vec<SumTerm>> = match summands.len() <= MAX_TERMS {
             true => summands.into_iter().map(|(x, coefficient)| self.term(self.new_of(x), coefficient)).collect(),
             false => None,
         };
@@ -153,9 +153,9 @@ impl<'g> Shortener<'g> {
             return terms.first().map_or(Expr::ZERO, |term| self.product(term));
         }
         let mut common = common(&terms);
-        match terms.iter().map(|term| divided(term, &common)).collect::<Option<Vec<Term>>>() {
+        match terms.iter().map(|term| divided(term, &common)).collect::<Option<Vec<SumTerm>>>() {
             Some(divided) => terms = divided,
-            // a number grew too large: nothing is pulled out
+            // a number grew too large, so nothing is extracted
             None => (common.coefficient, common.factors) = (Number::ONE, Vec::new()),
         }
         let parts: Vec<Expr> = terms.iter().map(|term| self.product(term)).collect();
@@ -181,7 +181,7 @@ impl<'g> Shortener<'g> {
         }
     }
 
-    /// The summands of a sum with the numbers they are multiplied by; inner sums used elsewhere stay whole.
+    /// The summands of a sum with their coefficients; inner sums used elsewhere are kept whole.
     fn summands(&self, e: Expr) -> Vec<(Expr, Number)> {
         let (mut found, mut stack) = (Vec::new(), vec![(e, Number::ONE)]);
         let is_inner = |x: Expr| self.uses.get(&x).copied().unwrap_or(0) < 2;
@@ -200,8 +200,9 @@ impl<'g> Shortener<'g> {
         found
     }
 
-    /// An expression, times a coefficient, as a number and powers, over what stands for its parts; none if it is better left alone.
-    fn term(&self, e: Expr, mut coefficient: Number) -> Option<Term> {
+    /// The expression times the coefficient as a number and powers of replaced factors; `None` if it should not be
+    /// rewritten.
+    fn term(&self, e: Expr, mut coefficient: Number) -> Option<SumTerm> {
         let mut factors = Vec::new();
         let mut stack = vec![(e, Number::ONE)];
         while let Some((x, n)) = stack.pop() {
@@ -219,11 +220,11 @@ impl<'g> Shortener<'g> {
                 _ => factors.push((x, n)),
             }
         }
-        Some(Term { coefficient, factors: joined(factors), place: e })
+        Some(SumTerm { coefficient, factors: joined(factors), place: e })
     }
 
-    /// coefficient · held factors · the others, what stands below the bar as one quotient.
-    fn product(&mut self, term: &Term) -> Expr {
+    /// coefficient · fixed factors · the others, each group with one common denominator.
+    fn product(&mut self, term: &SumTerm) -> Expr {
         let number = self.graph.exact(term.coefficient.clone());
         let (held, moving): (Vec<_>, Vec<_>) = term.factors.iter().cloned().partition(|(base, _)| self.is_held(*base));
         let held = self.powers(&held);
@@ -246,7 +247,7 @@ impl<'g> Shortener<'g> {
     }
 }
 
-/// Factors in a fixed order, exponents of equal bases added.
+/// Factors sorted by base, with the exponents of equal bases added.
 fn joined(mut factors: Vec<(Expr, Number)>) -> Vec<(Expr, Number)> {
     factors.sort_by_key(|(base, _)| *base);
     let mut joined: Vec<(Expr, Number)> = Vec::with_capacity(factors.len());
@@ -263,8 +264,8 @@ fn joined(mut factors: Vec<(Expr, Number)>) -> Vec<(Expr, Number)> {
     joined
 }
 
-/// What all terms have in common.
-fn common(terms: &[Term]) -> Term {
+/// The largest common factor of all terms.
+fn common(terms: &[SumTerm]) -> SumTerm {
     let first = &terms[0];
     let mut factors = Vec::new();
     for (base, n) in &first.factors {
@@ -278,11 +279,11 @@ fn common(terms: &[Term]) -> Term {
     }
     let same = terms.iter().all(|term| term.coefficient.abs() == first.coefficient.abs());
     let coefficient = if same { first.coefficient.abs() } else { Number::ONE };
-    Term { coefficient, factors, place: first.place }
+    SumTerm { coefficient, factors, place: first.place }
 }
 
-/// term / common; none if a number grows too large.
-fn divided(term: &Term, common: &Term) -> Option<Term> {
+/// term / common, or `None` if a number grows too large.
+fn divided(term: &SumTerm, common: &SumTerm) -> Option<SumTerm> {
     let mut factors = term.factors.clone();
     for (base, n) in &common.factors {
         let (_, m) = factors.iter_mut().find(|(other, _)| other == base)?;
@@ -290,5 +291,5 @@ fn divided(term: &Term, common: &Term) -> Option<Term> {
     }
     factors.retain(|(_, n)| !n.is_zero());
     let coefficient = term.coefficient.mul(&common.coefficient.recip()?)?;
-    Some(Term { coefficient, factors, place: term.place })
+    Some(SumTerm { coefficient, factors, place: term.place })
 }

@@ -1,9 +1,9 @@
-//! The rewrites applied as nodes are built, each with the law it uses.
+//! Simplifications made while nodes are built, each with the identity it uses.
 //!
-//! A law holds wherever its left side has a finite value; the right side may be defined further, as in
-//! x/x = 1. A constant that is not finite, such as 0^-1, is never cancelled: it is kept and found when run.
+//! An identity holds wherever its left side has a finite value; the right side may be defined on a larger set, as in
+//! x/x = 1. A constant that is not finite, such as 0^-1, is never cancelled, so that running the program finds it.
 //!
-//! Every rule looks at a bounded number of nodes, so that building is fast and long sums stay shared.
+//! Every rule inspects a bounded number of nodes, so building is fast and long sums remain common subexpressions.
 
 mod function;
 mod guard;
@@ -15,7 +15,7 @@ use crate::graph::Graph;
 use crate::node::{Expr, Node};
 use guard::{Guard, Guards};
 
-/// How far down a sum or product a like term or an equal base is looked for: longer searches seldom find more.
+/// The depth to which a sum or product is searched for a like term or an equal base; deeper searches seldom find more.
 const LOOK_DOWN: usize = 8;
 
 impl Graph {
@@ -39,7 +39,7 @@ impl Graph {
         Some(self.exact(product))
     }
 
-    /// Operands of a commutative operation in their order: numbers first, then the older one.
+    /// The operands of a commutative operation in canonical order: numbers first, then by age.
     pub(super) fn sorted(&self, a: Expr, b: Expr) -> (Expr, Expr) {
         let key = |e: Expr| (!self.is_number(e), e);
         if key(a) <= key(b) { (a, b) } else { (b, a) }

@@ -1,21 +1,21 @@
-//! Expressions as source code of other languages, in the form in which they are printed.
+//! Expressions as source code of other languages, in the order in which they are printed.
 
 use rustc_hash::FxHashMap;
 
 use crate::graph::Graph;
 use crate::node::{Comparison, Expr, Function, Function2, Node, TableId};
 use crate::number::Number;
-use crate::print::{Level, MAX_WRITTEN, tightness};
-use crate::terms::{Item, Names, Quotient, Style, Term, terms, written_size};
+use crate::print::{MAX_WRITTEN, Precedence, tightness};
+use crate::terms::{Item, Names, Quotient, Style, SumTerm, terms, written_size};
 
-/// What a language writes: text, and operands in it.
+/// A piece of source code: text or an operand.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Piece {
-    /// As it stands.
+    /// Literal text.
     Text(String),
-    /// An operand between brackets or commas, where anything may stand.
+    /// An operand between brackets or commas; it needs no brackets of its own.
     Inside(Expr),
-    /// An operand that something follows or precedes directly: in brackets unless it is a name, a number or a call.
+    /// An operand next to other code: bracketed unless it is a name, a number or a call.
     Tight(Expr),
 }
 
@@ -34,27 +34,27 @@ impl Piece {
     }
 }
 
-/// How a language writes what formulas are made of. Sums, products and quotients are the same in all of them.
+/// The notation of a language for the parts of a formula. Sums, products and quotients are the same in all languages.
 ///
-/// What the methods give must hold together as a name does, a power as tightly as [`Notation::POWER_IS_TIGHT`] says.
-/// `is_bare` tells that the value of an operand is written by bare numbers alone, which do not tell of which kind they are.
+/// The code that a method returns must bind as tightly as a name; a power, as [`Notation::POWER_IS_TIGHT`] states.
+/// `is_bare` is `true` if the operand is written with number literals only, which do not fix a numeric type.
 pub trait Notation {
-    /// Whether a power holds together as a name does, like a call; else only as tightly as `x**2`.
+    /// `true` if a power binds as tightly as a name, as a call does; `false` if it binds like `x**2`.
     const POWER_IS_TIGHT: bool;
 
     /// A number ≥ 0, given by its exact decimal: `2`, `0.35`, `1e-9`.
     fn number(&self, decimal: &str) -> String;
 
-    /// A ratio of integers that stands alone; none if it is written as a quotient.
+    /// A ratio of integers that stands alone, or `None` if it is written as a quotient.
     fn ratio(&self, numerator: &str, denominator: &str) -> Option<String>;
 
     /// π.
     fn pi(&self) -> String;
 
-    /// The base to a number > 0 other than one; one half is the root.
+    /// The base to a number > 0 other than one; the exponent one half is the root.
     fn power(&self, base: Expr, is_bare: bool, exponent: &Number) -> Vec<Piece>;
 
-    /// The base to any exponent.
+    /// The base to an arbitrary exponent.
     fn general_power(&self, base: Expr, is_bare: bool, exponent: Expr) -> Vec<Piece>;
 
     /// A function of one argument.
@@ -63,24 +63,24 @@ pub trait Notation {
     /// A function of two arguments.
     fn apply2(&self, f: Function2, x: Expr, y: Expr) -> Vec<Piece>;
 
-    /// A table at an argument.
+    /// The value of a table at an argument.
     fn look(&self, table: TableId, x: Expr) -> Vec<Piece>;
 
-    /// `then` where left and right compare so, else `otherwise`.
+    /// `then` if the comparison of the two expressions holds, else `otherwise`.
     fn select(&self, comparison: Comparison, compared: [Expr; 2], then: Expr, otherwise: Expr) -> Vec<Piece>;
 }
 
-/// Why an expression cannot be written.
+/// The reason why an expression cannot be written.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Unwritable {
     /// A symbol has no name in the code.
     Symbol(Expr),
-    /// It is longer than anybody would read.
+    /// The expression is too long, more than 20,000 nodes.
     TooLong,
 }
 
 impl Graph {
-    /// The expression in another language; symbols, and whatever else has a name, by their `names`.
+    /// The expression in another language; symbols and other named subexpressions are written by their `names`.
     pub fn source<N: Notation>(&self, e: Expr, names: &Names, notation: &N) -> Result<String, Unwritable> {
         if written_size(self, e, names) > MAX_WRITTEN as u64 {
             return Err(Unwritable::TooLong);
@@ -88,7 +88,7 @@ impl Graph {
         let style = Style::new(names);
         let mut writer = Writer { graph: self, style: &style, notation, bare: FxHashMap::default() };
         let mut out = String::new();
-        let mut stack = vec![Task::Write(e, Level::Sum)];
+        let mut stack = vec![Task::Write(e, Precedence::Sum)];
         let mut tasks = Vec::new();
         while let Some(task) = stack.pop() {
             match task {
@@ -103,23 +103,23 @@ impl Graph {
     }
 }
 
-/// What remains to be written: a stack instead of recursion.
+/// A piece that remains to be written; a stack of them replaces recursion.
 enum Task {
     Text(String),
-    Write(Expr, Level),
+    Write(Expr, Precedence),
 }
 
 struct Writer<'a, N> {
     graph: &'a Graph,
     style: &'a Style<'a>,
     notation: &'a N,
-    /// whether a value is written by bare numbers alone, as far as that was asked
+    /// memo of `is_bare`
     bare: FxHashMap<Expr, bool>,
 }
 
 impl<N: Notation> Writer<'_, N> {
     /// The tasks that write `e`.
-    fn write(&mut self, e: Expr, level: Level, out: &mut Vec<Task>) -> Result<(), Unwritable> {
+    fn write(&mut self, e: Expr, level: Precedence, out: &mut Vec<Task>) -> Result<(), Unwritable> {
         if let Some(name) = self.style.names.get(&e) {
             out.push(Task::Text(name.clone()));
             return Ok(());
@@ -132,7 +132,7 @@ impl<N: Notation> Writer<'_, N> {
             Node::Look(table, x) => self.notation.look(table, x),
             Node::Pow(u, v) if !self.graph.is_number(v) => {
                 let pieces = self.notation.general_power(u, self.is_bare(u), v);
-                self.bracketed(out, !N::POWER_IS_TIGHT && level > Level::Power, |_, out| push(out, pieces));
+                self.bracketed(out, !N::POWER_IS_TIGHT && level > Precedence::Power, |_, out| push(out, pieces));
                 return Ok(());
             }
             Node::Select { comparison, left, right, then, otherwise } => {
@@ -147,16 +147,16 @@ impl<N: Notation> Writer<'_, N> {
         Ok(())
     }
 
-    fn write_sum(&mut self, e: Expr, level: Level, out: &mut Vec<Task>) {
+    fn write_sum(&mut self, e: Expr, level: Precedence, out: &mut Vec<Task>) {
         let terms = terms(self.graph, e, self.style);
         let tight = match &terms[..] {
-            [] => Level::Atom,
-            [only] if self.ratio(only).is_some() && !only.coefficient.is_negative() => Level::Atom,
+            [] => Precedence::Atom,
+            [only] if self.ratio(only).is_some() && !only.coefficient.is_negative() => Precedence::Atom,
             [only] => match tightness(&only.clone().quotient()) {
-                Level::Power if N::POWER_IS_TIGHT => Level::Atom,
+                Precedence::Power if N::POWER_IS_TIGHT => Precedence::Atom,
                 other => other,
             },
-            _ => Level::Sum,
+            _ => Precedence::Sum,
         };
         if terms.is_empty() {
             out.push(Task::Text(self.notation.number("0")));
@@ -174,8 +174,8 @@ impl<N: Notation> Writer<'_, N> {
         });
     }
 
-    /// A term that is nothing but a ratio, as the language writes those.
-    fn ratio(&self, term: &Term) -> Option<String> {
+    /// A term that consists of a ratio only, in the notation of the language.
+    fn ratio(&self, term: &SumTerm) -> Option<String> {
         if !term.factors.is_empty() || term.coefficient.is_integer() {
             return None;
         }
@@ -202,7 +202,7 @@ impl<N: Notation> Writer<'_, N> {
             }
             match item {
                 Item::Number(number) => out.push(Task::Text(self.notation.number(number))),
-                Item::Power(base, n) if n.is_one() => out.push(Task::Write(*base, Level::Power)),
+                Item::Power(base, n) if n.is_one() => out.push(Task::Write(*base, Precedence::Power)),
                 Item::Power(base, n) => push(out, self.notation.power(*base, self.is_bare(*base), n)),
             }
         }
@@ -218,11 +218,11 @@ impl<N: Notation> Writer<'_, N> {
         }
     }
 
-    /// Whether its value is written by bare numbers alone.
+    /// `true` if the value of `e` is written with number literals only.
     fn is_bare(&mut self, e: Expr) -> bool {
         let mut stack = vec![(e, false)];
         while let Some((x, operands_done)) = stack.pop() {
-            // what decides between numbers is no part of the value
+            // the operands of a comparison are not part of the value
             let operands: &[Expr] = match &self.graph.node(x) {
                 Node::Apply(Function::Sign, _) => &[],
                 Node::Select { then, otherwise, .. } => &[*then, *otherwise],
@@ -245,8 +245,8 @@ impl<N: Notation> Writer<'_, N> {
 fn push(out: &mut Vec<Task>, pieces: Vec<Piece>) {
     out.extend(pieces.into_iter().map(|piece| match piece {
         Piece::Text(text) => Task::Text(text),
-        Piece::Inside(x) => Task::Write(x, Level::Sum),
-        Piece::Tight(x) => Task::Write(x, Level::Atom),
+        Piece::Inside(x) => Task::Write(x, Precedence::Sum),
+        Piece::Tight(x) => Task::Write(x, Precedence::Atom),
     }));
 }
 
@@ -254,7 +254,7 @@ fn push(out: &mut Vec<Task>, pieces: Vec<Piece>) {
 mod tests {
     use super::*;
 
-    /// Powers as Python has them, everything else as it is called.
+    /// Powers in the notation of Python, all functions under their own names.
     struct Python;
 
     impl Notation for Python {
@@ -297,7 +297,7 @@ mod tests {
         }
     }
 
-    /// Brackets stand where the order of operations needs them, and nowhere else.
+    /// Brackets stand only where the order of operations needs them.
     #[test]
     fn what_is_written_means_the_same() {
         let mut g = Graph::new();

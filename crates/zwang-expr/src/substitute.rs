@@ -1,4 +1,4 @@
-//! What an expression is made of, and the same with symbols replaced.
+//! The symbols and the size of an expression, and substitution.
 
 use crate::graph::Graph;
 use crate::node::{Expr, Node};
@@ -23,14 +23,14 @@ impl Graph {
         found
     }
 
-    /// How many distinct nodes `e` is made of, itself included.
+    /// The number of distinct nodes of `e`, including `e` itself.
     pub fn size(&self, e: Expr) -> usize {
         let mut count = 0;
         self.visit(&[e], |_| count += 1);
         count
     }
 
-    /// Calls `see` once for each node below the roots, these included.
+    /// Calls `see` once for each distinct node of the roots, including the roots themselves.
     fn visit(&self, roots: &[Expr], mut see: impl FnMut(Expr)) {
         let mut seen = FxHashSet::default();
         let mut stack = roots.to_vec();
@@ -42,7 +42,7 @@ impl Graph {
         }
     }
 
-    /// The roots with every symbol or other part in `with` replaced, all at once.
+    /// The roots with every key of `with` replaced by its value, simultaneously; a key may be any subexpression.
     pub fn substitute(&mut self, roots: &[Expr], with: &HashMap<Expr, Expr>) -> Vec<Expr> {
         let mut scratch = std::mem::take(&mut self.scratch);
         scratch.begin(self.len());
@@ -63,7 +63,7 @@ impl Graph {
         replaced
     }
 
-    /// The node over new operands.
+    /// The node with its operands replaced by `new` of them.
     pub(crate) fn rebuild(&mut self, node: Node, new: impl Fn(Expr) -> Expr) -> Expr {
         match node {
             Node::Number(_) | Node::Pi | Node::Symbol(_) => unreachable!("leaves have no operands"),

@@ -1,39 +1,40 @@
-//! Columns of numbers as smooth functions: splines through every row.
+//! Columns of numbers as smooth functions: interpolating splines.
 #![allow(clippy::needless_range_loop, reason = "indices are those of the formula")]
 
 use std::fmt;
 
-/// Degree of the pieces: second derivatives, which become forces, are then smooth themselves.
+/// The degree of the pieces; second derivatives, which enter forces, are then smooth themselves.
 const DEGREE: usize = 5;
 
-/// An argument may lie so far beyond an end, as a part of the whole range: times are sums of steps, which round.
+/// The fraction of the range by which an argument may exceed an end: times are sums of steps, which round.
 const BEYOND: f64 = 1e-9;
 
-/// A smooth function through the rows of a table.
+/// A smooth function that interpolates the rows of a table.
 ///
-/// It is the spline of degree 5 with four continuous derivatives. The rows next to the ends begin no piece of their own (as
-/// "not a knot" for cubic splines), so that polynomials up to that degree are met exactly; up to six rows are one polynomial.
+/// It is the spline of degree 5 with four continuous derivatives. The second and third rows from each end are not knots
+/// ("not a knot" for cubic splines), so polynomials up to degree 5 are reproduced exactly. Up to six rows give a single
+/// polynomial.
 #[derive(Clone, PartialEq)]
 pub struct Table {
     name: String,
     column: String,
     order: u32,
-    /// Where pieces begin, and where the last one ends.
+    /// The beginnings of the pieces and the end of the last one.
     knots: Vec<f64>,
-    /// c₀ + c₁ s + … + c₅ s⁵ with s the way from the beginning of the piece.
+    /// c₀ + c₁ s + … + c₅ s⁵, where s is the distance from the beginning of the piece.
     pieces: Vec<[f64; DEGREE + 1]>,
 }
 
-/// Why rows are no table.
+/// The reason why rows do not form a table.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TableError {
     /// There are fewer than two rows.
     TooFew,
-    /// The argument of this row, counted from 0, is not larger than the one before.
+    /// The argument of this row, counted from 0, is not larger than that of the previous row.
     NotGrowing(usize),
     /// A number of this row is not finite.
     NotFinite(usize),
-    /// The numbers are too far apart for a spline.
+    /// The numbers are too far apart for a spline: a coefficient overflows.
     Overflow,
 }
 
@@ -44,7 +45,7 @@ impl fmt::Debug for Table {
 }
 
 impl Table {
-    /// The spline through (x, y); `name` and `column` are what the user calls it, the column empty if there is only one.
+    /// The spline through (x, y). `name` and `column` are the user's names; `column` is empty if there is only one.
     pub fn new(name: &str, column: &str, x: &[f64], y: &[f64]) -> Result<Table, TableError> {
         let n = x.len().min(y.len());
         if n < 2 {
@@ -68,17 +69,17 @@ impl Table {
         }
     }
 
-    /// What the user calls it.
+    /// The user's name of the table.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The column that was asked for; empty if the table has only one.
+    /// The column that is interpolated; empty if the table has only one.
     pub fn column(&self) -> &str {
         &self.column
     }
 
-    /// How often it was differentiated.
+    /// The number of differentiations.
     pub fn order(&self) -> u32 {
         self.order
     }
@@ -88,17 +89,17 @@ impl Table {
         (self.knots[0], self.knots[self.knots.len() - 1])
     }
 
-    /// The beginnings of the pieces, and the end of the last.
+    /// The beginnings of the pieces and the end of the last one.
     pub fn knots(&self) -> &[f64] {
         &self.knots
     }
 
-    /// The coefficients of each piece, lowest power first, of the way from its beginning.
+    /// The coefficients of each piece in powers of the distance from its beginning, lowest power first.
     pub fn pieces(&self) -> &[[f64; DEGREE + 1]] {
         &self.pieces
     }
 
-    /// The value at x; NaN beyond the ends.
+    /// The value at x; NaN outside the range.
     pub fn value(&self, x: f64) -> f64 {
         let (first, last) = self.range();
         let slack = BEYOND * (last - first);
@@ -118,7 +119,7 @@ impl Table {
     }
 }
 
-/// B-splines of one degree over a row of knots, the ends repeated.
+/// B-splines of one degree over a sequence of knots, with the ends repeated.
 struct Spline {
     degree: usize,
     knots: Vec<f64>,
@@ -127,24 +128,24 @@ struct Spline {
 impl Spline {
     fn new(degree: usize, x: &[f64]) -> Spline {
         let n = x.len();
-        // as many B-splines as rows: the inner knots are the rows but for three at each end
+        // the number of B-splines equals the number of rows: all rows but three at each end are inner knots
         let inner = if n > degree + 1 { &x[3..n - 3] } else { &[][..] };
         let ends = |at: f64| std::iter::repeat_n(at, degree + 1);
         Spline { degree, knots: ends(x[0]).chain(inner.iter().copied()).chain(ends(x[n - 1])).collect() }
     }
 
-    /// The knots, each once.
+    /// The distinct knots.
     fn breaks(&self) -> Vec<f64> {
         self.knots[self.degree..self.knots.len() - self.degree].to_vec()
     }
 
-    /// The k with knots[k] ≤ x < knots[k+1], the last piece being closed.
+    /// The k with knots[k] ≤ x < knots[k+1]; the last piece includes its end.
     fn span(&self, x: f64) -> usize {
         let last = self.knots.len() - self.degree - 2;
         (self.knots.partition_point(|knot| *knot <= x).max(1) - 1).clamp(self.degree, last)
     }
 
-    /// The B-splines of a lower degree that do not vanish on the span, at x (Cox and de Boor).
+    /// The B-splines of degree `degree` that do not vanish on the span, at x (Cox and de Boor).
     fn basis(&self, span: usize, x: f64, degree: usize) -> [f64; DEGREE + 1] {
         let mut basis = [0.0; DEGREE + 1];
         basis[0] = 1.0;
@@ -161,12 +162,12 @@ impl Spline {
         basis
     }
 
-    /// The weights of the B-splines with which the sum goes through every row.
+    /// The weights of the B-splines whose sum interpolates every row.
     ///
-    /// The matrix is totally positive, so that elimination needs no exchange of rows (de Boor and Pinkus).
+    /// The matrix is totally positive, so elimination needs no pivoting (de Boor and Pinkus).
     fn interpolate(&self, x: &[f64], y: &[f64]) -> Vec<f64> {
         let (n, p) = (x.len(), self.degree);
-        // row i holds the columns i − p … i + p
+        // row i stores the columns i − p … i + p
         let width = 2 * p + 1;
         let mut band = vec![0.0; n * width];
         for (i, &x) in x.iter().enumerate() {
@@ -196,7 +197,7 @@ impl Spline {
         weights
     }
 
-    /// The polynomial on the piece that begins at a knot: its derivatives there, over factorials.
+    /// The polynomial on the piece that begins at a knot: its derivatives there, divided by factorials.
     fn piece(&self, weights: &[f64], at: f64) -> [f64; DEGREE + 1] {
         let (p, span) = (self.degree, self.span(at));
         let mut local: Vec<f64> = weights[span - p..=span].to_vec();
@@ -224,13 +225,13 @@ mod tests {
     use super::*;
 
     fn rows(n: usize, f: impl Fn(f64) -> f64) -> (Vec<f64>, Vec<f64>) {
-        // uneven on purpose
+        // unevenly spaced on purpose
         let x: Vec<f64> = (0..n).map(|i| i as f64 / (n - 1) as f64).map(|s| 3.0 * s + 0.2 * (5.0 * s).sin()).collect();
         let y = x.iter().map(|x| f(*x)).collect();
         (x, y)
     }
 
-    /// A polynomial of the degree is met everywhere, with all its derivatives.
+    /// A polynomial of degree at most 5 is reproduced everywhere, with all its derivatives.
     #[test]
     fn polynomials_are_met_exactly() {
         for n in 2..40 {
@@ -249,7 +250,8 @@ mod tests {
         }
     }
 
-    /// The error of a sine falls with the sixth power of the distance of rows, that of its second derivative with the fourth.
+    /// The error of a sine decreases with the sixth power of the row distance, that of its second derivative with the
+    /// fourth.
     #[test]
     fn errors_fall_as_the_degree_says() {
         let error = |n: usize, order: usize| {
@@ -269,7 +271,7 @@ mod tests {
         assert!(error(40, 0) < 1e-8 && error(40, 2) < 1e-5, "{:e} {:e}", error(40, 0), error(40, 2));
     }
 
-    /// It goes through its rows, its fourth derivative has no jumps, and beyond its ends there is nothing.
+    /// The spline interpolates its rows, its fourth derivative is continuous, and outside its range it is NaN.
     #[test]
     fn rough_rows_are_met_smoothly() {
         let (x, y) = rows(60, |x| (40.0 * x).sin().signum());

@@ -1,4 +1,4 @@
-//! Sums and products laid flat for printing: like terms merged, powers collected, signs in front.
+//! Sums and products flattened for printing: like terms are merged, powers are collected, signs come first.
 
 use crate::graph::{Graph, flag};
 use crate::node::{Expr, Function, Node};
@@ -8,28 +8,28 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// Longest plain decimal; beyond, an exponent is shorter to read.
+/// The longest plain decimal, in digits; beyond it, an exponent is easier to read.
 const MAX_PLAIN_DIGITS: i64 = 9;
 
-/// Most zeros at the end of a long integer or after the point of a small decimal.
+/// The largest number of zeros at the end of a long integer or after the point of a small decimal.
 const MAX_PLAIN_ZEROS: i64 = 4;
 
 /// Denominators up to this power of two are written as divisions: m/2 rather than 0.5*m.
 const MAX_BINARY_DENOMINATOR: i64 = 64;
 
-/// Longest sum that is tried for merging into one term inside a product.
+/// The largest number of terms of a sum inside a product that is tested for merging into one term.
 const MAX_LONE_TERMS: usize = 8;
 
 /// Names that stand for whole subexpressions.
 pub(crate) type Names = HashMap<Expr, String>;
 
-/// Longest composite factor whose text decides its place.
+/// The largest size of a composite factor that is sorted by its text, in nodes.
 const MAX_KEY: usize = 100;
 
-/// How expressions are written: some by name, and in an order that their own texts decide.
+/// The names by which subexpressions are written, and the sort keys of factors and terms.
 pub(crate) struct Style<'a> {
     pub names: &'a Names,
-    /// the texts that decide, each worked out once
+    /// memo of the sort keys
     keys: RefCell<FxHashMap<Expr, Rc<str>>>,
 }
 
@@ -38,7 +38,7 @@ impl<'a> Style<'a> {
         Style { names, keys: RefCell::default() }
     }
 
-    /// The text of an expression in full; empty if it is long.
+    /// The full text of an expression as its sort key; empty if it is long.
     fn key(&self, graph: &Graph, e: Expr) -> Rc<str> {
         if let Some(key) = self.keys.borrow().get(&e) {
             return key.clone();
@@ -54,21 +54,21 @@ impl<'a> Style<'a> {
 
 /// coefficient Π base^exponent.
 #[derive(Clone)]
-pub(crate) struct Term {
+pub(crate) struct SumTerm {
     pub coefficient: Number,
     pub factors: Vec<(Expr, Number)>,
-    /// where the term was written: decides among terms too long to be compared as text
+    /// the expression of the term; sorts terms that are too long to be compared as text
     pub place: Expr,
 }
 
-/// A term as it is written: ± above / below.
+/// A term in the form in which it is written: ± above / below.
 pub(crate) struct Quotient {
     pub negative: bool,
     pub above: Vec<Item>,
     pub below: Vec<Item>,
 }
 
-/// A factor above or below the bar.
+/// A factor of the numerator or denominator.
 pub(crate) enum Item {
     /// a number, already as text
     Number(String),
@@ -76,11 +76,11 @@ pub(crate) enum Item {
     Power(Expr, Number),
 }
 
-/// The terms of `e` as they are written, no leading minus if that can be avoided.
-pub(crate) fn terms(graph: &Graph, e: Expr, style: &Style) -> Vec<Term> {
-    // a number is its own term however long it is
+/// The terms of `e` in the order in which they are written, without a leading minus if that can be avoided.
+pub(crate) fn terms(graph: &Graph, e: Expr, style: &Style) -> Vec<SumTerm> {
+    // a number is one term, however long it is
     if let Some(number) = graph.number(e).filter(|number| !number.is_zero()) {
-        return vec![Term { coefficient: number.clone(), factors: Vec::new(), place: e }];
+        return vec![SumTerm { coefficient: number.clone(), factors: Vec::new(), place: e }];
     }
     let mut terms = flat_sum(graph, e, style);
     terms.retain(|term| counts(graph, term));
@@ -96,11 +96,11 @@ pub(crate) fn terms(graph: &Graph, e: Expr, style: &Style) -> Vec<Term> {
 }
 
 /// Splits sums and negated sums into terms.
-fn flat_sum(graph: &Graph, e: Expr, style: &Style) -> Vec<Term> {
+fn flat_sum(graph: &Graph, e: Expr, style: &Style) -> Vec<SumTerm> {
     summands(graph, e, style).map(|(x, negative)| flat_product(graph, x, negative, style)).collect()
 }
 
-/// The summands of `e` and whether they are subtracted.
+/// The summands of `e`, with `true` for those that are subtracted.
 fn summands(graph: &Graph, e: Expr, style: &Style) -> impl Iterator<Item = (Expr, bool)> {
     let mut stack = vec![(e, false)];
     std::iter::from_fn(move || {
@@ -116,8 +116,8 @@ fn summands(graph: &Graph, e: Expr, style: &Style) -> impl Iterator<Item = (Expr
     })
 }
 
-/// A product as powers; factors that are sums of one term only, once that is merged, are multiplied out.
-fn flat_product(graph: &Graph, e: Expr, negative: bool, style: &Style) -> Term {
+/// A product as powers; a factor that is a sum and merges into one term is multiplied out.
+fn flat_product(graph: &Graph, e: Expr, negative: bool, style: &Style) -> SumTerm {
     let mut term = powers(graph, e, negative, style);
     let mut factors = Vec::with_capacity(term.factors.len());
     for (base, n) in term.factors {
@@ -137,8 +137,8 @@ fn flat_product(graph: &Graph, e: Expr, negative: bool, style: &Style) -> Term {
     term
 }
 
-/// The only term of a short sum, if merging leaves one or none.
-fn lone_term(graph: &Graph, e: Expr, style: &Style) -> Option<Term> {
+/// The only term of a short sum if merging leaves at most one, otherwise `None`.
+fn lone_term(graph: &Graph, e: Expr, style: &Style) -> Option<SumTerm> {
     if style.names.contains_key(&e) || !matches!(graph.node(e), Node::Add(..)) {
         return None;
     }
@@ -150,12 +150,12 @@ fn lone_term(graph: &Graph, e: Expr, style: &Style) -> Option<Term> {
     terms = merge_like(graph, terms);
     merge_squares(graph, &mut terms);
     // all terms may have cancelled
-    let zero = Term { coefficient: Number::ZERO, factors: Vec::new(), place: e };
+    let zero = SumTerm { coefficient: Number::ZERO, factors: Vec::new(), place: e };
     terms.pop().map_or(Some(zero), Some).filter(|_| terms.is_empty())
 }
 
 /// Splits products and integer powers of products into powers.
-fn powers(graph: &Graph, e: Expr, negative: bool, style: &Style) -> Term {
+fn powers(graph: &Graph, e: Expr, negative: bool, style: &Style) -> SumTerm {
     let mut coefficient = if negative { Number::MINUS_ONE } else { Number::ONE };
     let mut factors = Vec::new();
     let mut stack = vec![(e, Number::ONE)];
@@ -174,10 +174,10 @@ fn powers(graph: &Graph, e: Expr, negative: bool, style: &Style) -> Term {
             _ => factors.push((x, n)),
         }
     }
-    Term { coefficient, factors: collect_powers(graph, factors, style), place: e }
+    SumTerm { coefficient, factors: collect_powers(graph, factors, style), place: e }
 }
 
-/// Sorts factors as they are read and adds the exponents of equal bases.
+/// Sorts factors into reading order and adds the exponents of equal bases.
 fn collect_powers(graph: &Graph, mut factors: Vec<(Expr, Number)>, style: &Style) -> Vec<(Expr, Number)> {
     factors.sort_by_cached_key(|&(base, _)| (rank(graph, base), written_key(graph, base, style), base));
     let mut collected: Vec<(Expr, Number)> = Vec::with_capacity(factors.len());
@@ -194,7 +194,7 @@ fn collect_powers(graph: &Graph, mut factors: Vec<(Expr, Number)>, style: &Style
     collected
 }
 
-/// What orders composite factors: their own text, so that the order does not depend on what was built before.
+/// The sort key of a composite factor: its own text, so that the order does not depend on the history of the graph.
 fn written_key(graph: &Graph, base: Expr, style: &Style) -> Rc<str> {
     match rank(graph, base) {
         0..=2 => Rc::from(""),
@@ -202,13 +202,13 @@ fn written_key(graph: &Graph, base: Expr, style: &Style) -> Rc<str> {
     }
 }
 
-/// What orders the terms of a sum: the text of their factors, for the same reason.
-fn term_key(graph: &Graph, term: &Term, style: &Style) -> String {
+/// The sort key of a term of a sum: the text of its factors, for the same reason.
+fn term_key(graph: &Graph, term: &SumTerm, style: &Style) -> String {
     let factor = |(base, n): &(Expr, Number)| format!("{}^{n}", style.key(graph, *base));
     term.factors.iter().map(factor).collect::<Vec<_>>().join("*")
 }
 
-/// Constants of the motion come first, then other symbols, then functions, then sums.
+/// The sort rank of a factor: constants of the motion first, then other symbols, functions and sums.
 fn rank(graph: &Graph, base: Expr) -> u8 {
     match graph.node(base) {
         Node::Number(_) | Node::Pi => 0,
@@ -224,8 +224,8 @@ fn is_singular(graph: &Graph, base: Expr) -> bool {
 }
 
 /// c x + d x = (c + d) x.
-pub(crate) fn merge_like(graph: &Graph, terms: Vec<Term>) -> Vec<Term> {
-    let mut merged: Vec<Term> = Vec::with_capacity(terms.len());
+pub(crate) fn merge_like(graph: &Graph, terms: Vec<SumTerm>) -> Vec<SumTerm> {
+    let mut merged: Vec<SumTerm> = Vec::with_capacity(terms.len());
     let mut places: FxHashMap<Vec<(Expr, Number)>, usize> = FxHashMap::default();
     for term in terms {
         let singular = term.factors.iter().any(|&(base, _)| is_singular(graph, base));
@@ -243,13 +243,13 @@ pub(crate) fn merge_like(graph: &Graph, terms: Vec<Term>) -> Vec<Term> {
     merged
 }
 
-/// Whether a term is other than zero, or would be no number.
-fn counts(graph: &Graph, term: &Term) -> bool {
+/// `true` if a term is not zero or may be non-finite.
+fn counts(graph: &Graph, term: &SumTerm) -> bool {
     !term.coefficient.is_zero() || term.factors.iter().any(|&(x, _)| is_singular(graph, x))
 }
 
 /// x sin²u + x cos²u = x.
-pub(crate) fn merge_squares(graph: &Graph, terms: &mut Vec<Term>) {
+pub(crate) fn merge_squares(graph: &Graph, terms: &mut Vec<SumTerm>) {
     let mut cosines: FxHashMap<(Vec<(Expr, Number)>, Expr), usize> = FxHashMap::default();
     for (k, term) in terms.iter().enumerate() {
         for (at, u) in squares_of(graph, term, Function::Cos) {
@@ -279,8 +279,8 @@ pub(crate) fn merge_squares(graph: &Graph, terms: &mut Vec<Term>) {
     }
 }
 
-/// The places of factors f(u)² and their u.
-fn squares_of(graph: &Graph, term: &Term, f: Function) -> Vec<(usize, Expr)> {
+/// The indices of the factors f(u)², with their u.
+fn squares_of(graph: &Graph, term: &SumTerm, f: Function) -> Vec<(usize, Expr)> {
     let square = |&(base, ref n): &(Expr, Number)| match graph.node(base) {
         Node::Apply(g, u) if g == f && n.to_i64() == Some(2) => Some(u),
         _ => None,
@@ -292,12 +292,12 @@ fn without(factors: &[(Expr, Number)], at: usize) -> Vec<(Expr, Number)> {
     [&factors[..at], &factors[at + 1..]].concat()
 }
 
-impl Term {
+impl SumTerm {
     /// The term to an integer power.
-    fn to_power(&self, n: &Number) -> Option<Term> {
+    fn to_power(&self, n: &Number) -> Option<SumTerm> {
         let power = |(base, k): &(Expr, Number)| Some((*base, k.mul(n)?));
         let factors = self.factors.iter().map(power).collect::<Option<_>>()?;
-        Some(Term { coefficient: self.coefficient.pow(n)?, factors, place: self.place })
+        Some(SumTerm { coefficient: self.coefficient.pow(n)?, factors, place: self.place })
     }
 
     /// The term as a fraction.
@@ -332,7 +332,7 @@ impl Term {
     }
 }
 
-/// A number ≥ 0 as one decimal or as numerator and denominator.
+/// A number ≥ 0 as a decimal, or as numerator and denominator.
 fn number_parts(size: &Number) -> (String, Option<String>) {
     match decimal(size) {
         Some(text) => (text, None),
@@ -340,7 +340,7 @@ fn number_parts(size: &Number) -> (String, Option<String>) {
     }
 }
 
-/// The same for a coefficient, where halves, quarters and one fifth are written as divisions.
+/// A coefficient ≥ 0 as a decimal, or as numerator and denominator for halves, quarters, one fifth and the like.
 fn coefficient_parts(size: &Number) -> (String, Option<String>) {
     match size.to_small() {
         Some((n, d)) if d > 1 && (d <= MAX_BINARY_DENOMINATOR && d.count_ones() == 1 || n == 1 && d < 10) => {
@@ -350,7 +350,8 @@ fn coefficient_parts(size: &Number) -> (String, Option<String>) {
     }
 }
 
-/// The exact decimal of a number ≥ 0, with an exponent if that is much shorter; `None` if no decimal ends.
+/// The exact decimal of a number ≥ 0, with an exponent if that is much shorter; `None` if the decimal does not
+/// terminate.
 pub(crate) fn decimal(value: &Number) -> Option<String> {
     let (digits, scale) = value.decimal_digits()?;
     let len = digits.len() as i64;
@@ -370,7 +371,7 @@ pub(crate) fn decimal(value: &Number) -> Option<String> {
     Some(format!("{first}{point}{rest}e{}", len - 1 - scale))
 }
 
-/// How many tokens `e` has when written out as a tree, up to `u64::MAX`.
+/// The number of nodes of `e` written as a tree, saturating at `u64::MAX`.
 pub(crate) fn written_size(graph: &Graph, e: Expr, names: &Names) -> u64 {
     let mut sizes: FxHashMap<Expr, u64> = FxHashMap::default();
     let mut stack = vec![(e, false)];

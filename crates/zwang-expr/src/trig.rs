@@ -1,38 +1,39 @@
-//! Sine and cosine, the same bits on every machine, one by one or many at once.
+//! Sine and cosine with the same bits on every machine, for one argument or many.
 //!
 //! $$ |x| = k \frac\pi2 + y, \qquad |y| \le \frac\pi4 $$
 //!
-//! The quadrant k says which of ± sin y and ± cos y is sought, and two polynomials give those. Everything is made of
-//! single additions, multiplications and bit operations, each of which IEEE 754 defines to the last bit; nothing is
-//! fused and nothing is left to the system's library. There is no branch on the way, so that the loop over many
-//! arguments becomes vector instructions. The error is below 0.8 units in the last place.
+//! The quadrant k selects among ± sin y and ± cos y, which two polynomials approximate. All operations are single
+//! additions, multiplications and bit operations, each of which IEEE 754 defines to the last bit. No operation is
+//! fused, and the system's library is not used. The code has no branch, so the loop over many arguments becomes vector
+//! instructions. The error is below 0.8 units in the last place.
 //!
-//! The formulas stand here once, for anything that computes like numbers: [`Lane`]. Machine code is emitted by the same lines.
+//! The formulas are written once, for every type that computes like a number: [`Lane`]. They also emit the machine
+//! code.
 
-use crate::wide::{self, Loops};
+use crate::simd_dispatch::{self, VectorKernel};
 use std::f64::consts::FRAC_2_PI;
 use std::num::Wrapping;
 use std::ops::{Add, BitAnd, BitXor, Mul, Shl, Sub};
 
-/// A number, or several side by side, or the code that will compute them.
+/// A number, a vector of numbers, or the code that will compute them.
 pub trait Lane: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> {
-    /// Its bits.
+    /// The bit pattern of the number.
     type Bits: Copy
         + Sub<Output = Self::Bits>
         + BitAnd<Output = Self::Bits>
         + BitXor<Output = Self::Bits>
         + Shl<usize, Output = Self::Bits>;
 
-    /// A constant, for use beside this number.
+    /// A constant of the same kind as this number.
     fn constant(self, value: f64) -> Self;
 
-    /// Constant bits, for use beside this number.
+    /// Constant bits of the same kind as this number.
     fn constant_bits(self, value: u64) -> Self::Bits;
 
     /// The bits of this number.
     fn bits(self) -> Self::Bits;
 
-    /// The number of these bits.
+    /// The number with these bits.
     fn from_bits(bits: Self::Bits) -> Self;
 }
 
@@ -60,13 +61,14 @@ impl Lane for f64 {
     }
 }
 
-/// Up to here k < 2¹⁹ and its products with the parts of π/2 are exact; beyond, `reduce_large` is asked.
+/// The largest |x| for `near`: here k < 2¹⁹, and its products with the parts of π/2 are exact. Beyond, `reduce_large`
+/// is used.
 pub const LIMIT: f64 = (1 << 19) as f64;
 
 /// π/2 in parts: multiples of 2⁻³², 2⁻⁶⁶, 2⁻⁹⁹ of at most 33 bits, and the rest rounded.
 const HALF_PI: [f64; 4] = [1.5707963267341256, 6.077100506303966e-11, 2.0222662487111665e-21, 8.4784276603689e-32];
 
-/// 1.5 · 2⁵²: added to a small number, leaves its integer part in the last bits.
+/// 1.5 · 2⁵². Added to a small number, it leaves the integer part in the last bits.
 const ROUND: f64 = 6755399441055744.0;
 
 /// (sin y - y)/y³ as a polynomial in y², with the least relative error in sin y: 2⁻⁵⁷.
@@ -91,25 +93,25 @@ const COS: [f64; 6] = [
 
 const SIGN: u64 = 1 << 63;
 
-/// sin x and cos x; NaN where x is not finite.
+/// sin x and cos x; NaN if x is not finite.
 #[inline]
 pub fn sin_cos(x: f64) -> (f64, f64) {
     if x.abs() <= LIMIT { near(x) } else { far(x) }
 }
 
-/// The sines and cosines of many arguments, bit by bit those of [`sin_cos`].
+/// The sines and cosines of many arguments, with the bits of [`sin_cos`].
 ///
 /// The slices must be equally long.
 pub fn sin_cos_many(x: &[f64], sin: &mut [f64], cos: &mut [f64]) {
     assert!(x.len() == sin.len() && x.len() == cos.len(), "lengths of arguments, sines and cosines");
     if let (&[x], [sin], [cos]) = (x, &mut *sin, &mut *cos) {
         (*sin, *cos) = sin_cos(x);
-    } else if wide::run(Many { x, sin, cos }) {
+    } else if simd_dispatch::run(Many { x, sin, cos }) {
         far_among(x, sin, cos);
     }
 }
 
-/// Eight sines and cosines, as [`sin_cos`] would give them; to be inlined into loops.
+/// Eight sines and cosines with the bits of [`sin_cos`]; to be inlined into loops.
 #[inline(always)]
 pub(crate) fn sin_cos_eight(x: &[f64; 8], sin: &mut [f64; 8], cos: &mut [f64; 8]) {
     if is_beyond(eight(x, sin, cos)) {
@@ -131,11 +133,11 @@ struct Many<'a> {
     cos: &'a mut [f64],
 }
 
-impl Loops for Many<'_> {
-    /// Whether an argument is beyond the limit, so that its results are still to be found.
+impl VectorKernel for Many<'_> {
+    /// `true` if an argument is beyond the limit, so that its results are not computed yet.
     type Output = bool;
 
-    /// By eights, then by fours; the last four may overlap others, whose results are found again.
+    /// Takes eight arguments at a time, then four; the last four may overlap others, whose results are computed twice.
     #[inline(always)]
     fn run(self) -> bool {
         let Many { x, sin, cos } = self;
@@ -167,9 +169,9 @@ fn array_mut<const N: usize>(x: &mut [f64]) -> &mut [f64; N] {
     x.first_chunk_mut().expect("N or more elements")
 }
 
-/// Eight sines and cosines; returns the distances of the arguments to the limit, joined by or.
+/// Eight sines and cosines; returns the distances of the arguments to the limit, combined by bitwise or.
 ///
-/// In two loops: the shorter the way from arguments to results, the more of them a processor works on at once.
+/// Two loops: the shorter the chain from argument to result, the more of them a processor overlaps.
 #[inline(always)]
 fn eight(x: &[f64; 8], sin: &mut [f64; 8], cos: &mut [f64; 8]) -> u64 {
     let (mut k, mut y0, mut y1) = ([Wrapping(0); 8], [0.0; 8], [0.0; 8]);
@@ -184,7 +186,7 @@ fn eight(x: &[f64; 8], sin: &mut [f64; 8], cos: &mut [f64; 8]) -> u64 {
     beyond
 }
 
-/// The same for four, in one loop.
+/// Four sines and cosines in one loop; returns the distances to the limit, combined by bitwise or.
 #[inline(always)]
 fn four(x: &[f64; 4], sin: &mut [f64; 4], cos: &mut [f64; 4]) -> u64 {
     let mut beyond = 0;
@@ -195,7 +197,7 @@ fn four(x: &[f64; 4], sin: &mut [f64; 4], cos: &mut [f64; 4]) -> u64 {
     beyond
 }
 
-/// Whether an argument is beyond the limit; the last argument fills up the four.
+/// Two or three sines and cosines; the last argument fills the four places. `true` if an argument is beyond the limit.
 #[inline(always)]
 fn two_or_three(x: &[f64], sin: &mut [f64], cos: &mut [f64]) -> bool {
     let (Some(&last), [first, second, ..]) = (x.last(), x) else { return false };
@@ -207,13 +209,13 @@ fn two_or_three(x: &[f64], sin: &mut [f64], cos: &mut [f64]) -> bool {
     is_beyond(beyond)
 }
 
-/// Whether one of the distances, joined by or, is negative.
+/// `true` if one of the distances, combined by bitwise or, is negative.
 #[inline(always)]
 fn is_beyond(distances: u64) -> bool {
     distances & SIGN != 0
 }
 
-/// The limit minus |x| as bits: negative where x is beyond the limit or NaN.
+/// The limit minus |x| as bits; negative if x is beyond the limit or NaN.
 #[inline(always)]
 fn distance(x: f64) -> u64 {
     LIMIT.to_bits().wrapping_sub(x.abs().to_bits())
@@ -227,7 +229,7 @@ pub fn near<L: Lane>(x: L) -> (L, L) {
     turn(x, k, y0, y1)
 }
 
-/// k and y0 + y1 with x = k π/2 + y for 0 ≤ x up to the limit; of k, only the last bits mean something.
+/// k and y0 + y1 with x = k π/2 + y for 0 ≤ x ≤ `LIMIT`; only the last bits of k are meaningful.
 #[inline(always)]
 fn reduce<L: Lane>(x: L) -> (L::Bits, L, L) {
     // k, the nearest integer to 2x/π
@@ -235,8 +237,8 @@ fn reduce<L: Lane>(x: L) -> (L::Bits, L, L) {
     let shifted = x * x.constant(FRAC_2_PI) + round;
     let k = shifted - round;
 
-    // y = x - k π/2 = y0 + y1; each difference is exact up to an error that is computed exactly, because an operand
-    // that is smaller than what is taken from it leaves a result with few enough bits
+    // y = x - k π/2 = y0 + y1. Each difference is exact up to an error that is computed exactly: the operands are so
+    // close that the result has few enough bits
     let [p0, p1, p2, p3] = HALF_PI.map(|p| x.constant(p));
     let a = x - k * p0;
     let b = a - k * p1;
@@ -248,7 +250,7 @@ fn reduce<L: Lane>(x: L) -> (L::Bits, L, L) {
     (shifted.bits(), y0, y1)
 }
 
-/// sin x and cos x for |x| = k π/2 + y0 + y1, where the two lowest bits of k count.
+/// sin x and cos x for |x| = k π/2 + y0 + y1; only the two lowest bits of k matter.
 #[inline(always)]
 fn turn<L: Lane>(x: L, k: L::Bits, y0: L, y1: L) -> (L, L) {
     let z = y0 * y0;
@@ -262,7 +264,7 @@ fn turn<L: Lane>(x: L, k: L::Bits, y0: L, y1: L) -> (L, L) {
     // sin y = y0 + y0 z S(z) + y1 cos y0
     let sin = y0 + (y0 * z * polynomial(&SIN, z, zz) + y1 * w);
 
-    // odd quadrants swap the two, two quadrants change the sign of both
+    // odd quadrants exchange sine and cosine; two quadrants change the sign of both
     let (sin, cos, sign) = (sin.bits(), cos.bits(), x.constant_bits(SIGN));
     let swap = (sin ^ cos) & (x.constant_bits(0) - (k & x.constant_bits(1)));
     let sin_sign = (k << 62) ^ x.bits();
@@ -270,7 +272,7 @@ fn turn<L: Lane>(x: L, k: L::Bits, y0: L, y1: L) -> (L, L) {
     (L::from_bits(sin ^ swap ^ (sin_sign & sign)), L::from_bits(cos ^ swap ^ (cos_sign & sign)))
 }
 
-/// c₀ + c₁ z + ... + c₅ z⁵ by pairs, which wait for each other less than in Horner's order.
+/// c₀ + c₁ z + ... + c₅ z⁵ in pairs, whose dependency chain is shorter than that of Horner's scheme.
 #[inline(always)]
 fn polynomial<L: Lane>(c: &[f64; 6], z: L, zz: L) -> L {
     let c = c.map(|c| z.constant(c));
@@ -288,7 +290,7 @@ fn far(x: f64) -> (f64, f64) {
     turn(x, Wrapping(k), y0, y1)
 }
 
-/// 64 zeros and the bits of 2/π behind the point: all that doubles can ask for.
+/// 64 zeros and the binary digits of 2/π after the point, as many as any double needs.
 const QUADRANT_BITS: [u64; 20] = [
     0,
     0xA2F9_836E_4E44_1529,
@@ -315,22 +317,22 @@ const QUADRANT_BITS: [u64; 20] = [
 /// 2¹²⁷ π/2.
 const HALF_PI_BITS: u128 = 0xC90F_DAA2_2168_C234_C4C6_628B_80DC_1CD1;
 
-/// k and y0 + y1 with x = k π/2 + y for finite x beyond the limit, after Payne and Hanek.
+/// k and y0 + y1 with x = k π/2 + y for finite x beyond the limit, by the method of Payne and Hanek.
 ///
-/// x = m 2ᵉ with an integer m. Of 2/π only the bits matter that, times x, are no multiples of 4 and not too small to be
-/// seen: 192 of them. No double is nearer to a multiple of π/2 than 2⁻⁶¹ or so, and all but the last 53 bits behind the
-/// point are right, so that more than 70 bits of y are.
+/// x = m 2ᵉ with an integer m. Of 2/π only those 192 bits matter whose product with x is neither a multiple of 4 nor
+/// negligible. No double is nearer to a multiple of π/2 than about 2⁻⁶¹. All but the last 53 bits after the point are
+/// right, so more than 70 bits of y are right.
 fn reduce_large(x: f64) -> (u64, f64, f64) {
     let (exponent, m) = ((x.to_bits() >> 52) as usize, x.to_bits() & ((1 << 52) - 1) | 1 << 52);
 
-    // 192 bits of 2/π from the one whose product with 2ᵉ is 2
+    // 192 bits of 2/π, beginning with the one whose product with 2ᵉ is 2
     let first = exponent - 1013;
     let word = |k: usize| {
         let pair = (QUADRANT_BITS[first / 64 + k] as u128) << 64 | QUADRANT_BITS[first / 64 + k + 1] as u128;
         (pair >> (64 - first % 64)) as u64
     };
 
-    // 2x/π modulo 4: two bits before and 190 behind the point
+    // 2x/π modulo 4: two bits before and 190 after the point
     let low = m as u128 * word(2) as u128;
     let middle = m as u128 * word(1) as u128 + (low >> 64);
     let high = m.wrapping_mul(word(0)).wrapping_add((middle >> 64) as u64);
@@ -338,14 +340,14 @@ fn reduce_large(x: f64) -> (u64, f64, f64) {
     let mut fraction = (high as u128) << 66 | (middle as u64 as u128) << 2 | (low as u64 >> 62) as u128;
     let mut rest = (low as u64) << 2;
 
-    // above one half, count from the next quadrant down
+    // above one half, measure from the next quadrant downwards
     let down = fraction >> 127 == 1;
     if down {
         fraction = (!fraction).wrapping_add((rest == 0) as u128);
         rest = rest.wrapping_neg();
     }
 
-    // y = π/2 times the fraction, 128 bits from the first that is not 0
+    // y = π/2 times the fraction, 128 bits from the first that is 1
     let zeros = fraction.leading_zeros();
     let fraction = fraction << zeros | ((rest as u128) << zeros) >> 64;
     let y = high_product(fraction, HALF_PI_BITS);
@@ -358,7 +360,7 @@ fn reduce_large(x: f64) -> (u64, f64, f64) {
     (k + down as u64, y0, y1)
 }
 
-/// a b / 2¹²⁸, up to 2 units of the last bit.
+/// a b / 2¹²⁸ with an error of at most 2 units of the last bit.
 fn high_product(a: u128, b: u128) -> u128 {
     let (a1, a0, b1, b0) = (a >> 64, a as u64 as u128, b >> 64, b as u64 as u128);
     a1 * b1 + ((a1 * b0) >> 64) + ((a0 * b1) >> 64)
@@ -368,7 +370,7 @@ fn high_product(a: u128, b: u128) -> u128 {
 mod tests {
     use super::*;
 
-    /// The loops as the build has them, without what the machine could do beyond.
+    /// The instruction set of the build and the widest one of the machine give the same bits.
     #[test]
     fn instruction_sets_agree() {
         let x: Vec<f64> = (0..2003).map(|k| 0.37 * (k - 1000) as f64 * 1.003f64.powi(k)).collect();

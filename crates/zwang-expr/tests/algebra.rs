@@ -1,8 +1,6 @@
 //! Exact simplification: identities of mathematics, textbook forms, values kept, limits respected.
 
-mod formula;
-
-use formula::Formulas;
+use crate::formula::Formulas;
 use std::time::Instant;
 use zwang_expr::{Algebra, Expr, Function, Graph, Limits, Program};
 

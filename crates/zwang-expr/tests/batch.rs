@@ -1,8 +1,6 @@
 //! Many states at once are the same bits as one by one.
 
-mod executor;
-
-use executor::{N_INPUTS, check, config, inputs, picks, program};
+use crate::executor::{N_INPUTS, check, config, inputs, picks, program};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;

@@ -1,8 +1,6 @@
 //! Derivatives against dual numbers.
 
-mod oracle;
-
-use oracle::{config, graph, points, trees, value};
+use crate::oracle::{config, graph, points, trees, value};
 use proptest::prelude::*;
 use std::collections::HashMap;
 use zwang_expr::{Comparison, Expr, Function, Graph, NoRate};

@@ -1,8 +1,6 @@
 //! Text: the forms promised, and that it parses back to the same value.
 
-mod oracle;
-
-use oracle::{config, graph, points, trees};
+use crate::oracle::{config, graph, points, trees};
 use proptest::prelude::*;
 use std::collections::HashMap;
 use zwang_expr::{Comparison, Expr, Function, Function2, Graph};

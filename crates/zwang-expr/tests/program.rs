@@ -1,8 +1,6 @@
 //! Programs: what they compute, what they leave out, and how they name trouble.
 
-mod oracle;
-
-use oracle::{config, graph, points, trees};
+use crate::oracle::{config, graph, points, trees};
 use proptest::prelude::*;
 use zwang_expr::{Expr, Function, Graph, Operation, Program, UnknownSymbol};
 
@@ -94,9 +92,9 @@ fn trouble_names_the_quotient_that_was_written() {
     };
     let program = Program::new(&g, &[x, y], &[e]).unwrap();
     let mut workspace = program.workspace();
-    let trouble = program.first_trouble(&[0.0, 0.0], &mut workspace).unwrap();
+    let trouble = program.first_non_finite(&[0.0, 0.0], &mut workspace).unwrap();
     assert_eq!(trouble.expr, quotient);
     assert!(trouble.value.is_nan());
-    assert_eq!(program.first_trouble(&[-1.0, 1.0], &mut workspace).unwrap().expr, root);
-    assert_eq!(program.first_trouble(&[1.0, 1.0], &mut workspace), None);
+    assert_eq!(program.first_non_finite(&[-1.0, 1.0], &mut workspace).unwrap().expr, root);
+    assert_eq!(program.first_non_finite(&[1.0, 1.0], &mut workspace), None);
 }

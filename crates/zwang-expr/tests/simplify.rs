@@ -1,8 +1,6 @@
 //! Building an expression keeps its value and finds the simplifications promised.
 
-mod oracle;
-
-use oracle::{config, graph, points, trees, value};
+use crate::oracle::{config, graph, points, trees, value};
 use proptest::prelude::*;
 use zwang_expr::{Comparison, Expr, Function, Function2, Graph, Program};
 
@@ -301,7 +299,7 @@ fn division_by_zero_is_kept_and_found_when_run() {
     let lost = g.sub(with_x, with_x);
     for e in [reciprocal, none, difference, zero_log, lost] {
         let program = Program::new(&g, &[x], &[e]).unwrap();
-        let trouble = program.first_trouble(&[1.0], &mut program.workspace());
+        let trouble = program.first_non_finite(&[1.0], &mut program.workspace());
         assert!(trouble.is_some(), "{} went unnoticed", g.text(e));
     }
     assert_eq!(g.pow(Expr::ZERO, Expr::ZERO), Expr::ONE);

@@ -1,6 +1,7 @@
-//! Machine code: made once, run many times.
+//! Machine code, which is compiled once and run many times.
 
 use crate::emit::{Emitter, Outputs};
+use crate::layout::{Layout, OptLevel};
 use crate::schedule::Schedule;
 use cranelift_codegen::Context;
 use cranelift_codegen::ir::{AbiParam, Signature, types::I64};
@@ -8,26 +9,17 @@ use cranelift_codegen::settings::{self, Configurable};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::Module;
-use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use zwang_expr::{Program, Table};
-
-/// How much work goes into the code.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Effort {
-    /// Code at once: about a microsecond per instruction.
-    Quick,
-    /// Better code: several times slower to make, up to a third faster to run.
-    Thorough,
-}
 
 /// A program as machine code.
 pub struct MachineCode {
-    /// Always there; taken out to be freed.
-    module: Option<Box<JITModule>>,
+    /// Always `Some`, except while it is freed. The lock is needed because the code generator's tables cannot be shared
+    /// between threads, as the code can.
+    module: Mutex<Option<Box<JITModule>>>,
     functions: Vec<Function>,
     constants: Vec<f64>,
-    /// The code holds their addresses.
+    /// The tables whose addresses the code contains.
     _tables: Vec<Arc<Table>>,
     n_inputs: usize,
     n_outputs: usize,
@@ -38,23 +30,14 @@ pub struct MachineCode {
 /// Inputs, constants, workspace, outputs, state.
 type Function = unsafe extern "C" fn(*const f64, *const f64, *mut f64, *mut f64, *const f64);
 
-/// What is not passed in one piece, so that nothing has to be copied.
-#[derive(Clone, Debug, Default)]
-pub struct Layout {
-    /// Inputs that are read from another slice.
-    pub state: Range<usize>,
-    /// How many outputs, the first ones, stay at the beginning of the workspace.
-    pub n_apart: usize,
-}
-
 impl MachineCode {
-    /// Makes machine code; none where the processor is not known or the code generator gives up.
-    pub fn new(program: &Program, effort: Effort) -> Option<MachineCode> {
+    /// Compiles a program; `None` if the processor is not supported or the code generator fails.
+    pub fn new(program: &Program, effort: OptLevel) -> Option<MachineCode> {
         MachineCode::with_layout(program, Layout::default(), effort)
     }
 
-    /// The same for [`run_at`](MachineCode::run_at).
-    pub fn with_layout(program: &Program, layout: Layout, effort: Effort) -> Option<MachineCode> {
+    /// Compiles a program with a layout, to be run by [`run_at`](MachineCode::run_at); `None` on failure.
+    pub fn with_layout(program: &Program, layout: Layout, effort: OptLevel) -> Option<MachineCode> {
         let n_outputs = program.n_outputs().checked_sub(layout.n_apart)?;
         let mut module = JITModule::new(builder(effort)?);
         let schedule = Schedule::new(program, layout);
@@ -79,7 +62,7 @@ impl MachineCode {
         module.finalize_definitions().ok()?;
         let functions = ids.into_iter().map(|id| function(module.get_finalized_function(id))).collect();
         Some(MachineCode {
-            module: Some(Box::new(module)),
+            module: Mutex::new(Some(Box::new(module))),
             functions,
             constants: program.constants().to_vec(),
             _tables: program.tables().to_vec(),
@@ -90,7 +73,7 @@ impl MachineCode {
         })
     }
 
-    /// Room for what is kept between functions, to be passed to [`run`](MachineCode::run).
+    /// The storage for intermediate values, to be passed to [`run`](MachineCode::run).
     pub fn workspace(&self) -> Vec<f64> {
         vec![0.0; self.n_work]
     }
@@ -100,7 +83,7 @@ impl MachineCode {
         self.run_at(inputs, &[], workspace, outputs);
     }
 
-    /// The same, with those inputs that are the state in a slice of their own.
+    /// Fills `outputs` from `inputs` and from `state`, a slice of its own for the inputs `Layout::state`.
     #[inline]
     pub fn run_at(&self, inputs: &[f64], state: &[f64], workspace: &mut [f64], outputs: &mut [f64]) {
         assert_eq!(inputs.len(), self.n_inputs, "number of inputs");
@@ -108,7 +91,7 @@ impl MachineCode {
         assert_eq!(workspace.len(), self.n_work, "size of the workspace");
         assert_eq!(outputs.len(), self.n_outputs, "number of outputs");
         for function in &self.functions {
-            // the code reads and writes what has these lengths, and nothing beyond
+            // the code accesses these lengths only
             #[allow(unsafe_code)]
             unsafe {
                 function(
@@ -125,8 +108,8 @@ impl MachineCode {
 
 impl Drop for MachineCode {
     fn drop(&mut self) {
-        if let Some(module) = self.module.take() {
-            // the functions go with it: nothing can call them any more
+        if let Some(module) = self.module.get_mut().ok().and_then(Option::take) {
+            // the functions are dropped with it, so no caller remains
             #[allow(unsafe_code)]
             unsafe {
                 module.free_memory();
@@ -135,15 +118,15 @@ impl Drop for MachineCode {
     }
 }
 
-/// The code generator for this processor.
-fn builder(effort: Effort) -> Option<JITBuilder> {
+/// The code generator for this processor at a level of optimisation.
+fn builder(effort: OptLevel) -> Option<JITBuilder> {
     let registers = match effort {
-        Effort::Quick => "single_pass",
-        Effort::Thorough => "backtracking",
+        OptLevel::Quick => "single_pass",
+        OptLevel::Thorough => "backtracking",
     };
     let mut flags = settings::builder();
     let all = [
-        // programs are shared and in order already
+        // programs have no common subexpressions left and are scheduled already
         ("opt_level", "none"),
         ("regalloc_algorithm", registers),
         ("use_colocated_libcalls", "false"),
@@ -158,9 +141,9 @@ fn builder(effort: Effort) -> Option<JITBuilder> {
     Some(JITBuilder::with_isa(isa, cranelift_module::default_libcall_names()))
 }
 
-/// A finished function, to be called.
+/// The function at an address, ready to be called.
 fn function(address: *const u8) -> Function {
-    // the address is that of a function emitted with this signature, which lives as long as its module
+    // the address is that of a function emitted with this signature, valid as long as its module
     #[allow(unsafe_code)]
     unsafe {
         std::mem::transmute::<*const u8, Function>(address)

@@ -1,9 +1,9 @@
 //! Instructions of a program as instructions of Cranelift.
 
-use crate::code::Effort;
 use crate::functions;
+use crate::layout::OptLevel;
 use crate::pair::Pair;
-use crate::schedule::{Group, Item, Schedule, Touches, sine_or_cosine};
+use crate::schedule::{Group, Schedule, ScheduleItem, Touches, sine_or_cosine};
 use cranelift_codegen::ir::{
     AbiParam, BlockArg, InstBuilder, MemFlagsData, SigRef, Signature, Value, condcodes::FloatCC, types::F64, types::I64,
 };
@@ -14,27 +14,27 @@ use std::ops::Range;
 use std::sync::Arc;
 use zwang_expr::{Comparison, Function, Function2, Instruction, Operation, Program, trig};
 
-/// Up to so many arguments, sines and cosines are computed in place; the call does more of them at once.
+/// The largest number of arguments whose sines and cosines are computed inline; for more, the call is faster.
 const INLINED: usize = 4;
 
-/// Emits one function: pointers to inputs, constants, workspace, outputs and state come in, nothing goes back.
+/// Emits one function; its parameters are pointers to inputs, constants, workspace, outputs and state.
 pub(crate) struct Emitter<'e, 'f> {
     builder: &'e mut FunctionBuilder<'f>,
     program: &'e Program,
     schedule: &'e Schedule,
-    /// Which outputs each register is.
+    /// The outputs that each register provides.
     outputs: &'e Outputs,
     pointers: [Value; 5],
-    /// The value of each register computed in this function; none outside of it.
+    /// The value of each register computed in this function, otherwise `None`.
     values: &'e mut [Option<Value>],
     convention: CallConv,
-    /// Whether sines and cosines are computed in place.
+    /// `true` if sines and cosines are computed inline.
     inlines: bool,
     signatures: [Option<SigRef>; 4],
     touches: Touches,
 }
 
-/// Which outputs a register is.
+/// The outputs that each register provides.
 pub(crate) struct Outputs {
     start: Vec<u32>,
     index: Vec<u32>,
@@ -60,7 +60,7 @@ impl Outputs {
     }
 }
 
-/// Memory that is there, aligned.
+/// Memory that is valid and aligned.
 const SOUND: MemFlagsData = MemFlagsData::trusted();
 
 impl<'e, 'f> Emitter<'e, 'f> {
@@ -71,7 +71,7 @@ impl<'e, 'f> Emitter<'e, 'f> {
         outputs: &'e Outputs,
         values: &'e mut [Option<Value>],
         convention: CallConv,
-        effort: Effort,
+        effort: OptLevel,
     ) -> Emitter<'e, 'f> {
         let block = builder.create_block();
         builder.append_block_params_for_function_params(block);
@@ -79,8 +79,8 @@ impl<'e, 'f> Emitter<'e, 'f> {
         builder.seal_block(block);
         let params = builder.block_params(block);
         let pointers = [params[0], params[1], params[2], params[3], params[4]];
-        // what crosses from one function to another goes by the workspace
-        let inlines = effort == Effort::Thorough && schedule.chunks.len() == 1;
+        // values pass from one function to another through the workspace
+        let inlines = effort == OptLevel::Thorough && schedule.chunks.len() == 1;
         Emitter {
             builder,
             program,
@@ -95,28 +95,28 @@ impl<'e, 'f> Emitter<'e, 'f> {
         }
     }
 
-    /// Everything chunk number c does.
+    /// Emits all items of chunk c.
     pub(crate) fn chunk(&mut self, c: usize) {
         for item in &self.schedule.chunks[c] {
             self.touches.go_on();
             match *item {
-                Item::Instruction(k) => self.instruction(k),
-                Item::Trig(group) => self.trig(group),
+                ScheduleItem::Instruction(k) => self.instruction(k),
+                ScheduleItem::Trig(group) => self.trig(group),
             }
         }
         if c + 1 == self.schedule.chunks.len() {
             self.copy_outputs();
         }
         self.builder.ins().return_(&[]);
-        // values end with their function
+        // values are valid in their own function only
         for item in &self.schedule.chunks[c] {
-            if let Item::Instruction(k) = item {
+            if let ScheduleItem::Instruction(k) = item {
                 self.values[self.first() + k] = None;
             }
         }
     }
 
-    /// Outputs that no instruction of a chunk computes: inputs, constants, sines and cosines.
+    /// Writes the outputs that no instruction of a chunk computes: inputs, constants, sines and cosines.
     fn copy_outputs(&mut self) {
         let first = self.first();
         for (k, &r) in self.program.outputs().iter().enumerate() {
@@ -142,7 +142,7 @@ impl<'e, 'f> Emitter<'e, 'f> {
         }
         let [inputs, constants, work, _, state] = self.pointers;
         let n_constants = self.program.constants().len();
-        // close to its use, so that it becomes an operand of the instruction
+        // loaded next to its use, so that it becomes an operand of the instruction
         if r < n_constants {
             self.load(SOUND.with_readonly(), constants, r)
         } else if r < self.first() {
@@ -164,7 +164,7 @@ impl<'e, 'f> Emitter<'e, 'f> {
         self.builder.ins().store(SOUND, value, pointer, 8 * index as i32);
     }
 
-    /// Output number k, which is known now.
+    /// Stores `value` as output k.
     fn put_out(&mut self, value: Value, k: usize) {
         match k.checked_sub(self.schedule.layout.n_apart) {
             Some(k) => self.store(value, self.pointers[3], k),
@@ -228,7 +228,7 @@ impl<'e, 'f> Emitter<'e, 'f> {
         self.builder.ins().f64const(value)
     }
 
-    /// x if it is NaN or the comparison holds, else y.
+    /// x if it is NaN or if the comparison holds, else y.
     fn extreme(&mut self, condition: FloatCC, x: Value, y: Value) -> Value {
         let holds = self.builder.ins().fcmp(condition, x, y);
         let chosen = self.builder.ins().select(holds, x, y);
@@ -247,7 +247,7 @@ impl<'e, 'f> Emitter<'e, 'f> {
         }
     }
 
-    /// A table, which stays where it is as long as the code does.
+    /// The value of a table at x; the table's address is valid as long as the code exists.
     fn look(&mut self, table: usize, x: Value) -> Value {
         let signature = self.signature(3, &[I64, F64], Some(F64));
         let address = Arc::as_ptr(&self.program.tables()[table]) as usize;
@@ -266,7 +266,7 @@ impl<'e, 'f> Emitter<'e, 'f> {
         self.builder.inst_results(call)[0]
     }
 
-    /// Sines and cosines of a group.
+    /// Emits the sines and cosines of a group.
     fn trig(&mut self, group: usize) {
         let group = &self.schedule.groups[group];
         let arguments: Vec<Value> = group.arguments.iter().map(|&r| self.value(r)).collect();
@@ -277,7 +277,7 @@ impl<'e, 'f> Emitter<'e, 'f> {
         }
     }
 
-    /// By one call, for all arguments.
+    /// Emits one call for all arguments.
     fn call_trig(&mut self, group: &Group, arguments: &[Value]) {
         let work = self.pointers[2];
         for (k, &value) in arguments.iter().enumerate() {
@@ -290,7 +290,7 @@ impl<'e, 'f> Emitter<'e, 'f> {
         self.builder.ins().call_indirect(signature, address, &[place, count]);
     }
 
-    /// In place, two arguments at a time; by the call where an argument is beyond the limit.
+    /// Emits inline code for two arguments at a time, and the call for the case that an argument is beyond the limit.
     fn inline_trig(&mut self, group: &Group, arguments: &[Value]) {
         let (far, done) = (self.builder.create_block(), self.builder.create_block());
         self.builder.set_cold_block(far);
@@ -325,7 +325,7 @@ impl<'e, 'f> Emitter<'e, 'f> {
         }
     }
 
-    /// Whether all arguments are within the limit; NaN is not.
+    /// `true` if all arguments are within the limit; NaN is not.
     fn are_near(&mut self, arguments: &[Value]) -> Value {
         let limit = self.number(trig::LIMIT);
         let mut all = None;
@@ -337,7 +337,7 @@ impl<'e, 'f> Emitter<'e, 'f> {
         all.expect("a group has arguments")
     }
 
-    /// Sines and cosines of arguments within the limit.
+    /// Emits the sines and cosines of arguments within the limit.
     fn near_trig(&mut self, arguments: &[Value]) -> (Vec<Value>, Vec<Value>) {
         let cell = RefCell::new(&mut *self.builder);
         let (mut sines, mut cosines) = (Vec::new(), Vec::new());

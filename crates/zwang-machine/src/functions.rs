@@ -1,8 +1,8 @@
-//! What machine code calls: the interpreter's own functions.
+//! The functions that machine code calls: those of the interpreter.
 
 use zwang_expr::{Function, Function2, Table, real, trig};
 
-/// The address of f(x).
+/// The address of the function f(x).
 pub(crate) fn address(f: Function) -> usize {
     macro_rules! table {
         ($($name:ident)*) => {
@@ -19,7 +19,7 @@ pub(crate) fn address(f: Function) -> usize {
     table!(Sin Cos Tan Asin Acos Atan Sinh Cosh Tanh Exp Log Sqrt Abs Sign)
 }
 
-/// The address of f(x, y).
+/// The address of the function f(x, y).
 pub(crate) fn address2(f: Function2) -> usize {
     macro_rules! table {
         ($($name:ident)*) => {
@@ -36,10 +36,10 @@ pub(crate) fn address2(f: Function2) -> usize {
     table!(Atan2 Min Max)
 }
 
-/// The address of a table at x.
+/// The address of the function that evaluates a table at x.
 pub(crate) fn table_address() -> usize {
     extern "C" fn call(table: *const Table, x: f64) -> f64 {
-        // machine code passes a table that its program holds
+        // machine code passes a table that its program keeps alive
         #[allow(unsafe_code)]
         let table = unsafe { &*table };
         table.value(x)
@@ -47,7 +47,7 @@ pub(crate) fn table_address() -> usize {
     call as *const () as usize
 }
 
-/// The address of xʸ.
+/// The address of the function xʸ.
 pub(crate) fn power_address() -> usize {
     extern "C" fn call(x: f64, y: f64) -> f64 {
         real::pow(x, y)
@@ -55,10 +55,10 @@ pub(crate) fn power_address() -> usize {
     call as *const () as usize
 }
 
-/// The address of sines and cosines of many arguments: `work` holds n arguments and takes n sines, then n cosines.
+/// The address of the function for many sines and cosines: `work` has n arguments and receives n sines, then n cosines.
 pub(crate) fn trig_address() -> usize {
     extern "C" fn call(work: *mut f64, n: usize) {
-        // machine code passes a place in its workspace with room for 3 n values
+        // machine code passes a pointer into its workspace with space for 3 n values
         #[allow(unsafe_code)]
         let work = unsafe { std::slice::from_raw_parts_mut(work, 3 * n) };
         let (arguments, results) = work.split_at_mut(n);

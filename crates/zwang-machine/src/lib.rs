@@ -1,12 +1,12 @@
-//! Programs as machine code of this processor.
+//! Machine code of programs for this processor.
 //!
-//! A [`Program`](zwang_expr::Program) is straight-line code, so its machine code is too: no loops, no branches, every value
-//! in a register or in one flat array. The results are those of the interpreter, bit by bit: nothing is contracted or
-//! reordered, and functions are the interpreter's own.
+//! A [`Program`](zwang_expr::Program) is straight-line code, and so is its machine code: no loops, no branches, every
+//! value in a register or in one flat array. The results have the bits of the interpreter: no operation is contracted
+//! or reordered, and the functions are those of the interpreter.
 //!
 //! ```
 //! use zwang_expr::{Graph, Program};
-//! use zwang_machine::{Effort, MachineCode};
+//! use zwang_machine::{OptLevel, MachineCode};
 //!
 //! // x² y
 //! let mut g = Graph::new();
@@ -14,7 +14,7 @@
 //! let square = g.powi(x, 2);
 //! let e = g.mul(square, y);
 //! let program = Program::new(&g, &[x, y], &[e])?;
-//! if let Some(code) = MachineCode::new(&program, Effort::Quick) {
+//! if let Some(code) = MachineCode::new(&program, OptLevel::Quick) {
 //!     let mut outputs = [0.0];
 //!     code.run(&[3.0, 2.0], &mut code.workspace(), &mut outputs);
 //!     assert_eq!(outputs, [18.0]);
@@ -22,10 +22,22 @@
 //! # Ok::<(), zwang_expr::UnknownSymbol>(())
 //! ```
 
+#[cfg(not(target_family = "wasm"))]
 mod code;
+#[cfg(not(target_family = "wasm"))]
 mod emit;
+#[cfg(not(target_family = "wasm"))]
 mod functions;
+mod layout;
+#[cfg(target_family = "wasm")]
+mod none;
+#[cfg(not(target_family = "wasm"))]
 mod pair;
+#[cfg(not(target_family = "wasm"))]
 mod schedule;
 
-pub use code::{Effort, Layout, MachineCode};
+#[cfg(not(target_family = "wasm"))]
+pub use code::MachineCode;
+pub use layout::{Layout, OptLevel};
+#[cfg(target_family = "wasm")]
+pub use none::MachineCode;

@@ -1,4 +1,4 @@
-//! Two numbers side by side in a vector register: what the formulas of sine and cosine are emitted with.
+//! Two numbers in one vector register, with which the formulas of sine and cosine are emitted.
 
 use cranelift_codegen::ir::{
     ConstantData, InstBuilder, MemFlagsData, Type, Value,
@@ -9,19 +9,19 @@ use std::cell::RefCell;
 use std::ops::{Add, BitAnd, BitXor, Mul, Shl, Sub};
 use zwang_expr::trig::Lane;
 
-/// Two numbers that the code will have computed.
+/// Two numbers that the emitted code computes.
 #[derive(Copy, Clone)]
 pub(crate) struct Pair<'c, 'f> {
     value: Value,
     builder: &'c RefCell<&'c mut FunctionBuilder<'f>>,
 }
 
-/// Their bits.
+/// The bits of the two numbers.
 #[derive(Copy, Clone)]
 pub(crate) struct Bits<'c, 'f>(Pair<'c, 'f>);
 
 impl<'c, 'f> Pair<'c, 'f> {
-    /// Two numbers, put side by side.
+    /// Emits a vector of two numbers.
     pub(crate) fn new(builder: &'c RefCell<&'c mut FunctionBuilder<'f>>, x: Value, y: Value) -> Pair<'c, 'f> {
         let mut b = builder.borrow_mut();
         let both = b.ins().splat(F64X2, x);
@@ -29,7 +29,7 @@ impl<'c, 'f> Pair<'c, 'f> {
         Pair { value, builder }
     }
 
-    /// The first number and the second.
+    /// The first and the second number.
     pub(crate) fn apart(self) -> [Value; 2] {
         let mut b = self.builder.borrow_mut();
         [0, 1].map(|lane| b.ins().extractlane(self.value, lane))

@@ -1,35 +1,35 @@
-//! The order in which a program is computed, and where its values are kept.
+//! The order in which a program is computed, and the storage of its values.
 
-use crate::code::Layout;
+use crate::layout::Layout;
 use std::collections::VecDeque;
 use zwang_expr::{Function, Instruction, Operation, Program};
 
-/// Instructions per function: the time to compile one grows faster than its length.
+/// The number of instructions per function; the compile time of a function grows faster than its length.
 const CHUNK: usize = 2_000;
 
-/// Programs up to this length are one function.
+/// The longest program that is compiled as one function, in instructions.
 const WHOLE: usize = 20_000;
 
-/// A value used so many items after it was last at hand is read from the workspace, as an operand of the instruction that
-/// uses it. The code generator would put it aside whole and fetch it with an instruction of its own.
+/// The number of items after its last use from which a value is read from the workspace, as an operand of the
+/// instruction that uses it. The register allocator would spill it and reload it with an instruction of its own.
 const FAR: u32 = 30;
 
-/// How many instructions further an operand may be looked for that is finished: beyond, more values are alive than there are
-/// registers.
+/// The number of instructions searched for one whose operands are ready; further ahead, more values would be live than
+/// there are registers.
 const AHEAD: usize = 16;
 
-/// Instructions begun in one cycle, and the cycles until a result can be used, of a quotient and of everything else; about so on
-/// every processor of these years.
+/// The number of instructions issued per cycle, and the latency in cycles of a quotient and of any other operation;
+/// typical values of current processors.
 const AT_ONCE: usize = 2;
 const LATENCY_OF_QUOTIENT: u32 = 13;
 const LATENCY: u32 = 4;
 
-/// One thing to be done.
+/// One item of the schedule.
 #[derive(Copy, Clone, Debug, PartialEq)]
-pub(crate) enum Item {
-    /// Instruction number k.
+pub(crate) enum ScheduleItem {
+    /// Instruction k.
     Instruction(usize),
-    /// Sine and cosine of all arguments of this group, at once.
+    /// Sine and cosine of all arguments of this group, in one call.
     Trig(usize),
 }
 
@@ -38,31 +38,31 @@ pub(crate) enum Item {
 pub(crate) struct Group {
     /// The registers of the arguments.
     pub(crate) arguments: Vec<u32>,
-    /// The registers of the results, and of which argument each is which function.
+    /// The registers of the results, each with the index of its argument and its function.
     pub(crate) results: Vec<(u32, usize, Function)>,
-    /// Where the group lies in the workspace: arguments, then sines, then cosines.
+    /// The offset of the group in the workspace: arguments, then sines, then cosines.
     pub(crate) offset: usize,
 }
 
 impl Group {
-    /// Where the sine or the cosine of argument k is found.
+    /// The index in the workspace of the sine or cosine of argument k.
     pub(crate) fn place(&self, k: usize, function: Function) -> usize {
         let n = self.arguments.len();
         self.offset + k + if function == Function::Sin { n } else { 2 * n }
     }
 }
 
-/// A program in an order fit for machine code.
+/// A program in an order suited to machine code.
 pub(crate) struct Schedule {
-    /// What each function does.
-    pub(crate) chunks: Vec<Vec<Item>>,
+    /// The items of each function.
+    pub(crate) chunks: Vec<Vec<ScheduleItem>>,
     pub(crate) groups: Vec<Group>,
-    /// Where a register is found in the workspace: results of sine and cosine, and what crosses from one function to
+    /// The index of a register in the workspace: results of sine and cosine, and values that pass from one function to
     /// another; `u32::MAX` for all others.
     pub(crate) place: Vec<u32>,
-    /// Whether a value has uses that are far: it is in its place whatever function computes it.
+    /// `true` for a value with distant uses; it is stored in the workspace even if its own function uses it.
     pub(crate) is_kept: Vec<bool>,
-    /// How many values the workspace holds.
+    /// The number of values in the workspace.
     pub(crate) n_work: usize,
     pub(crate) layout: Layout,
 }
@@ -81,7 +81,7 @@ impl Schedule {
         let levels = schedule.group(program, first);
         let items = schedule.order(program, first, &levels);
         let size = if items.len() <= WHOLE { WHOLE } else { CHUNK };
-        schedule.chunks = items.chunks(size).map(<[Item]>::to_vec).collect();
+        schedule.chunks = items.chunks(size).map(<[ScheduleItem]>::to_vec).collect();
         if schedule.chunks.is_empty() {
             // outputs may be inputs or constants
             schedule.chunks.push(Vec::new());
@@ -91,7 +91,8 @@ impl Schedule {
         schedule
     }
 
-    /// Collects the arguments of sines and cosines by how many of them lie below; returns that number for each register.
+    /// Groups the arguments of sines and cosines by their nesting depth in such functions; returns the depth of each
+    /// register.
     fn group(&mut self, program: &Program, first: usize) -> Vec<u32> {
         let mut level = vec![0u32; self.place.len()];
         let mut number = vec![u32::MAX; self.place.len()];
@@ -121,9 +122,9 @@ impl Schedule {
         level
     }
 
-    /// What the arguments of a group need comes before it, everything else after the last group: so that few values are
-    /// alive when functions are called.
-    fn order(&self, program: &Program, first: usize, levels: &[u32]) -> Vec<Item> {
+    /// Orders the instructions: those that the arguments of a group need come before it, all others after the last
+    /// group. Few values are then live when functions are called.
+    fn order(&self, program: &Program, first: usize, levels: &[u32]) -> Vec<ScheduleItem> {
         let instructions = program.instructions();
         let mut is_early = vec![false; instructions.len()];
         for group in &self.groups {
@@ -144,13 +145,13 @@ impl Schedule {
         let mut items = Vec::with_capacity(instructions.len() + self.groups.len());
         for (group, part) in early.into_iter().enumerate() {
             items.extend(overlapped(program, first, part.into()));
-            items.push(Item::Trig(group));
+            items.push(ScheduleItem::Trig(group));
         }
         items.extend(overlapped(program, first, on_demand(program, first, &late)));
         items
     }
 
-    /// Gives a place to every value that one function computes and another uses.
+    /// Assigns a workspace index to every value that one function computes and another uses.
     fn place_crossing(&mut self, program: &Program, first: usize) {
         if self.chunks.len() < 2 {
             return;
@@ -158,7 +159,7 @@ impl Schedule {
         let mut chunk_of = vec![usize::MAX; self.place.len()];
         for (c, items) in self.chunks.iter().enumerate() {
             for item in items {
-                if let Item::Instruction(k) = item {
+                if let ScheduleItem::Instruction(k) = item {
                     chunk_of[first + k] = c;
                 }
             }
@@ -176,7 +177,7 @@ impl Schedule {
         self.chunks = chunks;
     }
 
-    /// Gives a place to every value that is used far from where it was last at hand.
+    /// Assigns a workspace index to every value that is used long after its previous use.
     fn place_far(&mut self, program: &Program, first: usize) {
         let mut touches = Touches::new(self.place.len());
         let chunks = std::mem::take(&mut self.chunks);
@@ -189,8 +190,8 @@ impl Schedule {
                 }
             }
             match item {
-                Item::Instruction(k) => _ = touches.touch(first + k),
-                Item::Trig(group) => {
+                ScheduleItem::Instruction(k) => _ = touches.touch(first + k),
+                ScheduleItem::Trig(group) => {
                     self.groups[group].results.iter().for_each(|&(r, ..)| _ = touches.touch(r as usize))
                 }
             }
@@ -199,10 +200,10 @@ impl Schedule {
     }
 
     /// The registers that an item reads.
-    fn used(&self, program: &Program, item: Item) -> Vec<usize> {
+    fn used(&self, program: &Program, item: ScheduleItem) -> Vec<usize> {
         let used: Vec<u32> = match item {
-            Item::Instruction(k) => program.instructions()[k].operands().collect(),
-            Item::Trig(group) => self.groups[group].arguments.clone(),
+            ScheduleItem::Instruction(k) => program.instructions()[k].operands().collect(),
+            ScheduleItem::Trig(group) => self.groups[group].arguments.clone(),
         };
         used.into_iter().map(|r| r as usize).collect()
     }
@@ -215,7 +216,7 @@ impl Schedule {
     }
 }
 
-/// When each register was last at hand.
+/// The time of the last use of each register, in items.
 pub(crate) struct Touches {
     last: Vec<u32>,
     now: u32,
@@ -226,21 +227,21 @@ impl Touches {
         Touches { last: vec![0; n_registers], now: 0 }
     }
 
-    /// The next item begins.
+    /// Advances to the next item.
     pub(crate) fn go_on(&mut self) {
         self.now += 1;
     }
 
-    /// Whether it is long since the register was at hand; it is now.
+    /// Records a use of the register; `true` if the previous one was more than `FAR` items ago.
     pub(crate) fn touch(&mut self, register: usize) -> bool {
         let last = std::mem::replace(&mut self.last[register], self.now);
         self.now - last > FAR
     }
 }
 
-/// The same instructions, where an operand is not finished yet the next whose are: a processor looks ahead as well, but its queue
-/// fills with those that wait.
-fn overlapped(program: &Program, first: usize, mut waiting: VecDeque<usize>) -> Vec<Item> {
+/// Reorders instructions: if an operand is not ready, the next instruction with ready operands is taken. A processor
+/// looks ahead as well, but its queue fills with instructions that wait.
+fn overlapped(program: &Program, first: usize, mut waiting: VecDeque<usize>) -> Vec<ScheduleItem> {
     let instructions = program.instructions();
     let mut ready = vec![0u32; first + program.len()];
     waiting.iter().for_each(|&k| ready[first + k] = u32::MAX);
@@ -252,7 +253,7 @@ fn overlapped(program: &Program, first: usize, mut waiting: VecDeque<usize>) -> 
         if let Some(k) = found.and_then(|at| waiting.remove(at)) {
             let is_quotient = instructions[k].operation == Operation::Div;
             ready[first + k] = now + if is_quotient { LATENCY_OF_QUOTIENT } else { LATENCY };
-            items.push(Item::Instruction(k));
+            items.push(ScheduleItem::Instruction(k));
             n_begun += 1;
         }
         if found.is_none() || n_begun == AT_ONCE {
@@ -262,7 +263,7 @@ fn overlapped(program: &Program, first: usize, mut waiting: VecDeque<usize>) -> 
     items
 }
 
-/// The instructions `late`, each not before it is needed: sums are then finished one after the other, in one register each.
+/// The instructions `late` in order of demand: sums are then completed one after the other, each in one register.
 fn on_demand(program: &Program, first: usize, late: &[usize]) -> VecDeque<usize> {
     let instructions = program.instructions();
     let mut is_due = vec![false; instructions.len()];
@@ -282,7 +283,7 @@ fn on_demand(program: &Program, first: usize, late: &[usize]) -> VecDeque<usize>
                 continue;
             }
             stack.push((k, true));
-            // the one pushed last comes first
+            // the last one pushed comes first
             let Instruction { a, b, c, .. } = instructions[k];
             stack.extend([c, b, a].into_iter().filter_map(number).filter(|&k| is_due[k]).map(|k| (k, false)));
         }
@@ -290,7 +291,7 @@ fn on_demand(program: &Program, first: usize, late: &[usize]) -> VecDeque<usize>
     items
 }
 
-/// Whether an operation is sine or cosine.
+/// The function if the operation is sine or cosine, otherwise `None`.
 pub(crate) fn sine_or_cosine(operation: Operation) -> Option<Function> {
     match operation {
         Operation::Apply(function @ (Function::Sin | Function::Cos)) => Some(function),

@@ -6,7 +6,7 @@ mod executor;
 use executor::{N_INPUTS, check, config, inputs, picks, program};
 use proptest::prelude::*;
 use zwang_expr::{Expr, Function, Graph, Program};
-use zwang_machine::{Effort, Layout, MachineCode};
+use zwang_machine::{Layout, MachineCode, OptLevel};
 
 /// Runs machine code state by state; values of one state lie `n` apart.
 fn run(code: &MachineCode, n: usize, inputs: &[f64], outputs: &mut [f64]) {
@@ -20,7 +20,7 @@ fn run(code: &MachineCode, n: usize, inputs: &[f64], outputs: &mut [f64]) {
     }
 }
 
-fn check_code(program: &Program, effort: Effort, n_states: usize, seed: u64) {
+fn check_code(program: &Program, effort: OptLevel, n_states: usize, seed: u64) {
     let code = MachineCode::new(program, effort).expect("this processor is known");
     check(program, n_states, &inputs(n_states, seed), |n, inputs, outputs| run(&code, n, inputs, outputs));
 }
@@ -30,12 +30,12 @@ proptest! {
 
     #[test]
     fn quick_code_is_bit_equal_to_the_interpreter(picks in picks(150), seed: u64) {
-        check_code(&program(&picks), Effort::Quick, 8, seed);
+        check_code(&program(&picks), OptLevel::Quick, 8, seed);
     }
 
     #[test]
     fn thorough_code_is_bit_equal_to_the_interpreter(picks in picks(60), seed: u64) {
-        check_code(&program(&picks), Effort::Thorough, 8, seed);
+        check_code(&program(&picks), OptLevel::Thorough, 8, seed);
     }
 
     /// What depends on some inputs alone, computed beforehand: the same bits again.
@@ -74,7 +74,7 @@ fn long_programs_are_cut_into_functions() {
     let outputs: Vec<Expr> = chain.iter().skip(500).step_by(500).copied().collect();
     let program = Program::new(&g, &symbols, &outputs).expect("all symbols are inputs");
     assert!(program.len() > 20_000, "{} instructions", program.len());
-    check_code(&program, Effort::Quick, 8, 11);
+    check_code(&program, OptLevel::Quick, 8, 11);
 }
 
 /// Sines of sines: every depth is one group.
@@ -92,8 +92,8 @@ fn nested_sines_are_found_level_by_level() {
         outputs.extend([sine, e]);
     }
     let program = Program::new(&g, &symbols, &outputs).expect("all symbols are inputs");
-    check_code(&program, Effort::Quick, 16, 5);
-    check_code(&program, Effort::Thorough, 16, 5);
+    check_code(&program, OptLevel::Quick, 16, 5);
+    check_code(&program, OptLevel::Thorough, 16, 5);
 }
 
 #[test]
@@ -101,9 +101,9 @@ fn programs_without_instructions_copy_inputs_and_constants() {
     let mut g = Graph::new();
     let symbols: Vec<Expr> = (0..N_INPUTS).map(|k| g.symbol(&format!("x{k}"), "x")).collect();
     let program = Program::new(&g, &symbols, &[symbols[2], Expr::HALF, symbols[2]]).expect("all symbols are inputs");
-    check_code(&program, Effort::Quick, 3, 1);
+    check_code(&program, OptLevel::Quick, 3, 1);
     let empty = Program::new(&g, &symbols, &[]).expect("nothing is needed");
-    check_code(&empty, Effort::Quick, 1, 1);
+    check_code(&empty, OptLevel::Quick, 1, 1);
 }
 
 /// Inputs and outputs in several pieces: the same bits as in one.
@@ -117,7 +117,7 @@ fn a_state_of_its_own_and_outputs_apart() {
     let program = Program::new(&g, &symbols, &outputs).expect("all symbols are inputs");
     let mut expected = [0.0; 5];
     program.run(&[0.5, 0.7, -2.0, 3.0, 1.25], &mut program.workspace(), &mut expected);
-    for effort in [Effort::Quick, Effort::Thorough] {
+    for effort in [OptLevel::Quick, OptLevel::Thorough] {
         let layout = Layout { state: 1..3, n_apart: 2 };
         let code = MachineCode::with_layout(&program, layout, effort).expect("this processor is known");
         let (mut work, mut rest) = (code.workspace(), [0.0; 3]);
@@ -136,7 +136,7 @@ fn arguments_of_any_size() {
         let both = |g: &mut Graph, f| symbols.iter().map(|&x| g.apply(f, x)).collect::<Vec<_>>();
         let outputs = [both(&mut g, Function::Sin), both(&mut g, Function::Cos)].concat();
         let program = Program::new(&g, &symbols, &outputs).expect("all symbols are inputs");
-        let code = MachineCode::new(&program, Effort::Thorough).expect("this processor is known");
+        let code = MachineCode::new(&program, OptLevel::Thorough).expect("this processor is known");
         let arguments = [0.3, -2.0, 5e5, -524288.0, 524288.1, 1e22, -0.0, f64::INFINITY, f64::NAN, 4e-310];
         for first in 0..arguments.len() {
             let inputs: Vec<f64> = (0..n).map(|k| arguments[(first + 3 * k) % arguments.len()]).collect();
@@ -165,7 +165,7 @@ fn tables_have_the_bits_of_the_interpreter() {
     let states: Vec<f64> = (0..2 * n).map(|k| 0.05 * f64::from(k as u32 % 100) - 0.2).collect();
     let mut batched = vec![0.0; 3 * n];
     zwang_expr::Batch::new(&program).run(n, &states, &mut batched);
-    for effort in [Effort::Quick, Effort::Thorough] {
+    for effort in [OptLevel::Quick, OptLevel::Thorough] {
         let code = MachineCode::new(&program, effort).expect("this processor is known");
         let mut outputs = vec![0.0; 3 * n];
         run(&code, n, &states, &mut outputs);

@@ -1,38 +1,38 @@
-//! The smallest set of linear equations that cannot hold together.
+//! The smallest inconsistent set of linear equations.
 
 use crate::{Matrix, Settings, dependence, factor::largest};
 
-/// Equations that cannot hold together; without any one of them the others can.
+/// A minimal inconsistent set of equations: without any one of them the others have a solution.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Conflict {
-    /// The rows, in their order.
+    /// The rows of the set, in increasing order.
     pub rows: Vec<usize>,
     /// y with Σ yᵢ rowᵢ = 0, for the rows as written, one entry per row above.
     pub weights: Vec<f64>,
-    /// Σ yᵢ bᵢ, which must be zero and is not.
+    /// Σ yᵢ bᵢ, which consistent equations require to be zero.
     pub gap: f64,
 }
 
 impl Conflict {
-    /// How far each row is off where all the others hold, in its own unit: row·x − b = −(yᵀb)/yᵢ.
+    /// The residual of each row where all the others are satisfied, in its own unit: row·x − b = −(yᵀb)/yᵢ.
     pub fn misses(&self) -> Vec<f64> {
         self.weights.iter().map(|y| -self.gap / y).collect()
     }
 }
 
-/// Sets of a given size that are looked at one by one, at most.
+/// Largest number of sets of one size that are enumerated.
 const MOST_SETS: usize = 5000;
 
-/// Sizes of sets that are looked at one by one.
+/// Largest size of the sets that are enumerated.
 const SMALL: usize = 4;
 
-/// The smallest conflict found in A x = b; none if the equations can be met.
+/// The smallest conflict found in A x = b; `None` if the equations are consistent.
 ///
-/// A row that is a sum of multiples of independent rows, with none of the factors zero, needs all of them: such a circuit is a
-/// conflict without a spare row, if b does not follow the same sum. Elimination gives enough circuits to meet every conflict
-/// with one of them, so that none means none. Then small sets are looked at one by one, as far as there are not too many, and
-/// elimination is repeated in other orders. Rows are compared at the same size; of several conflicts with the same number of rows
-/// the one with the largest gap is taken, relative to what enters it.
+/// A row that is a combination of independent rows, with no coefficient zero, needs all of them. Such a circuit is a
+/// minimal conflict if b does not follow the same combination. The circuits of elimination suffice to decide
+/// consistency: if none of them is a conflict, there is no conflict. Small sets are then enumerated, up to 5000 of
+/// each size, and elimination is repeated in other orders. Rows are compared at the same size. Of several conflicts
+/// with the same number of rows, the one with the largest gap relative to its terms is taken.
 pub fn conflict(A: &Matrix, b: &[f64], settings: &Settings) -> Option<Conflict> {
     let all: Vec<usize> = (0..A.n_rows).collect();
     let mut search = Search { A, b, settings, best: None };
@@ -40,7 +40,7 @@ pub fn conflict(A: &Matrix, b: &[f64], settings: &Settings) -> Option<Conflict> 
     search.best.as_ref()?;
     for size in 2..=SMALL {
         let found = search.best.as_ref().map_or(0, |(_, conflict)| conflict.rows.len());
-        // sets of the size found are looked at too: another one may have the larger gap
+        // sets of the size found are enumerated too: another one may have the larger gap
         if found < size || n_sets(core.len(), size) > MOST_SETS {
             break;
         }
@@ -58,7 +58,7 @@ pub fn conflict(A: &Matrix, b: &[f64], settings: &Settings) -> Option<Conflict> 
     search.best.map(|(_, conflict)| conflict)
 }
 
-/// How many sets of k there are among n.
+/// The number of subsets of size k among n, C(n, k).
 fn n_sets(n: usize, k: usize) -> usize {
     (0..k).fold(1usize, |product, i| product.saturating_mul(n.saturating_sub(i)) / (i + 1))
 }
@@ -67,12 +67,12 @@ struct Search<'a> {
     A: &'a Matrix,
     b: &'a [f64],
     settings: &'a Settings,
-    /// The best conflict so far, with its gap relative to what enters it.
+    /// The best conflict so far, with its gap relative to the terms that enter it.
     best: Option<(f64, Conflict)>,
 }
 
 impl Search<'_> {
-    /// Tries the circuit of every row that depends on rows before it; returns the rows that take part in any.
+    /// Tests the circuit of every row that depends on earlier rows; returns the rows that take part in any circuit.
     fn eliminate(&mut self, order: &[usize]) -> Vec<usize> {
         let Ok(found) = dependence(&self.part(order), self.settings) else { return Vec::new() };
         let mut core = Vec::new();
@@ -88,7 +88,7 @@ impl Search<'_> {
         core
     }
 
-    /// Tries every set of so many rows.
+    /// Tests every set of `size` rows.
     fn each(&mut self, core: &[usize], size: usize) {
         let mut at: Vec<usize> = (0..size).collect();
         loop {
@@ -100,14 +100,14 @@ impl Search<'_> {
                 let circuit = terms.iter().map(|&(k, c)| (rows[k], -c)).chain([(rows[*row], 1.0)]);
                 self.offer(circuit.collect());
             }
-            // the next set in the order of a dictionary
+            // the next set in lexicographic order
             let Some(k) = (0..size).rev().find(|&k| at[k] < core.len() - (size - k)) else { return };
             at[k] += 1;
             (k + 1..size).for_each(|l| at[l] = at[l - 1] + 1);
         }
     }
 
-    /// Keeps a circuit if it is a conflict and better than what there is.
+    /// Keeps a circuit if it is a conflict and better than the best so far.
     fn offer(&mut self, mut circuit: Vec<(usize, f64)>) {
         let Settings { contradiction_tolerance: tolerance, contradiction_floor: floor, .. } = *self.settings;
         circuit.sort_by_key(|(row, _)| *row);
@@ -129,7 +129,7 @@ impl Search<'_> {
         }
     }
 
-    /// Some rows of A, on the columns they have.
+    /// The submatrix of some rows of A, restricted to their nonzero columns.
     fn part(&self, rows: &[usize]) -> Matrix {
         let mut columns: Vec<usize> = rows.iter().flat_map(|&i| self.A.row(i).0).copied().collect();
         columns.sort_unstable();
@@ -164,7 +164,7 @@ mod tests {
         let conflict = found(2, &[1., 0., 0., 1., 1., 1., 1., 1.], &[0., 0., 1., 2.]).unwrap();
         assert_eq!(conflict.rows, [2, 3]);
         let misses = conflict.misses();
-        // where x + y = 2 holds, x + y − 1 is 1; the other way round it is −1
+        // where x + y = 2 holds, x + y − 1 is 1; conversely it is −1
         assert_eq!((misses[0], misses[1]), (1.0, -1.0));
     }
 

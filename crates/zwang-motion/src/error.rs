@@ -1,13 +1,13 @@
-//! Why an acceleration could not be found.
+//! Errors of accelerations and motions.
 
 use std::{error::Error, fmt};
 
-/// The request cannot be met, and why.
+/// The reason why an acceleration or a motion could not be computed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum MotionError {
-    /// A number that is not finite came in or would have gone out.
+    /// An input or a result is not finite.
     NotFinite {
-        /// Which term, and where.
+        /// The term and its position.
         what: String,
     },
     /// vᵀMv is negative beyond rounding, so M is not a mass matrix.
@@ -17,7 +17,7 @@ pub enum MotionError {
         /// vᵀMv.
         value: f64,
     },
-    /// M is singular and the constraints do not make up for it: this direction has neither mass nor constraint.
+    /// M is singular and the constraints do not compensate for it: this direction has neither mass nor constraint.
     Indeterminate {
         /// v with M v = 0 and A v = 0, of length one.
         direction: Vec<f64>,
@@ -28,66 +28,67 @@ pub enum MotionError {
         certificate: Vec<f64>,
         /// yᵀb.
         gap: f64,
-        /// b − A q̈ for the acceleration that comes closest.
+        /// b − A q̈ for the least-squares acceleration.
         residual: Vec<f64>,
     },
     /// The two-form route needs the Legendre data and the system offers none.
     NoLegendre,
     /// The stiff method needs derivatives, and the system offers none.
     NoJacobian,
-    /// The method needs position constraints without work, and this row is something else.
+    /// The method needs ideal position constraints, and this row is something else.
     NotHolonomic {
-        /// Which row.
+        /// Index of the row.
         row: usize,
     },
     /// The method needs a mass matrix that is regular by itself.
     MassSingular,
     /// The method needs a Lagrangian that is quadratic in the velocities.
     NotQuadratic,
-    /// Friction and the force that drives it hold each other up: no or several normal forces satisfy Coulomb's law.
+    /// Friction and its normal force increase each other without bound: no normal force, or several, satisfy Coulomb's
+    /// law.
     Jammed {
-        /// The row that presses.
+        /// Index of the row of the normal force.
         row: usize,
     },
-    /// One-sided rows exclude each other.
+    /// Unilateral rows exclude each other.
     Excluded {
-        /// The other one-sided rows that touch; none where it is a constraint that excludes it.
+        /// The other closed unilateral rows; empty if a permanent constraint excludes the row.
         others: Vec<usize>,
-        /// One of them.
+        /// Index of one of the rows.
         row: usize,
     },
-    /// A table is asked for a value beyond its rows.
+    /// The argument of a table lies beyond its rows.
     OutsideTable {
-        /// Which one, where.
+        /// The table and the argument.
         what: String,
     },
-    /// The weight of the control forces is no metric: wᵀW w is not positive for every w.
+    /// The weight of the control forces is not a metric: wᵀW w is not positive for every w.
     WeightNotPositive,
     /// The limit of a control force is not positive.
     LimitNotPositive,
-    /// A number that a control is made with, such as a settling time, is not positive here.
+    /// A parameter of a control, such as a settling time, is not positive at this state.
     NotPositive {
-        /// What it is, as the user calls it.
+        /// The user's word for the parameter.
         what: &'static str,
-        /// Which control.
+        /// Index of the control.
         control: usize,
-        /// Its value.
+        /// Value of the parameter.
         value: f64,
     },
-    /// The method knows no control forces.
+    /// The method does not support control forces.
     Controlled,
-    /// The driven coordinates cannot do what a control asks.
+    /// The driven coordinates cannot satisfy the control rows.
     Unreachable {
-        /// Which of the asked rows is missed.
+        /// Index of a control row that is not satisfied.
         row: usize,
-        /// How many independent directions of what is asked they reach.
+        /// The number of independent control directions that the driven coordinates reach.
         reached: usize,
-        /// How many there are.
+        /// The number of independent control directions.
         needed: usize,
     },
     /// An iteration ended before it reached its tolerance.
     NotConverged {
-        /// What was left.
+        /// The residual at the end of the iteration.
         residual: f64,
     },
 }

@@ -20,40 +20,46 @@
 
 pub mod acceleration;
 pub mod conflict;
-pub mod consistency;
-pub mod dependence;
+pub mod contact;
+mod control;
 pub mod dynamics;
 pub mod error;
 mod factor;
 mod flow;
-pub mod integrate;
 pub mod matrix;
 pub mod method;
+mod methods;
+pub mod motion;
+pub mod projection;
 pub mod scaled;
 pub mod settings;
+mod singular;
+mod smooth;
 pub mod snapshot;
 pub mod spectrum;
-mod steering;
+mod tolerance;
 pub mod trajectory;
-pub mod unilateral;
 
-pub use acceleration::{Gap, Route, RouteName, Solution, route};
+pub use acceleration::dependence::{Dependence, dependence};
+pub use acceleration::{Gap, Route, RouteName, RouteSolution, route};
 pub use conflict::{Conflict, conflict};
-pub use consistency::{Projection, Residual, project, project_only};
-pub use dependence::{Dependence, dependence};
-pub use dynamics::{Asked, Dynamics, Given, Instant, Jacobian, Legendre, Reaction, State};
-pub use error::MotionError;
-pub use integrate::{
-    Counts, Event, ForceParts, Inequality, Motion, ORDER_5, ORDER_8, Outcome, Passage, Plan, Saturation, Solver, Step,
-    Stiffness, Struck, Tableau, TriedMode,
+pub use contact::{
+    CandidateMode, ContactTransition, ImpactState, Inequality, NoSolution, NormalForces, ReducedRestitution, Side,
+    TransitionKind, complementarity,
 };
+pub use dynamics::{
+    ContactRow as Contact, ControlRows, Coulomb, Dynamics, Friction, Given, Instant, Jacobian, Legendre, MOST_NORMALS,
+    Reaction, State, Tableau,
+};
+pub use error::MotionError;
 pub use matrix::Matrix;
 pub use method::{Drift, Method};
+pub use methods::{ORDER_5, ORDER_8, Step};
+pub use motion::{Counts, ForceParts, IntegrationOptions, Motion, Outcome, Saturation, SignChange, Solver, Stiffness};
+pub use projection::{Projection, Residual, project, project_only};
 pub use scaled::{Scaled, scaled};
 pub use settings::Settings;
-pub use snapshot::{Found, Geometry, Snapshot, geometry};
+pub use singular::RankDrop;
+pub use snapshot::{Geometry, Snapshot, StateQuantities, geometry};
 pub use spectrum::{Eigen, eigen};
 pub use trajectory::Trajectory;
-pub use unilateral::{
-    Contact, Friction, MOST_NORMALS, ModeChange, NoPushes, Pushes, Roughness, Side, Tamed, Turn, complementarity,
-};

@@ -1,27 +1,27 @@
-//! Sparse matrices: a pattern that stays and values that change.
+//! Sparse matrices of fixed pattern and changing values.
 
 /// A matrix in compressed sparse rows.
 ///
-/// Row `i` holds the columns `col[row_start[i]..row_start[i + 1]]`, in increasing order. A symmetric
-/// matrix is stored in full, both triangles. A place outside the pattern is zero; a place inside may be.
+/// Row `i` holds the columns `col[row_start[i]..row_start[i + 1]]`, in increasing order. A symmetric matrix is stored
+/// in full, both triangles. An entry outside the pattern is zero; an entry inside may be zero.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Matrix {
     /// Number of rows.
     pub n_rows: usize,
     /// Number of columns.
     pub n_cols: usize,
-    /// Where each row starts in `col` and `value`; one more entry than there are rows.
+    /// Start of each row in `col` and `value`; one more entry than there are rows.
     pub row_start: Vec<usize>,
-    /// Columns of the stored places, row after row.
+    /// Columns of the stored entries, row after row.
     pub col: Vec<usize>,
-    /// Values of the stored places, row after row.
+    /// Values of the stored entries, row after row.
     pub value: Vec<f64>,
 }
 
 impl Matrix {
     /// A matrix of zeros with the columns of each row given; they are sorted, repeats merged.
     ///
-    /// Panics if there are not `n_rows` rows or a column lies outside.
+    /// Panics if there are not `n_rows` rows or a column is not below `n_cols`.
     pub fn from_pattern(n_rows: usize, n_cols: usize, rows: &[Vec<usize>]) -> Matrix {
         assert_eq!(rows.len(), n_rows, "one list of columns per row");
         let mut row_start = Vec::with_capacity(n_rows + 1);
@@ -77,7 +77,7 @@ impl Matrix {
         entries
     }
 
-    /// All entries, row after row, into a slice that is large enough.
+    /// Writes all entries, row after row, into a slice that is large enough.
     pub fn write_dense(&self, entries: &mut [f64]) {
         entries.fill(0.0);
         for i in 0..self.n_rows {
@@ -100,7 +100,7 @@ impl Matrix {
         (&self.col[place.clone()], &self.value[place])
     }
 
-    /// The matrix of some rows, in this order.
+    /// The matrix of the given rows, in the given order.
     pub fn rows(&self, which: &[usize]) -> Matrix {
         let (mut row_start, mut col, mut value) = (vec![0], Vec::new(), Vec::new());
         for &i in which {
@@ -117,7 +117,7 @@ impl Matrix {
         (&self.col[place.clone()], &mut self.value[place])
     }
 
-    /// Number of stored places.
+    /// Number of stored entries.
     pub fn n_stored(&self) -> usize {
         self.col.len()
     }
@@ -140,7 +140,7 @@ impl Matrix {
         }
     }
 
-    /// Σ |Aᵢⱼ| sizeⱼ: what row i is made of where column j has the given size.
+    /// Σ |Aᵢⱼ| sizeⱼ: the size of row i if column j has the given size.
     pub(crate) fn row_size(&self, i: usize, sizes: &[f64]) -> f64 {
         let (col, value) = self.row(i);
         col.iter().zip(value).map(|(&j, a)| a.abs() * sizes[j]).sum()

@@ -1,11 +1,11 @@
-//! Which method moves the system, and what keeps it on the constraints.
+//! The methods of integration, and the measures against drift from the constraints.
 
 use std::{fmt, str::FromStr};
 
 /// A method of integration.
 #[derive(Default, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Method {
-    /// Order 8 or order 5 by the tolerance, and the stiff one where the motion turns out stiff.
+    /// Order 8 or order 5 depending on the tolerance, and the stiff method if the motion turns out to be stiff.
     #[default]
     Auto,
     /// Dormand and Prince of order 8, adaptive.
@@ -37,7 +37,7 @@ impl Method {
         }
     }
 
-    /// Whether it takes steps of one length.
+    /// True if the method takes steps of one length.
     pub fn is_fixed_step(self) -> bool {
         matches!(self, Method::Rattle | Method::Rattle4)
     }
@@ -60,18 +60,18 @@ impl FromStr for Method {
     }
 }
 
-/// What is done against drift from the constraints.
+/// The measure against drift from the constraints.
 #[derive(Default, Clone, Copy, Debug, PartialEq)]
 pub enum Drift {
-    /// Every accepted state is put on the constraints with the smallest change in the mass metric.
+    /// Every accepted state is projected onto the constraints with the smallest change in the mass metric.
     #[default]
     Project,
     /// φ̈ + 2αφ̇ + α²φ = 0 takes the place of φ̈ = 0, and ψ̇ + αψ = 0 that of ψ̇ = 0.
     Baumgarte {
-        /// α.
+        /// The rate α.
         rate: f64,
     },
-    /// Nothing.
+    /// Drift is not corrected.
     None,
 }
 

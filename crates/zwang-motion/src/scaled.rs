@@ -1,4 +1,4 @@
-//! The geometry of UK95 in vectors: scaled accelerations, and what constraints and forces decide of them.
+//! The geometry of UK95 in vectors: scaled accelerations and their parts due to constraints and forces.
 
 use crate::{
     Given, MotionError, Settings,
@@ -14,33 +14,34 @@ use crate::{
 ///
 /// $$ \ddot q_s = \underbrace{B^+ b}_{\text{demanded}} + N a_s + N M^{-1/2} C, \qquad B^+ e = B^+ b - P a_s $$
 ///
-/// Where no acceleration satisfies all rows, B⁺b is the one of least squares for rows of length one, and `gaps` says how far
-/// the plane of each row passes by.
+/// If no acceleration satisfies all rows, B⁺b is the least-squares solution for rows of length one, and `gaps` is its
+/// distance from the plane of each row.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Scaled {
-    /// aₛ = M^{1/2}a, the motion if nothing held the system.
+    /// aₛ = M^{1/2}a, the acceleration of the unconstrained motion.
     pub free: Vec<f64>,
-    /// q̈ₛ = M^{1/2}q̈, the motion.
+    /// q̈ₛ = M^{1/2}q̈, the acceleration of the constrained motion.
     pub actual: Vec<f64>,
-    /// B⁺b: of all that the constraints allow, the nearest to zero.
+    /// B⁺b: the shortest scaled acceleration that the constraints allow.
     pub demanded: Vec<f64>,
-    /// N aₛ, what the constraints leave of the free motion.
+    /// N aₛ, the part of the unconstrained acceleration that the constraints leave.
     pub kept: Vec<f64>,
-    /// B⁺e, the pull of the constraints; |B⁺e|² is the Gaussian where every constraint is ideal.
+    /// B⁺e, the pull of the constraints; |B⁺e|² is the Gaussian if every constraint is ideal.
     pub pull: Vec<f64>,
-    /// N M^{-1/2}C, what nonideal forces add, inside the null space of B.
+    /// N M^{-1/2}C, the contribution of nonideal forces, which lies in the null space of B.
     pub nonideal: Vec<f64>,
     /// The rows of B, each of length one unless it vanishes.
     pub rows: Vec<Vec<f64>>,
-    /// bᵢ/|Bᵢ|: how far from zero the plane of each row lies, along its row.
+    /// bᵢ/|Bᵢ|: the signed distance of the plane of each row from the origin, along its row.
     pub distances: Vec<f64>,
-    /// `distances` − `rows`·B⁺b: rounding where the rows agree.
+    /// `distances` − `rows`·B⁺b: of rounding size if the rows are consistent.
     pub gaps: Vec<f64>,
     /// Rank of B.
     pub rank: usize,
 }
 
-/// The scaled accelerations of a problem, with the nonideal force C (empty: none). Fails where M is singular.
+/// The scaled accelerations of a problem with the nonideal force C; an empty slice stands for zero. Fails if M is
+/// singular.
 pub fn scaled(given: &Given, nonideal_force: &[f64], settings: &Settings) -> Result<Scaled, MotionError> {
     check_finite(given, nonideal_force)?;
     let Given { given_force: Q, constraint_matrix: A, constraint_rhs: b, .. } = given;
@@ -102,7 +103,7 @@ fn split(B: &Svd, x: &[f64]) -> (Vec<f64>, Vec<f64>) {
             rest[j] -= part * v[j];
         }
     }
-    // with as many rows as directions nothing is left, and what seems to be is rounding
+    // at full rank the null space is empty, and any remainder is rounding
     if B.rank == n {
         rest.fill(0.0);
     }

@@ -1,72 +1,73 @@
-//! Every named quantity at one instant: what is given, what is found.
+//! Every named quantity at one instant, given and computed.
 
 use crate::{
-    Asked, Dynamics, Gap, Given, Instant, Legendre, MotionError, Route, Settings, Solution, State,
+    ControlRows, Dynamics, Gap, Given, Instant, Legendre, MotionError, Route, RouteSolution, Settings, State,
     acceleration::{problem::check_finite, shortest::Shortest},
+    control::ControlForce,
     factor::{
         blocks::Blocks,
         dense::{Qr, Stop, symmetric_eigen},
         dot, norm,
     },
-    steering::Control,
 };
 
 use std::fmt;
 
-/// What follows from the given M, Q, A, b, C.
+/// The quantities that follow from the given M, Q, A, b, C.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Found {
-    /// a = M⁻¹Q; zeros where M is singular.
+pub struct StateQuantities {
+    /// a = M⁻¹Q; zeros if M is singular.
     pub unconstrained_acceleration: Vec<f64>,
-    /// e = b − A a; zeros where M is singular.
+    /// e = b − A a; zeros if M is singular.
     pub defect: Vec<f64>,
     /// q̈.
     pub qddot: Vec<f64>,
     /// Qc_ideal = Aᵀλ, the part of the constraint force that does no virtual work.
     pub constraint_force_ideal: Vec<f64>,
-    /// Qc_nonideal, the rest of it.
+    /// Qc_nonideal, the rest of the constraint force.
     pub constraint_force_nonideal: Vec<f64>,
-    /// C, the force whose virtual work the constraints do.
+    /// C, the force whose virtual work is the virtual work of the constraints.
     pub nonideal_force: Vec<f64>,
-    /// u, the control force; zero where nothing is asked.
+    /// u, the control force; zero without controls.
     pub control_force: Vec<f64>,
     /// The part of u that is linear in b_c, KU94 (33); the rest answers the motion without control.
     pub control_linear: Vec<f64>,
-    /// The share of each asked row in the power u·q̇.
+    /// The share of each control row in the power u·q̇.
     pub control_powers: Vec<f64>,
-    /// A_c, b_c and the forces that may be used, if controls ask for something.
-    pub asked: Option<Asked>,
-    /// How many directions of what is asked the driven coordinates reach, and how many the constraints leave.
+    /// A_c, b_c and the admissible forces; `None` without controls.
+    pub asked: Option<ControlRows>,
+    /// The number of independent control directions that the driven coordinates reach, and the number that the
+    /// constraints leave.
     pub control_rank: (usize, usize),
-    /// Driven coordinates, by their place among these, whose force is at its bound.
+    /// The driven coordinates whose force is at its bound, by their index among the driven ones.
     pub saturated: Vec<usize>,
-    /// λ of the ideal part, for the rows as written, the shortest.
+    /// The shortest λ of the ideal part, for the rows as written.
     pub lambda: Vec<f64>,
-    /// λ that acts, nonideal forces included; the same as `lambda` where every constraint is ideal.
+    /// The acting λ, nonideal forces included; equal to `lambda` if every constraint is ideal.
     pub lambda_acting: Vec<f64>,
     /// Rank of A.
     pub rank: usize,
-    /// How clearly the rank was decided.
+    /// The clarity of the rank decision.
     pub gap: Gap,
-    /// G = (q̈ − a)ᵀ M (q̈ − a); zero where M is singular.
+    /// G = (q̈ − a)ᵀ M (q̈ − a); zero if M is singular.
     pub gaussian: f64,
-    /// Whether M is singular, so that a, e and G mean nothing.
+    /// True if M is singular, so that a, e and G are undefined.
     pub singular_mass: bool,
 }
 
-/// One instant of a motion, allocated once and filled again and again.
+/// All quantities at one instant of a motion, allocated once and refilled for every state.
 pub struct Snapshot {
-    /// Where the system is.
+    /// Time, coordinates and velocities.
     pub state: State,
-    /// M, Q, A, b there.
+    /// M, Q, A, b at the state.
     pub given: Given,
-    /// The Legendre data there, if the system offers them.
+    /// The Legendre data at the state, if the system offers them.
     pub legendre: Option<Legendre>,
-    /// What follows.
-    pub found: Found,
+    /// The quantities computed from them.
+    pub found: StateQuantities,
     mass: Blocks,
-    ideal: Solution,
-    total: Solution,
+    ideal: RouteSolution,
+    total: RouteSolution,
     work: Vec<f64>,
 }
 
@@ -106,7 +107,7 @@ impl Snapshot {
             state: State::zero(n),
             given: dynamics.allocate(),
             legendre: dynamics.allocate_legendre(),
-            found: Found {
+            found: StateQuantities {
                 unconstrained_acceleration: zeros.clone(),
                 defect: vec![0.0; m],
                 qddot: zeros.clone(),
@@ -115,14 +116,14 @@ impl Snapshot {
                 nonideal_force: zeros.clone(),
                 control_force: zeros.clone(),
                 control_linear: zeros.clone(),
-                asked: dynamics.allocate_asked(),
+                asked: dynamics.allocate_control_rows(),
                 lambda: vec![0.0; m],
                 lambda_acting: vec![0.0; m],
-                ..Found::default()
+                ..StateQuantities::default()
             },
             mass: Blocks::new(),
-            ideal: Solution::default(),
-            total: Solution::default(),
+            ideal: RouteSolution::default(),
+            total: RouteSolution::default(),
             work: zeros,
         }
     }
@@ -133,7 +134,7 @@ impl Snapshot {
     ///
     /// $$ M \ddot q = Q + M^{1/2}B^+e + M^{1/2}(I - B^+B)M^{-1/2}C $$
     ///
-    /// Qc_ideal = Aᵀλ, and Qc_nonideal is what the second solve adds to it.
+    /// Qc_ideal = Aᵀλ, and Qc_nonideal is the force that the second solve adds to it.
     pub fn take(
         &mut self,
         dynamics: &mut dyn Dynamics,
@@ -184,7 +185,8 @@ impl Snapshot {
         Ok(())
     }
 
-    /// The same with controls: u acts beside Q, found by the route itself from q̈ₚ, KU94 (33).
+    /// Fills everything at the state with controls: u acts in addition to Q and is computed by the route itself from
+    /// q̈ₚ, KU94 (33).
     fn take_controlled(
         &mut self,
         dynamics: &mut dyn Dynamics,
@@ -192,16 +194,16 @@ impl Snapshot {
         settings: &Settings,
     ) -> Result<(), MotionError> {
         let Some(asked) = self.found.asked.take() else { return Ok(()) };
-        let mut control = Control::new(asked, self.found.qddot.len(), None, settings);
+        let mut control = ControlForce::new(asked, self.found.qddot.len(), None, settings);
         let mut instant = Instant::new(dynamics, &self.state);
         let legendre = self.legendre.as_ref();
-        let solved = control.steer_by_route(dynamics, &self.given, route, legendre, (&mut instant, &mut self.ideal));
+        let solved = control.solve_by_route(dynamics, &self.given, route, legendre, (&mut instant, &mut self.ideal));
         let found = &mut self.found;
         (found.rank, found.gap) = (self.ideal.rank, self.ideal.gap);
-        let Control { asked, steering, .. } = &mut control;
-        found.control_rank = (steering.rank(), steering.whole_rank());
-        found.saturated = (0..steering.margins.len()).filter(|&i| steering.margins[i] < 0.0).collect();
-        steering.linear_part(asked, &mut found.control_linear)?;
+        let ControlForce { asked, solver, .. } = &mut control;
+        found.control_rank = (solver.rank(), solver.whole_rank());
+        found.saturated = (0..solver.margins.len()).filter(|&i| solver.margins[i] < 0.0).collect();
+        solver.linear_part(asked, &mut found.control_linear)?;
         found.asked = Some(control.asked);
         solved?;
         let A = &self.given.constraint_matrix;
@@ -264,7 +266,7 @@ pub struct Geometry {
 ///
 /// $$ P = B^+B, \quad N = I - B^+B, \quad \frac{\partial\lambda}{\partial e} = (A M^{-1} A^T)^+, \qquad B = A M^{-1/2} $$
 ///
-/// M^{1/2} is the symmetric root. The influence refers to the rows as written. Fails where M is singular.
+/// M^{1/2} is the symmetric root. The influence refers to the rows as written. Fails if M is singular.
 pub fn geometry(given: &Given, settings: &Settings) -> Result<Geometry, MotionError> {
     check_finite(given, &[])?;
     let (n, m, limit) = (given.given_force.len(), given.constraint_rhs.len(), settings.small_limit);

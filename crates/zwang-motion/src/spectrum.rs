@@ -5,14 +5,14 @@ use faer::MatRef;
 /// An eigenvalue, real and imaginary part, with its vector, whose largest entry is 1.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Eigen {
-    /// λ.
+    /// The eigenvalue λ: real and imaginary part.
     pub value: (f64, f64),
     /// x with F x = λ x.
     pub vector: Vec<(f64, f64)>,
 }
 
-/// The eigenvalues of an n x n matrix, given row by row, the fastest growing first; none if it has entries that are not finite or
-/// the iteration does not end.
+/// The eigenvalues of an n x n matrix, given row by row, in order of decreasing real part; `None` if an entry is not
+/// finite or the iteration does not converge.
 pub fn eigen(matrix: &[f64], n: usize) -> Option<Vec<Eigen>> {
     if matrix.iter().any(|x| !x.is_finite()) {
         return None;

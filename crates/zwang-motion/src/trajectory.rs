@@ -1,17 +1,18 @@
-//! A whole motion, known at every instant.
+//! A whole motion with dense output.
 
 use crate::{Dynamics, Motion, MotionError, State, Step};
 
 /// The accepted steps of a motion with their dense output, one after the other.
 ///
-/// At an event that changes the velocities two steps meet with different states; the later one counts there.
+/// At an event that changes the velocities, adjacent steps have different states; the state there is that of the later
+/// step.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trajectory {
     steps: Vec<Step>,
 }
 
 impl Trajectory {
-    /// Follows a motion to its end and keeps every step. Memory grows with the number of steps.
+    /// Computes a motion to its end and keeps every step. Memory grows with the number of steps.
     pub fn follow<D: Dynamics + ?Sized>(motion: &mut Motion<'_, D>) -> Result<Trajectory, MotionError> {
         let mut steps = Vec::new();
         while motion.advance() {
@@ -20,17 +21,22 @@ impl Trajectory {
         Ok(Trajectory { steps })
     }
 
+    /// Adds the step that follows the last one.
+    pub fn push(&mut self, step: Step) {
+        self.steps.push(step);
+    }
+
     /// The steps.
     pub fn steps(&self) -> &[Step] {
         &self.steps
     }
 
-    /// When it begins and ends; none if no step was taken.
+    /// Times of the start and the end; `None` if no step was taken.
     pub fn span(&self) -> Option<(f64, f64)> {
         Some((self.steps.first()?.start, self.steps.last()?.end))
     }
 
-    /// The state at a time, as interpolated; none outside the motion.
+    /// The interpolated state at a time; `None` outside the motion.
     pub fn state(&self, t: f64) -> Option<State> {
         let (start, end) = self.span()?;
         if !(start..=end).contains(&t) {

@@ -10,7 +10,8 @@ use zwang_motion::*;
 /// Allocations in a hundred steps, after ten that may set things up. Far from singular positions, not near the end.
 fn allocations(known: &Known, method: Method, settings: &Settings) -> u64 {
     let mut mechanism = known.mechanism.clone();
-    let plan = Plan { end: 1e3, tolerance: 1e-9, method, step: Some(0.2), ..Plan::default() };
+    let plan =
+        IntegrationOptions { end: 1e3, tolerance: 1e-9, method, step: Some(0.2), ..IntegrationOptions::default() };
     let mut motion = Motion::new(&mut mechanism, &(known.truth)(0.0), &plan, settings).unwrap();
     for _ in 0..10 {
         assert!(motion.advance());

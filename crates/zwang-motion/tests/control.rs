@@ -21,7 +21,7 @@ impl Draw {
 /// A system that says the same at every state.
 struct Fixed {
     given: Given,
-    asked: Asked,
+    asked: ControlRows,
 }
 
 impl Dynamics for Fixed {
@@ -38,7 +38,7 @@ impl Dynamics for Fixed {
         given.clone_from(&self.given);
         Ok(())
     }
-    fn allocate_asked(&self) -> Option<Asked> {
+    fn allocate_control_rows(&self) -> Option<ControlRows> {
         Some(self.asked.clone())
     }
 }
@@ -66,7 +66,7 @@ fn power(M: &Mat<f64>, p: f64) -> Mat<f64> {
     eigen.U() * middle * eigen.U().transpose()
 }
 
-fn snapshot(system: &mut Fixed, name: RouteName) -> Found {
+fn snapshot(system: &mut Fixed, name: RouteName) -> StateQuantities {
     let settings = Settings::default();
     let mut snapshot = Snapshot::new(system);
     let state = State::zero(system.n_coordinates());
@@ -117,7 +117,8 @@ fn the_control_force_is_that_of_the_formula() {
             constraint_matrix: sparse(&A),
             constraint_rhs: column(&b),
         };
-        let asked = Asked { rows: sparse(&A_c), rhs: column(&b_c), driven: (0..n).collect(), ..Asked::default() };
+        let asked =
+            ControlRows { rows: sparse(&A_c), rhs: column(&b_c), driven: (0..n).collect(), ..ControlRows::default() };
         let mut system = Fixed { given, asked };
         for name in [RouteName::GeneralizedInverse, RouteName::Multipliers, RouteName::LeastConstraint] {
             let found = snapshot(&mut system, name);
@@ -149,7 +150,7 @@ fn driven_coordinates_alone_carry_the_force() {
         };
         let rhs = vec![draw.real(), draw.real()];
         let rows = sparse(&draw.matrix(2, n));
-        let asked = Asked { rows, rhs, driven: vec![1, 3], ..Asked::default() };
+        let asked = ControlRows { rows, rhs, driven: vec![1, 3], ..ControlRows::default() };
         let found = snapshot(&mut Fixed { given: given.clone(), asked: asked.clone() }, RouteName::GeneralizedInverse);
         assert!([0, 2, 4].iter().all(|&i| found.control_force[i] == 0.0), "round {round}");
         let size = found.qddot.iter().fold(1.0, |top: f64, x| top.max(x.abs()));

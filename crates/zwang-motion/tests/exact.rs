@@ -26,8 +26,8 @@ fn legendre(given: &Given) -> Legendre {
     }
 }
 
-fn solve(name: RouteName, given: &Given) -> Result<Solution, MotionError> {
-    let mut solution = Solution::default();
+fn solve(name: RouteName, given: &Given) -> Result<RouteSolution, MotionError> {
+    let mut solution = RouteSolution::default();
     route(name, &Settings::default()).solve(given, Some(&legendre(given)), &[], &mut solution)?;
     Ok(solution)
 }
@@ -78,7 +78,7 @@ impl Dynamics for Fixed {
     }
 }
 
-fn snapshot(given: &Given, nonideal: Nonideal) -> Found {
+fn snapshot(given: &Given, nonideal: Nonideal) -> StateQuantities {
     let mut fixed = Fixed { given: given.clone(), nonideal };
     let mut snapshot = Snapshot::new(&fixed);
     let n = given.given_force.len();
@@ -252,7 +252,7 @@ fn a_singular_mass_matrix_with_velocity_is_the_same_by_the_two_form() {
     };
     for name in RouteName::ALL {
         let mut route = route(name, &Settings::default());
-        let mut solution = Solution::default();
+        let mut solution = RouteSolution::default();
         route.at(&State { t: 0.0, q: q.to_vec(), qdot: v.to_vec() });
         route.solve(&given, Some(&legendre), &[], &mut solution).unwrap();
         near(&solution.qddot, &[-speed2 * q[0], -speed2 * q[1]], 1e-13, name.as_str());
@@ -261,9 +261,9 @@ fn a_singular_mass_matrix_with_velocity_is_the_same_by_the_two_form() {
     let wrong = Legendre { energy_by_qdot: vec![1.0, 1.0], ..legendre };
     let mut route = route(RouteName::TwoForm, &Settings::default());
     route.at(&State { t: 0.0, q: q.to_vec(), qdot: v.to_vec() });
-    let error = route.solve(&given, Some(&wrong), &[], &mut Solution::default());
+    let error = route.solve(&given, Some(&wrong), &[], &mut RouteSolution::default());
     assert!(matches!(error, Err(MotionError::NotConverged { .. })));
-    assert_eq!(route.solve(&given, None, &[], &mut Solution::default()), Err(MotionError::NoLegendre));
+    assert_eq!(route.solve(&given, None, &[], &mut RouteSolution::default()), Err(MotionError::NoLegendre));
 }
 
 #[test]
@@ -356,10 +356,10 @@ fn chain(k: usize, stated: usize, scale: f64) -> Given {
 }
 
 /// The same problem solved with the sparse way and with the dense one.
-fn sparse_and_dense(given: &Given) -> (Solution, Solution) {
+fn sparse_and_dense(given: &Given) -> (RouteSolution, RouteSolution) {
     let solve = |sparse_limit: usize| {
         let settings = Settings { sparse_limit, ..Settings::default() };
-        let mut solution = Solution::default();
+        let mut solution = RouteSolution::default();
         route(RouteName::GeneralizedInverse, &settings).solve(given, None, &[], &mut solution).unwrap();
         solution
     };
@@ -386,7 +386,7 @@ fn long_chains_hold() {
         for stated in [1, 2] {
             let given = chain(k, stated, 1.0);
             let mut route = route(RouteName::GeneralizedInverse, &Settings::default());
-            let mut solution = Solution::default();
+            let mut solution = RouteSolution::default();
             route.solve(&given, None, &[], &mut solution).unwrap();
             let started = std::time::Instant::now();
             route.solve(&given, None, &[], &mut solution).unwrap();
@@ -410,8 +410,12 @@ fn long_chains_hold() {
 fn a_contradiction_in_a_long_chain_names_two_rows() {
     let mut given = chain(500, 2, 1.0);
     given.constraint_rhs[601] += 0.5;
-    let error =
-        route(RouteName::GeneralizedInverse, &Settings::default()).solve(&given, None, &[], &mut Solution::default());
+    let error = route(RouteName::GeneralizedInverse, &Settings::default()).solve(
+        &given,
+        None,
+        &[],
+        &mut RouteSolution::default(),
+    );
     let Err(MotionError::Contradiction { certificate, gap, .. }) = error else { panic!("{error:?}") };
     let rows: Vec<usize> = (0..1000).filter(|&i| certificate[i] != 0.0).collect();
     assert_eq!(rows, [600, 601]);

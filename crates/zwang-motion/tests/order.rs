@@ -2,20 +2,18 @@
 #![allow(non_snake_case)]
 #![allow(clippy::needless_range_loop, reason = "indices are those of the formula")]
 
-mod mechanism;
-
-use mechanism::*;
+use crate::mechanism::*;
 use zwang_motion::*;
 
-/// A tolerance that no step misses, so that `Plan::step` alone decides.
+/// A tolerance that no step misses, so that `IntegrationOptions::step` alone decides.
 const LOOSE: f64 = 1.0;
 
-fn fixed(method: Method, step: f64, end: f64) -> Plan {
-    Plan { end, tolerance: LOOSE, method, step: Some(step), ..Plan::default() }
+fn fixed(method: Method, step: f64, end: f64) -> IntegrationOptions {
+    IntegrationOptions { end, tolerance: LOOSE, method, step: Some(step), ..IntegrationOptions::default() }
 }
 
 /// The number of steps and the largest error met at their ends.
-fn error_of(known: &Known, plan: &Plan) -> (f64, f64) {
+fn error_of(known: &Known, plan: &IntegrationOptions) -> (f64, f64) {
     let mut mechanism = known.mechanism.clone();
     let mut motion = Motion::new(&mut mechanism, &(known.truth)(0.0), plan, &Settings::default()).unwrap();
     let mut most = 0f64;
@@ -120,7 +118,8 @@ fn rattle4_has_order_four() {
 fn check_tolerance(known: &Known, method: Method, order: f64) {
     let mut points = Vec::new();
     for tolerance in [1e-5, 1e-6, 1e-7, 1e-8, 1e-9] {
-        let (n_steps, error) = error_of(known, &Plan { end: 6.0, tolerance, method, ..Plan::default() });
+        let (n_steps, error) =
+            error_of(known, &IntegrationOptions { end: 6.0, tolerance, method, ..IntegrationOptions::default() });
         let multiple = error / tolerance;
         println!("{:<12}{:<8} {tolerance:.0e}: {n_steps} steps, {multiple:.2} tol", known.name, method.as_str());
         // errors of some hundred steps, each below the tolerance, add up
@@ -189,7 +188,7 @@ fn dense_output_meets_both_ends() {
             }
             let mut mechanism = known.mechanism.clone();
             let step = method.is_fixed_step().then_some(0.05);
-            let plan = Plan { end: 2.0, tolerance: 1e-6, method, step, ..Plan::default() };
+            let plan = IntegrationOptions { end: 2.0, tolerance: 1e-6, method, step, ..IntegrationOptions::default() };
             let mut last = (known.truth)(0.0);
             let mut motion = Motion::new(&mut mechanism, &last, &plan, &Settings::default()).unwrap();
             while motion.advance() {
@@ -213,7 +212,7 @@ fn flipped(state: &State) -> State {
     State { t: 0.0, q: state.q.clone(), qdot: state.qdot.iter().map(|v| -v).collect() }
 }
 
-fn end_of(known: &Known, start: &State, plan: &Plan) -> (State, usize) {
+fn end_of(known: &Known, start: &State, plan: &IntegrationOptions) -> (State, usize) {
     let mut mechanism = known.mechanism.clone();
     let mut motion = Motion::new(&mut mechanism, start, plan, &Settings::default()).unwrap();
     while motion.advance() {}
@@ -230,7 +229,7 @@ fn motions_run_back_to_where_they_began() {
                 continue;
             }
             let step = method.is_fixed_step().then_some(0.01);
-            let plan = Plan { end: 6.0, tolerance: 1e-9, method, step, ..Plan::default() };
+            let plan = IntegrationOptions { end: 6.0, tolerance: 1e-9, method, step, ..IntegrationOptions::default() };
             let start = (known.truth)(0.0);
             let (there, n_steps) = end_of(&known, &start, &plan);
             let (back, _) = end_of(&known, &flipped(&there), &plan);
@@ -262,7 +261,7 @@ fn auto_turns_to_the_stiff_method_and_says_so() {
     let mut mechanism =
         Mechanism { masses: vec![1.0; 2], n_rows: (0, 0), equations, positions: none, velocities: none };
     let start = State { t: 0.0, q: vec![0.9, 1.0], qdot: vec![0.0, 0.0] };
-    let plan = Plan { end: 10.0, tolerance: 1e-8, ..Plan::default() };
+    let plan = IntegrationOptions { end: 10.0, tolerance: 1e-8, ..IntegrationOptions::default() };
     let mut motion = Motion::new(&mut mechanism, &start, &plan, &Settings::default()).unwrap();
     while motion.advance() {}
     assert_eq!(motion.outcome(), Some(&Outcome::End));
@@ -292,7 +291,7 @@ fn rows_stated_again_change_nothing() {
     let start = (once.truth)(0.0);
     for method in [Method::Order8, Method::Order5, Method::Rattle, Method::Rattle4, Method::Stiff] {
         let step = method.is_fixed_step().then_some(0.01);
-        let plan = Plan { end: 4.0, method, step, ..Plan::default() };
+        let plan = IntegrationOptions { end: 4.0, method, step, ..IntegrationOptions::default() };
         let (wanted, n_steps) = end_of(&once, &start, &plan);
         let (copies, _) = end_of(&pendulum_in_copies(), &start, &plan);
         let off = apart(&once, &copies, &wanted);
@@ -305,7 +304,7 @@ fn rows_stated_again_change_nothing() {
         assert!(off <= 10.0 * plan.tolerance, "{method}: {off:.1e}");
     }
     // and at the tightest tolerance there is no difference left
-    let plan = Plan { end: 4.0, tolerance: 1e-14, ..Plan::default() };
+    let plan = IntegrationOptions { end: 4.0, tolerance: 1e-14, ..IntegrationOptions::default() };
     let (wanted, n_steps) = end_of(&once, &start, &plan);
     let (forms, _) = end_of(&pendulum_in_forms(), &start, &plan);
     let off = apart(&once, &forms, &wanted);
@@ -314,7 +313,7 @@ fn rows_stated_again_change_nothing() {
 }
 
 /// The largest |φ| up to each of the times.
-fn residuals(known: &Known, plan: &Plan, times: &[f64]) -> Vec<f64> {
+fn residuals(known: &Known, plan: &IntegrationOptions, times: &[f64]) -> Vec<f64> {
     let mut mechanism = known.mechanism.clone();
     let mut motion = Motion::new(&mut mechanism, &(known.truth)(0.0), plan, &Settings::default()).unwrap();
     let mut found = vec![0f64; times.len()];
@@ -337,7 +336,7 @@ fn projection_keeps_the_constraints() {
     for known in [pendulum(), hoop()] {
         for tolerance in [1e-4, 1e-7, 1e-10] {
             for method in [Method::Order8, Method::Order5, Method::Stiff] {
-                let plan = Plan { end: 32.0, tolerance, method, ..Plan::default() };
+                let plan = IntegrationOptions { end: 32.0, tolerance, method, ..IntegrationOptions::default() };
                 let found = residuals(&known, &plan, &TIMES);
                 assert!(found.iter().all(|r| *r <= 10.0 * tolerance), "{method} at {tolerance}: {found:?}");
             }
@@ -348,7 +347,13 @@ fn projection_keeps_the_constraints() {
 /// Each step leaves its error in φ̇, which then adds up in φ: as t² at first.
 #[test]
 fn without_projection_the_drift_is_quadratic() {
-    let plan = Plan { end: 32.0, tolerance: 1e-7, method: Method::Order5, drift: Drift::None, ..Plan::default() };
+    let plan = IntegrationOptions {
+        end: 32.0,
+        tolerance: 1e-7,
+        method: Method::Order5,
+        drift: Drift::None,
+        ..IntegrationOptions::default()
+    };
     let found = residuals(&pendulum(), &plan, &TIMES);
     let points: Vec<(f64, f64)> = TIMES.into_iter().zip(found).collect();
     println!("none {:.2} {points:?}", slope(&points));
@@ -359,7 +364,13 @@ fn without_projection_the_drift_is_quadratic() {
 #[test]
 fn baumgarte_bounds_the_drift() {
     let drift = Drift::Baumgarte { rate: 5.0 };
-    let plan = Plan { end: 32.0, tolerance: 1e-7, method: Method::Order5, drift, ..Plan::default() };
+    let plan = IntegrationOptions {
+        end: 32.0,
+        tolerance: 1e-7,
+        method: Method::Order5,
+        drift,
+        ..IntegrationOptions::default()
+    };
     let found = residuals(&pendulum(), &plan, &TIMES);
     println!("baumgarte {found:?}");
     assert!(found[4] <= 1.5 * found[2] && found[4] <= 100.0 * plan.tolerance, "{found:?}");
@@ -372,7 +383,7 @@ fn the_middle_of_steps_is_as_good_as_their_ends() {
         for method in [Method::Order8, Method::Order5, Method::Stiff] {
             for tolerance in [1e-6, 1e-9] {
                 let mut mechanism = known.mechanism.clone();
-                let plan = Plan { end: 6.0, tolerance, method, ..Plan::default() };
+                let plan = IntegrationOptions { end: 6.0, tolerance, method, ..IntegrationOptions::default() };
                 let mut motion = Motion::new(&mut mechanism, &(known.truth)(0.0), &plan, &Settings::default()).unwrap();
                 let (mut middles, mut ends) = (0f64, 0f64);
                 while motion.advance() {
@@ -395,7 +406,7 @@ const BETWEEN: f64 = 100.0;
 #[test]
 fn a_trajectory_knows_every_instant() {
     for known in all() {
-        let plan = Plan { end: 3.0, tolerance: 1e-9, ..Plan::default() };
+        let plan = IntegrationOptions { end: 3.0, tolerance: 1e-9, ..IntegrationOptions::default() };
         let mut mechanism = known.mechanism.clone();
         let mut motion = Motion::new(&mut mechanism, &(known.truth)(0.0), &plan, &Settings::default()).unwrap();
         let trajectory = Trajectory::follow(&mut motion).unwrap();

@@ -216,9 +216,9 @@ fn virtual_displacements(case: &Case) -> Vec<Vec<f64>> {
     (case.rank..n).map(|k| (0..n).map(|i| svd.V()[(i, k)] * D[i]).collect()).collect()
 }
 
-fn solve(name: RouteName, case: &Case, settings: &Settings) -> Solution {
+fn solve(name: RouteName, case: &Case, settings: &Settings) -> RouteSolution {
     let mut route = route(name, settings);
-    let mut solution = Solution::default();
+    let mut solution = RouteSolution::default();
     route.at(&State { t: 0.0, q: vec![0.0; case.n], qdot: case.qdot.clone() });
     route.solve(&case.given, Some(&case.legendre), &[], &mut solution).unwrap();
     solution
@@ -311,7 +311,7 @@ fn the_solution_satisfies_its_equations() {
         let Given { mass_matrix: M, given_force: Q, constraint_matrix: A, constraint_rhs: b } = &case.given;
         let a = free_motion(&case);
         for name in [RouteName::GeneralizedInverse, RouteName::LeastConstraint] {
-            let Solution { qddot, lambda, .. } = solve(name, &case, &settings);
+            let RouteSolution { qddot, lambda, .. } = solve(name, &case, &settings);
             for i in 0..case.m {
                 let (col, value) = A.row(i);
                 let terms = col.iter().zip(value).map(|(&j, x)| x.abs() * (qddot[j].abs() + a[j].abs()));
@@ -360,7 +360,7 @@ fn the_gaussian_is_least_and_the_ideal_force_does_no_virtual_work() {
         let case = draw_case(number);
         let (M, A) = (&case.given.mass_matrix, &case.given.constraint_matrix);
         let a = free_motion(&case);
-        let Solution { qddot, lambda, .. } = solve(RouteName::GeneralizedInverse, &case, &settings);
+        let RouteSolution { qddot, lambda, .. } = solve(RouteName::GeneralizedInverse, &case, &settings);
         let gaussian = |x: &[f64]| {
             let change: Vec<f64> = x.iter().zip(&a).map(|(x, a)| x - a).collect();
             dot(&change, &times(M, &change))
@@ -531,7 +531,7 @@ fn contradictions_are_refused_with_a_certificate() {
         case.given.constraint_rhs[*row] += 1e-3 * length;
         for name in RouteName::ALL {
             let mut route = route(name, &settings);
-            let error = route.solve(&case.given, Some(&case.legendre), &[], &mut Solution::default());
+            let error = route.solve(&case.given, Some(&case.legendre), &[], &mut RouteSolution::default());
             let Err(MotionError::Contradiction { certificate, gap, residual }) = error else {
                 panic!("case {number}, {name}: {error:?}")
             };
@@ -564,7 +564,7 @@ fn wild_numbers_are_answered_or_refused() {
             }
         }
         for name in RouteName::ALL {
-            let mut solution = Solution::default();
+            let mut solution = RouteSolution::default();
             if route(name, &settings).solve(&case.given, Some(&case.legendre), &[], &mut solution).is_ok() {
                 assert!(solution.qddot.iter().chain(&solution.lambda).all(|x| x.is_finite()), "case {number}, {name}");
             }

@@ -137,12 +137,12 @@ fn sparse_route() -> Box<dyn Route> {
     route(RouteName::GeneralizedInverse, &Settings { sparse_limit: 0, ..Settings::default() })
 }
 
-fn by(route: &mut dyn Route, given: &Given) -> Result<Solution, MotionError> {
-    let mut solution = Solution::default();
+fn by(route: &mut dyn Route, given: &Given) -> Result<RouteSolution, MotionError> {
+    let mut solution = RouteSolution::default();
     route.solve(given, None, &[], &mut solution).map(|()| solution)
 }
 
-fn dense(given: &Given) -> Result<Solution, MotionError> {
+fn dense(given: &Given) -> Result<RouteSolution, MotionError> {
     let settings = Settings { sparse_limit: usize::MAX, ..Settings::default() };
     by(&mut *route(RouteName::GeneralizedInverse, &settings), given)
 }
@@ -159,7 +159,7 @@ fn difference(x: &[f64], y: &[f64]) -> f64 {
 }
 
 /// How far the smallest direction kept is from nothing bounds what any way can say.
-fn check_same(given: &Given, sparse: &Solution, what: &str) {
+fn check_same(given: &Given, sparse: &RouteSolution, what: &str) {
     let dense = dense(given).unwrap_or_else(|error| panic!("{what}: {error:?}"));
     assert_eq!(sparse.rank, dense.rank, "{what}: {:?} and {:?}", sparse.gap, dense.gap);
     let condition = 1.0 / dense.gap.kept;
@@ -325,7 +325,7 @@ fn wild_numbers_are_answered_or_refused() {
 fn a_solve_allocates_nothing_after_the_first() {
     for rows in [Rows::Independent, Rows::Copies, Rows::Multiples] {
         let given = draw_case(3, rows);
-        let (mut route, mut solution) = (sparse_route(), Solution::default());
+        let (mut route, mut solution) = (sparse_route(), RouteSolution::default());
         route.solve(&given, None, &[], &mut solution).unwrap();
         let info = allocation_counter::measure(|| {
             (0..10).for_each(|_| route.solve(&given, None, &[], &mut solution).unwrap());

@@ -725,9 +725,11 @@ read_colors();
 set_speed(2);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { read_colors(); resize(); });
 if (instants.length) {
+  // the time of the address before the first drawing: no frame shows another one
+  const is_still = time_in_address() || matchMedia("(prefers-reduced-motion: reduce)").matches;
   resize();
   new ResizeObserver(() => { if (!printing) resize(); }).observe($("show"));
-  if (!time_in_address() && !matchMedia("(prefers-reduced-motion: reduce)").matches) play();
+  if (!is_still) play();
 }
 root.dataset.ready = "1";
 })();

@@ -1,4 +1,4 @@
-//! The derived functions as source code: C, Rust or Python, with nothing allocated and nothing linked.
+//! The derived functions as source code in C, Rust or Python, without allocation and without libraries.
 
 mod dialect;
 
@@ -10,7 +10,7 @@ use dialect::{Dialect, bare};
 use zwang::{Exported, ExportedRow, ascii_name};
 use zwang_expr::{Instruction, Operation, Program};
 
-/// The source of a function from (t, q, q̇, parameters) to the control force, or without controls to the acceleration.
+/// The source of a function from (t, q, q̇, parameters) to the control force, or to the acceleration without controls.
 pub fn code(exported: &Exported, language: Language, name: &str) -> String {
     let name = ascii_name(name);
     let mut writer = Writer { exported, dialect: Dialect::of(language), out: String::new(), literals: Vec::new() };
@@ -26,11 +26,11 @@ struct Writer<'e> {
     exported: &'e Exported,
     dialect: Dialect,
     out: String,
-    /// What each register is called.
+    /// The name of each register.
     literals: Vec<String>,
 }
 
-/// What stands for a missing entry.
+/// The row and column of the first entry of a block.
 type Place = (usize, usize);
 
 impl Writer<'_> {
@@ -50,7 +50,7 @@ impl Writer<'_> {
         names
     }
 
-    /// What an output of the program is called.
+    /// The name of an output of the program.
     fn output(&self, index: usize) -> &str {
         &self.literals[self.program().outputs()[index] as usize]
     }
@@ -62,7 +62,7 @@ impl Writer<'_> {
         }
     }
 
-    /// What it is, how it is called, and the parameters as the model has them.
+    /// The introduction: purpose, example of a call, and the parameter values of the model.
     fn head(&mut self, name: &str) {
         let e = self.exported;
         let called = function_name(name, e);
@@ -94,7 +94,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The tables that are looked into.
+    /// The tables that the program uses.
     fn tables(&mut self) {
         let used: Vec<usize> = self.used_tables();
         if used.is_empty() {
@@ -166,7 +166,8 @@ impl Writer<'_> {
         self.line(&format!("{array}[{at}] = {}", bare(value)));
     }
 
-    /// Entries of a matrix into a dense one with `width` columns, from a place on; `sign` is empty or a minus.
+    /// Writes the entries of a matrix into a dense one with `width` columns, starting at a place; `sign` is empty or a
+    /// minus.
     fn entries(&mut self, array: &str, width: usize, rows: &[ExportedRow], (row, col): Place, sign: &str) {
         for (i, entries) in rows.iter().enumerate() {
             for &(j, output) in entries {
@@ -176,7 +177,7 @@ impl Writer<'_> {
         }
     }
 
-    /// −Aᵀ, for some of the coordinates: those numbered in `rows` from row 0 on.
+    /// Writes −Aᵀ for the coordinates listed in `rows`, starting at row 0.
     fn reactions(&mut self, array: &str, width: usize, rows: &[usize], col: usize) {
         let e = self.exported;
         for (r, entries) in e.rows.iter().enumerate() {
@@ -189,7 +190,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Solves and gives up where that fails.
+    /// Writes the solution of a linear system, which ends the function if it is singular.
     fn solve(&mut self, n: usize, n_rhs: usize, matrix: &str, x: &str) {
         let text = self.dialect.solve(n, n_rhs, matrix, x);
         let _ = writeln!(self.out, "{text}");
@@ -200,7 +201,7 @@ impl Writer<'_> {
         let _ = writeln!(self.out, "{text}");
     }
 
-    /// Σ of an exported row times entries of x, each `stride` apart, from `first` on.
+    /// Σ of an exported row times entries of x, which start at `first` and are `stride` apart.
     fn product(&self, row: &ExportedRow, x: &str, stride: usize, first: usize) -> String {
         let terms: Vec<String> =
             row.iter().map(|&(j, output)| format!("{}*{x}[{}]", self.output(output), j * stride + first)).collect();
@@ -227,8 +228,9 @@ impl Writer<'_> {
         (0..m).for_each(|r| self.set("f", r, &format!("x[{}]", n + r)));
     }
 
-    /// As many driven coordinates as rows are asked for: the motion follows from what is asked, from the constraints and from
-    /// the coordinates that nothing drives; the force is what is missing for it.
+    /// The control force for as many driven coordinates as control rows. The control rows, the constraints and the
+    /// equations of the undriven coordinates determine the motion; the force is the remainder of the equations of the
+    /// driven ones.
     fn exact_force(&mut self, sizes: &Sizes) {
         let e = self.exported;
         let Sizes { n, m, .. } = *sizes;
@@ -259,12 +261,12 @@ impl Writer<'_> {
         self.bound();
     }
 
-    /// More driven coordinates than rows: first what each force does, then the least force that does what is asked.
+    /// The control force for more driven coordinates than control rows: the effect of each force, then the least force.
     fn least_force(&mut self, sizes: &Sizes) {
         let e = self.exported;
         let Sizes { n, m, k, c } = *sizes;
         let (size, width) = (n + m, k + 1);
-        // column 0 of x: the motion without control; the others: what a unit of each force adds
+        // column 0 of x: the motion without control; the others: the effect of a unit of each force
         self.array("S", size * size);
         self.array("x", size * width);
         self.entries("S", size, &e.mass, (0, 0), "");
@@ -297,7 +299,7 @@ impl Writer<'_> {
         self.bound();
     }
 
-    /// W: as given, or SᵀM⁻¹S, which without constraints is known already.
+    /// Writes W: as given, or SᵀM⁻¹S, which is already known if there are no constraints.
     fn write_weight(&mut self, sizes: &Sizes) {
         let e = self.exported;
         let Sizes { n, m, k, c } = *sizes;
@@ -326,7 +328,7 @@ impl Writer<'_> {
         }
     }
 
-    /// One force stops at its bound.
+    /// Limits a single force to its bound.
     fn bound(&mut self) {
         self.refuse_not_finite("u", self.exported.driven.len());
         if let Some(limit) = self.exported.limit {
@@ -336,7 +338,7 @@ impl Writer<'_> {
     }
 }
 
-/// n coordinates, m rows of A, k driven coordinates, c rows asked for.
+/// The sizes: n coordinates, m rows of A, k driven coordinates, c control rows.
 struct Sizes {
     n: usize,
     m: usize,

@@ -2,9 +2,9 @@
 
 use zwang::Samples;
 
-/// Header and rows; every number with the fewest digits that read back to the same value.
+/// Header and rows; every number has the fewest digits that read back to the same value.
 ///
-/// A value that is not finite becomes an empty field. With `units_in_header` a column is called `x [m]`.
+/// A value that is not finite becomes an empty field. With `units_in_header` a column is named `x [m]`.
 pub fn csv(samples: &Samples, units_in_header: bool) -> String {
     let head = |c: &zwang::Column| match c.unit.as_str() {
         unit if units_in_header && !unit.is_empty() => quoted(&format!("{} [{unit}]", c.name)),
@@ -24,7 +24,7 @@ pub fn csv(samples: &Samples, units_in_header: bool) -> String {
     out
 }
 
-/// The shortest decimal that reads back to x; with an exponent where that is shorter to read.
+/// The shortest decimal that reads back to x, with an exponent below 1e-4 and from 1e15.
 fn decimal(x: f64) -> String {
     match x.abs() {
         _ if !x.is_finite() => String::new(),
@@ -33,7 +33,7 @@ fn decimal(x: f64) -> String {
     }
 }
 
-/// In double quotes where the text holds a comma, a quote or a line break.
+/// The text, in double quotes if it contains a comma, a quote or a line break.
 fn quoted(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.into() }
 }

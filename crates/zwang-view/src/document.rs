@@ -9,16 +9,17 @@ use zwang_expr::Expr;
 use crate::article::pasted;
 use crate::letters::letter_or;
 
-/// Longest formula that is printed at all, in nodes.
+/// The longest formula that is printed, in nodes.
 const LONGEST: usize = 4000;
 
-/// L, p, M, Q, A, b, what follows from them, and the explicit equations, one line `x'' = …` per coordinate, in model syntax.
+/// L, p, M, Q, A, b, the quantities derived from them, and the explicit equations, one line `x'' = …` per coordinate,
+/// in model syntax.
 ///
-/// Every line that is not a comment is `name = formula` or `let name = formula`, and formulas use names that stand above.
+/// Every line that is not a comment is `name = formula` or `let name = formula`, and formulas use names defined above.
 pub fn equations_text(equations: &mut Equations) -> String {
     let times = equations.model.only_at_times();
-    // contacts and sticking friction may be among the rows
-    let mut always = equations.always();
+    // the rows may include contacts and sticking friction
+    let mut always = equations.permanent();
     let equations = &mut always.as_mut().unwrap_or(equations).printed();
     let closed = closed_form(equations);
     let mut text = Text::new(equations, closed.as_ref().ok());
@@ -48,11 +49,11 @@ pub fn equations_text(equations: &mut Equations) -> String {
     text.out
 }
 
-/// A text in the making.
+/// The text under construction.
 struct Text<'a> {
     equations: &'a Equations,
     names: Vec<&'a str>,
-    /// The parts by which formulas are given.
+    /// The named parts that formulas refer to.
     parts: &'a [Part],
     printed: HashSet<Expr>,
     out: String,
@@ -78,7 +79,7 @@ impl<'a> Text<'a> {
         self.out.push_str(&format!("{name} = {}\n", self.formula(e)));
     }
 
-    /// An entry of what is given; by the name under which it is used below, if it has one.
+    /// Writes an entry of a given quantity, by the name of its part if it has one.
     fn entry(&mut self, name: &str, e: Expr) {
         let parts = self.parts;
         let letter = name.split('[').next().unwrap_or_default();
@@ -96,7 +97,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// Parts under their meanings.
+    /// Writes parts under headings that state their meanings.
     fn shared(&mut self, parts: &[Part]) {
         let mut last = "";
         for part in parts.iter().filter(|part| !self.printed.contains(&part.symbol)).collect::<Vec<_>>() {
@@ -117,7 +118,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// p, M, Q, A, b, C and what is asked for.
+    /// p, M, Q, A, b, C and the control rows.
     fn given(&mut self) {
         let equations = self.equations;
         if !self.momenta_are_plain() {
@@ -148,7 +149,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// Whether every momentum is a constant mass times a velocity, which M says as well.
+    /// `true` if every momentum is a constant mass times its own velocity, which M shows as well.
     fn momenta_are_plain(&self) -> bool {
         let (equations, graph) = (self.equations, &self.equations.model.graph);
         let state: Vec<Expr> = equations.model.coordinates.iter().flat_map(|c| [c.q, c.qdot]).collect();
@@ -167,7 +168,7 @@ impl<'a> Text<'a> {
         }
         for (i, row) in rows.iter().enumerate() {
             for (j, entry) in row.iter().filter(|(j, _)| !symmetric || *j >= i) {
-                // some entries vanish only once sin² + cos² is put together
+                // some entries become zero only by sin² + cos² = 1
                 if *entry != Expr::ZERO {
                     self.entry(&format!("{symbol}[{}, {}]", row_names[i], self.names[*j]), *entry);
                 }
@@ -230,7 +231,7 @@ impl<'a> Text<'a> {
             }
         }
         if let Some(gaussian) = closed.gaussian {
-            // forces beside those of ideal constraints make it larger
+            // forces other than those of ideal constraints make it larger
             let least = match equations.nonideal_force.is_empty() && equations.asked.is_empty() {
                 true => ", the least that the constraints leave possible",
                 false => "",
@@ -246,7 +247,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// What is not printed, and why.
+    /// The quantities that are not printed, with the reasons.
     fn missing(&mut self, closed: &ClosedForm) {
         for missing in closed.missing().chunk_by(|one, next| one.1 == next.1) {
             let names: Vec<&str> = missing.iter().map(|(name, _)| *name).collect();
@@ -261,7 +262,7 @@ impl<'a> Text<'a> {
             ("P", "what the constraints decide", &projections.onto_rows),
             ("N", "what they leave free", &projections.along_rows),
         ];
-        // those of scaled accelerations are symmetric
+        // the projections of scaled accelerations are symmetric
         let (of_all, first) = match projections.scaled {
             true => ("upper half, ", 1),
             false => ("", 0),
@@ -279,7 +280,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// M q̈ = Q + Aᵀλ where no closed form is to be had.
+    /// M q̈ = Q + Aᵀλ, for a system without a closed form.
     fn implicit(&mut self, why: &str) {
         let equations = self.equations;
         let model = &equations.model;
@@ -316,7 +317,7 @@ impl<'a> Text<'a> {
     }
 }
 
-/// The same as LaTeX, ready for a document with amsmath.
+/// The derivation as LaTeX, for a document with amsmath.
 pub fn equations_latex(equations: &mut Equations) -> String {
     let times = equations.model.only_at_times();
     let left_out = match times.is_empty() {
@@ -326,10 +327,10 @@ pub fn equations_latex(equations: &mut Equations) -> String {
     left_out + &pasted(&latex_lines(equations))
 }
 
-/// The lines of the LaTeX; parts stand before what uses them.
+/// The lines of the LaTeX; parts come before the formulas that use them.
 fn latex_lines(equations: &mut Equations) -> Vec<String> {
-    // contacts and sticking friction hold only at times
-    let mut always = equations.always();
+    // contacts and sticking friction are not permanent
+    let mut always = equations.permanent();
     let equations = &mut always.as_mut().unwrap_or(equations).printed();
     let closed = closed_form(equations);
     let model = &equations.model;

@@ -1,7 +1,7 @@
-//! The printed formulas as source code to read and to use: Rust, C, Python with NumPy, SymPy.
+//! The printed formulas as readable source code: Rust, C, Python with NumPy, SymPy.
 //!
-//! Unlike [`code`](crate::code()), which writes one fast function, this keeps the formulas as they are printed, with the
-//! model's own names.
+//! Unlike [`code`](crate::code()), which writes one fast function, this module keeps the printed form of the formulas
+//! and the names of the model.
 
 mod c;
 mod functions;
@@ -20,7 +20,7 @@ use functions::write_functions;
 use names::Names;
 use quantity::{Quantity, quantities};
 
-/// A language that formulas are written in.
+/// A language for formulas.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum FormulaLanguage {
     /// Rust, without dependencies.
@@ -33,31 +33,31 @@ pub enum FormulaLanguage {
     SymPy,
 }
 
-/// M, Q, A, b and the closed forms as source code; `name` is what the file is called without its ending.
+/// M, Q, A, b and the closed forms as source code; `name` is the file name without its extension.
 ///
-/// Contacts and friction that sticks hold only at times and are left out; the file says so.
+/// Contacts and sticking friction are not permanent and are omitted; the file states this.
 pub fn equations_code(equations: &mut Equations, language: FormulaLanguage, name: &str) -> String {
     Formulas::new(equations).code(language, name)
 }
 
-/// Equations as they are printed, with their closed form: found once, for several languages.
+/// Equations in printed form with their closed form, computed once for several languages.
 pub struct Formulas {
     equations: Equations,
     closed: Result<ClosedForm, &'static str>,
-    /// What holds only at times, and is not written.
+    /// The contacts and frictions that are omitted because they are not permanent.
     at_times: Vec<String>,
 }
 
 impl Formulas {
-    /// The formulas of what always holds.
+    /// The formulas of the permanent constraints.
     pub fn new(equations: &mut Equations) -> Formulas {
         let at_times = equations.model.only_at_times();
-        let mut printed = equations.always().as_ref().unwrap_or(equations).printed();
+        let mut printed = equations.permanent().as_ref().unwrap_or(equations).printed();
         let closed = closed_form(&mut printed);
         Formulas { equations: printed, closed, at_times }
     }
 
-    /// The formulas as source code; `name` is what the file is called without its ending.
+    /// The formulas as source code; `name` is the file name without its extension.
     pub fn code(&self, language: FormulaLanguage, name: &str) -> String {
         let (equations, closed) = (&self.equations, self.closed.as_ref().ok());
         let quantities = quantities(equations, closed);
@@ -75,22 +75,22 @@ impl Formulas {
     }
 }
 
-/// All that is written, in any language.
+/// The contents of the file, independent of the language.
 struct Sheet<'e> {
-    /// What the file is called.
+    /// The name of the file.
     name: String,
     equations: &'e Equations,
     quantities: Vec<Quantity>,
-    /// Each after those it uses.
+    /// Each part comes after those it uses.
     parts: Vec<Part>,
     names: Names,
     closed: Result<&'e ClosedForm, &'static str>,
-    /// What holds only at times, and is not written.
+    /// The contacts and frictions that are omitted because they are not permanent.
     at_times: &'e [String],
 }
 
 impl Sheet<'_> {
-    /// What it is, in the order in which a reader needs it.
+    /// The introduction of the file, in the order in which a reader needs it.
     fn head(&self) -> String {
         let model = &self.equations.model;
         let title = if model.title.is_empty() { &self.name } else { &model.title };
@@ -118,7 +118,7 @@ impl Sheet<'_> {
         out + &self.missing()
     }
 
-    /// What a reader might look for in vain.
+    /// The quantities that are missing, with the reasons.
     fn missing(&self) -> String {
         let mut out = String::new();
         match self.closed {
@@ -167,7 +167,7 @@ fn numbered<'n>(names: impl Iterator<Item = &'n str>) -> String {
     names.enumerate().map(|(i, name)| format!("{name} [{i}]")).collect::<Vec<_>>().join(", ")
 }
 
-/// Values for the example of a call: anything but zeros and equal values, at which formulas may be singular.
+/// Values for the example of a call: neither zeros nor equal values, at which formulas may be singular.
 fn example_values(n: usize, first: usize) -> Vec<String> {
     (0..n).map(|k| format!("0.{}", 2 + (3 * (k + first)) % 8)).collect()
 }

@@ -1,19 +1,19 @@
-//! LaTeX formulas as MathML, which browsers typeset without help.
+//! LaTeX formulas as MathML, which browsers typeset themselves.
 
 use std::borrow::Cow;
 
 use pulldown_latex::config::DisplayMode;
 use pulldown_latex::{Parser, RenderConfig, Storage, push_mathml};
 
-/// Deeper braces than this are shown as LaTeX: browsers lay formulas out by recursion.
+/// The largest depth of braces; a deeper formula is shown as LaTeX, because browsers lay formulas out by recursion.
 const DEEPEST: usize = 200;
 
-/// What the converter puts between a factor and a function.
+/// The space that the converter inserts between a factor and a function.
 const FUNCTION_SPACE: &str = "<mspace width=\"0.1667em\" />";
 
 const OPEN: &str = "<mrow><mo stretchy=\"true\">(</mo>";
 
-/// Text with the letters escaped that HTML would misread, in content and in attributes.
+/// The text with the characters escaped that HTML would misread, in content and in attributes.
 pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -29,10 +29,10 @@ pub(crate) fn escaped(text: &str) -> String {
     out
 }
 
-/// Longer lines than this nobody reads, and browsers take seconds for them.
+/// The longest line that is shown, in bytes; a browser needs seconds for a longer one.
 const LONGEST_LINE: usize = 3_000;
 
-/// The line, or what to type for one that is too long to be read.
+/// The line, or the command to type for a line that is too long.
 pub(crate) fn readable(latex: &str) -> Cow<'_, str> {
     if latex.len() <= LONGEST_LINE {
         return Cow::Borrowed(latex);
@@ -41,13 +41,13 @@ pub(crate) fn readable(latex: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{left}&= \\text{{too long to be read here; the command zwang equations prints it}}"))
 }
 
-/// The formula as MathML, or its LaTeX if that cannot be had.
+/// The formula as MathML, or its LaTeX if the conversion fails.
 pub(crate) fn formula(latex: &str) -> String {
     mathml(latex).unwrap_or_else(|| format!("<code>{}</code>", escaped(latex.trim())))
 }
 
 fn mathml(latex: &str) -> Option<String> {
-    // the converter copies the argument of \operatorname as it is: let nothing through that could open a tag
+    // the converter copies the argument of \operatorname unchanged, so reject anything that could open a tag
     let tag = latex.match_indices('<').any(|(at, _)| !latex[at + 1..].starts_with([' ', '\\']));
     if tag || latex.contains('"') || depth(latex) > DEEPEST {
         return None;
@@ -61,7 +61,7 @@ fn mathml(latex: &str) -> Option<String> {
     Some(mended(&out))
 }
 
-/// What the converter writes, made fit for browsers.
+/// The converter's output, corrected for browsers.
 fn mended(mathml: &str) -> String {
     let mut out = mathml
         .replacen("<math display=\"inline\">", "<math displaystyle=\"true\">", 1)
@@ -70,7 +70,7 @@ fn mended(mathml: &str) -> String {
         .replace("<mover>", "<mover accent=\"true\">")
         // f(x) without a space after f
         .replace(&format!("<mo>\u{2061}</mo>{FUNCTION_SPACE}{OPEN}"), &format!("<mo>\u{2061}</mo>{OPEN}"));
-    // the space before a function with an exponent would count as its base
+    // the space before a function with an exponent would become its base
     for script in ["msup", "msub", "msubsup"] {
         let (inside, before) = (format!("<{script}>{FUNCTION_SPACE}<mi>"), format!("{FUNCTION_SPACE}<{script}><mi>"));
         out = out.replace(&inside, &before);
@@ -78,7 +78,7 @@ fn mended(mathml: &str) -> String {
     out
 }
 
-/// A name of several letters set as one word, not as a product of letters.
+/// Sets a name of several letters as one word instead of a product of letters.
 fn words(latex: &str) -> String {
     let mut out = String::new();
     let mut rest = latex;
@@ -106,7 +106,7 @@ fn depth(latex: &str) -> usize {
     most
 }
 
-/// A long sum, or a fraction with one above, broken so that every row has about `widest` symbols.
+/// A long sum, or a fraction with a long numerator, broken into rows of about `widest` symbols.
 pub(crate) fn broken(latex: &str, widest: usize) -> Vec<String> {
     let Some((before, above, below)) = lone_fraction(latex).filter(|(_, above, _)| width(above) > widest) else {
         return broken_sum(latex, widest).into_iter().flat_map(|row| opened(row, widest)).collect();
@@ -114,7 +114,7 @@ pub(crate) fn broken(latex: &str, widest: usize) -> Vec<String> {
     in_parentheses(&format!("{before} \\frac{{1}}{{{below}}} "), above, widest)
 }
 
-/// Something before a sum in parentheses, which is broken.
+/// A prefix and a sum in parentheses, which is broken into rows.
 fn in_parentheses(before: &str, sum: &str, widest: usize) -> Vec<String> {
     let mut rows = broken_sum(sum, widest);
     rows[0] = format!("{before}\\Bigl({}", rows[0]);
@@ -122,7 +122,7 @@ fn in_parentheses(before: &str, sum: &str, widest: usize) -> Vec<String> {
     rows
 }
 
-/// A row that is too long and ends with a sum in parentheses, with that broken.
+/// A row that is too long and ends with a sum in parentheses, with that sum broken into rows.
 fn opened(row: String, widest: usize) -> Vec<String> {
     const OPEN: &str = "\\left(";
     const CLOSE: &str = "\\right)";
@@ -144,7 +144,7 @@ fn opened(row: String, widest: usize) -> Vec<String> {
     }
 }
 
-/// What stands before a fraction that is all the rest of a formula, above its bar and below.
+/// The prefix, numerator and denominator of a formula that consists of a single fraction.
 fn lone_fraction(latex: &str) -> Option<(&str, &str, &str)> {
     let (before, rest) = latex.split_once("\\frac{")?;
     if !matches!(before.trim(), "" | "=" | "-" | "= -") {
@@ -155,7 +155,7 @@ fn lone_fraction(latex: &str) -> Option<(&str, &str, &str)> {
     rest.trim().is_empty().then_some((before, above, below))
 }
 
-/// What stands before the brace that closes, and the rest.
+/// The text up to the closing brace, and the rest.
 fn inside_braces(latex: &str) -> Option<(&str, &str)> {
     let mut open = 1;
     for (at, c) in latex.char_indices() {
@@ -171,7 +171,7 @@ fn inside_braces(latex: &str) -> Option<(&str, &str)> {
     None
 }
 
-/// A long sum broken before its terms.
+/// A long sum broken into rows before its terms.
 fn broken_sum(latex: &str, widest: usize) -> Vec<String> {
     let (mut rows, mut row, mut term) = (Vec::new(), String::new(), String::new());
     let (mut inside, mut row_width, mut term_width) = (0_usize, 0, 0);
@@ -180,7 +180,7 @@ fn broken_sum(latex: &str, widest: usize) -> Vec<String> {
             "{" | "(" | "\\left" | "\\begin" => inside += 1,
             "}" | ")" | "\\right" | "\\end" => inside = inside.saturating_sub(1),
             "+" | "-" if inside == 0 => {
-                // not after the sign of equality alone
+                // not directly after the equals sign
                 if row_width + term_width > widest && row_width > 1 {
                     rows.push(std::mem::take(&mut row));
                     row_width = 0;
@@ -200,7 +200,8 @@ fn broken_sum(latex: &str, widest: usize) -> Vec<String> {
     rows
 }
 
-/// The rows of an equation whose sides are not aligned with others: in one row if it is short, else its right side begins one.
+/// The rows of an equation that is not aligned with others: one row if it is short, else the right side starts a new
+/// one.
 pub(crate) fn broken_equation(left: &str, right: &str, widest: usize) -> Vec<String> {
     if width(left) + width(right) <= widest {
         return vec![format!("{left} {right}")];
@@ -208,12 +209,12 @@ pub(crate) fn broken_equation(left: &str, right: &str, widest: usize) -> Vec<Str
     [broken(left, widest), broken(right, widest)].concat().into_iter().filter(|row| !row.trim().is_empty()).collect()
 }
 
-/// About how many symbols stand beside each other, as if nothing stood above anything.
+/// The approximate width of a formula in symbols, with numerators and denominators counted one after the other.
 pub(crate) fn width(latex: &str) -> usize {
     pieces(latex).filter(|piece| !is_space(piece)).count()
 }
 
-/// Whether a piece takes no room of its own.
+/// `true` if a piece has no width of its own.
 fn is_space(piece: &str) -> bool {
     matches!(
         piece,

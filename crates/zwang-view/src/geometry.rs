@@ -1,8 +1,10 @@
-//! The picture of UK95: scaled accelerations, what the constraints allow of them, and the two right angles between.
+//! The picture of UK95: scaled accelerations, the set that the constraints allow, and the two right angles between
+//! them.
 //!
-//! Two coordinates are drawn in their own plane. For more, the plane of the paper is spanned by what the constraints fix
-//! (upwards) and what they leave (to the right): the triangles 0, B⁺b, q̈ₛ and aₛ, q̈ₛ, B⁺b have right angles and true
-//! lengths there. Where B⁺b and B⁺e are not parallel, the second is turned about the edge that both share.
+//! Two coordinates are drawn in their own plane. For more, the plane of the paper is spanned by the component that the
+//! constraints fix (upwards) and the component that they leave free (to the right). The triangles 0, B⁺b, q̈ₛ and aₛ,
+//! q̈ₛ, B⁺b have right angles and true lengths there. If B⁺b and B⁺e are not parallel, the second triangle is turned
+//! about the edge that both share.
 
 mod draw;
 mod label;
@@ -13,28 +15,28 @@ use zwang_motion::Scaled;
 
 pub use words::reading;
 
-/// A place in the plane of the picture, in units of scaled acceleration; y goes up.
+/// A position in the plane of the picture, in units of scaled acceleration; y points upwards.
 type Place = [f64; 2];
 
-/// Below this, beside the largest length of the picture, a length is rounding.
+/// The fraction of the largest length of the picture below which a length is treated as zero.
 const NOTHING: f64 = 1e-9;
 
-/// Rows that miss each other by more than this, beside the largest length, contradict each other.
+/// The fraction of the largest length above which the residual of a row is a contradiction.
 const GAP: f64 = 1e-8;
 
-/// Most lines of rows that are drawn; those that miss most come first.
+/// The largest number of lines of rows that are drawn; those with the largest residuals come first.
 const MOST_LINES: usize = 6;
 
-/// What the picture is about: names as the user wrote them.
+/// The names in the picture, as the user wrote them.
 #[derive(Clone, Debug, Default)]
 pub struct GeometryNames {
-    /// Above the picture.
+    /// The title of the picture.
     pub title: String,
-    /// The coordinates.
+    /// The names of the coordinates.
     pub coordinates: Vec<String>,
-    /// The rows of B.
+    /// The names of the rows of B.
     pub rows: Vec<String>,
-    /// Whether M has no entries beside its diagonal, so that each axis belongs to one coordinate.
+    /// `true` if M is diagonal, so that each axis belongs to one coordinate.
     pub is_diagonal: bool,
 }
 
@@ -57,19 +59,19 @@ pub fn geometry_svg(scaled: &Scaled, names: &GeometryNames) -> String {
     draw::document(&Plane::new(scaled, names), scaled, names)
 }
 
-/// One straight set of accelerations that rows allow.
+/// A straight line of accelerations that some rows allow.
 struct Line {
-    /// The rows that allow it.
+    /// The names of these rows.
     names: Vec<String>,
-    /// A place on it.
+    /// A point on the line.
     at: Place,
-    /// Along it, of length one.
+    /// The unit vector along the line.
     along: Place,
-    /// How far it passes by the nearest point, from there; zero where the rows agree.
+    /// The vector from the nearest acceleration to the line; zero if the rows agree.
     gap: Place,
 }
 
-/// Everything of the picture in the plane of the paper.
+/// The contents of the picture in the plane of the paper.
 struct Plane {
     /// aₛ.
     free: Place,
@@ -80,13 +82,14 @@ struct Plane {
     /// q̈ₛ.
     actual: Place,
     lines: Vec<Line>,
-    /// Whether the rows contradict each other.
+    /// `true` if the rows contradict each other.
     has_gap: bool,
-    /// Whether the plane is that of two coordinates.
+    /// `true` if the plane is that of two coordinates.
     is_true: bool,
-    /// The angle, in degrees, by which aₛ was turned about the line; none if it lies in the plane.
+    /// The angle, in degrees, by which aₛ was turned about the line; `None` if it lies in the plane.
     turned: Option<f64>,
-    /// The same for the nonideal part, in the null space.
+    /// The angle, in degrees, by which the nonideal part was turned within the null space; `None` if it lies in the
+    /// plane.
     nonideal_turned: Option<f64>,
     /// The largest length.
     size: f64,
@@ -113,7 +116,7 @@ impl Plane {
         for (k, row) in scaled.rows.iter().enumerate().filter(|(_, row)| norm(row) > 0.5) {
             let gap = if has_gap { scaled.gaps[k] } else { 0.0 };
             let gap = if gap.abs() > GAP * size { gap } else { 0.0 };
-            // the foot of the nearest point on the line
+            // the foot of the perpendicular from the nearest acceleration to the line
             let at = [demanded[0] + gap * row[0], demanded[1] + gap * row[1]];
             let same = |line: &Line| {
                 let across = line.along[0] * row[0] + line.along[1] * row[1];
@@ -148,7 +151,7 @@ impl Plane {
         }
     }
 
-    /// The plane of what is fixed (up) and what is left (right).
+    /// The plane spanned by the fixed component (upwards) and the free component (to the right).
     fn spanned(scaled: &Scaled, names: &GeometryNames, size: f64, has_gap: bool) -> Plane {
         let (up, right, pull) = (norm(&scaled.demanded), norm(&scaled.kept), norm(&scaled.pull));
         let (side, turned) = direction(&scaled.demanded, &scaled.pull, size);
@@ -188,7 +191,7 @@ impl Plane {
     }
 }
 
-/// On which side of x's direction y is drawn, and by how many degrees it is turned to lie along it.
+/// The sign of y along x's direction, and the angle in degrees by which y is turned to lie along it.
 fn direction(x: &[f64], y: &[f64], size: f64) -> (f64, Option<f64>) {
     let (a, b) = (norm(x), norm(y));
     if a.min(b) <= NOTHING * size {
@@ -196,7 +199,7 @@ fn direction(x: &[f64], y: &[f64], size: f64) -> (f64, Option<f64>) {
     }
     let cos = x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>() / (a * b);
     let angle = cos.abs().min(1.0).acos().to_degrees();
-    /// A turn by less than this cannot be seen.
+    /// The smallest visible turn, in degrees.
     const SEEN: f64 = 0.1;
     (if cos < 0.0 { -1.0 } else { 1.0 }, (angle > SEEN).then_some(angle))
 }
@@ -237,13 +240,13 @@ mod tests {
         svg.lines().filter(|l| l.starts_with("<text")).map(one).collect()
     }
 
-    /// Texts overlap nowhere and stay on the paper, whatever the sizes and angles.
+    /// Texts do not overlap and stay within the picture, for all sizes and angles.
     #[test]
     fn no_text_covers_another() {
         for case in 0..400 {
             let wave = |k: usize| ((case * 37 + k * 11) as f64).sin();
             let n = 2 + case % 3;
-            // unit rows, so that the parts are what they claim to be
+            // unit rows, so that the components are consistent
             let row: Vec<f64> = (0..n).map(|k| wave(k) + 1e-3).collect();
             let length = norm(&row);
             let row: Vec<f64> = row.iter().map(|x| x / length).collect();

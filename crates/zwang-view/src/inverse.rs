@@ -1,14 +1,14 @@
-//! What inverse dynamics found: in words, and for programs.
+//! Results of inverse dynamics, as text and as JSON.
 
 use serde_json::{Map, Value, json};
-use zwang::Reading;
+use zwang::ModelText;
 use zwang::diagnostic::Diagnostics;
 use zwang::inverse::{Excess, Inverse, Peak};
 use zwang::quantity::rounded;
 
 use crate::json::diagnostics_json;
 
-/// A few lines: from when to when, the largest forces, and whether the path is possible.
+/// A summary in a few lines: the interval of time, the largest forces, and the feasibility of the path.
 pub fn inverse_table(file: &str, path: &str, inverse: &Inverse) -> String {
     let times = inverse.samples.columns.first();
     let (first, last) = times
@@ -36,8 +36,8 @@ pub fn inverse_table(file: &str, path: &str, inverse: &Inverse) -> String {
     out
 }
 
-/// The same as JSON, with every row.
-pub fn inverse_json(reading: &Reading, diagnostics: &Diagnostics, inverse: &Inverse) -> Value {
+/// The results of inverse dynamics as JSON, with every row.
+pub fn inverse_json(source: &ModelText, diagnostics: &Diagnostics, inverse: &Inverse) -> Value {
     let peaks = |peaks: &[Peak]| -> Value {
         let one =
             |p: &Peak| (p.name.clone(), json!({ "largest": p.value, "t": p.t, "unit": p.unit, "level": p.level }));
@@ -57,6 +57,6 @@ pub fn inverse_json(reading: &Reading, diagnostics: &Diagnostics, inverse: &Inve
         "rank": { "reached": inverse.rank.0, "needed": inverse.rank.1 },
         "samples": samples,
         "units": units,
-        "diagnostics": diagnostics_json(reading, diagnostics),
+        "diagnostics": diagnostics_json(source, diagnostics),
     })
 }

@@ -1,23 +1,23 @@
 //! Results as JSON: the names of the fields are a contract with other programs.
 
 use serde_json::{Map, Value, json};
-use zwang::diagnostic::Diagnostics;
+use zwang::analysis::{Certainty, Contradiction};
+use zwang::diagnostic::{Confidence, Diagnostics, Fix};
 use zwang::model::Model;
-use zwang::simulate::{BoundedForce, Extent, Happening};
+use zwang::simulate::OutputRange;
 use zwang::syntax::line_and_column;
-use zwang::verdict::{Contradiction, Surety};
-use zwang::{Check, Inspection, Reading, Run, Samples};
+use zwang::{Check, Event, EventKind, Inspection, ModelText, Run, Samples};
 use zwang_motion::{Matrix, Scaled};
 
 use crate::lagrangian::lagrangian_json;
 
 /// Every message with its place.
-pub fn diagnostics_json(reading: &Reading, diagnostics: &Diagnostics) -> Value {
-    let n_lines = reading.text[..reading.file_length].lines().count();
+pub fn diagnostics_json(source: &ModelText, diagnostics: &Diagnostics) -> Value {
+    let n_lines = source.text[..source.file_length].lines().count();
     let one = |d: &zwang::diagnostic::Diagnostic| {
-        let at = d.span.map(|s| (line_and_column(&reading.text, s.start), line_and_column(&reading.text, s.end)));
+        let at = d.span.map(|s| (line_and_column(&source.text, s.start), line_and_column(&source.text, s.end)));
         let is_override =
-            at.is_some_and(|(start, _)| start.0 > n_lines.max(1)) && reading.text.len() > reading.file_length;
+            at.is_some_and(|(start, _)| start.0 > n_lines.max(1)) && source.text.len() > source.file_length;
         let mut object = json!({
             "code": d.code,
             "severity": d.severity.as_str(),
@@ -31,12 +31,25 @@ pub fn diagnostics_json(reading: &Reading, diagnostics: &Diagnostics) -> Value {
             "notes": d.notes,
             "help": d.help,
         });
+        if !d.fixes.is_empty() {
+            object["fixes"] = d.fixes.iter().map(fix_json).collect();
+        }
         if let Some(found) = &d.contradiction {
             object["contradiction"] = contradiction_json(found);
         }
         object
     };
     Value::Array(diagnostics.iter().map(one).collect())
+}
+
+/// Edits that cure a message; places are bytes of the text.
+fn fix_json(fix: &Fix) -> Value {
+    let edit = |e: &zwang::diagnostic::Edit| json!({ "start": e.span.start, "end": e.span.end, "text": e.text });
+    json!({
+        "title": fix.title,
+        "safe": fix.confidence == Confidence::Safe,
+        "edits": fix.edits.iter().map(edit).collect::<Vec<_>>(),
+    })
 }
 
 /// Constraints that cannot hold together; gaps are lhs − rhs, or its rate at that level, where the other rows hold.
@@ -50,15 +63,15 @@ fn contradiction_json(found: &Contradiction) -> Value {
         "everywhere": found.everywhere,
         "t": found.t,
         "agrees_at": found.agrees_at,
-        "certain": found.surety == Surety::Certain,
+        "certain": found.surety == Certainty::Certain,
         "minimal": found.minimal,
     })
 }
 
 /// `zwang check --json`; without a check only the messages.
-pub fn check_json(reading: &Reading, diagnostics: &Diagnostics, check: Option<&Check>) -> Value {
+pub fn check_json(source: &ModelText, diagnostics: &Diagnostics, check: Option<&Check>) -> Value {
     let mut object = Map::new();
-    object.insert("diagnostics".into(), diagnostics_json(reading, diagnostics));
+    object.insert("diagnostics".into(), diagnostics_json(source, diagnostics));
     if let Some(check) = check {
         let model = &check.equations.model;
         object.insert("model".into(), json!(model.title));
@@ -121,7 +134,7 @@ fn determinacy(check: &Check) -> Value {
     let sum = |terms: &Vec<(String, f64)>| -> Map<String, Value> {
         terms.iter().map(|(name, c)| (name.clone(), json!(c))).collect()
     };
-    let family = |f: &zwang::verdict::Family| {
+    let family = |f: &zwang::analysis::Family| {
         json!({
             "rows": f.rows,
             "dimension": f.directions.len(),
@@ -129,7 +142,7 @@ fn determinacy(check: &Check) -> Value {
             "determined": f.determined.iter().map(sum).collect::<Vec<_>>(),
         })
     };
-    let quantity = |q: &zwang::verdict::Quantity| json!({ "name": q.name, "here": q.here, "general": q.general });
+    let quantity = |q: &zwang::analysis::Quantity| json!({ "name": q.name, "here": q.here, "general": q.general });
     json!({
         "families": check.determinacy.families.iter().map(family).collect::<Vec<_>>(),
         "quantities": check.determinacy.quantities.iter().map(quantity).collect::<Vec<_>>(),
@@ -149,7 +162,7 @@ fn freedom(check: &Check) -> Value {
 }
 
 /// `zwang inspect --json`.
-pub fn inspect_json(reading: &Reading, diagnostics: &Diagnostics, inspection: &Inspection) -> Value {
+pub fn inspect_json(source: &ModelText, diagnostics: &Diagnostics, inspection: &Inspection) -> Value {
     let check = &inspection.check;
     let model = &check.equations.model;
     let (given, found) = (&check.snapshot.given, &check.snapshot.found);
@@ -218,7 +231,7 @@ pub fn inspect_json(reading: &Reading, diagnostics: &Diagnostics, inspection: &I
         "disagreement": inspection.disagreement,
         "control": control(check),
         "solver": crate::table::solver_text(inspection),
-        "diagnostics": diagnostics_json(reading, diagnostics),
+        "diagnostics": diagnostics_json(source, diagnostics),
     })
 }
 
@@ -248,12 +261,10 @@ fn control(check: &Check) -> Value {
 }
 
 /// `zwang run --json`: the end of the motion and how well it was kept.
-///
-/// `seconds_before` is what reading and checking the model took.
-pub fn run_json(reading: &Reading, diagnostics: &Diagnostics, run: &Run, seconds_before: f64) -> Map<String, Value> {
-    let check = &run.check;
+pub fn run_json(source: &ModelText, diagnostics: &Diagnostics, run: &Run) -> Map<String, Value> {
+    let check = &run.check();
     let model = &check.equations.model;
-    let output = |o: &Extent| {
+    let output = |o: &OutputRange| {
         let mut value = match &o.values {
             Some(v) => {
                 json!({ "last": v.last, "min": v.min, "max": v.max, "unit": o.unit, "undefined_at_times": o.undefined })
@@ -266,50 +277,50 @@ pub fn run_json(reading: &Reading, diagnostics: &Diagnostics, run: &Run, seconds
     let named = |pairs: &[(String, f64)]| -> Map<String, Value> {
         pairs.iter().map(|(name, value)| (name.clone(), json!(value))).collect()
     };
-    let passage = |p: &zwang_motion::Passage| {
+    let passage = |p: &zwang_motion::RankDrop| {
         let rows: Vec<&str> = p.rows.iter().map(|&k| check.equations.rows[k].name.as_str()).collect();
         json!({ "t": p.t, "rank": p.rank, "of": p.of, "constraints": rows, "kappa": p.kappa, "rho": p.rho })
     };
     let momentum = |m: &zwang::simulate::Momentum| (m.name.clone(), json!({ "start": m.start, "drift": m.drift }));
-    let row = |f: &zwang::simulate::Following| (f.name.clone(), json!({ "last": f.last, "largest": f.largest }));
-    let following: Map<String, Value> = run.audit.following.iter().map(row).collect();
+    let row = |f: &zwang::simulate::TrackingError| (f.name.clone(), json!({ "last": f.last, "largest": f.largest }));
+    let following: Map<String, Value> = run.audit().following.iter().map(row).collect();
     let control = (!model.controls.is_empty()).then(|| {
-        let (force, work) = (named(&run.audit.control_force), named(&run.audit.control_work));
+        let (force, work) = (named(&run.audit().control_force), named(&run.audit().control_work));
         json!({ "force": force, "work": work, "error": following })
     });
-    let energy = &run.audit.energy;
-    let counts = &run.counts;
+    let energy = &run.audit().energy;
+    let counts = &run.cost();
     let value = json!({
         "model": model.title,
         "coordinates": names(model),
-        "degrees_of_freedom": run.state.q.len() - run.rank,
-        "rank": run.rank,
-        "outcome": run.ended.as_str(),
-        "t": run.state.t,
-        "q": by_name(model, &run.state.q),
-        "qdot": by_name(model, &run.state.qdot),
-        "outputs": run.outputs.iter().map(output).collect::<Map<_, _>>(),
+        "degrees_of_freedom": run.state().q.len() - run.rank(),
+        "rank": run.rank(),
+        "outcome": run.end().as_str(),
+        "t": run.state().t,
+        "q": by_name(model, &run.state().q),
+        "qdot": by_name(model, &run.state().qdot),
+        "outputs": run.outputs().iter().map(output).collect::<Map<_, _>>(),
         "steps": counts.steps,
         "rejected": counts.rejected,
         "evaluations": counts.evaluations,
         "factorizations": counts.factorizations,
-        "wall_seconds": run.wall_seconds,
-        "compile_seconds": seconds_before + run.compile_seconds,
-        "method": run.method.as_str(),
-        "tolerance": run.tolerance,
-        "drift_control": run.drift.as_str(),
+        "wall_seconds": run.seconds().1,
+        "compile_seconds": run.seconds().0,
+        "method": run.method().as_str(),
+        "tolerance": run.tolerance(),
+        "drift_control": run.drift().as_str(),
         "correction": counts.largest_correction,
-        "residual": named(&run.audit.residuals),
+        "residual": named(&run.audit().residuals),
         "control": control,
         "energy": {
             "start": energy.start, "end": energy.end, "work": energy.work, "impacts": energy.impacts, "drift": energy.drift,
         },
         "work": energy.parts.map(|p| json!({ "Qc_ideal": p.ideal, "Qc_nonideal": p.nonideal, "C": p.law })),
-        "momentum": run.audit.momenta.iter().map(momentum).collect::<Map<_, _>>(),
-        "events": run.events.iter().map(event_json).collect::<Vec<_>>(),
-        "passages": run.passages.iter().map(passage).collect::<Vec<_>>(),
+        "momentum": run.audit().momenta.iter().map(momentum).collect::<Map<_, _>>(),
+        "events": run.events().iter().map(event_json).collect::<Vec<_>>(),
+        "passages": run.rank_drops().iter().map(passage).collect::<Vec<_>>(),
         "notes": diagnostics.iter().map(|d| json!({ "code": d.code, "message": d.message })).collect::<Vec<_>>(),
-        "diagnostics": diagnostics_json(reading, diagnostics),
+        "diagnostics": diagnostics_json(source, diagnostics),
     });
     match value {
         Value::Object(object) => object,
@@ -318,11 +329,11 @@ pub fn run_json(reading: &Reading, diagnostics: &Diagnostics, run: &Run, seconds
 }
 
 /// An event; of a bounded force also which one it is, and its bound from then on.
-fn event_json(event: &Happening) -> Value {
-    let mut value = json!({ "t": event.t, "name": event.name, "kind": event.kind });
-    if let Some(BoundedForce { coordinate, bound }) = &event.bounded {
+fn event_json(event: &Event) -> Value {
+    let mut value = json!({ "t": event.t, "name": event.name, "kind": event.kind.as_str() });
+    if let EventKind::Saturation { coordinate, bound } = &event.kind {
         value["coordinate"] = json!(coordinate);
-        value["bound"] = json!(bound);
+        value["bound"] = json!(bound.as_str());
     }
     value
 }

@@ -1,24 +1,24 @@
-//! What the Lagrangian tells: energy and momenta in a few lines and as JSON, the Legendre transform as formulas.
+//! The analysis of the Lagrangian: energy and momenta as text and as JSON, the Legendre transform as formulas.
 
 use serde_json::{Map, Value, json};
+use zwang::analysis::{Cyclic, LagrangianSide};
 use zwang::equations::Equations;
-use zwang::verdict::{Cyclic, LagrangianSide};
 use zwang::{LegendreTransform, legendre_transform};
 use zwang_expr::Expr;
 
 use crate::article::pasted;
 use crate::letters::letter_or;
 
-/// Momenta told one by one.
+/// The largest number of momenta with a line of their own.
 const MOST_LINES: usize = 4;
 
-/// Coordinates named in one line.
+/// The largest number of coordinates named in one line.
 const MOST_NAMES: usize = 6;
 
-/// Longest formula printed on one line.
+/// The longest formula printed on one line, in nodes.
 const LONGEST: usize = 4000;
 
-/// Regularity, energy and momenta in a few lines for people, two spaces before each.
+/// Regularity, energy and momenta in a few lines, each indented by two spaces.
 pub(crate) fn lagrangian_lines(side: &LagrangianSide) -> String {
     let mut lines = Vec::new();
     if !side.degenerate.is_empty() {
@@ -64,7 +64,7 @@ fn energy(side: &LagrangianSide) -> String {
     }
 }
 
-/// Cyclic coordinates whose momenta change: those with the same spoilers in one line.
+/// Cyclic coordinates whose momenta are not conserved, one line for those with the same causes.
 fn spoiled(cyclic: &[Cyclic]) -> Vec<String> {
     let mut groups: Vec<(&[String], Vec<&str>)> = Vec::new();
     for one in cyclic.iter().filter(|c| c.conserved != Some(true)) {
@@ -93,7 +93,7 @@ fn spoiled(cyclic: &[Cyclic]) -> Vec<String> {
     }
 }
 
-/// `the force on `x`, constraints `a` and `b``: constraints together, at the end.
+/// `the force on `x`, constraints `a` and `b``, with the constraints together at the end.
 fn listed(by: &[String]) -> String {
     let (constraints, others): (Vec<&str>, Vec<&str>) =
         by.iter().map(String::as_str).partition(|s| s.starts_with("constraint "));
@@ -179,13 +179,13 @@ pub fn lagrangian_text(equations: &mut Equations) -> String {
     out
 }
 
-/// The transform with every formula in the shortest form found, and without what vanishes.
+/// The transform with every formula in the shortest form found, without terms that vanish.
 fn shortened(equations: &Equations) -> (Equations, LegendreTransform) {
     let mut equations = equations.clone();
     let mut transform = legendre_transform(&mut equations);
     let mut masses = std::mem::take(&mut equations.mass_matrix);
     let mut lagrangian = equations.lagrangian;
-    // one search for all, which ends in time
+    // one search for all formulas, under a common work limit
     let mut formulas: Vec<&mut Expr> = vec![&mut lagrangian, &mut transform.energy];
     formulas.extend(&mut transform.momentum);
     formulas.extend(transform.velocities.iter_mut().flatten().chain(&mut transform.hamiltonian));
@@ -205,7 +205,7 @@ fn sum(terms: &[String]) -> String {
     if terms.is_empty() { "0".into() } else { terms.join(" + ") }
 }
 
-/// The terms of Ω_L: coefficient and the two differentials, dqⁱ∧dqʲ first, then M dqⁱ∧dq̇ʲ.
+/// The terms of Ω_L: coefficient and two differentials, first dqⁱ∧dqʲ, then M dqⁱ∧dq̇ʲ.
 fn two_form(equations: &Equations, transform: &LegendreTransform) -> Vec<(Expr, String, String)> {
     let name = |k: usize| equations.model.coordinates[k].name.clone();
     let mut terms: Vec<(Expr, String, String)> =
@@ -216,7 +216,7 @@ fn two_form(equations: &Equations, transform: &LegendreTransform) -> Vec<(Expr, 
     terms
 }
 
-/// The same as LaTeX, ready for a document with amsmath.
+/// The Legendre transform, Θ_L, Ω_L, E and H as LaTeX, for a document with amsmath.
 pub fn lagrangian_latex(equations: &mut Equations) -> String {
     let (equations, transform) = &shortened(equations);
     let model = &equations.model;

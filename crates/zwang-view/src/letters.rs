@@ -1,9 +1,9 @@
-//! The letters of the theory, set apart from those of a model: a cart may have a mass M and a rod of length L.
+//! The letters of the theory, distinguished from those of a model: a cart may have a mass M and a rod a length L.
 
 use zwang::model::Model;
 
-/// LaTeX in which `\M` is the mass matrix, `\q` all coordinates and `\L` the Lagrangian: vectors and matrices become bold,
-/// energies and the Gaussian calligraphic. Only a single letter after the backslash is meant.
+/// LaTeX in which `\M` is the mass matrix, `\q` all coordinates and `\L` the Lagrangian. Vectors and matrices become
+/// bold, energies and the Gaussian calligraphic. Only a single letter after the backslash is replaced.
 pub(crate) fn with_letters(latex: &str) -> String {
     let mut out = String::new();
     let mut rest = latex;
@@ -16,7 +16,7 @@ pub(crate) fn with_letters(latex: &str) -> String {
             command => out.push_str(&format!("\\{command}")),
         }
         rest = &after[name..];
-        // a backslash or a brace after a backslash stands for itself
+        // a backslash or brace after a backslash is literal
         if name == 0 {
             let mark = rest.chars().next().map_or(0, char::len_utf8);
             out.push_str(&rest[..mark]);
@@ -26,17 +26,17 @@ pub(crate) fn with_letters(latex: &str) -> String {
     out + rest
 }
 
-/// The letter of a quantity in text, or its word where the model uses the letter itself.
+/// The letter of a quantity in text, or its word if the model uses the letter as a name.
 pub(crate) fn letter_or<'w>(model: &Model, letter: &'w str, word: &'w str) -> &'w str {
     if model.has_name(letter) { word } else { letter }
 }
 
-/// Words that name quantities as text does, `a = M^-1 Q without constraints`, with these as formulas between dollars.
+/// Text such as `a = M^-1 Q without constraints`, with the quantities in it as formulas between dollars.
 pub(crate) fn with_formulas(words: &str) -> String {
     let tokens: Vec<(&str, &str)> =
         words.split(' ').map(|word| word.split_at(word.trim_end_matches([',', ':', ';']).len())).collect();
     let is_letter = |word: &str| word.len() == 1 && word.chars().all(|c| c.is_ascii_alphabetic());
-    // `a` may be a word
+    // `a` may be the article
     let is_sure = |word: &str| {
         let letter = word.split('^').next().unwrap_or_default();
         matches!(word, "=" | "+" | "-" | "q''" | "Qc" | "Qi" | "lambda") || is_letter(letter) && letter != "a"
@@ -63,7 +63,7 @@ pub(crate) fn with_formulas(words: &str) -> String {
     out
 }
 
-/// A quantity of text as LaTeX: `A^T`, `q''`.
+/// A quantity in text as LaTeX: `A^T`, `q''`.
 fn named(word: &str) -> String {
     let (letter, power) = word.split_once('^').unwrap_or((word, ""));
     let letter = match letter {
@@ -72,7 +72,7 @@ fn named(word: &str) -> String {
         "Qc" => "\\Q^{c}".into(),
         "Qi" => "\\Q^{i}".into(),
         "lambda" => "\\lambda".into(),
-        // of the factors, not the Lagrangian
+        // the lower triangular factor, not the Lagrangian
         "L" => "{\\mathbf L}".into(),
         letter => format!("\\{letter}"),
     };

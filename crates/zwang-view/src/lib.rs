@@ -1,6 +1,6 @@
-//! Results to bytes: messages, tables, JSON, documents, figures, pages and data files. Opens no file.
+//! Results as bytes: messages, tables, JSON, documents, figures, pages and data files. No file is opened.
 //!
-//! What is shown is always the same: M, Q, A, b and what follows from them,
+//! Everything shown derives from M, Q, A and b:
 //!
 //! $$ M \ddot q = Q + A^T \lambda, \qquad A \ddot q = b $$
 //!
@@ -16,6 +16,7 @@ mod csv;
 mod derivation;
 mod document;
 mod equations_code;
+mod figure;
 mod formula;
 mod geometry;
 mod inverse;
@@ -28,7 +29,6 @@ mod npz;
 mod page;
 #[cfg(feature = "parquet")]
 mod parquet;
-mod picture;
 mod plot;
 #[cfg(feature = "png")]
 mod png;
@@ -39,23 +39,23 @@ mod table;
 pub use article::{Article, Block, article_html, article_latex, article_markdown};
 pub use code::{Language, code};
 pub use csv::csv;
-pub use derivation::{Told, derivation};
+pub use derivation::{DerivationContext, derivation};
 pub use document::{equations_latex, equations_text};
 pub use equations_code::{FormulaLanguage, Formulas, equations_code};
+pub use figure::{figure, geometry_of, wants_samples};
 pub use geometry::{GeometryNames, geometry_svg, reading};
 pub use inverse::{inverse_json, inverse_table};
 pub use json::{check_json, diagnostics_json, inspect_json, run_json, samples_json};
 pub use lagrangian::{lagrangian_latex, lagrangian_text};
-pub use linearize::{LinearizedAt, linearize_json, linearize_table, obstacle};
+pub use linearize::{linearize_json, linearize_table};
 pub use message::{Paint, messages};
 pub use npz::npz;
 pub use page::{Page, PagePlot, page};
 #[cfg(feature = "parquet")]
 pub use parquet::parquet;
-pub use picture::{figure, geometry_of, page_of, wants_samples};
-pub use plot::{Curve, Figure, Panel, Quantity, panels_by_unit, svg};
+pub use plot::{Curve, Figure, Panel, PlotQuantity, panels_by_unit, svg};
 #[cfg(feature = "png")]
 pub use png::png;
-pub use report::{Comparison, comparison, comparison_json, facts, run_article, run_summary};
+pub use report::{DriftComparison, comparison, comparison_json, facts, page_of, run_article, run_summary};
 pub use sketch::sketch;
 pub use table::{check_table, inspect_table, summary};

@@ -1,33 +1,21 @@
-//! The motion near states, to first order: in words and numbers, and for programs.
+//! The linearised motion near states, as text and as JSON.
 
 use serde_json::{Value, json};
-use zwang::Reading;
+use zwang::ModelText;
 use zwang::diagnostic::Diagnostics;
-use zwang::linearize::{Linearized, Obstacle, Place, Stability};
+use zwang::linearize::{Linearized, LinearizedAt, MotionKind, Stability, obstacle_text as obstacle};
 use zwang::model::Model;
 use zwang::quantity::rounded;
 use zwang_motion::Eigen;
 
 use crate::json::diagnostics_json;
 
-/// Digits of what is shown.
+/// The number of significant digits shown.
 const DIGITS: usize = 6;
 
-/// What was looked for.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum LinearizedAt {
-    /// One state: a time of the motion, or a steady motion.
-    State,
-    /// Equilibria.
-    Equilibria {
-        /// Whether the equations change with the time, so that few states rest at all times.
-        is_timed: bool,
-    },
-}
-
-/// Each state with what is stable there, its eigenvalues, and M, C, K.
+/// Each state with its stability, its eigenvalues, and M, C, K.
 pub fn linearize_table(file: &str, model: &Model, at: LinearizedAt, found: &[Linearized]) -> String {
-    let has_equilibria = found.iter().any(|linear| linear.place == Place::Equilibrium);
+    let has_equilibria = found.iter().any(|linear| linear.place == MotionKind::Equilibrium);
     let said = match (at, has_equilibria) {
         (LinearizedAt::State, _) => "",
         (LinearizedAt::Equilibria { is_timed: false }, true) => {
@@ -61,15 +49,15 @@ fn place(model: &Model, linear: &Linearized) -> String {
     let rates = moving.map(|(c, v)| format!("{}' = {}", c.name, shown(*v)));
     let state = values.chain(rates).collect::<Vec<_>>().join(", ");
     match linear.place {
-        Place::Equilibrium => format!("equilibrium at {state}"),
-        Place::Steady => format!("steady motion at {state}"),
-        Place::Passing => {
+        MotionKind::Equilibrium => format!("equilibrium at {state}"),
+        MotionKind::Steady => format!("steady motion at {state}"),
+        MotionKind::Passing => {
             format!("no equilibrium at t = {}: {state}", rounded(linear.state.t, DIGITS))
         }
     }
 }
 
-/// A number; what is nothing beside one is nothing.
+/// A number as text; less than 1e-12 is shown as 0.
 fn shown(x: f64) -> String {
     if x.abs() < 1e-12 { "0".into() } else { rounded(x, DIGITS) }
 }
@@ -84,7 +72,7 @@ fn stability(linear: &Linearized) -> String {
     match linear.stability() {
         _ if linear.obstacle.is_some() => linear.obstacle.as_ref().map_or(String::new(), obstacle),
         _ if linear.modes.is_empty() => "nothing is free to move".into(),
-        Stability::Undecided if linear.place == Place::Passing => {
+        Stability::Undecided if linear.place == MotionKind::Passing => {
             "small deviations from the motion, with the coefficients of this moment: no word on what is stable".into()
         }
         Stability::Undecided => format!(
@@ -109,31 +97,6 @@ fn power_of_time(power: usize) -> String {
     }
 }
 
-/// Why there are no linear equations.
-pub fn obstacle(obstacle: &Obstacle) -> String {
-    let quoted = |names: &[String]| {
-        let all: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-        all.join(", ")
-    };
-    match obstacle {
-        Obstacle::Jump { switches } => {
-            format!("the force jumps here, where {} changes its sign: there is no linearization", quoted(switches))
-        }
-        Obstacle::Corner { switches } => {
-            let names = quoted(switches);
-            format!("the force has a corner here, where {names} changes its sign: there is no linearization")
-        }
-        Obstacle::Rank { constraints } if constraints.len() == 1 => {
-            let name = quoted(constraints);
-            format!("constraint {name} says nothing here, or less than nearby: there is no linearization")
-        }
-        Obstacle::Rank { constraints } => {
-            let names = quoted(constraints);
-            format!("constraints {names} say less here than nearby: there is no linearization")
-        }
-    }
-}
-
 /// The coordinates along which there are more equilibria.
 fn family(model: &Model, linear: &Linearized) -> String {
     let names: Vec<String> = linear.family.iter().map(|&k| format!("`{}`", model.coordinates[k].name)).collect();
@@ -143,12 +106,12 @@ fn family(model: &Model, linear: &Linearized) -> String {
     }
 }
 
-/// One line for each real eigenvalue and each pair.
+/// One line for each real eigenvalue and for each conjugate pair.
 fn eigenvalues(model: &Model, linear: &Linearized) -> String {
     let zeros = linear.n_zero();
     let fastest = linear.modes.iter().fold(0.0_f64, |top, m| top.max(m.value.0.hypot(m.value.1)));
     let clean = |x: f64| if x.abs() <= 1e-12 * fastest { 0.0 } else { x };
-    // of one moment they tell no growth
+    // if the coefficients change with time, their eigenvalues do not show growth
     let is_told = linear.stability() != Stability::Undecided;
     let mut lines = vec![["eigenvalue", "grows or dies out by e in", "period", "what moves"].map(str::to_string)];
     let is_zero = |m: &Eigen| m.value.0.hypot(m.value.1) <= 1e-7 * fastest;
@@ -184,9 +147,9 @@ fn eigenvalues(model: &Model, linear: &Linearized) -> String {
     out
 }
 
-/// The coordinates that take part, the largest as 1: `θ 1, x -0.2`; of those out of step the size and the angle.
+/// The coordinates of a mode, scaled so that the largest is 1: `θ 1, x -0.2`; size and angle for those out of phase.
 fn shape(model: &Model, mode: &Eigen) -> String {
-    /// Less than this beside the largest is not told.
+    /// The fraction of the largest component below which a component is not shown.
     const SMALL: f64 = 1e-3;
     const MOST: usize = 5;
     let size = |x: &(f64, f64)| x.0.hypot(x.1);
@@ -195,7 +158,7 @@ fn shape(model: &Model, mode: &Eigen) -> String {
     if norm == 0.0 {
         return "velocities only".into();
     }
-    // divided by the largest, so that this is 1
+    // divided by the largest, which becomes 1
     let part =
         |x: &(f64, f64)| ((x.0 * largest.0 + x.1 * largest.1) / norm, (x.1 * largest.0 - x.0 * largest.1) / norm);
     let mut parts: Vec<(f64, String)> = Vec::new();
@@ -214,9 +177,9 @@ fn shape(model: &Model, mode: &Eigen) -> String {
     format!("{}{more}", texts.join(", "))
 }
 
-/// M, C and K by rows; columns of K that are zero are left out.
+/// M, C and K by rows, without the zero columns of K.
 fn matrices(model: &Model, linear: &Linearized) -> String {
-    /// Beyond this many rows nobody reads them; `--json` has them.
+    /// The largest number of rows shown; `--json` has all of them.
     const MOST: usize = 12;
     let name = |&k: &usize| model.coordinates[k].name.clone();
     let (k, p) = (linear.velocities.len(), linear.positions.len());
@@ -258,8 +221,8 @@ fn matrices(model: &Model, linear: &Linearized) -> String {
     out
 }
 
-/// The same as JSON.
-pub fn linearize_json(reading: &Reading, diagnostics: &Diagnostics, model: &Model, found: &[Linearized]) -> Value {
+/// The linearisations as JSON.
+pub fn linearize_json(source: &ModelText, diagnostics: &Diagnostics, model: &Model, found: &[Linearized]) -> Value {
     let name = |k: &usize| model.coordinates[*k].name.clone();
     let names: Vec<&str> = model.coordinates.iter().map(|c| c.name.as_str()).collect();
     let by_rows = |entries: &[f64], width: usize| -> Value {
@@ -275,9 +238,9 @@ pub fn linearize_json(reading: &Reading, diagnostics: &Diagnostics, model: &Mode
             Stability::Undecided => ("undecided", None),
         };
         let place = match linear.place {
-            Place::Equilibrium => "equilibrium",
-            Place::Steady => "steady",
-            Place::Passing => "passing",
+            MotionKind::Equilibrium => "equilibrium",
+            MotionKind::Steady => "steady",
+            MotionKind::Passing => "passing",
         };
         let mode = |m: &Eigen| json!({ "re": m.value.0, "im": m.value.1, "shape": m.vector });
         json!({
@@ -304,6 +267,6 @@ pub fn linearize_json(reading: &Reading, diagnostics: &Diagnostics, model: &Mode
         "model": model.title,
         "coordinates": names,
         "states": found.iter().map(one).collect::<Vec<_>>(),
-        "diagnostics": diagnostics_json(reading, diagnostics),
+        "diagnostics": diagnostics_json(source, diagnostics),
     })
 }

@@ -1,43 +1,43 @@
-//! Messages drawn beside the text they are about.
+//! Messages drawn with the source text that they refer to.
 
 use codespan_reporting::diagnostic::{Diagnostic, Label, Severity};
 use codespan_reporting::files::SimpleFiles;
 use codespan_reporting::term::termcolor::Buffer;
 use codespan_reporting::term::{Config, Styles, StylesWriter, emit_to_write_style};
-use zwang::Reading;
+use zwang::ModelText;
 use zwang::diagnostic::{self, Diagnostics};
 use zwang::syntax::{Span, line_and_column};
 
-/// Whether messages are coloured.
+/// The colouring of messages.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Paint {
-    /// With ANSI colours.
+    /// ANSI colours.
     Coloured,
-    /// Plain.
+    /// No colours.
     Plain,
 }
 
 /// All messages as text for people.
-pub fn messages(file: &str, reading: &Reading, diagnostics: &Diagnostics, paint: Paint) -> String {
+pub fn messages(file: &str, source: &ModelText, diagnostics: &Diagnostics, paint: Paint) -> String {
     let mut files = SimpleFiles::new();
-    let own = files.add(file, &reading.text[..reading.file_length]);
-    let overrides = files.add("command line", reading.text[reading.file_length..].trim_start_matches('\n'));
-    // the line break before an override is no part of what is shown
-    let skipped = reading.text.len() - reading.text[reading.file_length..].trim_start_matches('\n').len();
+    let own = files.add(file, &source.text[..source.file_length]);
+    let overrides = files.add("command line", source.text[source.file_length..].trim_start_matches('\n'));
+    // the line break before an override is not shown
+    let skipped = source.text.len() - source.text[source.file_length..].trim_start_matches('\n').len();
     let place = |span: Span| {
-        if span.start >= skipped && reading.text.len() > reading.file_length {
+        if span.start >= skipped && source.text.len() > source.file_length {
             (overrides, span.start - skipped..span.end.max(span.start) - skipped)
         } else {
-            (own, span.start.min(reading.file_length)..span.end.min(reading.file_length))
+            (own, span.start.min(source.file_length)..span.end.min(source.file_length))
         }
     };
     let mut buffer = if paint == Paint::Coloured { Buffer::ansi() } else { Buffer::no_color() };
     let styles = Styles::default();
     for message in diagnostics.iter() {
-        let drawn = if spans(message).all(|span| is_readable(&reading.text, span)) {
+        let drawn = if spans(message).all(|span| is_readable(&source.text, span)) {
             drawn(message, place)
         } else {
-            told(message, &reading.text)
+            told(message, &source.text)
         };
         let mut writer = StylesWriter::new(&mut buffer, &styles);
         if emit_to_write_style(&mut writer, &Config::default(), &files, &drawn).is_err() {
@@ -51,21 +51,21 @@ pub fn messages(file: &str, reading: &Reading, diagnostics: &Diagnostics, paint:
     text
 }
 
-/// Longest line that is drawn whole.
+/// The longest line that is drawn in full, in bytes.
 const LONGEST_LINE: usize = 300;
 
 fn spans(message: &diagnostic::Diagnostic) -> impl Iterator<Item = Span> {
     message.span.into_iter().chain(message.also.iter().map(|(span, _)| *span))
 }
 
-/// Whether the lines a message points at are short enough to be drawn.
+/// `true` if the lines that a message refers to are short enough to be drawn.
 fn is_readable(text: &str, span: Span) -> bool {
     let start = text[..span.start].rfind('\n').map_or(0, |k| k + 1);
     let end = text[span.end..].find('\n').map_or(text.len(), |k| span.end + k);
     text[start..end].split('\n').all(|line| line.len() <= LONGEST_LINE)
 }
 
-/// A message about a line too long to draw: its place and a piece of the text there.
+/// A message about a line that is too long to draw: its position and an excerpt.
 fn told(message: &diagnostic::Diagnostic, text: &str) -> Diagnostic<usize> {
     let mut drawn = drawn(message, |_| (0, 0..0));
     drawn.labels.clear();

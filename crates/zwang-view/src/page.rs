@@ -1,4 +1,4 @@
-//! A motion as one HTML page that needs nothing else: picture, plots, formulas, model, audit.
+//! A motion as one self-contained HTML page: picture, plots, formulas, model, audit.
 
 use serde_json::{Map, Value, json};
 use zwang::scene::{Frames, Scene, Vector};
@@ -10,41 +10,41 @@ const HTML: &str = include_str!("../assets/page.html");
 const CSS: &str = include_str!("../assets/page.css");
 const JS: &str = include_str!("../assets/page.js");
 
-/// Lists of events longer than this are folded.
+/// The length from which a list of events is folded.
 const LONG_LIST: usize = 6;
 
-/// What the page shows.
+/// The contents of the page.
 pub struct Page<'a> {
-    /// Above everything.
+    /// The title of the page.
     pub title: &'a str,
-    /// What the terminal shows after a run.
+    /// The summary that the terminal shows after a run.
     pub summary: &'a str,
-    /// The model, and the way from it to the equations of motion.
+    /// The model and the derivation of its equations of motion.
     pub derivation: &'a [Block],
-    /// What moves.
+    /// The animated scene.
     pub scene: &'a Scene,
     /// The model's axes x, y, z as vectors of the scene.
     pub axes: [Vector; 3],
     /// Curves over time.
     pub plots: &'a [PagePlot],
-    /// When something happened, and what.
+    /// Events: their times, in seconds, and their descriptions.
     pub events: &'a [(f64, String)],
-    /// How well the physics was kept: rows of a table.
+    /// The audit: rows of a table.
     pub facts: &'a [(String, String)],
-    /// Drawings of one quantity over another, as SVG.
+    /// Drawings of one quantity against another, as SVG.
     pub paths: &'a [String],
 }
 
 /// Curves over time that share a vertical axis.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PagePlot {
-    /// What the vertical axis shows.
+    /// The label of the vertical axis.
     pub y_label: String,
-    /// Its unit, or empty.
+    /// The unit of the vertical axis, or empty.
     pub unit: String,
-    /// The instants, increasing.
+    /// The times of the samples, increasing.
     pub t: Vec<f64>,
-    /// Names and values; one that is not finite leaves a gap.
+    /// Names and values; a value that is not finite leaves a gap.
     pub curves: Vec<(String, Vec<f64>)>,
 }
 
@@ -64,7 +64,7 @@ pub fn page(page: &Page) -> String {
     filled(HTML, &parts)
 }
 
-/// The drawings side by side; they are SVG of our own making, with all text in them escaped.
+/// The drawings next to each other; they are SVG generated here, with all their text escaped.
 fn paths(drawings: &[String]) -> String {
     if drawings.is_empty() {
         return String::new();
@@ -124,7 +124,7 @@ fn data(page: &Page) -> String {
     let plot = |plot: &PagePlot| {
         let curves: Vec<Value> =
             plot.curves.iter().map(|(name, values)| json!({ "name": name, "v": numbers(values) })).collect();
-        // most plots share the instants of the scene
+        // most plots share the times of the scene
         let t = if plot.t == scene.times { Value::Null } else { numbers(&plot.t) };
         json!({ "y": plot.y_label, "unit": plot.unit, "t": t, "curves": curves })
     };
@@ -137,7 +137,7 @@ fn data(page: &Page) -> String {
         "plots": page.plots.iter().map(plot).collect::<Vec<_>>(),
         "events": page.events.iter().map(|(t, text)| json!([number(*t), text])).collect::<Vec<_>>(),
     });
-    // outside strings JSON has none of these
+    // these characters occur inside JSON strings only
     value
         .to_string()
         .replace('<', "\\u003c")
@@ -153,7 +153,7 @@ fn shape(frames: &Frames, space: bool) -> Map<String, Value> {
         Frames::Point { place, has_mass } => json!({ "kind": "point", "p": places(place), "mass": has_mass }),
         Frames::Rod { from, to } => json!({ "kind": "rod", "p": places(from), "to": places(to) }),
         Frames::Body { place, axes, radii } => {
-            // the third axis follows from two, in the plane the second from the first
+            // the third axis follows from two; in the plane, the second follows from the first
             let axes = if space {
                 flat(axes.iter().flat_map(|a| [&a[0], &a[1]]), true)
             } else {
@@ -170,7 +170,7 @@ fn shape(frames: &Frames, space: bool) -> Map<String, Value> {
     }
 }
 
-/// Two or three numbers of each vector, one after another.
+/// Two or three components of each vector, one vector after another.
 fn flat<'a>(vectors: impl Iterator<Item = &'a Vector>, space: bool) -> Value {
     let components = if space { 3 } else { 2 };
     vectors.flat_map(|v| v[..components].iter().map(|x| number(*x))).collect()
@@ -182,11 +182,11 @@ fn numbers(values: &[f64]) -> Value {
 
 fn number(x: f64) -> Value {
     let x = rounded(x);
-    // a whole number is shorter without its point
+    // an integer is shorter without its decimal point
     if x.fract() == 0.0 && x.abs() < 1e7 { json!(x as i64) } else { json!(x) }
 }
 
-/// Seven significant digits: more than a screen or a printer can show.
+/// The number with seven significant digits, more than a screen or printer can show.
 fn rounded(x: f64) -> f64 {
     format!("{x:.6e}").parse().unwrap_or(x)
 }

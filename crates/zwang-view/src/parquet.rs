@@ -12,11 +12,10 @@ use ::parquet::schema::types::Type;
 use serde_json::{Map, Value};
 use zwang::Samples;
 
-/// The file, with three texts beside the numbers.
+/// The file, with three texts in addition to the numbers.
 ///
-/// The file's key-value metadata hold `units` and `labels`, each a JSON object from column name to text, and under
-/// `zwang` the `record` as given: what was run, as JSON. Fails if the columns differ in
-/// length.
+/// The file's key-value metadata contain `units` and `labels`, each a JSON object from column name to text, and, under
+/// `zwang`, the `record` of the run as JSON. Fails if the columns differ in length.
 pub fn parquet(samples: &Samples, record: &str) -> Result<Vec<u8>, String> {
     write(samples, record).map_err(|error| format!("the motion cannot be written as Parquet: {error}"))
 }
@@ -44,7 +43,7 @@ fn schema(samples: &Samples) -> Result<Arc<Type>, ParquetError> {
     Ok(Arc::new(Type::group_type_builder("motion").with_fields(fields).build()?))
 }
 
-/// No dictionary: numbers of a motion hardly repeat.
+/// Without a dictionary, because the numbers of a motion seldom repeat.
 fn properties(samples: &Samples, record: &str) -> WriterProperties {
     let object = |text: fn(&zwang::Column) -> &String| {
         let pairs = samples.columns.iter().map(|c| (c.name.clone(), Value::String(text(c).clone())));

@@ -1,4 +1,4 @@
-//! Figures as SVG: panels of curves stacked above each other, drawn as in print.
+//! Figures as SVG: panels of curves, one below the other, in the style of print.
 
 mod axis;
 mod decimate;
@@ -12,68 +12,68 @@ pub(crate) use text::{cut, escaped, typeset, width};
 
 use zwang::Column;
 
-/// A line through points; it has a gap where a number is not finite.
+/// A line through points, with a gap at numbers that are not finite.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Curve {
     /// Symbol of the quantity, as in the model.
     pub label: String,
-    /// Where the points are, mostly times.
+    /// Horizontal values of the points, mostly times.
     pub x: Vec<f64>,
-    /// Values there.
+    /// Vertical values of the points.
     pub y: Vec<f64>,
 }
 
 /// Curves over one pair of axes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Panel {
-    /// What is drawn, first below.
+    /// The curves; the first one is drawn lowest.
     pub curves: Vec<Curve>,
-    /// Text at the horizontal axis: `t in s`. A unit after ` in ` takes up a power of ten where one is needed.
+    /// The label of the horizontal axis: `t in s`. A unit after ` in ` takes a power of ten if one is needed.
     pub x_label: String,
-    /// Text at the vertical axis: `x, y in m`.
+    /// The label of the vertical axis: `x, y in m`.
     pub y_label: String,
     /// Events: thin vertical lines with a word above.
     pub marks: Vec<(f64, String)>,
-    /// One unit is as long upwards as to the right: for paths y over x.
+    /// `true` if both axes have the same scale, for paths y over x.
     pub equal_aspect: bool,
 }
 
 /// Panels below a title; neighbours with the same `x_label` share their horizontal axis.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Figure {
-    /// Above all, may be empty.
+    /// The title; may be empty.
     pub title: String,
-    /// From top to bottom.
+    /// The panels from top to bottom.
     pub panels: Vec<Panel>,
 }
 
-/// One quantity to be shown over another.
+/// One quantity plotted over another.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Quantity {
+pub struct PlotQuantity {
     /// Symbol of the quantity, as in the model.
     pub label: String,
-    /// Unit such as `m/s`, empty if none.
+    /// Unit such as `m/s`; empty if there is none.
     pub unit: String,
-    /// Where the points are, mostly times.
+    /// Horizontal values of the points, mostly times.
     pub x: Vec<f64>,
-    /// Values there.
+    /// Vertical values of the points.
     pub y: Vec<f64>,
 }
 
-impl Quantity {
+impl PlotQuantity {
     /// One column of a motion over another, mostly over t.
-    pub fn over(x: &Column, y: &Column) -> Quantity {
-        Quantity { label: y.label.clone(), unit: y.unit.clone(), x: x.values.clone(), y: y.values.clone() }
+    pub fn over(x: &Column, y: &Column) -> PlotQuantity {
+        PlotQuantity { label: y.label.clone(), unit: y.unit.clone(), x: x.values.clone(), y: y.values.clone() }
     }
 }
 
-/// Longest list of symbols at a vertical axis; the curves are labelled anyway.
+/// The longest list of symbols at a vertical axis, in characters; the curves have labels too.
 const LONGEST_LIST: usize = 24;
 
-/// Quantities of one unit in one panel, in the order in which the units come.
-pub fn panels_by_unit(quantities: Vec<Quantity>, x_label: &str) -> Vec<Panel> {
+/// Quantities of the same unit in one panel, in the order in which the units first occur.
+pub fn panels_by_unit(quantities: Vec<PlotQuantity>, x_label: &str) -> Vec<Panel> {
     let mut groups: Vec<(String, Vec<Curve>)> = Vec::new();
-    for Quantity { label, unit, x, y } in quantities {
+    for PlotQuantity { label, unit, x, y } in quantities {
         let curve = Curve { label, x, y };
         match groups.iter_mut().find(|(u, _)| *u == unit) {
             Some((_, curves)) => curves.push(curve),
@@ -87,7 +87,7 @@ pub fn panels_by_unit(quantities: Vec<Quantity>, x_label: &str) -> Vec<Panel> {
     groups.into_iter().map(panel).collect()
 }
 
-/// `x, y in m`; `x, y, … in m` where there are many.
+/// `x, y in m`, or `x, y, … in m` for many curves.
 fn axis_label(curves: &[Curve], unit: &str) -> String {
     let mut list = String::new();
     for (k, curve) in curves.iter().enumerate() {
@@ -103,7 +103,7 @@ fn axis_label(curves: &[Curve], unit: &str) -> String {
 
 /// The figure as an SVG document.
 ///
-/// Thousands of points are thinned out so that nothing visible changes; the extremes stay.
+/// Points are thinned out without visible change; the extremes remain.
 pub fn svg(figure: &Figure) -> String {
     draw::document(&layout::layout(figure))
 }
@@ -123,7 +123,7 @@ mod tests {
         Figure { title: "Pendulum".into(), panels: vec![panel] }
     }
 
-    /// The document is well-formed as far as tags and numbers go, and complete.
+    /// Checks that the document is complete and that its tags and numbers are well-formed.
     fn check(figure: &Figure) -> String {
         let text = svg(figure);
         assert!(text.starts_with("<svg ") && text.ends_with("</svg>\n"));
@@ -199,7 +199,7 @@ mod tests {
     #[test]
     fn units_get_their_own_panels() {
         let quantity =
-            |label: &str, unit: &str| Quantity { label: label.into(), unit: unit.into(), ..Default::default() };
+            |label: &str, unit: &str| PlotQuantity { label: label.into(), unit: unit.into(), ..Default::default() };
         let panels = panels_by_unit(vec![quantity("x", "m"), quantity("v", "m/s"), quantity("y", "m")], "t in s");
         let labels: Vec<&str> = panels.iter().map(|p| p.y_label.as_str()).collect();
         assert_eq!(labels, ["x, y in m", "v in m/s"]);

@@ -1,18 +1,19 @@
 //! A figure as PNG, drawn from its SVG with the one font that is part of the program.
 //!
-//! The fonts of the machine are not asked, so the picture is the same everywhere, also where there are none.
+//! The fonts of the machine are not used, so the picture is the same everywhere, even without any fonts.
 
 use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::{Options, Tree};
 
-/// Latin, Greek, Cyrillic, sub- and superscripts and mathematical signs of DejaVu Sans; its licence lies beside it.
+/// Latin, Greek, Cyrillic, sub- and superscripts and mathematical signs of DejaVu Sans; its licence is next to the
+/// file.
 const FONT: &[u8] = include_bytes!("../font/DejaVuSans-subset.ttf");
 const FONT_NAME: &str = "DejaVu Sans";
 
-/// Pixels for each pixel of the SVG: sharp on dense screens and in print.
+/// The number of pixels per pixel of the SVG, for dense screens and print.
 const SCALE: f32 = 2.0;
 
-/// The picture of an SVG document, twice its size. Fails if the text is no SVG or has no area.
+/// The picture of an SVG document at twice its size. Fails if the text is not SVG or has no area.
 pub fn png(svg: &str) -> Result<Vec<u8>, String> {
     let mut options = Options { font_family: FONT_NAME.into(), ..Options::default() };
     let fonts = options.fontdb_mut();

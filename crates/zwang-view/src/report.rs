@@ -1,13 +1,17 @@
 //! What a run is told in: the summary for people, the table of the audit, the report, the comparison of drifts.
 
 use serde_json::{Map, Value, json};
+use zwang::EventKind;
 use zwang::Run;
 use zwang::quantity::{number, rounded};
-use zwang::simulate::{Ended, ExtentValues};
+use zwang::simulate::{End, OutputValues};
 use zwang_motion::Dynamics;
 
 use crate::article::{Article, Block};
-use crate::picture::{figure, told};
+use crate::figure::{
+    MOST_FRAMES, figure, is_time, named, page_plots, path_figure, shown, thinned, told, turned, upright,
+};
+use crate::page::{Page, PagePlot, page};
 use crate::plot::{Figure, svg};
 use crate::table::{aligned, count, summary};
 
@@ -18,22 +22,22 @@ const MOST_EVENTS: usize = 6;
 
 /// What a run came to: size and kind of the problem, cost, how well the physics was kept, end, outputs, events.
 pub fn run_summary(file: &str, run: &Run) -> String {
-    let mut out = summary(file, &run.check);
+    let mut out = summary(file, run.check());
     out.push_str(&format!("  {}\n  {}\n  {}\n", cost(run), kept(run), end(run)));
-    let choice = |o: &zwang::simulate::Extent| run.check.determinacy.is_choice(&o.name);
-    let line = |o: &zwang::simulate::Extent| {
+    let choice = |o: &zwang::simulate::OutputRange| run.check().determinacy.is_choice(&o.name);
+    let line = |o: &zwang::simulate::OutputRange| {
         let mut line = output_line(o);
         if choice(o) {
             line.push("(one of a family: by the smallest multipliers)".into());
         }
         line
     };
-    let mut lines: Vec<Vec<String>> = run.outputs.iter().take(MOST_OUTPUTS).map(line).collect();
-    if run.outputs.len() > MOST_OUTPUTS {
-        lines.push(vec![format!("… {} outputs in all", run.outputs.len())]);
+    let mut lines: Vec<Vec<String>> = run.outputs().iter().take(MOST_OUTPUTS).map(line).collect();
+    if run.outputs().len() > MOST_OUTPUTS {
+        lines.push(vec![format!("… {} outputs in all", run.outputs().len())]);
     }
     out.push_str(&flush_left(&lines));
-    if !run.events.is_empty() {
+    if !run.events().is_empty() {
         out.push_str(&format!("  {}\n", events(run)));
     }
     out
@@ -41,7 +45,7 @@ pub fn run_summary(file: &str, run: &Run) -> String {
 
 /// Whether the model states units, and with them seconds and joules.
 fn has_units(run: &Run) -> bool {
-    run.check.equations.model.coordinates.iter().any(|c| c.dimension.is_some())
+    run.check().equations.model.coordinates.iter().any(|c| c.dimension.is_some())
 }
 
 fn with(number: String, unit: &str) -> String {
@@ -73,36 +77,36 @@ fn took(seconds: f64) -> String {
 
 /// `20 s simulated in 41 ms by order8 at 1e-9, 604 steps, 49 rejected`.
 fn cost(run: &Run) -> String {
-    let reached = match run.ended {
-        Ended::Finished => seconds(run, run.state.t, 7),
-        _ => format!("{} of {}", seconds(run, run.state.t, 7), seconds(run, run.end, 7)),
+    let reached = match *run.end() {
+        End::Finished => seconds(run, run.state().t, 7),
+        _ => format!("{} of {}", seconds(run, run.state().t, 7), seconds(run, run.end_time(), 7)),
     };
-    let steps = count(run.counts.steps, "step", "steps");
-    let rejected = match run.counts.rejected {
+    let steps = count(run.cost().steps, "step", "steps");
+    let rejected = match run.cost().rejected {
         0 => String::new(),
         n => format!(", {n} rejected"),
     };
-    let drift = match run.drift {
+    let drift = match run.drift() {
         zwang_motion::Drift::Project => String::new(),
         other => format!(", drift {}", other.as_str()),
     };
-    let wall = took(run.wall_seconds);
+    let wall = took(run.seconds().1);
     format!("{reached} simulated in {wall} by {}{drift}, {steps}{rejected}", method(run))
 }
 
 /// The method with what decides its accuracy.
 fn method(run: &Run) -> String {
-    if run.method.is_fixed_step() {
-        let mean = run.state.t / run.counts.steps.max(1) as f64;
-        format!("{} with steps of {}", run.method, seconds(run, mean, 3))
+    if run.method().is_fixed_step() {
+        let mean = run.state().t / run.cost().steps.max(1) as f64;
+        format!("{} with steps of {}", run.method(), seconds(run, mean, 3))
     } else {
-        format!("{} at {:e}", run.method, run.tolerance)
+        format!("{} at {:e}", run.method(), run.tolerance())
     }
 }
 
 /// `energy error 2.0e-8 J, largest residual 2.2e-16 m^2 (again), corrected by at most 8.2e-11`.
 fn kept(run: &Run) -> String {
-    let energy = &run.audit.energy;
+    let energy = &run.audit().energy;
     let mut parts = vec![format!("energy error {}", joules(run, small(energy.drift)))];
     if has_work(run) {
         parts[0].push_str(&format!(" ({})", works(run)));
@@ -111,15 +115,15 @@ fn kept(run: &Run) -> String {
         let unit = residual_unit(run, name);
         parts.push(format!("largest residual {} ({name})", with(small(value), &unit)));
     }
-    if run.counts.largest_correction > 0.0 {
-        parts.push(format!("corrected by at most {}", small(run.counts.largest_correction)));
+    if run.cost().largest_correction > 0.0 {
+        parts.push(format!("corrected by at most {}", small(run.cost().largest_correction)));
     }
     parts.join(", ")
 }
 
 /// `work done -4.096 J`, and apart from it what impacts took: `work done 2 J, impacts -3 J`.
 fn works(run: &Run) -> String {
-    let energy = &run.audit.energy;
+    let energy = &run.audit().energy;
     /// Beside what impacts took, work below this part is rounding.
     const ROUNDING: f64 = 1e-12;
     let noise = energy.drift + ROUNDING * energy.impacts.abs();
@@ -133,45 +137,45 @@ fn works(run: &Run) -> String {
 
 /// Whether work was done that can be told from errors.
 fn has_work(run: &Run) -> bool {
-    let energy = &run.audit.energy;
+    let energy = &run.audit().energy;
     energy.work.abs().max(energy.impacts.abs()) > energy.drift
 }
 
 fn largest_residual(run: &Run) -> Option<(&str, f64)> {
-    let residuals = run.audit.residuals.iter().map(|(name, value)| (name.as_str(), *value));
+    let residuals = run.audit().residuals.iter().map(|(name, value)| (name.as_str(), *value));
     residuals.max_by(|a, b| a.1.total_cmp(&b.1))
 }
 
 fn residual_unit(run: &Run, name: &str) -> String {
-    let model = &run.check.equations.model;
+    let model = &run.check().equations.model;
     let row = model.rows().into_iter().find(|r| r.name == name);
     row.and_then(|r| r.dimension).map_or(String::new(), |d| d.unit())
 }
 
 /// `end: x[1] = 0.7 m, …`.
 fn end(run: &Run) -> String {
-    let model = &run.check.equations.model;
+    let model = &run.check().equations.model;
     let value = |(c, q): (&zwang::model::Coordinate, &f64)| {
         let unit = c.dimension.map_or(String::new(), |d| d.unit());
         format!("{} = {}", c.name, with(rounded(*q, 7), &unit))
     };
-    let shown: Vec<String> = model.coordinates.iter().zip(&run.state.q).take(MOST_VALUES).map(value).collect();
-    let more = if run.state.q.len() > MOST_VALUES { ", …" } else { "" };
-    let word = match run.ended {
-        Ended::Finished => "end".to_string(),
-        _ => format!("stopped at t = {}", seconds(run, run.state.t, 9)),
+    let shown: Vec<String> = model.coordinates.iter().zip(&run.state().q).take(MOST_VALUES).map(value).collect();
+    let more = if run.state().q.len() > MOST_VALUES { ", …" } else { "" };
+    let word = match *run.end() {
+        End::Finished => "end".to_string(),
+        _ => format!("stopped at t = {}", seconds(run, run.state().t, 9)),
     };
     format!("{word}: {}{more}", shown.join(", "))
 }
 
 /// `tension:`, `last 28.29 N,`, `least 0 N,`, `largest 29.43 N`.
-fn output_line(output: &zwang::simulate::Extent) -> Vec<String> {
+fn output_line(output: &zwang::simulate::OutputRange) -> Vec<String> {
     let name = format!("{}:", output.name);
     match output.values {
         Some(values) => {
             let size = values.min.abs().max(values.max.abs());
             let text = |x: f64| with(rounded(if x.abs() <= 1e-15 * size { 0.0 } else { x }, 6), &output.unit);
-            let ExtentValues { last, min, max } = values;
+            let OutputValues { last, min, max } = values;
             vec![
                 name,
                 format!("last {},", if last.is_finite() { text(last) } else { "undefined".into() }),
@@ -202,14 +206,14 @@ fn flush_left(lines: &[Vec<String>]) -> String {
 fn events(run: &Run) -> String {
     let mut shown = Vec::new();
     let mut before = String::new();
-    for event in run.events.iter().take(MOST_EVENTS) {
-        let what = match event.kind {
+    for event in run.events().iter().take(MOST_EVENTS) {
+        let what = match event.kind.as_str() {
             "switch" => event.name.clone(),
             kind => format!("{kind} {}", event.name),
         };
         // rows that lose rank together come in any order
         let mut words: Vec<&str> = what.split([' ', ',']).collect();
-        if event.kind == "rank-drop" {
+        if event.kind == EventKind::RankDrop {
             words.sort_unstable();
         }
         let sorted = words.concat();
@@ -217,7 +221,7 @@ fn events(run: &Run) -> String {
         shown.push(if sorted == before { t } else { format!("{t} {what}") });
         before = sorted;
     }
-    let more = match run.events.len() {
+    let more = match run.events().len() {
         n if n > MOST_EVENTS => format!("; … {n} in all"),
         _ => String::new(),
     };
@@ -231,7 +235,7 @@ const MOST_RESIDUALS: usize = 24;
 pub fn facts(run: &Run) -> Vec<(String, String)> {
     let mut rows: Vec<(String, String)> = Vec::new();
     let mut add = |name: &str, value: String| rows.push((name.to_string(), value));
-    let energy = &run.audit.energy;
+    let energy = &run.audit().energy;
     add("Energy at the start", joules(run, number(energy.start)));
     add("Energy at the end", joules(run, number(energy.end)));
     if has_work(run) {
@@ -246,11 +250,11 @@ pub fn facts(run: &Run) -> Vec<(String, String)> {
         add("Work of C, as prescribed", joules(run, number(parts.law)));
     }
     add("Largest energy error", joules(run, small(energy.drift)));
-    for momentum in &run.audit.momenta {
+    for momentum in &run.audit().momenta {
         let name = format!("Momentum of {}, conserved", momentum.name);
         add(&name, format!("{}, changed by at most {}", rounded(momentum.start, 7), small(momentum.drift)));
     }
-    let mut residuals: Vec<&(String, f64)> = run.audit.residuals.iter().collect();
+    let mut residuals: Vec<&(String, f64)> = run.audit().residuals.iter().collect();
     let n = residuals.len();
     if n > MOST_RESIDUALS {
         residuals.sort_by(|a, b| b.1.total_cmp(&a.1));
@@ -260,33 +264,60 @@ pub fn facts(run: &Run) -> Vec<(String, String)> {
     for (name, value) in residuals {
         add(&format!("Largest residual of {name}"), with(small(*value), &residual_unit(run, name)));
     }
-    add("Rank of the constraints", format!("{} of {}", run.rank, run.check.equations.n_always_rows()));
+    add("Rank of the constraints", format!("{} of {}", run.rank(), run.check().equations.n_permanent_rows()));
     add("Method", method(run));
-    add("Against drift", run.drift.as_str().to_string());
-    if run.counts.largest_correction > 0.0 {
-        add("Largest correction by projection", format!("{} of the size of q", small(run.counts.largest_correction)));
+    add("Against drift", run.drift().as_str().to_string());
+    if run.cost().largest_correction > 0.0 {
+        add("Largest correction by projection", format!("{} of the size of q", small(run.cost().largest_correction)));
     }
-    add("Steps", format!("{}, {} rejected", run.counts.steps, run.counts.rejected));
-    add("Evaluations of M, Q, A, b", run.counts.evaluations.to_string());
-    add("Decompositions of A", run.counts.factorizations.to_string());
-    add("Time of the computation", took(run.wall_seconds));
-    add("Outcome", run.ended.as_str().to_string());
+    add("Steps", format!("{}, {} rejected", run.cost().steps, run.cost().rejected));
+    add("Evaluations of M, Q, A, b", run.cost().evaluations.to_string());
+    add("Decompositions of A", run.cost().factorizations.to_string());
+    add("Time of the computation", took(run.seconds().1));
+    add("Outcome", run.end().as_str().to_string());
     add("Written by", format!("zwang {}", env!("CARGO_PKG_VERSION")));
     rows
 }
 
+/// The page of a run; `derivation` as [`derivation`](crate::derivation()) writes it.
+pub fn page_of(run: &Run, derivation: &[Block], summary: &str) -> String {
+    let model = &run.check().equations.model;
+    let stride = run.scene().times.len().div_ceil(MOST_FRAMES).max(1);
+    let axes = upright(model, run.scene().dimension);
+    let scene = turned(named(thinned(run.scene(), stride)), &axes);
+    let plots: Vec<PagePlot> = shown(run)
+        .iter()
+        .filter(|s| is_time(&s.versus))
+        .flat_map(|shown| page_plots(shown, run.scene(), stride))
+        .collect();
+    let events: Vec<(f64, String)> = run.events().iter().map(|e| (e.t, told(e.kind.as_str(), &e.name))).collect();
+    let title = if model.title.is_empty() { "A motion" } else { &model.title };
+    let paths: Vec<String> = shown(run).iter().filter(|s| !is_time(&s.versus)).map(|s| svg(&path_figure(s))).collect();
+    page(&Page {
+        title,
+        derivation,
+        summary,
+        scene: &scene,
+        axes,
+        plots: &plots,
+        events: &events,
+        facts: &facts(run),
+        paths: &paths,
+    })
+}
+
 /// A run as a document: its derivation, then what came of it.
 pub fn run_article(run: &Run, derivation: Vec<Block>, summary: &str) -> Article {
-    let title = run.check.equations.model.title.clone();
+    let title = run.check().equations.model.title.clone();
     let mut blocks = derivation;
     blocks.push(Block::Section("The motion".into()));
     blocks.push(Block::Picture(svg(&Figure { title: String::new(), ..figure(run) }), String::new()));
-    if !run.events.is_empty() {
+    if !run.events().is_empty() {
         blocks.push(Block::Part("Events".into()));
-        let line = |e: &zwang::simulate::Happening| vec![seconds(run, e.t, 9), told(e.kind, &e.name)];
-        let mut rows: Vec<Vec<String>> = run.events.iter().take(MOST_TOLD).map(line).collect();
-        if run.events.len() > MOST_TOLD {
-            rows.push(vec!["…".into(), format!("{} in all", run.events.len())]);
+        let line = |e: &zwang::Event| vec![seconds(run, e.t, 9), told(e.kind.as_str(), &e.name)];
+        let mut rows: Vec<Vec<String>> = run.events().iter().take(MOST_TOLD).map(line).collect();
+        if run.events().len() > MOST_TOLD {
+            rows.push(vec!["…".into(), format!("{} in all", run.events().len())]);
         }
         blocks.push(Block::Table(vec!["time".into(), "event".into()], rows));
     }
@@ -302,7 +333,7 @@ pub fn run_article(run: &Run, derivation: Vec<Block>, summary: &str) -> Article 
 const MOST_TOLD: usize = 40;
 
 /// One run of a comparison of what is done against drift; without a run, why there is none.
-pub struct Comparison {
+pub struct DriftComparison {
     /// `project`, `baumgarte` or `none`.
     pub name: &'static str,
     /// The run, or why it failed.
@@ -310,25 +341,25 @@ pub struct Comparison {
 }
 
 /// The runs side by side.
-pub fn comparison(runs: &[Comparison]) -> String {
+pub fn comparison(runs: &[DriftComparison]) -> String {
     let head = ["drift", "steps", "evaluations", "time", "largest |φ|, |ψ|", "largest |φ'|", "energy error", "outcome"];
     let mut lines = vec![head.map(String::from).to_vec()];
-    for Comparison { name, run } in runs {
+    for DriftComparison { name, run } in runs {
         let line = match run {
             Err(message) => vec![name.to_string(), format!("failed: {message}")],
             Ok(run) => {
-                let outcome = match run.ended {
-                    Ended::Finished => "finished".to_string(),
-                    _ => format!("{} at {}", run.ended.as_str(), seconds(run, run.state.t, 4)),
+                let outcome = match *run.end() {
+                    End::Finished => "finished".to_string(),
+                    _ => format!("{} at {}", run.end().as_str(), seconds(run, run.state().t, 4)),
                 };
                 vec![
                     name.to_string(),
-                    run.counts.steps.to_string(),
-                    run.counts.evaluations.to_string(),
-                    took(run.wall_seconds),
+                    run.cost().steps.to_string(),
+                    run.cost().evaluations.to_string(),
+                    took(run.seconds().1),
                     small(largest_residual(run).map_or(0.0, |(_, value)| value)),
-                    if run.check.system.n_position_rows() > 0 { small(run.audit.rate) } else { "-".into() },
-                    joules(run, small(run.audit.energy.drift)),
+                    if run.check().system.n_position_rows() > 0 { small(run.audit().rate) } else { "-".into() },
+                    joules(run, small(run.audit().energy.drift)),
                     outcome,
                 ]
             }
@@ -345,26 +376,26 @@ pub fn comparison(runs: &[Comparison]) -> String {
 }
 
 /// The same for programs.
-pub fn comparison_json(runs: &[Comparison]) -> Value {
-    let one = |Comparison { name, run }: &Comparison| match run {
+pub fn comparison_json(runs: &[DriftComparison]) -> Value {
+    let one = |DriftComparison { name, run }: &DriftComparison| match run {
         Err(message) => json!({
             "name": name, "steps": null, "rejected": null, "evaluations": null, "wall_seconds": null, "residual": null,
             "residual_rate": null, "energy_drift": null, "t": null, "outcome": "failed", "message": message,
         }),
         Ok(run) => {
             let residuals: Map<String, Value> =
-                run.audit.residuals.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
+                run.audit().residuals.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
             json!({
                 "name": name,
-                "steps": run.counts.steps,
-                "rejected": run.counts.rejected,
-                "evaluations": run.counts.evaluations,
-                "wall_seconds": run.wall_seconds,
+                "steps": run.cost().steps,
+                "rejected": run.cost().rejected,
+                "evaluations": run.cost().evaluations,
+                "wall_seconds": run.seconds().1,
                 "residual": residuals,
-                "residual_rate": run.audit.rate,
-                "energy_drift": run.audit.energy.drift,
-                "t": run.state.t,
-                "outcome": run.ended.as_str(),
+                "residual_rate": run.audit().rate,
+                "energy_drift": run.audit().energy.drift,
+                "t": run.state().t,
+                "outcome": run.end().as_str(),
             })
         }
     };

@@ -2,17 +2,17 @@
 
 use crate::plot::{Axis, Curve, Figure, Panel, is_plottable, is_shared, range, typeset, x_range};
 
-/// Lines of dots in a panel; with its label, axis and numbers a panel takes twelve.
+/// The number of text rows of a panel's curves; with label, axis and numbers a panel has twelve.
 const ROWS: usize = 9;
-/// Dots in one character.
+/// The number of dots in one character, across and down.
 const ACROSS: usize = 2;
 const DOWN: usize = 4;
-/// Fewest characters between the axis and the names of the curves.
+/// The smallest number of characters between the axis and the names of the curves.
 const NARROWEST: usize = 16;
-/// Longest name shown beside a curve.
+/// The longest name shown next to a curve, in characters.
 const LONGEST_NAME: usize = 16;
 
-/// The figure as text of about that many characters across, each panel a block of about twelve lines.
+/// The figure as text of about `width` characters, each panel a block of about twelve lines.
 pub fn sketch(figure: &Figure, width: usize) -> String {
     let y_axes: Vec<Axis> = figure.panels.iter().map(y_axis).collect();
     let left = y_axes.iter().flat_map(|a| &a.ticks).map(|t| length(&t.text)).max().unwrap_or(0);
@@ -37,7 +37,7 @@ fn y_axis(panel: &Panel) -> Axis {
     Axis::new(range(values.map(|(_, y)| *y), 0.0), &typeset(&panel.y_label), 4)
 }
 
-/// A horizontal axis with numbers that do not touch.
+/// A horizontal axis whose numbers do not touch.
 fn x_axis(range: (f64, f64), label: &str, n_columns: usize) -> Axis {
     Axis::horizontal(range, &typeset(label), 8.0 * n_columns as f64, 11.0)
 }
@@ -50,12 +50,12 @@ fn name(curve: &Curve) -> String {
     typeset(&curve.label).chars().take(LONGEST_NAME).collect()
 }
 
-/// Room for names; a single curve is named by its axis.
+/// The space for names; the axis names a single curve.
 fn names_width(panel: &Panel) -> usize {
     if panel.curves.len() < 2 { 0 } else { panel.curves.iter().map(|c| length(&name(c)) + 1).max().unwrap_or(0) }
 }
 
-/// Rows of dots with the numbers of the vertical axis before and the names of the curves behind.
+/// Rows of dots, with the numbers of the vertical axis in front and the names of the curves behind.
 fn block(panel: &Panel, x: &Axis, y: &Axis, left: usize, n_columns: usize) -> String {
     let mut canvas = Canvas::new(n_columns);
     panel.curves.iter().for_each(|curve| canvas.draw(curve, x, y));
@@ -83,7 +83,7 @@ fn row_of(place: f64) -> usize {
     (((1.0 - place) * (ROWS * DOWN - 1) as f64).round() as usize / DOWN).min(ROWS - 1)
 }
 
-/// The names of the curves in the rows where they end, or as near as there is room.
+/// The names of the curves in the rows in which they end, or in the nearest free rows.
 fn names(panel: &Panel, y: &Axis) -> Vec<String> {
     let mut rows = vec![String::new(); ROWS];
     if panel.curves.len() < 2 {
@@ -100,7 +100,7 @@ fn names(panel: &Panel, y: &Axis) -> Vec<String> {
     rows
 }
 
-/// The horizontal axis; below the last of panels that share it, with numbers and label.
+/// The horizontal axis, with numbers and label below the last of the panels that share it.
 fn ruler(x: &Axis, left: usize, n_columns: usize, has_numbers: bool) -> String {
     let mut line = vec!['─'; n_columns];
     let mut numbers = vec![' '; left + 2 + n_columns + 8];
@@ -132,7 +132,7 @@ impl Canvas {
         Canvas { n_columns, dots: vec![0; n_columns * ROWS] }
     }
 
-    /// Sets the dot at a place counted from the left and from above.
+    /// Sets the dot at a position counted from the left and from the top.
     fn set(&mut self, across: usize, down: usize) {
         // bits of U+2800: 1 2 3 7 down the left side, 4 5 6 8 down the right
         const BITS: [[u8; ACROSS]; DOWN] = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]];
@@ -140,7 +140,7 @@ impl Canvas {
         self.dots[cell] |= BITS[down % DOWN][across % ACROSS];
     }
 
-    /// The curve as connected dots, with gaps where it has none.
+    /// Draws the curve as connected dots, with gaps at values that cannot be plotted.
     fn draw(&mut self, curve: &Curve, x: &Axis, y: &Axis) {
         let (wide, tall) = ((self.n_columns * ACROSS - 1) as f64, (ROWS * DOWN - 1) as f64);
         let mut last = None;
@@ -163,7 +163,7 @@ impl Canvas {
         }
     }
 
-    /// A line of characters; where there are no dots, events show through.
+    /// A row of characters; events are visible where there are no dots.
     fn row(&self, row: usize, marked: &[bool]) -> String {
         let dots = &self.dots[row * self.n_columns..(row + 1) * self.n_columns];
         let one = |(dots, is_marked): (&u8, &bool)| match (dots, is_marked) {

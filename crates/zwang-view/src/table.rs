@@ -1,9 +1,9 @@
-//! What `check`, `inspect` and `run` print for people.
+//! The output of `check`, `inspect` and `run` for people.
 
+use zwang::analysis::{Classification, Mobility, Velocity};
 use zwang::model::Level;
 use zwang::quantity::{number, rounded};
 use zwang::units::Dimension;
-use zwang::verdict::{Classification, Mobility, Velocity};
 use zwang::{Check, Inspection};
 use zwang_motion::Matrix;
 
@@ -19,7 +19,7 @@ pub fn summary(file: &str, check: &Check) -> String {
 
 /// `4 coordinates, 3 constraint equations, 2 independent  →  2 degrees of freedom`.
 fn counts(check: &Check) -> String {
-    let (n, m) = (check.state.q.len(), check.equations.n_always_rows());
+    let (n, m) = (check.state.q.len(), check.equations.n_permanent_rows());
     let freedom = count(check.degrees_of_freedom(), "degree", "degrees");
     let contacts = match check.equations.model.contacts.iter().map(|c| c.rows.len()).sum() {
         0 => String::new(),
@@ -38,7 +38,7 @@ fn counts(check: &Check) -> String {
     format!("{}, {constraints}  →  {freedom} of freedom{known}", count(n, "coordinate", "coordinates"))
 }
 
-/// What the bare number of freedoms does not say: ` (counting says 0)`, ` here, 1 nearby`.
+/// The remarks on the number of degrees of freedom: ` (coordinates minus equations: 0)`, ` here, 1 nearby`.
 fn freedoms(check: &Check) -> String {
     let freedom = &check.freedom;
     let real = freedom.general.unwrap_or(freedom.here);
@@ -73,7 +73,8 @@ pub(crate) fn kind_words(c: &Classification) -> String {
     words.join(", ")
 }
 
-/// What the constraints say, one sentence each: count and rank, integrability, what could be left out, what is not determined.
+/// The results on the constraints, one sentence each: count and rank, integrability, redundancy, indeterminate
+/// multipliers.
 pub(crate) fn verdicts(check: &Check) -> Vec<String> {
     let mut told = counts(check);
     told.push('\n');
@@ -88,7 +89,7 @@ pub(crate) fn verdicts(check: &Check) -> Vec<String> {
     told.lines().map(|line| line.trim().to_string()).filter(|line| !line.is_empty()).collect()
 }
 
-/// `rod[1], rod[2]: holonomic, scleronomic, ideal`, constraints of one kind together.
+/// `rod[1], rod[2]: holonomic, scleronomic, ideal`, with the constraints of one kind together.
 fn kinds(check: &Check) -> String {
     let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
     for c in &check.constraints {
@@ -126,7 +127,7 @@ fn control_words(control: &zwang::model::Control, check: &Check) -> String {
     format!("{manner}, {by}{limit}")
 }
 
-/// What `check` adds: the start and what the parameters are.
+/// The output of `check`: the summary, the start and the parameters.
 pub fn check_table(file: &str, check: &Check) -> String {
     let mut out = summary(file, check);
     let model = &check.equations.model;
@@ -151,18 +152,18 @@ pub fn check_table(file: &str, check: &Check) -> String {
     out
 }
 
-/// Names and families shown before the rest is only counted.
+/// The largest numbers of names and of families shown; the rest is counted.
 const MOST_NAMES: usize = 6;
 const MOST_FAMILIES: usize = 4;
 
-/// `a`, `b`, … and how many more.
+/// `a`, `b`, … and the total number.
 fn listed(names: &[&str]) -> String {
     let shown: Vec<String> = names.iter().take(MOST_NAMES).map(|n| format!("`{n}`")).collect();
     let more = if names.len() > MOST_NAMES { format!(", … ({} in all)", names.len()) } else { String::new() };
     format!("{}{more}", shown.join(", "))
 }
 
-/// Which constraints the motion does not need.
+/// The constraints that the motion does not need.
 fn left_out(check: &Check) -> String {
     let together: Vec<&str> = check.removable.iter().map(|c| check.constraints[*c].name.as_str()).collect();
     let alone = check.constraints.iter().filter(|c| c.essential == Some(false)).map(|c| c.name.as_str());
@@ -177,7 +178,7 @@ fn left_out(check: &Check) -> String {
     }
 }
 
-/// Which multipliers are one of a family, what of them is determined, and what is shown of them.
+/// The indeterminate multipliers, the combinations of them that are determined, and the values shown.
 pub(crate) fn undetermined(check: &Check) -> String {
     let determinacy = &check.determinacy;
     let place =
@@ -201,7 +202,7 @@ pub(crate) fn undetermined(check: &Check) -> String {
     if determinacy.families.len() > MOST_FAMILIES {
         out.push_str(&format!("  … {} such families in all\n", determinacy.families.len()));
     }
-    let choice = |q: &&zwang::verdict::Quantity| !q.here;
+    let choice = |q: &&zwang::analysis::Quantity| !q.here;
     let names: Vec<&str> = determinacy.quantities.iter().filter(choice).map(|q| q.name.as_str()).collect();
     if !names.is_empty() {
         let only_here = determinacy.quantities.iter().filter(choice).all(|q| q.general == Some(true));
@@ -226,7 +227,7 @@ fn multipliers(terms: &[(String, f64)]) -> String {
     format!("{}{more}", shown.join(" + ").replace("+ -", "- "))
 }
 
-/// Widest matrix shown entry by entry.
+/// The widest matrix that is shown entry by entry.
 const WIDEST: usize = 10;
 
 /// Every quantity at the state, as tables.
@@ -270,7 +271,7 @@ pub fn inspect_table(file: &str, inspection: &Inspection) -> String {
             columns.push(("e = b - A a", &found.defect));
         }
         match found.nonideal_force.iter().any(|c| *c != 0.0) {
-            // what acts is not what the ideal constraints would do
+            // the acting multipliers differ from those of ideal constraints
             true => columns.extend([("lambda ideal", &found.lambda[..]), ("lambda acting", &found.lambda_acting[..])]),
             false => columns.push(("lambda", &found.lambda)),
         }
@@ -360,7 +361,7 @@ fn scalars(inspection: &Inspection) -> String {
     out
 }
 
-/// What a run would find its accelerations with.
+/// The solver with which a run would compute the accelerations.
 pub(crate) fn solver_text(inspection: &Inspection) -> Option<String> {
     let (solver, n_instructions) = inspection.solver?;
     Some(match n_instructions {
@@ -369,7 +370,7 @@ pub(crate) fn solver_text(inspection: &Inspection) -> Option<String> {
     })
 }
 
-/// Named vectors side by side.
+/// Named vectors in columns.
 fn vectors(head: &str, names: &[String], columns: &[(&str, &[f64])], units: Option<&[String]>) -> String {
     let mut lines =
         vec![std::iter::once(head.to_string()).chain(columns.iter().map(|(h, _)| h.to_string())).collect::<Vec<_>>()];
@@ -413,12 +414,12 @@ fn dense(name: &str, n_rows: usize, n_cols: usize, values: &[f64]) -> String {
     format!("\n{name}\n{}", aligned(&rows))
 }
 
-/// The largest entry.
+/// The largest absolute value.
 fn size(values: &[f64]) -> f64 {
     values.iter().fold(0.0, |m, x| m.max(x.abs()))
 }
 
-/// Seven digits, and zero for what is only rounding beside the largest entry.
+/// The number with seven digits; 0 if it is less than 1e-15 of the largest entry.
 fn short(x: f64, largest: f64) -> String {
     rounded(if x.abs() <= 1e-15 * largest { 0.0 } else { x }, 7)
 }

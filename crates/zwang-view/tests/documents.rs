@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::tool::tool;
 use zwang::equations::Equations;
 use zwang::{Wishes, check, read_with};
 use zwang_view::{
-    Article, Told, article_html, article_latex, article_markdown, derivation, equations_text, geometry_of,
+    Article, DerivationContext, article_html, article_latex, article_markdown, derivation, equations_text, geometry_of,
 };
 
 const MODELS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models");
@@ -23,7 +24,7 @@ fn article(name: &str, text: &str) -> Article {
     let files = |file: &str| std::fs::read_to_string(format!("{MODELS}/{file}")).map_err(|e| e.to_string());
     let read = || read_with(text, &Default::default(), &files).model.expect(name);
     let found = check(read(), &Wishes::default(), &mut Default::default());
-    let told = Told {
+    let told = DerivationContext {
         model_text: text,
         check: found.as_ref(),
         at_start: true,
@@ -97,18 +98,15 @@ fn events_restitution_and_friction_are_told() {
     assert!(equations_text(&mut equations).contains("\n#   when x >= 1: h = 0\n"));
 }
 
-/// Where there is no LaTeX, there is nothing to see.
 #[test]
 fn latex_sets_them() {
-    if !Command::new("pdflatex").arg("--version").output().is_ok_and(|out| out.status.success()) {
-        return;
-    }
+    let Some(latex) = tool(&["pdflatex"], &["--version"]) else { return };
     let folder = std::env::temp_dir().join(format!("zwang-documents-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     for wanted in ["pendulum", "rolling_disk", "stick_slip_belt", "guided_particle", "double_pendulum_redundant"] {
         let text = std::fs::read_to_string(format!("{MODELS}/{wanted}.zw")).unwrap();
         std::fs::write(folder.join("x.tex"), article_latex(&article(wanted, &text))).unwrap();
-        let mut set = Command::new("pdflatex");
+        let mut set = Command::new(&latex);
         let said = set.args(["-interaction=nonstopmode", "x.tex"]).current_dir(&folder).output().unwrap();
         let said = String::from_utf8_lossy(&said.stdout).into_owned();
         assert!(!said.lines().any(|line| line.starts_with('!')), "{wanted}\n{said}");

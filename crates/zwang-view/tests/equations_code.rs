@@ -1,7 +1,6 @@
 //! Formulas as code: every model of the gallery in every language, compiled, run and compared with the engine.
 //!
-//! A compiler or Python that is not on this machine is passed over, with a line that says so; where `ZWANG_TEST_ALL` is set,
-//! as in continuous integration, that fails instead. `PYTHON` may name the interpreter that has NumPy and SymPy.
+//! A language whose compiler or interpreter is missing is left out, see `tool.rs`.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -10,10 +9,11 @@ use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 
+use crate::tool::{c_compiler, python, tool};
+use zwang::analysis::start::nearby_state;
 use zwang::equations::Equations;
-use zwang::start::nearby_state;
 use zwang::{Check, Overrides, Wishes, check, read_with};
-use zwang_motion::{Found, Given, Matrix, RouteName, Settings, Snapshot, State, route};
+use zwang_motion::{Given, Matrix, RouteName, Settings, Snapshot, State, StateQuantities, route};
 use zwang_view::{FormulaLanguage, Formulas};
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
@@ -108,7 +108,7 @@ fn case(name: &str, text: &str) -> Case {
     let open = |name: &str| std::fs::read_to_string(format!("{ROOT}/models/{name}")).map_err(|e| e.to_string());
     let model = read_with(text, &Overrides::default(), &open).model.unwrap();
     let mut diagnostics = Default::default();
-    let wishes = Wishes { brief: true, ..Wishes::default() };
+    let wishes = Wishes { defer_slow_analyses: true, ..Wishes::default() };
     let mut check =
         check(model.clone(), &wishes, &mut diagnostics).unwrap_or_else(|| panic!("{name}: {diagnostics:#?}"));
     let settings = Settings::default();
@@ -183,7 +183,9 @@ fn quantities(check: &mut Check, state: &State) -> Option<HashMap<&'static str, 
         all.insert("asked_matrix", dense(&asked.rows));
         all.insert("asked_rhs", asked.rhs.clone());
     }
-    let Found { unconstrained_acceleration, gaussian, singular_mass: false, .. } = found else { return Some(all) };
+    let StateQuantities { unconstrained_acceleration, gaussian, singular_mass: false, .. } = found else {
+        return Some(all);
+    };
     all.insert("unconstrained_acceleration", unconstrained_acceleration);
     if !is_saturated {
         all.insert("gaussian", vec![gaussian]);
@@ -254,17 +256,6 @@ fn compare(cases: &[Case], printed: &Printed, language: &str) -> usize {
     n
 }
 
-/// The program, if it is there; else nothing, or a failure where everything must be.
-fn there(name: &str, arguments: &[&str]) -> Option<String> {
-    if Command::new(name).args(arguments).output().is_ok_and(|output| output.status.success()) {
-        return Some(name.into());
-    }
-    let missing = format!("`{name} {}` does not work here", arguments.join(" "));
-    assert!(std::env::var_os("ZWANG_TEST_ALL").is_none(), "{missing}");
-    eprintln!("passed over: {missing}");
-    None
-}
-
 /// A folder that is removed at the end.
 struct Folder(PathBuf);
 
@@ -309,7 +300,7 @@ fn functions(source: &str, begin: &str) -> Vec<(String, String)> {
 
 #[test]
 fn rust_gives_what_the_engine_gives() {
-    let Some(compiler) = there("rustc", &["--version"]) else { return };
+    let Some(compiler) = tool(&["rustc"], &["--version"]) else { return };
     let (cases, folder) = (gallery(), Folder::new("rust"));
     let (mut modules, mut calls) = (String::new(), String::new());
     for case in cases {
@@ -347,8 +338,7 @@ fn rust_gives_what_the_engine_gives() {
 
 #[test]
 fn c_gives_what_the_engine_gives() {
-    let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".into());
-    let Some(compiler) = there(&compiler, &["--version"]) else { return };
+    let Some(compiler) = c_compiler() else { return };
     let (cases, folder) = (gallery(), Folder::new("c"));
     let (mut sources, mut calls) = (String::new(), String::new());
     for case in cases {
@@ -388,14 +378,10 @@ fn c_gives_what_the_engine_gives() {
     assert!(n > 1000, "only {n} quantities were compared");
 }
 
-fn python() -> String {
-    std::env::var("PYTHON").unwrap_or_else(|_| "python3".into())
-}
-
 /// One state at a time, and all states of a model in one call.
 #[test]
 fn numpy_gives_what_the_engine_gives() {
-    let Some(python) = there(&python(), &["-c", "import numpy"]) else { return };
+    let Some(python) = python("numpy") else { return };
     let (cases, folder) = (gallery(), Folder::new("numpy"));
     let mut calls = String::from(NUMPY_DRIVER);
     for case in cases {
@@ -436,7 +422,7 @@ def show(name, states, lam):
 /// Compiled by `lambdify`, but for modules that are too long for it.
 #[test]
 fn sympy_gives_what_the_engine_gives() {
-    let Some(python) = there(&python(), &["-c", "import numpy, sympy"]) else { return };
+    let Some(python) = python("numpy, sympy") else { return };
     let (cases, folder) = (gallery(), Folder::new("sympy"));
     let mut calls = String::from(SYMPY_DRIVER);
     for case in cases {

@@ -1,14 +1,14 @@
 //! Figures to look at with one's own eyes: `target/tmp/figures/*.svg` and, with the feature `png`, `*.png`.
 
-use zwang_view::{Curve, Figure, Panel, Quantity, panels_by_unit, sketch, svg};
+use zwang_view::{Curve, Figure, Panel, PlotQuantity, panels_by_unit, sketch, svg};
 
 /// Times 0 to `end`.
 fn times(n: usize, end: f64) -> Vec<f64> {
     (0..n).map(|k| end * k as f64 / (n - 1) as f64).collect()
 }
 
-fn quantity(label: &str, unit: &str, x: &[f64], f: impl Fn(f64) -> f64) -> Quantity {
-    Quantity { label: label.into(), unit: unit.into(), x: x.to_vec(), y: x.iter().map(|t| f(*t)).collect() }
+fn quantity(label: &str, unit: &str, x: &[f64], f: impl Fn(f64) -> f64) -> PlotQuantity {
+    PlotQuantity { label: label.into(), unit: unit.into(), x: x.to_vec(), y: x.iter().map(|t| f(*t)).collect() }
 }
 
 fn figure(title: &str, panels: Vec<Panel>) -> Figure {
@@ -88,8 +88,8 @@ fn bounces_with_marks_and_a_gap() {
         speed *= 0.75;
         marks.push((start, format!("hit {}", k + 1)));
     }
-    let height = Quantity { label: "h".into(), unit: "m".into(), x: t.clone(), y: h };
-    let velocity = Quantity { label: "h'".into(), unit: "m/s".into(), x: t, y: v };
+    let height = PlotQuantity { label: "h".into(), unit: "m".into(), x: t.clone(), y: h };
+    let velocity = PlotQuantity { label: "h'".into(), unit: "m/s".into(), x: t, y: v };
     let mut panels = panels_by_unit(vec![height, velocity], "t in s");
     panels.iter_mut().for_each(|p| p.marks = marks.clone());
     check("bounces", &figure("A ball that bounces: each hit keeps 75 % of the speed", panels));

@@ -18,19 +18,19 @@ fn point(element: &str, name: &str) -> Point {
 }
 
 /// The picture as numbers.
-struct Drawn {
+struct AnimateItem {
     svg: String,
     /// Pixels for a scaled acceleration of one.
     scale: f64,
 }
 
-impl Drawn {
-    fn new(scaled: &Scaled, names: &GeometryNames) -> Drawn {
+impl AnimateItem {
+    fn new(scaled: &Scaled, names: &GeometryNames) -> AnimateItem {
         let svg = geometry_svg(scaled, names);
         let bar = svg.lines().find(|l| l.contains("class=\"scale\"")).unwrap();
         let number = |name| attribute(bar, name).parse::<f64>().unwrap();
         let scale = number("data-pixels") / number("data-length");
-        Drawn { svg, scale }
+        AnimateItem { svg, scale }
     }
 
     /// From where to where an arrow goes, in pixels; none if it is too short to be drawn.
@@ -101,7 +101,7 @@ fn right_angles_and_lengths_are_true() {
         for m in 1..=n {
             let given = problem(n, m, m % 2 == 0, &mut seed);
             let found = scaled(&given, &[], &Settings::default()).unwrap();
-            let drawn = Drawn::new(&found, &GeometryNames::default());
+            let drawn = AnimateItem::new(&found, &GeometryNames::default());
             let [demanded, kept, pull, motion] = ["demanded", "kept", "pull", "motion"].map(|name| drawn.vector(name));
             let vectors =
                 [(demanded, &found.demanded), (kept, &found.kept), (pull, &found.pull), (motion, &found.actual)];
@@ -135,7 +135,7 @@ fn arrows_meet_where_the_theory_says() {
     for n in 2..7 {
         let given = problem(n, 1, false, &mut seed);
         let found = scaled(&given, &[], &Settings::default()).unwrap();
-        let drawn = Drawn::new(&found, &GeometryNames::default());
+        let drawn = AnimateItem::new(&found, &GeometryNames::default());
         let near = |a: Point, b: Point| length([a[0] - b[0], a[1] - b[1]]) < 1e-4;
         let [free, demanded, kept, pull, motion] =
             ["free", "demanded", "kept", "pull", "motion"].map(|name| drawn.arrow(name).unwrap());
@@ -158,7 +158,7 @@ fn two_coordinates_are_drawn_as_they_are() {
     let mut seed = 5;
     let given = problem(2, 1, false, &mut seed);
     let found = scaled(&given, &[], &Settings::default()).unwrap();
-    let drawn = Drawn::new(&found, &GeometryNames::default());
+    let drawn = AnimateItem::new(&found, &GeometryNames::default());
     for (name, vector) in [("free", &found.free), ("motion", &found.actual), ("pull", &found.pull)] {
         let [x, y] = drawn.vector(name);
         // y of a picture goes down
@@ -219,8 +219,8 @@ fn a_contradiction_is_drawn_as_a_gap() {
         (text(", z").replace("mass x, y: 1", "mass x, y, z: 1").replace("y = 0\n", "y = 0, z = 0\n"), 3),
     ] {
         let model = read(&text, &Overrides::default()).model.unwrap();
-        let (scaled, equations) = scaled_start(model, &Wishes::default()).unwrap();
-        let drawn = Drawn::new(&scaled, &GeometryNames::of(&equations));
+        let (scaled, equations) = scaled_start(model, &Settings::default(), false).unwrap();
+        let drawn = AnimateItem::new(&scaled, &GeometryNames::of(&equations));
         let gaps = drawn.elements("gap");
         assert_eq!((gaps.len(), drawn.elements("allowed").len()), (2, n_lines));
         let ends: Vec<Point> = gaps.iter().map(|g| point(g, "data-to")).collect();
@@ -239,7 +239,7 @@ fn nonideal_forces_move_along_the_line() {
     for n in 2..6 {
         let given = problem(n, 1, false, &mut seed);
         let found = scaled(&given, &random(n, &mut seed), &Settings::default()).unwrap();
-        let drawn = Drawn::new(&found, &GeometryNames::default());
+        let drawn = AnimateItem::new(&found, &GeometryNames::default());
         let (nonideal, pull) = (drawn.vector("nonideal"), drawn.vector("pull"));
         assert!((length(nonideal) - drawn.scale * norm(&found.nonideal)).abs() < 1e-4);
         assert!((nonideal[0] * pull[0] + nonideal[1] * pull[1]).abs() < 1e-3 * length(pull).max(1.0), "{n}");

@@ -1,8 +1,9 @@
 //! The page stands alone, keeps the user's text harmless and runs in a browser.
 
+use crate::tool::browser;
 use std::process::Command;
-use zwang::scene::{Frames, Scene, Thing};
-use zwang_view::{Article, Block, Page, PagePlot, Told, article_html, derivation, page};
+use zwang::scene::{Frames, Scene, SceneItem};
+use zwang_view::{Article, Block, DerivationContext, Page, PagePlot, article_html, derivation, page};
 
 const HOSTILE: &str = "</script><b>bold</b><!-- & \u{2028} \"quoted\" 'single'";
 
@@ -19,7 +20,7 @@ fn scene(dimension: usize) -> Scene {
         Frames::Trace { place: place.clone() },
         Frames::Force { at: place, force: vec![[0.0, -9.81, 0.0]; 3] },
     ];
-    let things = shapes.map(|shape| Thing { name: HOSTILE.into(), shape }).to_vec();
+    let things = shapes.map(|shape| SceneItem { name: HOSTILE.into(), shape }).to_vec();
     let unit = String::from;
     Scene {
         times: vec![0.0, 0.5, 2.0],
@@ -115,7 +116,7 @@ fn formulas_of_models_are_typeset() {
         let path = format!("{}/../../models/{name}.zw", env!("CARGO_MANIFEST_DIR"));
         let text = std::fs::read_to_string(path).unwrap();
         let model = zwang::read(&text, &Default::default()).model.unwrap();
-        let blocks = derivation(&mut zwang::equations::Equations::derive(model), &Told::default());
+        let blocks = derivation(&mut zwang::equations::Equations::derive(model), &DerivationContext::default());
         let formulas = blocks.iter().filter(|block| matches!(block, Block::Formulas(_) | Block::Beside(_))).cloned();
         let article = Article { title: name.into(), blocks: formulas.collect() };
         let page = article_html(&article);
@@ -126,19 +127,16 @@ fn formulas_of_models_are_typeset() {
 #[test]
 fn large_scenes_stay_small() {
     let place = |k: usize| (0..600).map(|i| [(i * k) as f64 / 7.0, 1.0 / (1 + i) as f64, (i as f64).sin()]).collect();
-    let thing = |k: usize| Thing { name: format!("P{k}"), shape: Frames::Rod { from: place(k), to: place(k + 1) } };
+    let thing = |k: usize| SceneItem { name: format!("P{k}"), shape: Frames::Rod { from: place(k), to: place(k + 1) } };
     let times = (0..600).map(|k| k as f64 / 60.0).collect();
     let scene = Scene { times, dimension: 3, things: (0..20).map(thing).collect(), ..Scene::default() };
     assert!(written(&scene).len() < 3_000_000);
 }
 
-/// Every page draws itself in a browser without an error; where there is no browser, there is nothing to see.
+/// Every page draws itself in a browser without an error.
 #[test]
 fn a_browser_shows_it_without_error() {
-    let found = ["chromium", "chromium-browser", "google-chrome"]
-        .into_iter()
-        .find(|name| Command::new(name).arg("--version").output().is_ok_and(|out| out.status.success()));
-    let Some(browser) = found else { return };
+    let Some(browser) = browser() else { return };
     let folder = std::env::temp_dir().join(format!("zwang-page-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let still = Scene { times: vec![0.0], things: Vec::new(), ..scene(2) };
@@ -150,7 +148,7 @@ fn a_browser_shows_it_without_error() {
     ] {
         let path = folder.join(format!("{name}.html"));
         std::fs::write(&path, page).unwrap();
-        let mut shown = Command::new(browser);
+        let mut shown = Command::new(&browser);
         shown
             .args(["--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=1500", "--dump-dom"])
             .arg(format!("--user-data-dir={}", folder.join("profile").display()))

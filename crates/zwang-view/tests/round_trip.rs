@@ -4,8 +4,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use zwang::analysis::start::nearby_state;
 use zwang::equations::{Equations, SparseRow};
-use zwang::start::nearby_state;
 use zwang::{Check, Overrides, Reading, Wishes, check, read_with};
 use zwang_expr::{Expr, Graph, Node, Program};
 use zwang_motion::{Geometry, RouteName, Settings, Snapshot, State, geometry, route};
@@ -456,7 +456,7 @@ fn inverse_and_condition(matrix: &[Vec<f64>]) -> (f64, Vec<Vec<f64>>) {
 }
 
 /// States on the constraints beside the start, where nothing is special.
-fn states(start: &Check, equations: &Equations, system: &mut zwang::system::System) -> Vec<State> {
+fn states(start: &Check, equations: &Equations, system: &mut zwang::Evaluator) -> Vec<State> {
     let settings = Settings::default();
     let mut states: Vec<State> = Vec::new();
     for attempt in 0..4 * STATES {
@@ -477,7 +477,7 @@ fn compare(name: &str, text: &str) -> (usize, usize) {
     let printed = Printed::read(&text_of_equations, &derived);
     let start = check(read(text).model.unwrap(), &Wishes::default(), &mut Default::default()).unwrap();
     let mut equations = derived.clone();
-    let mut system = zwang::system::System::compile(&mut equations, false, Wishes::default().coding).unwrap();
+    let mut system = zwang::Evaluator::compile(&mut equations, false, Wishes::default().jit).unwrap();
     let settings = Settings::default();
     let (mut n_compared, mut n_motions) = (0, 0);
     for state in states(&start, &derived, &mut system) {

@@ -1,8 +1,8 @@
 //! How long a model takes from text to equations and to a verdict: `cargo bench -p zwang`.
 
 use std::time::Instant;
+use zwang::Evaluator;
 use zwang::equations::Equations;
-use zwang::system::System;
 use zwang::{Overrides, Wishes, check, read};
 
 /// A planar pendulum of n links in angles.
@@ -44,8 +44,9 @@ fn main() {
         let mut models: Vec<_> = (0..n_runs).map(|_| model()).collect();
         let mut derived = Vec::new();
         let derive = milliseconds(n_runs, || derived.push(Equations::derive(models.pop().unwrap())));
-        let compile =
-            milliseconds(n_runs, || drop(System::compile(&mut derived.pop().unwrap(), false, zwang::Coding::Never)));
+        let compile = milliseconds(n_runs, || {
+            drop(Evaluator::compile(&mut derived.pop().unwrap(), false, zwang::JitPolicy::Never))
+        });
         let mut models: Vec<_> = (0..n_runs).map(|_| model()).collect();
         let verdict = milliseconds(n_runs, || {
             check(models.pop().unwrap(), &Wishes::default(), &mut Default::default()).unwrap();

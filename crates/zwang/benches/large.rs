@@ -1,10 +1,10 @@
 //! What large sparse systems cost, per mass: `cargo bench -p zwang --bench large [-- MOST [LEAST]] [check]`.
 
 use std::time::Instant;
+use zwang::Evaluator;
 use zwang::equations::Equations;
-use zwang::system::System;
 use zwang::{Overrides, Wishes, check, read};
-use zwang_motion::{Dynamics, RouteName, Settings, Solution, route};
+use zwang_motion::{Dynamics, RouteName, RouteSolution, Settings, route};
 
 /// A plane chain of n masses on rods, every rod stated once or twice.
 fn chain(n: usize, twice: bool) -> String {
@@ -74,7 +74,8 @@ fn main() {
         let mut equations = Equations::derive(model);
         let derive = start.elapsed().as_secs_f64();
         let start = Instant::now();
-        let mut system = System::compile(&mut equations, false, zwang::Coding::Never).expect("a model that compiles");
+        let mut system =
+            Evaluator::compile(&mut equations, false, zwang::JitPolicy::Never).expect("a model that compiles");
         let compile = start.elapsed().as_secs_f64();
         let verdict = match whole {
             true => shortest(1, || {
@@ -96,7 +97,7 @@ fn main() {
         let n_runs = (2_000_000 / n).clamp(20, 2000);
         let fill = shortest(n_runs, || system.fill(&state, &mut given).expect("finite"));
         let mut route = route(RouteName::GeneralizedInverse, &Settings::default());
-        let mut solution = Solution::default();
+        let mut solution = RouteSolution::default();
         let first = shortest(1, || route.solve(&given, None, &[], &mut solution).expect("a solution"));
         let solve = shortest(n_runs, || route.solve(&given, None, &[], &mut solution).expect("a solution"));
         let per_mass = |seconds: f64| seconds * 1e9 / n as f64;

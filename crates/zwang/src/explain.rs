@@ -1,7 +1,7 @@
-//! The page behind every message code.
+//! The pages that explain the message codes.
 
 /// A code and its page.
-pub type Page = (&'static str, &'static str);
+pub type ExplainPage = (&'static str, &'static str);
 
 macro_rules! page {
     ($code:literal) => {
@@ -10,7 +10,7 @@ macro_rules! page {
 }
 
 /// All pages, in the order of their codes.
-pub const PAGES: [Page; 67] = [
+pub const PAGES: [ExplainPage; 67] = [
     page!("Z001"),
     page!("Z002"),
     page!("Z003"),
@@ -80,7 +80,7 @@ pub const PAGES: [Page; 67] = [
     page!("Z901"),
 ];
 
-/// The page of a code, in any case and with or without the `Z`.
+/// The page of a code, in upper or lower case and with or without the `Z`.
 pub fn explain(code: &str) -> Option<&'static str> {
     let wanted = code.trim().to_uppercase();
     let wanted = wanted.strip_prefix('Z').unwrap_or(&wanted);

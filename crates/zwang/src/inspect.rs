@@ -1,47 +1,48 @@
 //! Every quantity of the papers at one state, by every route.
 
 use zwang_motion::{
-    Dynamics, Geometry, Legendre, Motion, MotionError, Plan, RouteName, Scaled, Settings, Snapshot, Solver, geometry,
-    route, scaled,
+    Dynamics, Geometry, IntegrationOptions, Legendre, Motion, MotionError, RouteName, Scaled, Settings, Snapshot,
+    Solver, geometry, route, scaled,
 };
 
-use crate::check::{Check, Wishes};
+use crate::analysis::check::Check;
+use crate::analysis::start::find_start;
+use crate::compile::evaluator::{Energies, Evaluator};
+use crate::compile::program::JitPolicy;
 use crate::diagnostic::Diagnostics;
 use crate::equations::Equations;
 use crate::model::Model;
-use crate::start::find_start;
-use crate::system::{Energies, System};
 
-/// Above this many coordinates the dense quantities and the dense routes are left out.
+/// The number of coordinates beyond which the dense quantities and the dense routes are left out.
 const MOST_COORDINATES: usize = 300;
 
-/// What one route says: q̈, or why it has none; nothing if it was not tried.
+/// The result of one route: q̈, or the reason for its failure; `None` if it was not tried.
 pub type RouteResult = Option<Result<Vec<f64>, MotionError>>;
 
 /// All quantities at one state.
 pub struct Inspection {
-    /// What `check` knows, with the snapshot by the default route.
+    /// The results of `check`, with the snapshot by the default route.
     pub check: Check,
     /// T, V, E and p.
     pub energies: Energies,
-    /// P, N and the influence matrix; none for singular M or very large systems.
+    /// P, N and the influence matrix; `None` for singular M or more than 300 coordinates.
     pub geometry: Option<Geometry>,
-    /// The scaled accelerations and their parts; none where there is no geometry.
+    /// The scaled accelerations and their parts; `None` if there is no geometry.
     pub scaled: Option<Scaled>,
     /// q̈ by every route.
     pub routes: Vec<(RouteName, RouteResult)>,
-    /// Largest difference between two routes, relative to the largest acceleration found; where the constraints hold
-    /// everything still, relative to the largest one without them.
+    /// The largest difference between two routes, relative to the largest acceleration found; if the constraints hold
+    /// the system at rest, relative to the largest acceleration without them.
     pub disagreement: f64,
-    /// The outputs; none for those that need the motion.
+    /// The outputs; `None` for those that need the motion.
     pub outputs: Vec<(String, Option<f64>)>,
-    /// What a motion from here would find its accelerations with, and with how many instructions if it is explicit.
+    /// The solver that a motion from here would use, with its number of instructions if it is explicit.
     pub solver: Option<(Solver, Option<usize>)>,
 }
 
-/// Looks at the start state from every side; contacts and friction are taken as they are there.
+/// Computes all quantities at the start, with contacts and friction in the mode that they have there.
 pub fn inspect(mut check: Check, settings: &Settings) -> Result<Inspection, MotionError> {
-    if check.equations.is_one_sided() {
+    if check.equations.has_contacts() {
         let start = check.state.clone();
         check.look_at(&start, settings)?;
     }
@@ -61,14 +62,14 @@ pub fn inspect(mut check: Check, settings: &Settings) -> Result<Inspection, Moti
     Ok(Inspection { check, energies, geometry, scaled, routes: routes.to_vec(), disagreement, outputs, solver })
 }
 
-/// The scaled accelerations at the state of a check; none for singular M or very large systems.
+/// The scaled accelerations at the state of a check; `None` for singular M or more than 300 coordinates.
 pub fn scaled_accelerations(check: &Check, settings: &Settings) -> Option<Scaled> {
     if check.state.q.len() > MOST_COORDINATES || check.snapshot.found.singular_mass {
         return None;
     }
     let found = &check.snapshot.found;
     let mut given = check.snapshot.given.clone();
-    // a control acts as a given force does
+    // a control acts like a given force
     given.given_force.iter_mut().zip(&found.control_force).for_each(|(q, u)| *q += u);
     let found = scaled(&given, &found.nonideal_force, settings).ok()?;
     is_finite(&found).then_some(found)
@@ -76,14 +77,13 @@ pub fn scaled_accelerations(check: &Check, settings: &Settings) -> Option<Scaled
 
 /// The scaled accelerations at the start of a model that contradicts itself there, and the names of its rows.
 ///
-/// None if it has no start, or if its mass is singular. Nonideal forces are left out: they follow from multipliers, of
-/// which there are none.
-pub fn scaled_start(model: Model, wishes: &Wishes) -> Option<(Scaled, Equations)> {
+/// `None` if it has no start, or if its mass is singular. Nonideal forces are left out: they follow from multipliers,
+/// which do not exist here.
+pub fn scaled_start(model: Model, settings: &Settings, fix_start: bool) -> Option<(Scaled, Equations)> {
     let mut equations = Equations::derive(model);
-    let mut system = System::compile(&mut equations, false, wishes.coding)?;
+    let mut system = Evaluator::compile(&mut equations, false, JitPolicy::default())?;
     let mut diagnostics = Diagnostics::default();
-    let settings = &wishes.settings;
-    let state = find_start(&mut equations, &mut system, settings, wishes.fix_start, &mut diagnostics)?;
+    let state = find_start(&mut equations, &mut system, settings, fix_start, &mut diagnostics)?;
     if state.q.len() > MOST_COORDINATES {
         return None;
     }
@@ -114,12 +114,12 @@ pub fn two_form(legendre: &Legendre, mass_matrix: &[f64], n: usize) -> Vec<f64> 
     omega
 }
 
-/// What a motion from here would find its accelerations with; none where no motion can begin.
+/// The solver that a motion from here would use; `None` if no motion can start.
 fn solver(check: &mut Check, settings: &Settings) -> Option<(Solver, Option<usize>)> {
-    if !check.system.prepare_motion(&mut check.equations) {
+    if !check.system.compile_motion(&mut check.equations) {
         return None;
     }
-    let plan = Plan { end: check.state.t + 1.0, route: check.route, ..Plan::default() };
+    let plan = IntegrationOptions { end: check.state.t + 1.0, route: check.route, ..IntegrationOptions::default() };
     let solver = Motion::new(&mut check.system, &check.state, &plan, settings).ok()?.solver();
     let program = check.system.explicit_program().filter(|_| solver == Solver::Explicit);
     Some((solver, program.map(|(program, _)| program.len())))
@@ -142,12 +142,12 @@ fn by_route(check: &mut Check, name: RouteName, settings: &Settings, small: bool
     }))
 }
 
-/// Accelerations this small beside those without constraints are rounding, and the system is at rest.
+/// Accelerations below this fraction of those without constraints are rounding, and the system is at rest.
 const STILL: f64 = 1e-12;
 
-/// Largest difference from the default route, relative to the largest q̈; zero where every route finds nothing but zeros.
+/// The largest difference from the default route, relative to the largest q̈; zero if every route gives zeros only.
 ///
-/// A large a must not hide an error of q̈: it is the scale only where q̈ is nothing but its rounding.
+/// A large a must not hide an error of q̈: it is the scale only if q̈ is rounding relative to it.
 fn disagreement(routes: &[(RouteName, RouteResult)], reference: &[f64], free: &[f64]) -> f64 {
     let largest = |v: &[f64]| v.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
     let found = routes.iter().filter_map(|(_, result)| result.as_ref()?.as_ref().ok());
@@ -168,7 +168,7 @@ mod tests {
         let by = |x: f64| (RouteName::AnyInverse, Some(Ok(vec![x, 0.0])));
         let off = disagreement(&[by(1.0), by(1.0 + 1e-7)], &[1.0, 0.0], &[1e6, 1e6]);
         assert!((off - 1e-7).abs() < 1e-12, "{off:e}");
-        // held still: what is left is rounding of a
+        // at rest: the remainder is rounding of a
         assert_eq!(disagreement(&[by(1e-10)], &[0.0, 0.0], &[1e6, 0.0]), 1e-16);
         assert_eq!(disagreement(&[by(0.0)], &[0.0, 0.0], &[0.0, 0.0]), 0.0);
     }

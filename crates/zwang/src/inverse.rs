@@ -1,41 +1,42 @@
-//! Inverse dynamics: a given path, the forces that make the system take it, and whether it can.
+//! Inverse dynamics: the forces that move the system along a given path, and whether the path is possible.
 #![allow(non_snake_case, reason = "matrices have the names of the papers")]
 
 use zwang_expr::{Table, TableError};
-use zwang_motion::{Asked, Dynamics, Given, Matrix, MotionError, RouteName, Settings, Snapshot, State, route};
+use zwang_motion::{ControlRows, Dynamics, Given, Matrix, MotionError, RouteName, Settings, Snapshot, State, route};
 
-use crate::compiled::Coding;
+use crate::analysis::messages::failure;
+use crate::analysis::start::joined;
+use crate::compile::evaluator::Evaluator;
+use crate::compile::program::JitPolicy;
+use crate::csv_table::{CsvColumn, CsvTable};
 use crate::diagnostic::Diagnostic;
 use crate::equations::Equations;
 use crate::quantity::{number, rounded};
 use crate::samples::{Column, Samples};
-use crate::sheet::{Sheet, SheetColumn};
 use crate::simulate::columns;
-use crate::start::joined;
 use crate::syntax::name::canonical;
-use crate::system::System;
 use crate::units::Dimension;
-use crate::verdict::failure;
 
 /// A path: every coordinate as a smooth function of time.
 #[derive(Clone, Debug)]
-pub struct Path {
-    /// The times of its rows.
+pub struct MotionPath {
+    /// The times of its rows, in seconds.
     pub times: Vec<f64>,
     /// q, q̇ and q̈ of each coordinate.
     curves: Vec<[Table; 3]>,
 }
 
-impl Path {
-    /// The path that a sheet gives: its first column is the time, the others are coordinates by name. Tells what is missing.
-    pub fn new(equations: &Equations, sheet: &Sheet) -> Result<Path, String> {
+impl MotionPath {
+    /// The path that a table gives: its first column is the time, the others are coordinates by name. The error states
+    /// what is missing.
+    pub fn new(equations: &Equations, table: &CsvTable) -> Result<MotionPath, String> {
         let coordinates = &equations.model.coordinates;
-        let Some(time) = sheet.columns.first() else { return Err("it has no columns".into()) };
-        let find = |name: &str| sheet.columns[1..].iter().find(|column| canonical(&column.name) == canonical(name));
-        check_columns(equations, sheet)?;
+        let Some(time) = table.columns.first() else { return Err("it has no columns".into()) };
+        let find = |name: &str| table.columns[1..].iter().find(|column| canonical(&column.name) == canonical(name));
+        check_columns(equations, table)?;
         let mut curves = Vec::new();
         for column in coordinates.iter().filter_map(|c| find(&c.name)) {
-            let line = |row: usize| sheet.lines.get(row).copied().unwrap_or(0);
+            let line = |row: usize| table.lines.get(row).copied().unwrap_or(0);
             let position = Table::new(&column.name, "", &time.values, &column.values).map_err(|error| match error {
                 TableError::TooFew => "it has fewer than two rows".to_string(),
                 TableError::NotGrowing(row) => format!("in line {} the time does not grow", line(row)),
@@ -46,7 +47,7 @@ impl Path {
             let acceleration = velocity.derivative();
             curves.push([position, velocity, acceleration]);
         }
-        Ok(Path { times: time.values.clone(), curves })
+        Ok(MotionPath { times: time.values.clone(), curves })
     }
 
     /// q, q̇ and q̈ at a time.
@@ -56,20 +57,20 @@ impl Path {
     }
 }
 
-/// Tells what is wrong with the columns of a sheet: one for each coordinate, none twice, each in a unit that fits.
-fn check_columns(equations: &Equations, sheet: &Sheet) -> Result<(), String> {
+/// Checks the columns of a table: one for each coordinate, none twice, each in a suitable unit.
+fn check_columns(equations: &Equations, table: &CsvTable) -> Result<(), String> {
     let coordinates = &equations.model.coordinates;
     let names: Vec<&str> = coordinates.iter().map(|c| c.name.as_str()).collect();
     let form = format!("name them in its first row, as in `t, {}`", names.join(", "));
-    if sheet.columns.iter().all(|column| column.name.is_empty()) {
+    if table.columns.iter().all(|column| column.name.is_empty()) {
         return Err(format!("its columns have no names; {form}"));
     }
-    let (time, columns) = (&sheet.columns[0], &sheet.columns[1..]);
+    let (time, columns) = (&table.columns[0], &table.columns[1..]);
     let is_called = |name: &str, other: &str| canonical(name) == canonical(other);
     let mut missing = Vec::new();
     for coordinate in coordinates {
         let name = &coordinate.name;
-        let found: Vec<&SheetColumn> = columns.iter().filter(|c| is_called(&c.name, name)).collect();
+        let found: Vec<&CsvColumn> = columns.iter().filter(|c| is_called(&c.name, name)).collect();
         match (found.as_slice(), coordinate.dimension) {
             ([], _) => missing.push(format!("`{name}`")),
             ([column], Some(dimension)) => check_unit(column, dimension)?,
@@ -83,12 +84,12 @@ fn check_columns(equations: &Equations, sheet: &Sheet) -> Result<(), String> {
     check_unit(time, Dimension::SECOND).map_err(|why| format!("{why}; its first column is the time"))?;
     match missing.is_empty() {
         true => Ok(()),
-        false => Err(format!("it has no column for {}, only {}; {form}", joined(&missing), joined(&sheet.names()))),
+        false => Err(format!("it has no column for {}, only {}; {form}", joined(&missing), joined(&table.names()))),
     }
 }
 
-/// Whether the unit of a column, if it has one, is that of a dimension.
-fn check_unit(column: &SheetColumn, dimension: Dimension) -> Result<(), String> {
+/// Checks that the unit of a column, if it has one, has the given dimension.
+fn check_unit(column: &CsvColumn, dimension: Dimension) -> Result<(), String> {
     let Some(unit) = &column.unit else { return Ok(()) };
     match unit.dimension.same(dimension) {
         true => Ok(()),
@@ -100,18 +101,19 @@ fn check_unit(column: &SheetColumn, dimension: Dimension) -> Result<(), String> 
     }
 }
 
-/// How far a quantity goes along the path, and when.
+/// The largest value of a quantity along the path, and its time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Peak {
-    /// What it is: a coordinate or a row.
+    /// The name of a coordinate or a row.
     pub name: String,
     /// Its unit, empty if there is none.
     pub unit: String,
     /// The largest absolute value.
     pub value: f64,
-    /// When.
+    /// The time of the largest value, in seconds.
     pub t: f64,
-    /// Of a constraint that the path leaves: `positions`, `velocities` or `accelerations`; else empty.
+    /// The level at which the path violates a constraint: `positions`, `velocities` or `accelerations`; otherwise
+    /// empty.
     pub level: &'static str,
 }
 
@@ -127,67 +129,68 @@ impl Peak {
     }
 }
 
-/// A force that is larger than the model allows.
+/// A force that exceeds the limit of the model.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Excess {
-    /// The largest force, and when.
+    /// The largest force and its time.
     pub peak: Peak,
     /// The limit.
     pub limit: f64,
-    /// From when to when it is exceeded, between the rows by straight lines.
+    /// The intervals of time in which it is exceeded, by linear interpolation between the rows.
     pub spans: Vec<(f64, f64)>,
 }
 
-/// What a path needs and whether it is possible.
+/// The forces along a path, and the reasons why it may be impossible.
 #[derive(Clone, Debug, Default)]
 pub struct Inverse {
     /// t, q, q̇, q̈, multipliers, constraint forces, driving forces, residuals and energies at every row of the path.
     pub samples: Samples,
     /// The largest force on each driven coordinate.
     pub forces: Vec<Peak>,
-    /// The constraints that the path leaves, each with how far its positions do, or if these do not its velocities, or else its
-    /// accelerations.
+    /// The constraints that the path violates, each with the largest residual of the first level that is violated:
+    /// positions, velocities, accelerations.
     pub left: Vec<Peak>,
-    /// The coordinates whose acceleration no force on the driven ones makes, with the largest miss.
+    /// The coordinates whose acceleration no force on the driven ones produces, with the largest error.
     pub missed: Vec<Peak>,
     /// The forces that exceed the limits of the model.
     pub exceeded: Vec<Excess>,
-    /// How many directions of the path the driven coordinates reach at least, and how many the constraints leave.
+    /// The smallest number of directions of the path that the driven coordinates reach, and the number that the
+    /// constraints leave.
     pub rank: (usize, usize),
 }
 
 impl Inverse {
-    /// Whether the path can be taken.
+    /// `true` if the path is possible.
     pub fn is_possible(&self) -> bool {
         self.left.is_empty() && self.missed.is_empty() && self.exceeded.is_empty()
     }
 }
 
-/// A path counts as leaving a constraint, or as missed, beyond this part of the size of its terms: what a spline through a
-/// few hundred rows leaves of a smooth motion is below it.
+/// The fraction of its terms above which a residual counts as a violation: the spline through a few hundred rows of a
+/// smooth motion leaves less.
 const MET: f64 = 1e-4;
 
-/// The forces on the `driven` coordinates that produce the path, the least ones in uᵀM⁻¹u, with the reactions beside them.
+/// The forces on the `driven` coordinates that produce the path, the least ones in uᵀM⁻¹u, together with the reactions.
 ///
 /// At every row of the path A_c = 1 and b_c is its acceleration, so that
 ///
 /// $$ M\ddot q = Q + A^T\lambda + S w $$
 ///
-/// is solved for w and λ; what of the path constraints or missing forces make impossible is told.
-pub fn inverse(mut equations: Equations, path: &Path, driven: &[usize]) -> Result<Inverse, Box<Diagnostic>> {
+/// is solved for w and λ; parts of the path that constraints or missing forces make impossible are reported.
+pub fn inverse(mut equations: Equations, path: &MotionPath, driven: &[usize]) -> Result<Inverse, Box<Diagnostic>> {
     let limits = limits(&equations, driven);
-    // the path takes the place of what the model asks for
+    // the path replaces the control targets of the model
     equations.model.controls.clear();
     equations.asked.clear();
     let no_value = || Box::new(Diagnostic::error("Z901", "a formula contains a quantity without a value"));
-    let mut system = System::compile(&mut equations, false, Coding::default()).ok_or_else(no_value)?;
-    if !system.prepare_motion(&mut equations) {
+    let mut system = Evaluator::compile(&mut equations, false, JitPolicy::default()).ok_or_else(no_value)?;
+    if !system.compile_motion(&mut equations) {
         return Err(no_value());
     }
     let n = system.n_coordinates();
     let settings = Settings { contradiction_tolerance: f64::INFINITY, ..Settings::default() };
     let mut way = route(RouteName::default(), &settings);
-    let mut following = Following { system, driven: driven.to_vec(), wanted: vec![0.0; n] };
+    let mut following = PathFollower { system, driven: driven.to_vec(), wanted: vec![0.0; n] };
     let mut snapshot = Snapshot::new(&following);
     let mut record = Record::new(&equations, driven);
     for &t in &path.times {
@@ -202,7 +205,7 @@ pub fn inverse(mut equations: Equations, path: &Path, driven: &[usize]) -> Resul
     Ok(found)
 }
 
-/// The limit on each driven coordinate that the controls of the model state, infinite where there is none.
+/// The limit on each driven coordinate that the controls of the model state, infinite if there is none.
 fn limits(equations: &Equations, driven: &[usize]) -> Vec<f64> {
     let model = &equations.model;
     let mut limits = vec![f64::INFINITY; driven.len()];
@@ -217,7 +220,7 @@ fn limits(equations: &Equations, driven: &[usize]) -> Vec<f64> {
     limits
 }
 
-/// Where the forces found are larger than their limits.
+/// The forces that exceed their limits, with the intervals of time.
 fn exceeded(inverse: &Inverse, driven: &[usize], limits: &[f64]) -> Vec<Excess> {
     let column = |label: &str| inverse.samples.columns.iter().find(|c| c.label == label).map(|c| c.values.as_slice());
     let Some(times) = inverse.samples.columns.first().map(|c| c.values.as_slice()) else { return Vec::new() };
@@ -233,9 +236,9 @@ fn exceeded(inverse: &Inverse, driven: &[usize], limits: &[f64]) -> Vec<Excess> 
     found
 }
 
-/// From when to when |force| is above a limit.
+/// The intervals of time in which |force| is above a limit.
 fn spans_above(times: &[f64], forces: &[f64], limit: f64) -> Vec<(f64, f64)> {
-    /// Above by less than this part is rounding, or what a spline leaves.
+    /// An excess below this fraction of the limit is rounding, or the error of a spline.
     const ROUNDING: f64 = 1e-9;
     let over = |k: usize| forces[k].abs() - limit * (1.0 + ROUNDING);
     let mut spans: Vec<(f64, f64)> = Vec::new();
@@ -258,7 +261,7 @@ fn spans_above(times: &[f64], forces: &[f64], limit: f64) -> Vec<(f64, f64)> {
     spans
 }
 
-/// The largest value of a quantity along the path, beside the largest size of the terms it is made of.
+/// The largest value of a quantity along the path, and the largest size of its terms.
 #[derive(Clone, Default)]
 struct Level {
     off: f64,
@@ -279,18 +282,18 @@ impl Level {
     }
 }
 
-/// What is written down along a path.
+/// The quantities recorded along a path.
 struct Record {
     columns: Vec<Column>,
     driven: Vec<usize>,
     forces: Vec<Peak>,
-    /// The rows, and of each φ, φ̇ or ψ, and A q̈ − b beside the sizes of their terms.
+    /// The rows, and for each φ, φ̇ or ψ, and A q̈ − b with the sizes of their terms.
     rows: Vec<Peak>,
     levels: Vec<[Level; 3]>,
-    /// How far each acceleration is missed, beside its own size and that of the free one.
+    /// The error of each acceleration, with its own size and that of the free one.
     missed: Vec<Peak>,
     misses: Vec<Level>,
-    /// The fewest directions reached, with those needed there.
+    /// The ranks at the row of the path where most directions are missing: reached and needed.
     rank: Option<(usize, usize)>,
 }
 
@@ -318,8 +321,8 @@ impl Record {
         }
     }
 
-    /// Takes down one row of the path.
-    fn look(&mut self, snapshot: &Snapshot, following: &mut Following) -> Result<(), MotionError> {
+    /// Records one row of the path.
+    fn look(&mut self, snapshot: &Snapshot, following: &mut PathFollower) -> Result<(), MotionError> {
         let (state, found) = (&snapshot.state, &snapshot.found);
         let wanted = following.wanted.clone();
         let system = &mut following.system;
@@ -352,7 +355,7 @@ impl Record {
         Ok(())
     }
 
-    /// How far positions, velocities and accelerations of the path are off each row.
+    /// Records the residuals of positions, velocities and accelerations of the path in each constraint row.
     fn look_at_rows(&mut self, snapshot: &Snapshot, wanted: &[f64], residuals: &[f64], rates: &[f64]) {
         let (A, b, state) = (&snapshot.given.constraint_matrix, &snapshot.given.constraint_rhs, &snapshot.state);
         for i in 0..A.n_rows {
@@ -381,7 +384,7 @@ impl Record {
             Some(told(row, level, name))
         };
         let left: Vec<Peak> = self.rows.into_iter().zip(&self.levels).filter_map(first_off).collect();
-        // what a constraint forbids is not what forces lack
+        // a path that a constraint forbids is not reported as a lack of force
         let rank = self.rank.unwrap_or_default();
         let lacks = left.is_empty() && rank.0 < rank.1;
         let missed = self.missed.into_iter().zip(&self.misses).filter(|(_, miss)| lacks && miss.is_off());
@@ -396,7 +399,7 @@ impl Record {
     }
 }
 
-/// The words for what is in the way, each as one diagnostic.
+/// The obstacles, each as one diagnostic.
 pub fn obstacles(inverse: &Inverse, driven: &[String]) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for peak in &inverse.left {
@@ -460,14 +463,14 @@ fn too_large(Excess { peak, limit, spans }: &Excess) -> Diagnostic {
         .help("take the path more slowly, or raise `limit`; `zwang run` shows how close a bounded force comes")
 }
 
-/// A system of which the accelerations of a path are asked.
-struct Following {
-    system: System,
+/// A system with the accelerations of a path as control target.
+struct PathFollower {
+    system: Evaluator,
     driven: Vec<usize>,
     wanted: Vec<f64>,
 }
 
-impl Dynamics for Following {
+impl Dynamics for PathFollower {
     fn n_coordinates(&self) -> usize {
         self.system.n_coordinates()
     }
@@ -493,17 +496,17 @@ impl Dynamics for Following {
         self.system.fill_nonideal(state, lambda, C)
     }
 
-    fn allocate_asked(&self) -> Option<Asked> {
+    fn allocate_control_rows(&self) -> Option<ControlRows> {
         let n = self.n_coordinates();
         let identity: Vec<Vec<usize>> = (0..n).map(|i| vec![i]).collect();
         let mut rows = Matrix::from_pattern(n, n, &identity);
         rows.value.fill(1.0);
-        // bounds that never act: where forces lack, the nearest motion is found as it is with bounds
+        // bounds that are never reached: they select the solver that finds the nearest motion if forces are missing
         let limit = vec![f64::INFINITY; self.driven.len()];
-        Some(Asked { rows, rhs: vec![0.0; n], driven: self.driven.clone(), limit, ..Asked::default() })
+        Some(ControlRows { rows, rhs: vec![0.0; n], driven: self.driven.clone(), limit, ..ControlRows::default() })
     }
 
-    fn fill_asked(&mut self, _: &State, asked: &mut Asked) -> Result<(), MotionError> {
+    fn fill_control_rows(&mut self, _: &State, asked: &mut ControlRows) -> Result<(), MotionError> {
         asked.rhs.copy_from_slice(&self.wanted);
         Ok(())
     }

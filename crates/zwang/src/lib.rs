@@ -11,52 +11,52 @@
 #![doc = include_str!("../tests/example/pendulum.rs")]
 //! ```
 //!
-//! [`read`] turns text into a [`model::Model`], [`equations::Equations::derive`] derives, [`check`] finds a consistent
-//! start and says what the constraints imply there, [`inspect`] looks at it by every route.
+//! [`load`] reads, derives and compiles a model; a [`System`] is cloned cheaply, shared between threads and run with other
+//! parameters or another start. [`System::check`] says what the constraints imply, [`System::run`] moves the system, and
+//! [`System::inspect`], [`System::linearize`] and [`System::inverse`] look at it from other sides. An [`Error`] prints itself.
 #![allow(clippy::needless_range_loop, reason = "indices are those of the formula")]
 
-mod check;
-mod closed_form;
-mod compiled;
-mod control;
+pub mod analysis;
+mod compile;
+pub mod csv_table;
 pub mod diagnostic;
 pub mod equations;
-mod equivalent;
+mod error;
 pub mod explain;
-mod explicit;
-mod exported;
+mod formulas;
 mod inspect;
 pub mod inverse;
-mod legendre;
 pub mod linearize;
 pub mod lower;
-mod mode;
 pub mod model;
-mod moving;
-mod one_sided;
-mod printed;
 pub mod quantity;
 mod random;
+mod run;
 pub mod samples;
 pub mod scene;
-pub mod sheet;
 pub mod simulate;
-pub mod start;
-mod step;
-mod switches;
+mod span;
+mod stack;
+mod stages;
 pub mod syntax;
-pub mod system;
+mod system;
 pub mod units;
-pub mod verdict;
 
-pub use check::{Check, Reading, Wishes, check, later_notes, read, read_with};
-pub use closed_form::{ClosedForm, Part, Projections, closed_form};
-pub use compiled::Coding;
-pub use equivalent::{Appell, Equality, Equivalent, equivalent};
-pub use exported::{Exported, ExportedRow, repeating};
+pub use analysis::check::Check;
+pub use compile::evaluator::Evaluator;
+pub use compile::program::{Background, Jit, JitPolicy};
+pub use error::{Error, ModelText};
+pub use formulas::closed_form::{ClosedForm, Part, Projections, closed_form};
+pub use formulas::equivalent::{Appell, Equality, Equivalent, equivalent};
+pub use formulas::exported::{Exported, ExportedRow, repeating};
+pub use formulas::legendre::{LegendreTransform, legendre_transform};
 pub use inspect::{Inspection, RouteResult, inspect, scaled_accelerations, scaled_start, two_form};
-pub use legendre::{LegendreTransform, legendre_transform};
+pub use run::{Budget, Keep, Monitor, Progress, Resource, RunOptions, Stage};
 pub use samples::{Column, Samples, ascii_name, unique_names};
-pub use simulate::{Run, RunWishes, simulate};
+pub use simulate::{Bound, End, Event, EventKind, Run};
+#[doc(hidden)]
+pub use stages::{Reading, RunWishes, Wishes, check, read, read_with, simulate};
 pub use syntax::Overrides;
 pub use syntax::name::latex as latex_name;
+pub use system::{At, Derivation, LoadOptions, System, derive, load, load_with};
+pub use zwang_motion::{Drift, Method, RouteName, Settings, State};

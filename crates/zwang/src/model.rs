@@ -1,10 +1,11 @@
-//! What the user said, with names resolved: coordinates, parameters, energies, forces, constraints, start.
+//! The stated model with names resolved: coordinates, parameters, energies, forces, constraints, start.
 
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 use zwang_expr::{Expr, Graph, Program};
 use zwang_motion::State;
 
+pub use crate::diagnostic::Level;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::quantity::{in_unit, with_unit};
 use crate::syntax::Span;
@@ -13,9 +14,9 @@ use crate::units::{Dimension, Unit};
 /// A generalized coordinate with its velocity and acceleration.
 #[derive(Clone, Debug)]
 pub struct Coordinate {
-    /// As the user writes it: `θ`, `x[3]`.
+    /// Name as the user writes it: `θ`, `x[3]`.
     pub name: String,
-    /// What it is, in the user's words.
+    /// The user's description.
     pub description: Option<String>,
     /// q, a symbol.
     pub q: Expr,
@@ -23,28 +24,28 @@ pub struct Coordinate {
     pub qdot: Expr,
     /// q̈, a symbol.
     pub qddot: Expr,
-    /// What it measures, if the model tells.
+    /// Its dimension, if the model states units.
     pub dimension: Option<Dimension>,
-    /// Where it was declared.
+    /// Its declaration in the text.
     pub span: Span,
 }
 
-/// A number that can be changed without deriving again.
+/// A number that can be changed without a new derivation.
 #[derive(Clone, Debug)]
 pub struct Parameter {
     /// As the user writes it.
     pub name: String,
-    /// What it is, in the user's words.
+    /// The user's description.
     pub description: Option<String>,
     /// Its symbol.
     pub symbol: Expr,
-    /// Its value in SI, perhaps by other parameters.
+    /// Its value in SI units, possibly in terms of other parameters.
     pub value: Expr,
-    /// The range it may be changed in.
+    /// The range of admissible values.
     pub range: Option<(Expr, Expr)>,
     /// The unit its value was written with.
     pub unit: Option<Unit>,
-    /// Where it was declared.
+    /// Its declaration in the text.
     pub span: Span,
 }
 
@@ -53,37 +54,26 @@ pub struct Parameter {
 pub enum Load {
     /// On one coordinate.
     Coordinate(usize, Expr),
-    /// A force at a point: place and force, component by component.
+    /// A force at a point: position and force, component by component.
     Point(Vec<Expr>, Vec<Expr>),
     /// A torque on a body: its angular velocity and the torque, in space axes.
     Torque(Vec<Expr>, Vec<Expr>),
 }
 
-/// How many derivatives of the coordinates a constraint row contains.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
-    /// Positions and time: φ(q, t) = 0.
-    Position,
-    /// Velocities: ψ(q, q̇, t) = 0.
-    Velocity,
-    /// Accelerations, linearly.
-    Acceleration,
-}
-
 /// One scalar equation.
 #[derive(Clone, Debug)]
 pub struct Row {
-    /// `rod`, `rod[2]`, `pin.x`.
+    /// Name of the row: `rod`, `rod[2]`, `pin.x`.
     pub name: String,
     /// lhs − rhs.
     pub expr: Expr,
-    /// rhs alone, to tell both sides apart in messages.
+    /// rhs alone, to distinguish both sides in messages.
     pub right: Expr,
-    /// What it contains.
+    /// The highest derivative of the coordinates in the row.
     pub level: Level,
     /// Its multiplier, a symbol.
     pub lambda: Expr,
-    /// Unit of lhs − rhs, if the model tells.
+    /// Dimension of lhs − rhs, if the model states units.
     pub dimension: Option<Dimension>,
 }
 
@@ -96,58 +86,58 @@ pub struct Constraint {
     pub rows: Vec<Row>,
     /// The equation in the text.
     pub span: Span,
-    /// Whether it carries friction and so is not ideal.
+    /// The friction statement of a constraint with friction, which is not ideal.
     pub friction: Option<Span>,
 }
 
 /// Coulomb friction, driven by the reaction of one constraint or contact.
 #[derive(Clone, Debug)]
 pub struct FrictionLaw {
-    /// Whether it belongs to a constraint; else to a contact.
+    /// True for friction of a constraint, false for friction of a contact.
     pub constraint: bool,
-    /// Which one.
+    /// Index of the constraint or contact.
     pub of: usize,
-    /// The coefficient while it sticks.
-    pub holding: Expr,
-    /// The coefficient while it slides.
-    pub sliding: Expr,
-    /// The force at the sliding place for a multiplier of one, for each row that presses.
+    /// The static coefficient.
+    pub static_mu: Expr,
+    /// The kinetic coefficient.
+    pub kinetic_mu: Expr,
+    /// The force at the sliding point for a unit multiplier, for each normal row.
     pub forces: Vec<Vec<Expr>>,
     /// The slip velocity, one row per component.
     pub slip: Vec<Row>,
-    /// Where it is stated.
+    /// The statement in the text.
     pub span: Span,
 }
 
-/// A motion to be followed.
+/// A control: a motion to be tracked.
 #[derive(Clone, Debug)]
 pub struct Control {
-    /// What is asked, as an equality.
+    /// The control target, as an equality.
     pub stated: Constraint,
-    /// The coordinates that `using` names; none if any may be driven.
+    /// The coordinates that `using` names; empty if all may be driven.
     pub using: Vec<usize>,
-    /// τ: an error dies out in this time. Without it the motion is held as stated.
+    /// τ: the time in which an error decays. Without it the motion is tracked exactly.
     pub settling: Option<Expr>,
-    /// ζ of a dying error; 1 unless given.
+    /// ζ of a decaying error; 1 unless stated.
     pub damping: Expr,
-    /// W of the least wᵀW w, row after row for the coordinates it drives; empty for the metric of mass.
+    /// W of the minimum of wᵀW w, row after row for the coordinates it drives; empty for the mass metric.
     pub weight: Vec<Expr>,
-    /// The largest force on each coordinate it drives; empty if nothing bounds it.
+    /// The largest force on each coordinate it drives; empty without bounds.
     pub limit: Vec<Expr>,
 }
 
 impl Control {
-    /// The coordinates it drives, of n.
+    /// The coordinates that it drives among n.
     pub fn driven(&self, n: usize) -> Vec<usize> {
         if self.using.is_empty() { (0..n).collect() } else { self.using.clone() }
     }
 
-    /// Whether the drift of a row is projected away, as that of a constraint: nothing lets it off.
+    /// True if the row is tracked exactly: its drift is removed by projection like that of a constraint.
     pub fn is_held(&self, row: &Row) -> bool {
         self.binds_start(row) && self.limit.is_empty()
     }
 
-    /// Whether the start must satisfy a row.
+    /// True if the start must satisfy the row.
     pub fn binds_start(&self, row: &Row) -> bool {
         self.settling.is_none() && row.level != Level::Acceleration
     }
@@ -155,26 +145,26 @@ impl Control {
 
 /// One equation of the start.
 #[derive(Clone, Debug)]
-pub struct Initial {
-    /// The quantity that is given: a coordinate, or a component of a point.
+pub struct InitialValue {
+    /// The stated quantity: a coordinate, or a component of a point.
     pub quantity: Expr,
-    /// The coordinate, if it is one.
+    /// Index of the coordinate, if the quantity is one.
     pub coordinate: Option<usize>,
-    /// Whether it is a velocity.
+    /// True for a velocity.
     pub is_velocity: bool,
     /// True for `=`, false for `~`.
     pub exact: bool,
-    /// Its value in SI.
+    /// Its value in SI units.
     pub value: Expr,
     /// Its name as written, for messages.
     pub name: String,
-    /// Whether it comes from the command line.
+    /// True if it comes from the command line.
     pub is_override: bool,
-    /// Where it stands.
+    /// Its position in the text.
     pub span: Span,
 }
 
-/// A quantity that only the finished equations or the motion can give.
+/// A quantity that requires the derived equations or the motion.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Derived {
     /// E = p·q̇ − L.
@@ -197,7 +187,7 @@ pub enum Derived {
     ControlWork(usize),
     /// Power of a control.
     ControlPower(usize),
-    /// A component of a reaction along which its point cannot move.
+    /// A component of a reaction in a direction in which its point cannot move.
     Undetermined,
 }
 
@@ -206,26 +196,26 @@ pub enum Derived {
 pub struct Output {
     /// Its name; components of a vector are `name.x`.
     pub name: String,
-    /// Its value in SI.
+    /// Its value in SI units.
     pub expr: Expr,
     /// The unit it is shown in.
     pub unit: Option<Unit>,
-    /// What it measures, if the model tells.
+    /// Its dimension, if the model states units.
     pub dimension: Option<Dimension>,
 }
 
-/// Curves drawn in one picture.
+/// Curves of one plot.
 #[derive(Clone, Debug)]
 pub struct Plot {
     /// The curves, each named as the user wrote it.
     pub curves: Vec<Output>,
-    /// What they are drawn over; none for t.
+    /// The abscissa of the curves; `None` for t.
     pub versus: Option<Output>,
     /// The statement.
     pub span: Span,
 }
 
-/// What an event changes.
+/// The quantity that an event changes.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Change {
     /// The parameter of this index.
@@ -234,41 +224,41 @@ pub enum Change {
     Velocity(usize),
 }
 
-/// An event: where its condition begins to hold, something changes.
+/// An event: a change of a value at the time at which a condition becomes true.
 #[derive(Clone, Debug)]
 pub struct When {
     /// The condition as written: `t >= 2 s`.
     pub name: String,
-    /// g, made of what a state gives: the condition holds where g ≥ 0.
+    /// g, a function of the state: the condition is true if g ≥ 0.
     pub condition: Expr,
-    /// What changes.
+    /// The quantity that changes.
     pub change: Change,
-    /// Its new value in SI, made of what a state gives.
+    /// Its new value in SI units, a function of the state.
     pub value: Expr,
     /// The statement.
     pub span: Span,
 }
 
-/// Something to draw; its places follow from a state, a force also from the multipliers.
+/// An item to draw; its positions follow from a state, a force also from the multipliers.
 #[derive(Clone, Debug)]
-pub struct Drawn {
+pub struct AnimateItem {
     /// `P[2]`, `rod`, `trace(P)`, `reaction(rod, P)`.
     pub name: String,
-    /// What it is and where.
+    /// Its kind and position.
     pub shape: Shape,
 }
 
-/// What can be drawn. All vectors have two components in the plane and three in space.
+/// The shapes that can be drawn. All vectors have two components in the plane and three in space.
 #[derive(Clone, Debug)]
 pub enum Shape {
     /// A point or particle.
     Point {
-        /// Where it is.
+        /// Its position.
         place: Vec<Expr>,
-        /// Whether it is a particle.
+        /// True for a particle.
         has_mass: bool,
     },
-    /// A straight line from one place to another.
+    /// A straight line between two points.
     Rod {
         /// One end.
         from: Vec<Expr>,
@@ -284,44 +274,44 @@ pub enum Shape {
         /// Its half-axes, one along each of `axes`; in the plane both are the radius of gyration.
         radii: Vec<Expr>,
     },
-    /// The path of a place.
+    /// The path of a point.
     Trace {
-        /// Where it is.
+        /// Its position.
         place: Vec<Expr>,
     },
-    /// The force a constraint puts on a particle.
+    /// The force of a constraint on a particle.
     Force {
-        /// Where it acts.
+        /// Its point of application.
         at: Vec<Expr>,
         /// Its components.
         force: Vec<Expr>,
     },
 }
 
-/// How long to run and how accurately.
+/// The duration, accuracy and method of a run.
 #[derive(Clone, Debug)]
-pub struct Run {
-    /// Seconds.
+pub struct RunStatement {
+    /// The duration, in seconds.
     pub duration: Expr,
     /// Relative tolerance.
     pub tolerance: Option<Expr>,
-    /// One of [`METHODS`], and where it is named.
+    /// One of [`METHODS`], and its position in the text.
     pub method: Option<(String, Span)>,
-    /// Seconds of one step.
+    /// The length of one step, in seconds.
     pub step: Option<Expr>,
 }
 
 /// The words that may follow `method` in a `run`.
 pub const METHODS: [&str; 6] = ["auto", "order8", "order5", "stiff", "rattle", "rattle4"];
 
-/// What was stated and is understood, but not computed by this version.
+/// A statement that is understood and not computed by this version.
 #[derive(Clone, Debug)]
-pub struct Later {
+pub struct Unsupported {
     /// The statement, in the user's words: "contact `floor`".
     pub what: String,
-    /// Whether the equations are incomplete without it.
+    /// True if the equations are incomplete without it.
     pub changes_motion: bool,
-    /// Where it stands.
+    /// Its position in the text.
     pub span: Span,
 }
 
@@ -330,7 +320,7 @@ pub struct Later {
 pub struct Model {
     /// The title.
     pub title: String,
-    /// Where all expressions live.
+    /// The graph of all expressions.
     pub graph: Graph,
     /// t, a symbol.
     pub time: Expr,
@@ -342,7 +332,7 @@ pub struct Model {
     pub kinetic: Expr,
     /// Sum of the potential energies.
     pub potential: Expr,
-    /// Sum of what was stated as a Lagrangian.
+    /// Sum of the stated Lagrangians.
     pub lagrangian: Expr,
     /// Rayleigh's dissipation function.
     pub dissipation: Expr,
@@ -352,32 +342,32 @@ pub struct Model {
     pub nonideal: Vec<Load>,
     /// The equalities.
     pub constraints: Vec<Constraint>,
-    /// One-sided constraints: gap ≥ 0.
+    /// Unilateral constraints: gap ≥ 0.
     pub contacts: Vec<Constraint>,
     /// The restitution of each contact.
     pub restitutions: Vec<Expr>,
     /// Friction of constraints and contacts.
     pub frictions: Vec<FrictionLaw>,
-    /// Motions to be followed.
+    /// The controls.
     pub controls: Vec<Control>,
     /// The start.
-    pub start: Vec<Initial>,
-    /// Where the start begins in the text.
+    pub start: Vec<InitialValue>,
+    /// The position of the start in the text.
     pub start_span: Option<Span>,
     /// The run.
-    pub run: Option<Run>,
-    /// What to show.
+    pub run: Option<RunStatement>,
+    /// The outputs to show.
     pub outputs: Vec<Output>,
-    /// What to plot.
+    /// The plots.
     pub plots: Vec<Plot>,
     /// Events.
     pub whens: Vec<When>,
-    /// What to draw.
-    pub scene: Vec<Drawn>,
+    /// The items to draw.
+    pub scene: Vec<AnimateItem>,
     /// Symbols that stand for derived quantities.
     pub derived: FxHashMap<Expr, Derived>,
-    /// What later versions will compute.
-    pub later: Vec<Later>,
+    /// Statements that this version does not compute.
+    pub later: Vec<Unsupported>,
     /// The field of `gravity`, for pictures; empty if there is none.
     pub gravity: Vec<Expr>,
     /// The first energy statement, for messages about mass.
@@ -387,7 +377,7 @@ pub struct Model {
 }
 
 impl Model {
-    /// n.
+    /// The number of coordinates, n.
     pub fn n_coordinates(&self) -> usize {
         self.coordinates.len()
     }
@@ -399,7 +389,7 @@ impl Model {
         rows
     }
 
-    /// What holds only at times: "contact `floor`".
+    /// The contacts and frictions in words, such as "contact `floor`".
     pub fn only_at_times(&self) -> Vec<String> {
         let rough = |law: &FrictionLaw| match law.constraint {
             true => format!("friction of `{}`", self.constraints[law.of].name),
@@ -409,7 +399,7 @@ impl Model {
         contacts.chain(self.frictions.iter().map(rough)).collect()
     }
 
-    /// Whether a coordinate or parameter is called so.
+    /// True if a coordinate or parameter has this name.
     pub fn has_name(&self, name: &str) -> bool {
         self.coordinates.iter().any(|c| c.name == name) || self.parameters.iter().any(|p| p.name == name)
     }
@@ -434,7 +424,7 @@ impl Model {
         self.whens.iter().map(event).collect()
     }
 
-    /// Where the first of what holds only at times is stated.
+    /// The position of the first contact or friction in the text.
     pub fn first_at_times(&self) -> Option<Span> {
         self.contacts.iter().map(|c| c.span).chain(self.frictions.iter().map(|law| law.span)).next()
     }
@@ -447,7 +437,7 @@ impl Model {
         driven
     }
 
-    /// t, q, q̇ and the parameters: what every compiled expression of the state takes.
+    /// t, q, q̇ and the parameters: the inputs of every compiled expression of the state.
     pub fn state_symbols(&self) -> Vec<Expr> {
         let mut symbols = vec![self.time];
         symbols.extend(self.coordinates.iter().map(|c| c.q));
@@ -456,13 +446,13 @@ impl Model {
         symbols
     }
 
-    /// The time by which what is "a little later" is measured: how long the run is to be, else a second.
+    /// The time scale for "a little later": the duration of the run, else one second.
     pub fn horizon(&self) -> f64 {
         let duration = self.run.as_ref().map_or(1.0, |run| self.constants(&[run.duration])[0]);
         if duration.is_finite() && duration > 0.0 { duration } else { 1.0 }
     }
 
-    /// Which of [`Model::state_symbols`] are the parameters, which a motion holds.
+    /// The range of the parameters in [`Model::state_symbols`]; they are fixed inputs during a motion.
     pub fn held_symbols(&self) -> Range<usize> {
         let first = 1 + 2 * self.coordinates.len();
         first..first + self.parameters.len()
@@ -480,15 +470,63 @@ impl Model {
         self.constants_in(&self.graph, exprs)
     }
 
-    /// The same for expressions of a graph the model does not own yet.
+    /// Evaluates again the parameters that are given by others, but not those of `set`.
+    pub(crate) fn follow(&self, set: &[usize], values: &mut [f64]) {
+        let symbols: Vec<Expr> = self.parameters.iter().map(|p| p.symbol).collect();
+        let is_given = |k: &usize| !set.contains(k) && !self.graph.symbols(self.parameters[*k].value).is_empty();
+        let followers: Vec<usize> = (0..values.len()).filter(is_given).collect();
+        let exprs: Vec<Expr> = followers.iter().map(|&k| self.parameters[k].value).collect();
+        // a parameter may depend on another that depends on a third
+        for _ in 0..followers.len() {
+            let found = evaluate(&self.graph, &symbols, values, &exprs);
+            followers.iter().zip(found).for_each(|(&k, value)| values[k] = value);
+        }
+    }
+
+    /// Z109: parameters that lie outside their own range.
+    pub(crate) fn range_warnings(&self, graph: &Graph, values: &[f64]) -> Vec<Diagnostic> {
+        let symbols: Vec<Expr> = self.parameters.iter().map(|p| p.symbol).collect();
+        let warning = |(Parameter { name, span, range, .. }, value): (&Parameter, &f64)| {
+            let bounds = range.map(|(low, high)| evaluate(graph, &symbols, values, &[low, high]))?;
+            let is_outside = *value < bounds[0] || *value > bounds[1];
+            let place = format!("{value} is not between {} and {} (in SI units)", bounds[0], bounds[1]);
+            let d = Diagnostic::warning("Z109", format!("parameter `{name}` lies outside its own range"));
+            is_outside.then(|| d.at(*span, place).help("change its value or its range"))
+        };
+        self.parameters.iter().zip(values).filter_map(warning).collect()
+    }
+
+    /// Sets the start of a coordinate, or of its velocity, to a value in SI units, overriding the text.
+    pub(crate) fn set_start(&mut self, coordinate: usize, is_velocity: bool, value: f64) {
+        // the shortest decimal that reads back as the same number
+        let Some(number) = self.graph.decimal(&format!("{:e}", value.abs())) else { return };
+        let number = if value < 0.0 { self.graph.neg(number) } else { number };
+        let Coordinate { name, q, qdot, span, .. } = &self.coordinates[coordinate];
+        let entry = InitialValue {
+            quantity: if is_velocity { *qdot } else { *q },
+            coordinate: Some(coordinate),
+            is_velocity,
+            exact: true,
+            value: number,
+            name: format!("{name}{}", if is_velocity { "'" } else { "" }),
+            is_override: true,
+            span: *span,
+        };
+        match self.start.iter_mut().find(|known| known.quantity == entry.quantity) {
+            Some(known) => *known = entry,
+            None => self.start.push(entry),
+        }
+    }
+
+    /// The values of expressions that contain parameters only, in a graph that the model does not own yet.
     pub(crate) fn constants_in(&self, graph: &Graph, exprs: &[Expr]) -> Vec<f64> {
         let symbols: Vec<Expr> = self.parameters.iter().map(|p| p.symbol).collect();
         evaluate(graph, &symbols, &self.parameter_values, exprs)
     }
 }
 
-/// Values of expressions for given values of symbols; NaN where another symbol occurs.
-fn evaluate(graph: &Graph, symbols: &[Expr], values: &[f64], exprs: &[Expr]) -> Vec<f64> {
+/// Values of expressions for given values of symbols; NaN if another symbol occurs.
+pub(crate) fn evaluate(graph: &Graph, symbols: &[Expr], values: &[f64], exprs: &[Expr]) -> Vec<f64> {
     let mut out = vec![f64::NAN; exprs.len()];
     if let Ok(program) = Program::new(graph, symbols, exprs) {
         program.run(values, &mut program.workspace(), &mut out);
@@ -496,7 +534,7 @@ fn evaluate(graph: &Graph, symbols: &[Expr], values: &[f64], exprs: &[Expr]) -> 
     out
 }
 
-/// Finds the values of all parameters, which may be given by one another; says which go in a circle.
+/// Evaluates all parameters, which may depend on one another; reports those that depend on themselves.
 pub(crate) fn parameter_values(graph: &Graph, parameters: &[Parameter], diagnostics: &mut Diagnostics) -> Vec<f64> {
     let index: FxHashMap<Expr, usize> = parameters.iter().enumerate().map(|(k, p)| (p.symbol, k)).collect();
     let needs: Vec<Vec<Expr>> = parameters.iter().map(|p| graph.symbols(p.value)).collect();
@@ -511,7 +549,7 @@ pub(crate) fn parameter_values(graph: &Graph, parameters: &[Parameter], diagnost
     while let Some(k) = ready.pop() {
         let inputs: Vec<f64> = needs[k].iter().map(|s| values[index[s]]).collect();
         values[k] = evaluate(graph, &needs[k], &inputs, &[parameters[k].value])[0];
-        // what uses a bad value is not a mistake of its own
+        // a value computed from a non-finite one is not reported again
         if !values[k].is_finite() && inputs.iter().all(|x| x.is_finite()) {
             let p = &parameters[k];
             let message = format!("the value of parameter `{}` is not a finite number", p.name);

@@ -1,8 +1,8 @@
-//! Numbers as people read them: enough digits to be typed again, with the unit that suits their size.
+//! Numbers for readers: enough digits to be typed again, with a suitable unit.
 
 use crate::units::{Dimension, Unit};
 
-/// A number with twelve significant digits at most, without trailing zeros.
+/// A number with at most twelve significant digits, without trailing zeros.
 pub fn number(x: f64) -> String {
     let rounded: f64 = format!("{x:.11e}").parse().unwrap_or(x);
     let rounded = if rounded == 0.0 { 0.0 } else { rounded };
@@ -10,12 +10,12 @@ pub fn number(x: f64) -> String {
     if rounded != 0.0 && !(1e-4..1e9).contains(&rounded.abs()) { format!("{rounded:e}") } else { plain }
 }
 
-/// A number with a few significant digits.
+/// A number with at most `n_digits` significant digits.
 pub fn rounded(x: f64, n_digits: usize) -> String {
     number(format!("{x:.*e}", n_digits.saturating_sub(1)).parse().unwrap_or(x))
 }
 
-/// A size with three significant digits and its unit: `4.99 mm`.
+/// A quantity with three significant digits and its unit: `4.99 mm`.
 pub fn with_unit(x: f64, dimension: Option<Dimension>) -> String {
     let Some(dimension) = dimension else { return digits(x) };
     let is_length = dimension.word() == Some("length");
@@ -28,7 +28,7 @@ pub fn with_unit(x: f64, dimension: Option<Dimension>) -> String {
     }
 }
 
-/// The same in a unit of the user's: `30 deg`.
+/// A quantity in the user's unit: `30 deg`.
 pub fn in_unit(x: f64, unit: Option<&Unit>) -> String {
     match unit {
         Some(unit) if !unit.text.is_empty() => format!("{} {}", digits(x / unit.factor()), unit.text),
@@ -36,7 +36,7 @@ pub fn in_unit(x: f64, unit: Option<&Unit>) -> String {
     }
 }
 
-/// Three significant digits, more where the number is written with few digits anyway.
+/// A number with three significant digits, or with up to six if that is its exact value.
 fn digits(x: f64) -> String {
     let exact: f64 = format!("{x:.5e}").parse().unwrap_or(x);
     let short: f64 = format!("{x:.2e}").parse().unwrap_or(x);

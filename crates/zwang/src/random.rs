@@ -1,8 +1,8 @@
-//! Numbers between -1 and 1 without a pattern, the same at every run.
+//! Pseudo-random numbers between -1 and 1, the same at every run.
 //!
-//! sin(17 k), which looks as arbitrary, has one: any three that follow each other lie in one plane.
+//! sin(17 k) looks as arbitrary, but any three consecutive values lie in one plane.
 
-/// A sequence of such numbers.
+/// A sequence of pseudo-random numbers.
 #[derive(Clone, Debug)]
 pub(crate) struct Random(u64);
 
@@ -20,7 +20,7 @@ impl Random {
     }
 }
 
-/// The number in place (i, j) of an endless table: splitmix64, Steele, Lea and Flood 2014.
+/// The number at position (i, j) of an infinite table: splitmix64, Steele, Lea and Flood 2014.
 pub(crate) fn scattered(i: usize, j: usize) -> f64 {
     let place = (i as u64).wrapping_mul(0xD1B5_4A32_D192_ED03).wrapping_add(j as u64 + 1);
     let z = place.wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -37,7 +37,7 @@ fn between(bits: u64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Mean 0, mean square 1/3, and neighbours that know nothing of each other, within five standard deviations.
+    /// Mean 0, mean square 1/3, and uncorrelated neighbours, within five standard deviations.
     #[test]
     fn numbers_are_spread_evenly() {
         let n = 10_000;

@@ -1,4 +1,4 @@
-//! A motion as columns of numbers, with names that every program reads.
+//! A motion as columns of numbers, with names that every program accepts.
 
 use std::collections::{HashMap, HashSet};
 
@@ -27,12 +27,12 @@ pub struct Samples {
 }
 
 impl Samples {
-    /// The column of that name.
+    /// The column of that name, or `None`.
     pub fn column(&self, name: &str) -> Option<&Column> {
         self.columns.iter().find(|c| c.name == name)
     }
 
-    /// How many rows every column has.
+    /// The number of rows of every column.
     pub fn n_rows(&self) -> usize {
         self.columns.first().map_or(0, |c| c.values.len())
     }
@@ -42,7 +42,7 @@ impl Samples {
 ///
 /// Every other character becomes an underscore. The name is never empty and never starts with a digit.
 pub fn ascii_name(written: &str) -> String {
-    // a letter with an accent or a dot is spelled without
+    // an accent or dot above a letter is removed
     let plain: String = written.nfd().filter(|c| !('\u{300}'..='\u{36f}').contains(c)).collect();
     let spelled = name::ascii(&spelled_primes(&plain));
     let parts: Vec<&str> = spelled.split('_').filter(|part| !part.is_empty()).collect();
@@ -74,7 +74,7 @@ fn spelled_primes(written: &str) -> String {
     out
 }
 
-/// The names with `_2`, `_3`, … after those that were there before; the first of equal names stays as it is.
+/// The names with `_2`, `_3`, … appended to repeated ones; the first of equal names does not change.
 pub fn unique_names(names: &[String]) -> Vec<String> {
     let mut taken: HashSet<String> = names.iter().cloned().collect();
     let mut met: HashMap<&str, usize> = HashMap::new();

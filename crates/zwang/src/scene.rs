@@ -1,11 +1,11 @@
-//! What there is to draw, as numbers along the motion.
+//! The scene of an animation, as numbers along the motion.
 
-/// Everything to draw: frame k of every thing belongs to `times[k]`.
+/// All items to draw; frame k of every item belongs to `times[k]`.
 ///
-/// A value that is not finite says that there is nothing to draw in that frame.
+/// A value that is not finite means that the item is not drawn in that frame.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Scene {
-    /// The instants of the frames, increasing; at a jump two of them are equal.
+    /// The times of the frames, not decreasing; at a jump two of them are equal.
     pub times: Vec<f64>,
     /// 2 or 3; in the plane every z is 0.
     pub dimension: usize,
@@ -15,30 +15,30 @@ pub struct Scene {
     pub force_unit: String,
     /// Unit of times, `s` or empty.
     pub time_unit: String,
-    /// What moves, in the order in which the user named it.
-    pub things: Vec<Thing>,
+    /// The items, in the order in which the user named them.
+    pub things: Vec<SceneItem>,
 }
 
-/// One thing to draw.
+/// One item to draw.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Thing {
-    /// As the user calls it.
+pub struct SceneItem {
+    /// The user's name.
     pub name: String,
-    /// What it looks like in every frame.
+    /// The shape in every frame.
     pub shape: Frames,
 }
 
 /// A position, a direction or a force.
 pub type Vector = [f64; 3];
 
-/// The frames of one thing; every vector is as long as [`Scene::times`].
+/// The frames of one item; every vector is as long as [`Scene::times`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum Frames {
     /// A point, drawn as a ball if it has mass.
     Point {
-        /// Where it is.
+        /// The position.
         place: Vec<Vector>,
-        /// Whether it is a particle and not merely a marked place.
+        /// `true` if it is a particle and not only a marked place.
         has_mass: bool,
     },
     /// A straight line between two points.
@@ -50,7 +50,7 @@ pub enum Frames {
     },
     /// An ellipse in the plane; an ellipsoid or a disk in space.
     Body {
-        /// Where its centre is.
+        /// The position of its centre.
         place: Vec<Vector>,
         /// Its three axes as unit vectors of space.
         axes: Vec<[Vector; 3]>,
@@ -59,7 +59,7 @@ pub enum Frames {
     },
     /// The path of a point.
     Trace {
-        /// Where the point is.
+        /// The position of the point.
         place: Vec<Vector>,
     },
     /// An arrow.

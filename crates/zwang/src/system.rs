@@ -1,603 +1,605 @@
-//! Equations compiled and given parameter values: numbers at any state.
+//! A loaded model with parameter values and a start: what users hold, clone and run.
 
-mod compile;
+use std::ops::ControlFlow;
+use std::sync::{Arc, OnceLock};
 
-use rustc_hash::FxHashMap;
-use std::sync::Arc;
-use zwang_expr::{Expr, Graph};
-use zwang_motion::{
-    Asked, Contact, Dynamics, Found, Friction, Given, Instant, Jacobian, Legendre, MotionError, Reaction, Roughness,
-    State, Tableau,
-};
+use zwang_expr::Expr;
+use zwang_motion::{IntegrationOptions, RouteName, Settings, State};
 
-use crate::compiled::{Coding, Compiled};
-use crate::control::{Controls, control_values};
-use crate::equations::Equations;
-use crate::explicit::{LONGEST, N_PIVOTS, acceleration, correction, least_pivot};
-use crate::model::{Derived, Model};
-use crate::moving::{Derivatives, Moving, Source};
-use crate::one_sided::OneSided;
-use crate::step::Step;
+use crate::analysis::check::{Analyses, Check, Prepared, analyse, later_errors, prepare, unsupported_notes};
+use crate::compile::evaluator::Evaluator;
+use crate::compile::program::{Background, Jit, JitPolicy};
+use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
+use crate::equations::{ConstraintRow, Equations};
+use crate::error::{Error, ModelText};
+use crate::formulas::exported::Exported;
+use crate::inspect::{Inspection, inspect};
+use crate::inverse::{self, Inverse, MotionPath};
+use crate::linearize::messages::{not_at_times, refusal};
+use crate::linearize::{self, Linearization};
+use crate::lower::{Files, lower};
+use crate::model::{Coordinate, Level, Model, Output, Parameter, evaluate};
+use crate::run::{Budget, Monitor, Progress, RunOptions, Stage};
+use crate::samples::ascii_name;
+use crate::simulate::{End, Run, simulate};
+use crate::syntax::{Overrides, parse};
 
-/// The compiled equations of one model with its parameter values.
+/// How a model is read and compiled; the default is what `load` does.
+#[derive(Clone)]
+pub struct LoadOptions<'a> {
+    /// Changes to the text, as `--set` and `--start` make them.
+    pub overrides: Overrides,
+    /// Opens the tables that a model names.
+    pub files: Files<'a>,
+    /// The numbers that decide something.
+    pub settings: Settings,
+    /// The route whose acceleration is shown and integrated.
+    pub route: RouteName,
+    /// When programs become machine code.
+    pub jit: JitPolicy,
+    /// Who makes better machine code beside the work; without it the work waits for it, once.
+    pub background: Option<Arc<dyn Background>>,
+    /// Take the nearest consistent start instead of refusing one that is off.
+    pub fix_start: bool,
+    /// What loading may use.
+    pub budget: Budget,
+}
+
+impl Default for LoadOptions<'_> {
+    fn default() -> Self {
+        LoadOptions {
+            overrides: Overrides::default(),
+            files: &|_| Err("no file can be opened here".into()),
+            settings: Settings::default(),
+            route: RouteName::default(),
+            jit: JitPolicy::default(),
+            background: None,
+            fix_start: false,
+            budget: Budget::default(),
+        }
+    }
+}
+
+/// A state to look at.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum At {
+    /// The start.
+    #[default]
+    Start,
+    /// The motion at a time, in seconds, found by a run up to there.
+    Time(f64),
+    /// This state, which must lie on the constraints.
+    State(State),
+}
+
+/// Reads, derives and compiles a model. What is not an error is in [`System::notes`].
+///
+/// ```
+/// let system = zwang::load("coordinates x\nmass x: 2\nforce x: 6\nstart x = 0\nrun 2 s")?;
+/// let run = system.run(&zwang::RunOptions::default())?;
+/// assert!((run.state().q[0] - 6.0).abs() < 1e-9);
+/// # Ok::<(), zwang::Error>(())
+/// ```
+pub fn load(text: &str) -> Result<System, Error> {
+    load_with(text, &LoadOptions::default())
+}
+
+/// Reads, derives and compiles a model that names files, with overrides or with other settings.
+pub fn load_with(text: &str, options: &LoadOptions) -> Result<System, Error> {
+    let (source, model, mut notes) = read(text, &options.overrides, options.files);
+    let source = Arc::new(source);
+    let failed = |diagnostics: Diagnostics| Error::Model { source: Arc::clone(&source), diagnostics };
+    let Some(model) = model else { return Err(failed(notes)) };
+    options.budget.allows_nodes(model.graph.len())?;
+    let jit = Jit { policy: options.jit, background: options.background.clone() };
+    let Some(prepared) = prepare(model, options.route == RouteName::TwoForm, &jit, &mut notes) else {
+        return Err(failed(notes));
+    };
+    options.budget.allows_nodes(prepared.equations.model.graph.len())?;
+    let parameters = prepared.equations.model.parameter_values.clone();
+    let model = CompiledModel {
+        source,
+        notes,
+        settings: options.settings.clone(),
+        route: options.route,
+        fix_start: options.fix_start,
+        jit,
+        prepared,
+        with_legendre: OnceLock::new(),
+        motion: OnceLock::new(),
+        motion_with_legendre: OnceLock::new(),
+    };
+    Ok(System { model: Arc::new(model), parameters, assigned: Vec::new(), start: Vec::new(), checked: Arc::default() })
+}
+
+/// Reads and derives a model without compiling it: the equations are there also where a quantity has no value yet.
+pub fn derive(text: &str, options: &LoadOptions) -> Result<Derivation, Error> {
+    let (source, model, notes) = read(text, &options.overrides, options.files);
+    let source = Arc::new(source);
+    let Some(model) = model else { return Err(Error::Model { source, diagnostics: notes }) };
+    Ok(Derivation { source, equations: Equations::derive(model), notes })
+}
+
+/// A model that was derived and not compiled.
+pub struct Derivation {
+    /// The text, with overrides behind it.
+    pub source: Arc<ModelText>,
+    /// M, Q, A, b, still symbolic.
+    pub equations: Equations,
+    /// What reading says that is no error.
+    pub notes: Diagnostics,
+}
+
+impl Derivation {
+    /// Adds to the notes what is understood and not computed yet.
+    pub fn note_unsupported(&mut self) {
+        unsupported_notes(&self.equations.model, Severity::Note, &mut self.notes);
+    }
+
+    /// The control force, or without controls the acceleration, as a function for other languages; `rows` repeat others and are
+    /// left out.
+    pub fn exported(&mut self, rows: &[String]) -> Result<Exported, Error> {
+        let mut notes = self.notes.clone();
+        if !later_errors(&self.equations.model, &mut notes) {
+            match Exported::new(&mut self.equations, rows) {
+                Ok(exported) => return Ok(exported),
+                Err(diagnostic) => notes.push(*diagnostic),
+            }
+        }
+        Err(Error::Model { source: Arc::clone(&self.source), diagnostics: notes })
+    }
+}
+
+/// The text with the overrides behind it, the model if it has no errors, and all messages.
+pub(crate) fn read(text: &str, overrides: &Overrides, files: Files) -> (ModelText, Option<Model>, Diagnostics) {
+    let mut text = crate::syntax::with_line_ends(text);
+    let (mut tree, mut diagnostics) = parse(&text);
+    let file_length = text.len();
+    overrides.apply(&mut text, &mut tree, &mut diagnostics);
+    let model = lower(&tree, &text, files, &mut diagnostics);
+    let model = model.filter(|_| !diagnostics.has_errors());
+    (ModelText { text, file_length }, model, diagnostics)
+}
+
+/// What is the same for all parameter values and starts.
+struct CompiledModel {
+    source: Arc<ModelText>,
+    /// What reading and deriving say.
+    notes: Diagnostics,
+    settings: Settings,
+    route: RouteName,
+    fix_start: bool,
+    jit: Jit,
+    /// The equations, the kinds of the constraints, and an evaluator that never moves.
+    prepared: Prepared,
+    with_legendre: OnceLock<Option<Evaluator>>,
+    /// Evaluators with the programs of a motion, contacts included; made for the first run.
+    motion: OnceLock<Option<Evaluator>>,
+    motion_with_legendre: OnceLock<Option<Evaluator>>,
+}
+
+impl CompiledModel {
+    /// The equations and an evaluator, to be worked with.
+    fn prepared(&self, with_legendre: bool) -> Option<Prepared> {
+        if !with_legendre || self.route == RouteName::TwoForm {
+            return Some(self.prepared.clone());
+        }
+        let compile = || Evaluator::compile(&mut self.prepared.equations.clone(), true, self.jit.clone());
+        let evaluator = self.with_legendre.get_or_init(compile).clone()?;
+        Some(Prepared { evaluator, ..self.prepared.clone() })
+    }
+
+    /// An evaluator that can move.
+    fn motion(&self, with_legendre: bool) -> Option<Evaluator> {
+        let with_legendre = with_legendre || self.route == RouteName::TwoForm;
+        let known = if with_legendre { &self.motion_with_legendre } else { &self.motion };
+        let compile = || {
+            let Prepared { mut equations, mut evaluator, .. } = self.prepared(with_legendre)?;
+            if equations.has_contacts() {
+                equations.engage();
+                evaluator = Evaluator::compile(&mut equations, with_legendre, self.jit.clone())?;
+            }
+            evaluator.compile_motion(&mut equations).then_some(evaluator)
+        };
+        known.get_or_init(compile).clone()
+    }
+}
+
+/// A check, once it was asked for.
+type Checked = Result<Arc<Check>, Error>;
+
+/// A compiled model with parameter values and a start.
+///
+/// `Clone` copies three small vectors; programs and machine code are shared. It is `Send` and `Sync`: any number of threads may
+/// run it, each with parameters of its own.
+///
+/// ```
+/// # let text = include_str!("../../../models/pendulum.zw");
+/// let system = zwang::load(text)?;
+/// let run = system.with("l", 2.0)?.run(&zwang::RunOptions::to(10.0))?;
+/// let x = run.column("x")?;
+/// # assert_eq!(x.values.len(), 1001);
+/// # Ok::<(), zwang::Error>(())
+/// ```
+#[derive(Clone)]
 pub struct System {
-    n: usize,
-    inputs: Vec<f64>,
-    with_lambda: Vec<f64>,
+    model: Arc<CompiledModel>,
     parameters: Vec<f64>,
-    given: Compiled,
-    energies: Compiled,
-    nonideal: Option<Compiled>,
-    controls: Option<Controls>,
-    /// The symbols of control forces and powers in outputs.
-    control_symbols: Vec<(Expr, Derived)>,
-    /// The power of each control, while the motion is under way.
-    powers: Vec<f64>,
-    legendre: Option<Compiled>,
-    outputs: Vec<(String, Option<Compiled>)>,
-    empty: Given,
-    empty_legendre: Option<Legendre>,
-    /// t, q, q̇ and the parameters, with the graph they live in: for messages.
-    symbols: Vec<Expr>,
-    /// Where each of them stands.
-    place: FxHashMap<Expr, usize>,
-    graph: Arc<Graph>,
-    /// What only a moving system needs.
-    moving: Option<Box<Moving>>,
-    /// The rows that hold only at times.
-    one_sided: Option<Box<OneSided>>,
-    /// What each event and impact changed.
-    jumps: Vec<Jump>,
-    /// Energies before the event under way, and whether that is an impact.
-    before: Option<(Energies, bool)>,
-    source: Option<Source>,
-    derivatives: Option<Box<Derivatives>>,
-    coding: Coding,
-    explicit: Option<Box<Explicit>>,
-}
-
-/// What is computed explicitly, for rows known to be independent.
-struct Explicit {
-    rows: Vec<usize>,
-    /// The rate of the motion, and the steps onto φ = 0 and onto φ̇ = 0, ψ = 0.
-    acceleration: Option<Compiled>,
-    positions: Option<Compiled>,
-    velocities: Option<Compiled>,
-    step: Step,
-}
-
-/// A sudden change of the energy.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Jump {
-    /// Before it.
-    pub before: Energies,
-    /// After it.
-    pub after: Energies,
-    /// Whether a contact was struck; else an event has changed something.
-    pub is_impact: bool,
-}
-
-/// Energies and momenta at a state.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Energies {
-    /// T.
-    pub kinetic: f64,
-    /// V.
-    pub potential: f64,
-    /// E = p·q̇ − L.
-    pub energy: f64,
-    /// p.
-    pub momentum: Vec<f64>,
+    /// Parameters that a caller has set: they follow no others.
+    assigned: Vec<usize>,
+    /// Coordinate, whether it is the velocity, value.
+    start: Vec<(usize, bool, f64)>,
+    /// What was found out for these parameters and this start: in full, for a run, with and without the Legendre transform.
+    checked: Arc<[OnceLock<Checked>; 4]>,
 }
 
 impl System {
-    /// Compiles what a motion needs; false if something contains a symbol without a value.
-    pub fn prepare_motion(&mut self, equations: &mut Equations) -> bool {
-        self.moving = Moving::compile(equations, self.coding).map(Box::new);
-        self.one_sided = OneSided::compile(equations, self.coding).map(Box::new);
-        self.set_source(equations);
-        self.moving.is_some() && (equations.n_always.is_none() || self.one_sided.is_some())
-    }
-
-    /// When programs become machine code.
-    pub(crate) fn coding(&self) -> Coding {
-        self.coding
-    }
-
-    /// Decides when programs that are made from now on become machine code.
-    pub fn set_coding(&mut self, coding: Coding) {
-        self.coding = coding;
-    }
-
-    /// The program of the explicit acceleration with its inputs, if there is one: t, q, q̇ come first, to be filled in, and
-    /// what the parameters give follows; three numbers about pivots come out first, then q̇ and q̈.
-    pub fn explicit_program(&self) -> Option<(&zwang_expr::Program, &[f64])> {
-        self.explicit.as_ref()?.acceleration.as_ref().map(Compiled::main)
-    }
-
-    /// The explicit programs for independent rows, as far as the system allows for them.
-    fn make_explicit(&self, rows: &[usize], scales: &[f64], asked_scales: &[f64]) -> Explicit {
-        let step = Step::new(self.coding);
-        let mut explicit =
-            Explicit { rows: rows.to_vec(), acceleration: None, positions: None, velocities: None, step };
-        let Some(source) = self.source.as_ref().filter(|_| self.n_instructions() <= LONGEST) else { return explicit };
-        let source = source.shortened();
-        let held = source.held();
-        let compile = |program| {
-            let mut compiled = Compiled::explicit(program, held.clone(), N_PIVOTS, self.coding);
-            compiled.hold(&self.parameters);
-            compiled
+    /// The same system with another value of a parameter, in SI units. Nothing is derived or compiled; parameters that depend
+    /// on it follow.
+    pub fn with(&self, parameter: &str, value: f64) -> Result<System, Error> {
+        let model = self.model();
+        let wanted = crate::syntax::name::canonical(parameter);
+        let is_wanted = |p: &Parameter| crate::syntax::name::canonical(&p.name) == wanted;
+        let Some(k) = model.parameters.iter().position(is_wanted) else {
+            return Err(Error::unknown(parameter, model.parameters.iter().map(|p| p.name.as_str())));
         };
-        explicit.acceleration = acceleration(&source, rows, scales, asked_scales).map(compile);
-        if explicit.acceleration.is_some() {
-            let first = |n_rows: usize| &rows[..rows.partition_point(|&r| r < n_rows)];
-            let (positions, velocities) = (&source.positions, &source.velocities);
-            explicit.positions = correction(&source, first(positions.len()), positions).map(compile);
-            explicit.velocities = correction(&source, first(velocities.len()), velocities).map(compile);
+        finite(parameter, value)?;
+        let mut values = self.parameters.clone();
+        values[k] = value;
+        let mut assigned = self.assigned.clone();
+        assigned.push(k);
+        model.follow(&assigned, &mut values);
+        Ok(System { assigned, ..self.with_parameters(&values)? })
+    }
+
+    /// The same system with these values of all parameters, in SI units and in the order of [`System::parameters`].
+    pub fn with_parameters(&self, values: &[f64]) -> Result<System, Error> {
+        let parameters = &self.model().parameters;
+        if values.len() != parameters.len() {
+            let message = format!("{} values were given for {} parameters", values.len(), parameters.len());
+            return Err(Error::Request(message));
         }
-        explicit
-    }
-
-    /// Keeps the expressions that explicit accelerations and derivatives are made of.
-    pub fn set_source(&mut self, equations: &Equations) {
-        let mut source = Source::new(equations);
-        if let Some(moving) = &self.moving {
-            moving.tell(&mut source);
+        for (p, value) in parameters.iter().zip(values) {
+            finite(&p.name, *value)?;
         }
-        self.graph = source.graph.clone();
-        (self.explicit, self.derivatives) = (None, None);
-        self.source = Some(source);
+        let assigned = (0..values.len()).collect();
+        Ok(System { parameters: values.to_vec(), assigned, checked: Arc::default(), ..self.clone() })
     }
 
-    /// The rows the explicit acceleration is made of.
-    pub fn explicit_rows(&self) -> Option<&[usize]> {
-        self.explicit.as_ref().map(|explicit| explicit.rows.as_slice())
+    /// The same system with other start values, by the names `x` and `x'`, in SI units. What is not named stays as the model
+    /// states it, or is found from the constraints.
+    pub fn start(&self, values: &[(&str, f64)]) -> Result<System, Error> {
+        let coordinates = &self.model().coordinates;
+        let mut start = self.start.clone();
+        for (name, value) in values {
+            let wanted = ascii_name(name);
+            let is_it = |c: &Coordinate, primes: &str| ascii_name(&format!("{}{primes}", c.name)) == wanted;
+            let found = (0..coordinates.len())
+                .flat_map(|k| [(k, false), (k, true)])
+                .find(|(k, is_velocity)| is_it(&coordinates[*k], if *is_velocity { "'" } else { "" }));
+            let Some((k, is_velocity)) = found else {
+                return Err(Error::unknown(name, coordinates.iter().map(|c| c.name.as_str())));
+            };
+            finite(name, *value)?;
+            start.retain(|(other, velocity, _)| (*other, *velocity) != (k, is_velocity));
+            start.push((k, is_velocity, *value));
+        }
+        Ok(System { start, checked: Arc::default(), ..self.clone() })
     }
 
-    /// Sets all parameters.
-    pub fn set_parameters(&mut self, values: &[f64]) {
-        self.parameters.copy_from_slice(values);
-        self.hold_parameters();
+    /// The coordinates, in the order of [`State::q`].
+    pub fn coordinates(&self) -> &[Coordinate] {
+        &self.model().coordinates
     }
 
-    /// Lets the explicit programs know the parameters.
-    fn hold_parameters(&mut self) {
-        let Some(Explicit { acceleration, positions, velocities, step, .. }) = self.explicit.as_deref_mut() else {
-            return;
-        };
-        step.hold(&self.parameters);
-        [acceleration, positions, velocities].into_iter().flatten().for_each(|program| program.hold(&self.parameters));
+    /// The parameters as the model states them.
+    pub fn parameters(&self) -> &[Parameter] {
+        &self.model().parameters
     }
 
-    /// The parameter values now; an event may have changed them.
-    pub fn parameters(&self) -> &[f64] {
+    /// The values of the parameters, in SI units.
+    pub fn parameter_values(&self) -> &[f64] {
         &self.parameters
     }
 
-    /// Which `when` statement an event is; none if it is a switch inside a formula.
-    pub fn when(&self, event: usize) -> Option<usize> {
-        self.moving.as_ref().and_then(|moving| moving.when(event))
+    /// The outputs that the model states.
+    pub fn outputs(&self) -> &[Output] {
+        &self.model().outputs
     }
 
-    /// Whether the energy is expected to change, so that the work is integrated as the first integral.
-    pub fn has_power(&self) -> bool {
-        self.moving.as_ref().is_some_and(|moving| moving.has_power)
+    /// The text, with overrides behind it.
+    pub fn source(&self) -> &Arc<ModelText> {
+        &self.model.source
     }
 
-    /// The constraints and controls whose work is integrated, after the power if there is one.
-    pub fn works(&self) -> &[Derived] {
-        self.moving.as_ref().map_or(&[], |moving| &moving.works)
+    /// The text as the user wrote it.
+    pub fn text(&self) -> &str {
+        self.model.source.own()
     }
 
-    /// Takes what events and impacts have changed since the last call.
-    pub fn take_jumps(&mut self) -> Vec<Jump> {
-        std::mem::take(&mut self.jumps)
+    /// What reading and deriving say that is no error.
+    pub fn notes(&self) -> &Diagnostics {
+        &self.model.notes
     }
 
-    /// φ, φ̇ or ψ of every row as written: positions, then velocities.
-    pub fn residuals(&mut self, state: &State) -> Vec<f64> {
-        self.set(state);
-        let Some(moving) = &mut self.moving else { return Vec::new() };
-        let mut values = moving.positions.run(&self.inputs).to_vec();
-        values.extend(&moving.velocities.run(&self.inputs)[moving.n_positions..]);
-        if let Some(one_sided) = &self.one_sided {
-            one_sided.mask(&mut values);
+    /// The model behind the equations.
+    pub fn model(&self) -> &Model {
+        &self.model.prepared.equations.model
+    }
+
+    /// The numbers that decide something.
+    pub fn settings(&self) -> &Settings {
+        &self.model.settings
+    }
+
+    /// An error if the motion would be wrong because this version does not compute all that the model states.
+    pub fn is_computable(&self) -> Result<(), Error> {
+        let mut notes = self.model.notes.clone();
+        match later_errors(self.model(), &mut notes) {
+            true => Err(self.failed(notes)),
+            false => Ok(()),
         }
-        values
     }
 
-    /// φ̇ of every row on positions.
-    pub fn position_rates(&mut self, state: &State) -> Vec<f64> {
-        self.set(state);
-        let Some(moving) = &mut self.moving else { return Vec::new() };
-        let mut rates = moving.velocities.run(&self.inputs)[..moving.n_positions].to_vec();
-        if let Some(one_sided) = &self.one_sided {
-            one_sided.mask_rates(&mut rates);
+    /// What a run needs to know: the start, the rank and what is said about them, without what takes long.
+    pub fn check_briefly(&self) -> Result<Arc<Check>, Error> {
+        self.analysed(Analyses::ForRun, false)
+    }
+
+    /// Consistent start, rank, redundancy, freedom, invariants: computed once per set of parameters and start.
+    pub fn check(&self) -> Result<Arc<Check>, Error> {
+        self.analysed(Analyses::Full, false)
+    }
+
+    /// The equations with these parameters: M, Q, A, b, still symbolic. Without a check: they are there also where constraints
+    /// contradict each other.
+    pub fn equations(&self) -> Equations {
+        let mut equations = self.model.prepared.equations.clone();
+        equations.model.parameter_values.copy_from_slice(&self.parameters);
+        equations
+    }
+
+    /// Moves the system. A motion that ends early is a run too; an error means that it could not begin.
+    pub fn run(&self, options: &RunOptions) -> Result<Run, Error> {
+        self.run_with(options, &mut |_| ControlFlow::Continue(()))
+    }
+
+    /// Moves the system and tells `monitor` after every step how far it has come.
+    pub fn run_with(&self, options: &RunOptions, monitor: &mut dyn Monitor) -> Result<Run, Error> {
+        options.validate()?;
+        let with_legendre = options.method_in(self.model()).is_fixed_step();
+        let check = Check::clone(&*self.analysed(Analyses::ForRun, with_legendre)?);
+        self.moved(check, with_legendre, options, monitor)
+    }
+
+    fn moved(
+        &self,
+        mut check: Check,
+        with_legendre: bool,
+        options: &RunOptions,
+        monitor: &mut dyn Monitor,
+    ) -> Result<Run, Error> {
+        let mut notes = std::mem::take(&mut check.notes);
+        if later_errors(&check.equations.model, &mut notes) {
+            return Err(self.failed(notes));
         }
-        rates
+        // a monitor that breaks here breaks again where the motion begins, and the run ends there
+        let t = check.state.t;
+        let _ = monitor.progress(Progress { stage: Stage::Compile, fraction: 0.0, t, steps: 0 });
+        let motion = self.model.motion(with_legendre);
+        match simulate(check, motion, options, &self.model.settings, &mut notes, monitor) {
+            Ok(mut run) => {
+                run.notes = notes;
+                Ok(run)
+            }
+            Err(Some(error)) => Err(error),
+            Err(None) => Err(self.failed(notes)),
+        }
     }
 
-    /// How many instructions give M, Q, A, b.
-    pub fn n_instructions(&self) -> usize {
-        self.given.n_instructions()
+    /// Every quantity of the theory at a state, by every route.
+    pub fn inspect(&self, at: &At) -> Result<Inspection, Error> {
+        self.inspect_with(at, &RunOptions::default(), &mut |_| ControlFlow::Continue(()))
     }
 
-    fn set(&mut self, state: &State) {
-        let n = self.n;
-        self.inputs[0] = state.t;
-        self.inputs[1..=n].copy_from_slice(&state.q);
-        self.inputs[n + 1..=2 * n].copy_from_slice(&state.qdot);
-        self.inputs[2 * n + 1..].copy_from_slice(&self.parameters);
+    /// Every quantity at a state; `options` say how a later time is reached.
+    pub fn inspect_with(&self, at: &At, options: &RunOptions, monitor: &mut dyn Monitor) -> Result<Inspection, Error> {
+        let check = Check::clone(&*self.analysed(Analyses::Full, true)?);
+        let mut check = self.at(check, at, options, monitor)?;
+        let mut notes = std::mem::take(&mut check.notes);
+        let t = check.state.t;
+        match inspect(check, &self.model.settings) {
+            Ok(mut inspection) => {
+                inspection.check.notes = notes;
+                Ok(inspection)
+            }
+            Err(error) => {
+                let d = Diagnostic::error("Z402", error.to_string());
+                notes.push(d.with_note(format!("at t = {t}")));
+                Err(self.failed(notes))
+            }
+        }
     }
 
-    /// Values of expressions of the model at a state; none if one contains more than state and parameters, or is not
-    /// finite.
-    pub fn evaluate(&self, model: &Model, state: &State, exprs: &[Expr]) -> Option<Vec<f64>> {
-        // a system may have very many symbols, and these expressions few
-        let symbols = model.graph.symbols_of(exprs);
-        let n = state.q.len();
-        let value = |s: &Expr| match self.place.get(s)? {
-            0 => Some(state.t),
-            k if *k <= n => Some(state.q[k - 1]),
-            k if *k <= 2 * n => Some(state.qdot[k - 1 - n]),
-            k => Some(self.parameters[k - 1 - 2 * n]),
+    /// A check at another state than the start.
+    fn at(&self, mut check: Check, at: &At, options: &RunOptions, monitor: &mut dyn Monitor) -> Result<Check, Error> {
+        let mut notes = check.notes.clone();
+        if later_errors(&check.equations.model, &mut notes) {
+            return Err(self.failed(notes));
+        }
+        options.validate()?;
+        let state = match at {
+            At::Time(t) if !t.is_finite() => return Err(Error::Request(format!("{t} is no time"))),
+            At::Time(t) if *t < check.state.t => {
+                let message = format!("the time must not lie before the start at t = {}, as {t} does", check.state.t);
+                return Err(Error::Request(message));
+            }
+            At::Start => return Ok(check),
+            At::Time(t) if *t <= check.state.t => return Ok(check),
+            At::State(state) => {
+                self.is_state(state)?;
+                state.clone()
+            }
+            At::Time(t) => {
+                let options = RunOptions { to: Some(*t), ..options.clone() };
+                let run = self.moved(check, true, &options, monitor)?;
+                if run.ended != End::Finished {
+                    let source = Arc::clone(&self.model.source);
+                    return Err(Error::Ended { source, diagnostics: run.notes, t: run.state.t });
+                }
+                let state = run.state.clone();
+                check = run.check;
+                check.notes = run.notes;
+                state
+            }
         };
-        let inputs: Vec<f64> = symbols.iter().map(value).collect::<Option<_>>()?;
-        let values = Compiled::new(&model.graph, &symbols, exprs)?.run(&inputs).to_vec();
-        values.iter().all(|v| v.is_finite()).then_some(values)
-    }
-
-    /// Energies and momenta at a state.
-    pub fn energies(&mut self, state: &State) -> Result<Energies, MotionError> {
-        self.set(state);
-        let values = self.energies.run(&self.inputs);
-        let energies =
-            Energies { kinetic: values[0], potential: values[1], energy: values[2], momentum: values[3..].to_vec() };
-        if values.iter().all(|v| v.is_finite()) {
-            Ok(energies)
-        } else {
-            Err(self.energies.trouble(&self.graph, &self.symbols, &self.inputs))
+        match check.move_to(state, &self.model.settings) {
+            Ok(()) => match violated(&check).filter(|_| matches!(at, At::State(_))) {
+                Some(name) => Err(Error::Request(format!("the state does not satisfy constraint `{name}`"))),
+                None => Ok(check),
+            },
+            Err(diagnostic) => {
+                check.notes.push(*diagnostic);
+                Err(self.failed(check.notes))
+            }
         }
     }
 
-    /// ε of every asked row on positions or velocities, as written.
-    pub fn control_errors(&mut self, state: &State) -> Vec<f64> {
-        self.set(state);
-        let program = self.controls.as_mut().and_then(|controls| controls.errors.as_mut());
-        program.map_or(Vec::new(), |program| program.run(&self.inputs).to_vec())
+    /// M, C, K, eigenvalues and modes of the motion at a time; without one, at the start if it is a steady motion, else at every
+    /// equilibrium that is found from there.
+    pub fn linearize(&self, at: Option<f64>) -> Result<Linearization, Error> {
+        self.linearize_with(at, &RunOptions::default(), &mut |_| ControlFlow::Continue(()))
     }
 
-    /// The power of each control: the force and the shares of what is asked are known.
-    pub fn control_powers(&self, force: &[f64], of_rows: &[f64], qdot: &[f64]) -> Vec<f64> {
-        let Some(controls) = &self.controls else { return Vec::new() };
-        let whole: f64 = force.iter().zip(qdot).map(|(u, v)| u * v).sum();
-        let mut powers = vec![0.0; controls.n_controls];
-        controls.powers(of_rows, whole, &mut powers);
-        powers
+    /// The linear equations, with a monitor of the motion up to the time.
+    pub fn linearize_with(
+        &self,
+        at: Option<f64>,
+        options: &RunOptions,
+        monitor: &mut dyn Monitor,
+    ) -> Result<Linearization, Error> {
+        let mut check = Check::clone(&*self.analysed(Analyses::Full, true)?);
+        if let Some(refusal) = refusal(&check.equations.model) {
+            check.notes.push(refusal);
+            return Err(self.failed(check.notes));
+        }
+        let mut check = self.at(check, &at.map_or(At::Start, At::Time), options, monitor)?;
+        linearize::linearization(&mut check, at.is_some(), &self.model.settings).map_err(|diagnostic| {
+            check.notes.push(*diagnostic);
+            self.failed(check.notes)
+        })
     }
 
-    /// The outputs at a state once the motion there is known; none for those that need the whole motion.
-    pub fn outputs(&mut self, state: &State, found: &Found) -> Vec<(String, Option<f64>)> {
-        self.set(state);
-        let gaussian = found.gaussian;
-        let powers = self.control_powers(&found.control_force, &found.control_powers, &state.qdot);
-        let mut inputs = self.inputs.clone();
-        inputs.extend(found.lambda_acting.iter().chain(&found.qddot));
-        inputs.extend(control_values(&self.control_symbols, &found.control_force, &powers));
-        let evaluate = |(name, compiled): &mut (String, Option<Compiled>)| {
-            let value = compiled.as_mut().map(|c| {
-                let mut inputs = inputs.clone();
-                inputs.resize(c.n_inputs(), gaussian);
-                c.run(&inputs)[0]
-            });
-            (name.clone(), value.filter(|v| v.is_finite()))
-        };
-        self.outputs.iter_mut().map(evaluate).collect()
+    /// The forces on the coordinates `driven` that produce a path, and whether the constraints allow it.
+    pub fn inverse(&self, path: &MotionPath, driven: &[usize]) -> Result<Inverse, Error> {
+        let mut notes = self.model.notes.clone();
+        if later_errors(self.model(), &mut notes) {
+            return Err(self.failed(notes));
+        }
+        if let Some(refusal) = not_at_times(self.model(), "inverse") {
+            notes.push(refusal);
+            return Err(self.failed(notes));
+        }
+        if let Some(k) = driven.iter().find(|k| **k >= self.coordinates().len()) {
+            return Err(Error::Request(format!("there is no coordinate number {k}")));
+        }
+        inverse::inverse(self.equations(), path, driven).map_err(|diagnostic| {
+            notes.push(*diagnostic);
+            self.failed(notes)
+        })
+    }
+
+    /// The control force, or without controls the acceleration, as a function for other languages; `rows` repeat others and are
+    /// left out.
+    pub fn exported(&self, rows: &[String]) -> Result<Exported, Error> {
+        let (source, notes) = (Arc::clone(&self.model.source), self.model.notes.clone());
+        Derivation { source, equations: self.equations(), notes }.exported(rows)
+    }
+
+    /// The coordinates on which forces act: those of the controls, else all.
+    pub fn driven(&self) -> Vec<usize> {
+        let driven = self.model().driven();
+        if driven.is_empty() { (0..self.coordinates().len()).collect() } else { driven }
+    }
+
+    /// True if every parameter lies in the range that the model states for it.
+    pub fn is_in_range(&self) -> bool {
+        self.model().range_warnings(&self.model().graph, &self.parameters).is_empty()
+    }
+
+    /// What was found out about these parameters and this start.
+    pub(crate) fn analysed(&self, analyses: Analyses, with_legendre: bool) -> Result<Arc<Check>, Error> {
+        let place = usize::from(analyses == Analyses::Full) + 2 * usize::from(with_legendre);
+        self.checked[place].get_or_init(|| self.analyse(analyses, with_legendre).map(Arc::new)).clone()
+    }
+
+    fn analyse(&self, analyses: Analyses, with_legendre: bool) -> Result<Check, Error> {
+        let CompiledModel { settings, route, fix_start, .. } = &*self.model;
+        let mut notes = self.model.notes.clone();
+        let Some(mut prepared) = self.model.prepared(with_legendre) else { return Err(self.failed(notes)) };
+        let model = &mut prepared.equations.model;
+        if !self.assigned.is_empty() {
+            notes.extend(model.range_warnings(&model.graph, &self.parameters));
+        }
+        model.parameter_values.copy_from_slice(&self.parameters);
+        for &(k, is_velocity, value) in &self.start {
+            model.set_start(k, is_velocity, value);
+        }
+        prepared.evaluator.set_parameters(&self.parameters);
+        match analyse(prepared, settings, *route, *fix_start, analyses, &mut notes) {
+            Some(mut check) => {
+                check.notes = notes;
+                Ok(check)
+            }
+            None => Err(self.failed(notes)),
+        }
+    }
+
+    /// An error if a state has other sizes than the system, or numbers that are not finite.
+    fn is_state(&self, state: &State) -> Result<(), Error> {
+        let n = self.coordinates().len();
+        let all = state.q.iter().chain(&state.qdot).chain([&state.t]);
+        match state.q.len() == n && state.qdot.len() == n && all.into_iter().all(|x| x.is_finite()) {
+            true => Ok(()),
+            false => Err(Error::Request(format!("a state of this system has {n} finite positions and velocities"))),
+        }
+    }
+
+    fn failed(&self, diagnostics: Diagnostics) -> Error {
+        Error::Model { source: Arc::clone(&self.model.source), diagnostics }
+    }
+
+    /// When a run with these options ends.
+    pub fn end(&self, options: &RunOptions) -> f64 {
+        let model = self.model();
+        let symbols: Vec<_> = model.parameters.iter().map(|p| p.symbol).collect();
+        let stated =
+            || model.run.as_ref().map(|run| evaluate(&model.graph, &symbols, &self.parameters, &[run.duration])[0]);
+        options.to.or_else(|| stated().filter(|t| t.is_finite())).unwrap_or(IntegrationOptions::default().end)
     }
 }
 
-impl Dynamics for System {
-    fn n_coordinates(&self) -> usize {
-        self.n
-    }
-
-    fn n_rows(&self) -> usize {
-        self.empty.constraint_rhs.len()
-    }
-
-    fn allocate(&self) -> Given {
-        self.empty.clone()
-    }
-
-    fn fill(&mut self, state: &State, given: &mut Given) -> Result<(), MotionError> {
-        self.set(state);
-        let values = self.given.run(&self.inputs);
-        let finite = values.iter().all(|v| v.is_finite());
-        distribute(
-            values,
-            [
-                &mut given.mass_matrix.value,
-                &mut given.given_force,
-                &mut given.constraint_matrix.value,
-                &mut given.constraint_rhs,
-            ],
-        );
-        if finite { Ok(()) } else { Err(self.given.trouble(&self.graph, &self.symbols, &self.inputs)) }
-    }
-
-    fn has_nonideal(&self) -> bool {
-        self.nonideal.is_some()
-    }
-
-    #[allow(non_snake_case)]
-    fn fill_nonideal(&mut self, state: &State, lambda: &[f64], C: &mut [f64]) -> Result<(), MotionError> {
-        self.set(state);
-        let Some(nonideal) = &mut self.nonideal else {
-            C.fill(0.0);
-            return Ok(());
+/// A constraint row that the state of a check violates by more than a millionth of the sizes that enter it.
+fn violated(check: &Check) -> Option<&str> {
+    const MOST: f64 = 1e-6;
+    let Check { equations, state, snapshot, .. } = check;
+    let largest = |values: &[f64]| values.iter().fold(1e-6, |top: f64, x| top.max(x.abs()));
+    let (q, qdot) = (largest(&state.q), largest(&state.qdot));
+    let is_violated = |(k, row): &(usize, &ConstraintRow)| {
+        let length: f64 = snapshot.given.constraint_matrix.row(*k).1.iter().map(|a| a.abs()).sum();
+        let exceeds = |e: Expr, size: f64| {
+            let value = check.system.evaluate(&equations.model, state, &[e]);
+            value.is_some_and(|value| value[0].abs() > MOST * length * size)
         };
-        self.with_lambda.clear();
-        self.with_lambda.extend(self.inputs.iter().chain(lambda));
-        self.with_lambda.resize(nonideal.n_inputs(), 0.0);
-        C.copy_from_slice(nonideal.run(&self.with_lambda));
-        if C.iter().all(|c| c.is_finite()) {
-            Ok(())
-        } else {
-            Err(nonideal.trouble(&self.graph, &self.symbols, &self.with_lambda))
-        }
-    }
-
-    fn allocate_asked(&self) -> Option<Asked> {
-        self.controls.as_ref().map(|controls| controls.empty.clone())
-    }
-
-    fn fill_asked(&mut self, state: &State, asked: &mut Asked) -> Result<(), MotionError> {
-        self.set(state);
-        let Some(controls) = &mut self.controls else { return Ok(()) };
-        controls.program.run(&self.inputs);
-        let is_finite = controls.distribute(asked);
-        if let Some(error) = controls.trouble() {
-            return Err(error);
-        }
-        match is_finite {
-            true => Ok(()),
-            false => Err(controls.program.trouble(&self.graph, &self.symbols, &self.inputs)),
-        }
-    }
-
-    fn fill_held(&mut self, state: &State, on_positions: bool, values: &mut [f64]) -> Result<(), MotionError> {
-        self.set(state);
-        let Some(controls) = &mut self.controls else { return Ok(()) };
-        let program = if on_positions { &mut controls.positions } else { &mut controls.velocities };
-        values.copy_from_slice(program.run(&self.inputs));
-        match values.iter().all(|x| x.is_finite()) {
-            true => Ok(()),
-            false => Err(program.trouble(&self.graph, &self.symbols, &self.inputs)),
-        }
-    }
-
-    /// The scales of the first time stay while the rows are the same: they only say how long a row once was.
-    fn specialize(&mut self, rows: &[usize], scales: &[f64], asked_scales: &[f64]) -> bool {
-        if self.explicit.as_ref().is_none_or(|explicit| explicit.rows != rows) {
-            self.explicit = Some(Box::new(self.make_explicit(rows, scales, asked_scales)));
-        }
-        self.explicit.as_ref().is_some_and(|explicit| explicit.acceleration.is_some())
-    }
-
-    #[inline]
-    fn accelerate(&mut self, t: f64, y: &[f64], rate: &mut [f64]) -> Option<f64> {
-        let program = self.explicit.as_mut()?.acceleration.as_mut()?;
-        let pivots = program.run_at(t, &y[..2 * self.n], rate);
-        least_pivot(pivots)
-    }
-
-    fn step(&mut self, tableau: &'static Tableau, t: f64, h: f64, y: &[f64], k: &mut [f64]) -> bool {
-        let Some(Explicit { acceleration: Some(acceleration), step, .. }) = self.explicit.as_deref_mut() else {
-            return false;
-        };
-        if step.is_due() {
-            step.make((&self.graph, acceleration.whole()), self.n, tableau, &self.parameters);
-        }
-        step.take(tableau, t, h, y, k)
-    }
-
-    fn correct(&mut self, state: &State, on_positions: bool, delta: &mut [f64]) -> bool {
-        let Some(explicit) = &mut self.explicit else { return false };
-        let program = if on_positions { &mut explicit.positions } else { &mut explicit.velocities };
-        let Some(program) = program else { return false };
-        let inputs = &mut self.inputs[..=2 * self.n];
-        inputs[1..=self.n].copy_from_slice(&state.q);
-        inputs[self.n + 1..].copy_from_slice(&state.qdot);
-        let pivots = program.run_at(state.t, &inputs[1..], delta);
-        least_pivot(pivots).is_some()
-    }
-
-    fn n_position_rows(&self) -> usize {
-        self.moving.as_ref().map_or(0, |moving| moving.n_positions)
-    }
-
-    fn n_velocity_rows(&self) -> usize {
-        self.moving.as_ref().map_or(0, |moving| moving.n_velocities)
-    }
-
-    fn fill_positions(&mut self, state: &State, phi: &mut [f64]) -> Result<(), MotionError> {
-        self.set(state);
-        let Some(moving) = &mut self.moving else { return Ok(()) };
-        phi.copy_from_slice(moving.positions.run(&self.inputs));
-        match phi.iter().all(|x| x.is_finite()) {
-            true => Ok(()),
-            false => Err(moving.positions.trouble(&self.graph, &self.symbols, &self.inputs)),
-        }
-    }
-
-    fn fill_velocities(&mut self, state: &State, psi: &mut [f64]) -> Result<(), MotionError> {
-        self.set(state);
-        let Some(moving) = &mut self.moving else { return Ok(()) };
-        psi.copy_from_slice(moving.velocities.run(&self.inputs));
-        match psi.iter().all(|x| x.is_finite()) {
-            true => Ok(()),
-            false => Err(moving.velocities.trouble(&self.graph, &self.symbols, &self.inputs)),
-        }
-    }
-
-    fn unit(&self, coordinate: usize) -> Option<usize> {
-        self.moving.as_ref().and_then(|moving| moving.units[coordinate])
-    }
-
-    /// 1 for angles; in a model without units nothing is known to be an angle, and the start tells the size.
-    fn natural_size(&self, start: &State) -> f64 {
-        let has_units = self.moving.as_ref().is_some_and(|moving| moving.has_units);
-        match start.q.iter().fold(0.0, |top: f64, q| top.max(q.abs())) {
-            size if size > 0.0 && !has_units => size,
-            _ => 1.0,
-        }
-    }
-
-    fn n_integrals(&self) -> usize {
-        self.moving.as_ref().map_or(0, |moving| moving.n_integrals())
-    }
-
-    fn fill_integrands(&mut self, instant: &Instant, rates: &mut [f64]) -> Result<(), MotionError> {
-        if rates.is_empty() {
-            return Ok(());
-        }
-        self.set(&instant.state);
-        if let Some(controls) = &self.controls {
-            let whole: f64 = instant.control_force.iter().zip(&instant.state.qdot).map(|(u, v)| u * v).sum();
-            self.powers.resize(controls.n_controls, 0.0);
-            controls.powers(&instant.control_powers, whole, &mut self.powers);
-        }
-        if let Some(moving) = &mut self.moving {
-            moving.rates(&self.inputs, instant, &self.powers, rates);
-        }
-        match rates.iter().all(|x| x.is_finite()) {
-            true => Ok(()),
-            false => Err(MotionError::NotFinite { what: "the power".into() }),
-        }
-    }
-
-    fn n_events(&self) -> usize {
-        self.moving.as_ref().map_or(0, |moving| moving.n_events)
-    }
-
-    fn fill_events(&mut self, state: &State, values: &mut [f64]) -> Result<(), MotionError> {
-        self.set(state);
-        if let Some(moving) = &mut self.moving {
-            moving.events(&self.inputs, values);
-        }
-        Ok(())
-    }
-
-    fn fire(&mut self, event: usize, upwards: bool, state: &mut State) -> Result<Reaction, MotionError> {
-        let before = match self.before.take() {
-            Some(before) => before,
-            None => (self.energies(state)?, false),
-        };
-        self.set(state);
-        let Some(moving) = &mut self.moving else { return Ok(Reaction::Ignore) };
-        let reaction = moving.fire(event, upwards, &self.inputs, state, &mut self.parameters)?;
-        self.hold_parameters();
-        // what changes nothing is followed by no landing
-        self.before = (reaction == Reaction::Change).then_some(before);
-        Ok(reaction)
-    }
-
-    fn landed(&mut self, state: &State) -> Result<(), MotionError> {
-        if let Some((before, is_impact)) = self.before.take() {
-            let after = self.energies(state)?;
-            self.jumps.push(Jump { before, after, is_impact });
-        }
-        Ok(())
-    }
-
-    fn contacts(&self) -> Vec<Contact> {
-        self.one_sided.as_ref().map_or(Vec::new(), |one_sided| one_sided.contacts.clone())
-    }
-
-    fn fill_restitutions(&mut self, state: &State, restitutions: &mut [f64]) -> Result<(), MotionError> {
-        self.set(state);
-        match &mut self.one_sided {
-            Some(one_sided) => one_sided.restitutions(&self.inputs, restitutions),
-            None => Ok(()),
-        }
-    }
-
-    fn frictions(&self) -> Vec<Friction> {
-        self.one_sided.as_ref().map_or(Vec::new(), |one_sided| one_sided.frictions.clone())
-    }
-
-    fn fill_roughness(&mut self, state: &State, roughness: &mut [Roughness]) -> Result<(), MotionError> {
-        self.set(state);
-        match &mut self.one_sided {
-            Some(one_sided) => one_sided.roughness(&self.inputs, roughness),
-            None => Ok(()),
-        }
-    }
-
-    fn struck(&mut self, state: &State) -> Result<(), MotionError> {
-        self.before = Some((self.energies(state)?, true));
-        Ok(())
-    }
-
-    fn is_natural(&self) -> bool {
-        self.moving.as_ref().is_none_or(|moving| moving.is_natural)
-    }
-
-    fn allocate_jacobian(&mut self) -> Option<Jacobian> {
-        if self.derivatives.is_none() {
-            self.derivatives = Derivatives::compile(self.source.as_ref()?, self.coding).map(Box::new);
-        }
-        self.derivatives.as_ref().map(|derivatives| derivatives.empty.clone())
-    }
-
-    fn fill_jacobian(&mut self, instant: &Instant, jacobian: &mut Jacobian) -> Result<(), MotionError> {
-        self.set(&instant.state);
-        let Some(Derivatives { program, graph, inputs, .. }) = self.derivatives.as_deref_mut() else { return Ok(()) };
-        inputs.clear();
-        inputs.extend(self.inputs.iter().chain(&instant.lambda).chain(&instant.qddot));
-        let values = program.run(inputs);
-        let finite = values.iter().all(|v| v.is_finite());
-        distribute(
-            values,
-            [
-                &mut jacobian.force_by_q.value,
-                &mut jacobian.force_by_qdot.value,
-                &mut jacobian.rows_by_q.value,
-                &mut jacobian.rows_by_qdot.value,
-            ],
-        );
-        if finite { Ok(()) } else { Err(program.trouble(graph, &self.symbols, inputs)) }
-    }
-
-    fn allocate_legendre(&self) -> Option<Legendre> {
-        self.empty_legendre.clone()
-    }
-
-    fn fill_legendre(&mut self, state: &State, legendre: &mut Legendre) -> Result<(), MotionError> {
-        self.set(state);
-        let Some(compiled) = &mut self.legendre else { return Err(MotionError::NoLegendre) };
-        let values = compiled.run(&self.inputs);
-        let finite = values.iter().all(|v| v.is_finite());
-        distribute(
-            values,
-            [
-                &mut legendre.momentum,
-                &mut legendre.momentum_by_q.value,
-                &mut legendre.momentum_by_t,
-                &mut legendre.energy_by_q,
-                &mut legendre.energy_by_qdot,
-                &mut legendre.force,
-            ],
-        );
-        if finite { Ok(()) } else { Err(compiled.trouble(&self.graph, &self.symbols, &self.inputs)) }
-    }
+        let is_off = row.level == Level::Position && exceeds(row.residual, q);
+        is_off || row.rate.is_some_and(|rate| exceeds(rate, qdot))
+    };
+    equations.rows.iter().enumerate().find(is_violated).map(|(_, row)| row.name.as_str())
 }
 
-/// Copies values into parts, one after the other.
-fn distribute<const N: usize>(mut values: &[f64], parts: [&mut Vec<f64>; N]) {
-    for part in parts {
-        let (head, tail) = values.split_at(part.len());
-        part.copy_from_slice(head);
-        values = tail;
+fn finite(name: &str, value: f64) -> Result<(), Error> {
+    match value.is_finite() {
+        true => Ok(()),
+        false => Err(Error::Request(format!("`{name}` must be a finite number, not {value}"))),
     }
 }

@@ -1,4 +1,4 @@
-//! Units and their dimensions: every value is converted to SI as it is read.
+//! Units and their dimensions. Every value is converted to SI units when it is read.
 
 use std::fmt;
 
@@ -31,12 +31,12 @@ impl Dimension {
         Dimension::NONE.times(self, power)
     }
 
-    /// Whether both are the same but for rounding of fractional exponents.
+    /// `true` if both are equal up to the rounding of fractional exponents.
     pub fn same(self, other: Dimension) -> bool {
         self.0.iter().zip(other.0).all(|(a, b)| (a - b).abs() < 1e-9)
     }
 
-    /// The word for it where there is a common one: `length`, `energy`, ...
+    /// The common word for the dimension, or `None`: `length`, `energy`, ...
     pub fn word(self) -> Option<&'static str> {
         let words: [(&str, [f64; 3]); 16] = [
             ("pure number", [0.0, 0.0, 0.0]),
@@ -60,7 +60,7 @@ impl Dimension {
         words.iter().find(|(_, e)| self.same(find(*e))).map(|(word, _)| *word)
     }
 
-    /// The unit a value of this dimension is shown with; empty for a pure number.
+    /// The unit with which a value of this dimension is shown; empty for a pure number.
     pub fn unit(self) -> String {
         let shown = ["N", "J", "W"];
         for name in shown {
@@ -95,18 +95,18 @@ impl fmt::Display for Dimension {
     }
 }
 
-/// A unit: how many SI units it is, exactly, and of what dimension.
+/// A unit: its exact factor to SI units, and its dimension.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Unit {
-    /// As written by the user, such as `m/s^2`.
+    /// The text as written by the user, such as `m/s^2`.
     pub text: String,
-    /// Factor to SI is numerator / denominator · π^pi.
+    /// Numerator of the factor to SI, which is numerator / denominator · π^pi.
     pub numerator: i64,
-    /// See `numerator`.
+    /// Denominator of the factor to SI.
     pub denominator: i64,
-    /// Power of π in the factor (1 for degrees).
+    /// Power of π in the factor to SI (1 for degrees).
     pub pi: i32,
-    /// What it measures.
+    /// The dimension that it measures.
     pub dimension: Dimension,
 }
 
@@ -116,7 +116,7 @@ impl Unit {
         self.numerator as f64 / self.denominator as f64 * std::f64::consts::PI.powi(self.pi)
     }
 
-    /// This unit times another one to a power; none if the exact factor grows too large.
+    /// This unit times another one to a power; `None` if the exact factor grows too large.
     pub fn times(&self, other: &Unit, power: i32) -> Option<Unit> {
         let (n, d) =
             if power >= 0 { (other.numerator, other.denominator) } else { (other.denominator, other.numerator) };
@@ -150,7 +150,7 @@ fn reduced(n: i64, d: i64) -> (i64, i64) {
 /// name, numerator, denominator, power of π, then exponents of kg, m, s, A, K, mol, cd
 type Row = (&'static str, i64, i64, i32, [i8; 7]);
 
-/// Every unit the language knows. `g` is not among them: it is gravity for every reader.
+/// All units of the language. `g` is not among them, because every reader takes it for gravity.
 const UNITS: [Row; 47] = [
     ("m", 1, 1, 0, [0, 1, 0, 0, 0, 0, 0]),
     ("km", 1000, 1, 0, [0, 1, 0, 0, 0, 0, 0]),
@@ -201,7 +201,7 @@ const UNITS: [Row; 47] = [
     ("ohm", 1, 1, 0, [1, 2, -3, -2, 0, 0, 0]),
 ];
 
-/// The unit of that name.
+/// The unit of that name, or `None`.
 pub fn find(name: &str) -> Option<Unit> {
     let row = UNITS.iter().find(|row| row.0 == name)?;
     Some(Unit {

@@ -3,8 +3,8 @@
 mod common;
 
 use common::{checked, model_text};
-use zwang::{Coding, Overrides};
-use zwang_motion::{Motion, Plan, Settings, Solver};
+use zwang::{JitPolicy, Overrides};
+use zwang_motion::{IntegrationOptions, Motion, Settings, Solver};
 
 /// Allocations in fifty steps, after ten and some events that may set things up.
 fn allocations(name: &str) -> (u64, Solver) {
@@ -14,9 +14,9 @@ fn allocations(name: &str) -> (u64, Solver) {
 fn allocations_of(name: &str, text: &str, n_events: usize) -> (u64, Solver) {
     let (check, diagnostics) = checked(text, &Overrides::default());
     let mut check = check.unwrap_or_else(|| panic!("{name}: {diagnostics:#?}"));
-    check.system.set_coding(Coding::AtOnce);
-    assert!(check.system.prepare_motion(&mut check.equations), "{name}");
-    let plan = Plan { end: 1e3, ..Plan::default() };
+    check.system.set_jit(JitPolicy::Immediate);
+    assert!(check.system.compile_motion(&mut check.equations), "{name}");
+    let plan = IntegrationOptions { end: 1e3, ..IntegrationOptions::default() };
     let mut motion = Motion::new(&mut check.system, &check.state, &plan, &Settings::default()).expect("it moves");
     (0..10).for_each(|_| assert!(motion.advance(), "{name}"));
     // what only events need becomes machine code at the first of them

@@ -1,8 +1,6 @@
 //! Wrong input of every kind: a message, never a panic, never unbounded work.
 
-mod common;
-
-use common::checked;
+use crate::common::checked;
 use zwang::Overrides;
 
 /// Checks a text that must be refused, and says with which codes.
@@ -99,7 +97,7 @@ fn numbers_out_of_range_are_refused() {
 /// Every prefix of every model, and every model with one line left out: never a panic.
 #[test]
 fn torn_models_never_panic() {
-    for (_, text) in common::gallery() {
+    for (_, text) in crate::common::gallery() {
         let lines: Vec<&str> = text.lines().collect();
         for left_out in 0..lines.len() {
             let torn: Vec<&str> = (0..lines.len()).filter(|k| *k != left_out).map(|k| lines[k]).collect();

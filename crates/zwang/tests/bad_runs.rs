@@ -2,12 +2,10 @@
 
 #![allow(non_snake_case)]
 
-mod common;
-
-use common::{ROOT, checked};
+use crate::common::{ROOT, checked};
 use zwang::diagnostic::{Diagnostic, Diagnostics};
-use zwang::simulate::{Run, RunWishes, simulate};
 use zwang::{Overrides, Samples};
+use zwang::{Run, RunWishes, simulate};
 
 /// The model, and the line that says what must happen.
 fn bad_run(name: &str) -> (String, String) {
@@ -49,8 +47,8 @@ fn check(
     let wanted = stated_time(&line);
     let (run, diagnostics) = moved(&text);
     let run = run.unwrap_or_else(|| panic!("{name}: {diagnostics:#?}"));
-    assert_eq!(run.ended.as_str(), ended, "{name}: {diagnostics:#?}");
-    let t = run.state.t;
+    assert_eq!(run.end().as_str(), ended, "{name}: {diagnostics:#?}");
+    let t = run.state().t;
     // a stop may come as early as the steps that would lead over it
     assert!((t - wanted).abs() <= 1e-3 * wanted, "{name} stopped at {t}, not {wanted}");
     let errors: Vec<&Diagnostic> = diagnostics.iter().filter(|d| d.is_error()).collect();
@@ -60,7 +58,7 @@ fn check(
     state_is_said(&run, &error);
     all_is_finite(name, &run);
     samples_reach_the_stop(name, &run);
-    let samples = &run.samples;
+    let samples = &run.samples();
     let times = &samples.column("t").unwrap().values;
     for (row, &t) in times.iter().enumerate().filter(|(_, t)| **t <= COMPARED * wanted) {
         let value = |column: &str| samples.column(column).unwrap_or_else(|| panic!("no column {column}")).values[row];
@@ -76,7 +74,7 @@ fn check(
 fn state_is_said(run: &Run, error: &Diagnostic) {
     let note = error.notes.iter().find(|note| note.starts_with("stopped at t = "));
     let note = note.unwrap_or_else(|| panic!("{error:#?}"));
-    for coordinate in &run.check.equations.model.coordinates {
+    for coordinate in &run.check().equations.model.coordinates {
         let name = &coordinate.name;
         assert!(note.contains(&format!("{name} = ")) && note.contains(&format!("{name}' = ")), "{note}");
     }
@@ -87,28 +85,28 @@ fn state_is_said(run: &Run, error: &Diagnostic) {
 
 fn all_is_finite(name: &str, run: &Run) {
     let finite = |values: &[f64]| values.iter().all(|x| x.is_finite());
-    assert!(finite(&run.state.q) && finite(&run.state.qdot), "{name}: {:?}", run.state);
-    for column in &run.samples.columns {
+    assert!(finite(&run.state().q) && finite(&run.state().qdot), "{name}: {:?}", run.state());
+    for column in &run.samples().columns {
         assert!(finite(&column.values), "{name}: {} is not finite", column.name);
     }
-    for curve in run.plots.iter().flat_map(|plot| plot.curves.iter().chain([&plot.versus])) {
+    for curve in run.plots().iter().flat_map(|plot| plot.curves.iter().chain([&plot.versus])) {
         assert!(finite(&curve.values), "{name}: {} is not finite", curve.name);
     }
-    for output in &run.outputs {
+    for output in run.outputs() {
         let values = output.values.unwrap_or_else(|| panic!("{name}: {} is unknown", output.name));
         assert!(finite(&[values.last, values.min, values.max]), "{name}: {output:?}");
     }
-    assert!(run.audit.residuals.iter().all(|r| r.1.is_finite()) && run.audit.rate.is_finite(), "{name}");
+    assert!(run.audit().residuals.iter().all(|r| r.1.is_finite()) && run.audit().rate.is_finite(), "{name}");
 }
 
 /// A thousandth of the run between rows, and the state at the stop as the last one.
 fn samples_reach_the_stop(name: &str, run: &Run) {
-    let Samples { columns } = &run.samples;
-    let times = &run.samples.column("t").unwrap().values;
+    let Samples { columns } = &run.samples();
+    let times = &run.samples().column("t").unwrap().values;
     assert!(columns.iter().all(|c| c.values.len() == times.len()), "{name}");
-    assert_eq!(*times.last().unwrap(), run.state.t, "{name}");
+    assert_eq!(*times.last().unwrap(), run.state().t, "{name}");
     assert!(times.windows(2).all(|pair| pair[0] < pair[1]), "{name}");
-    let rows = 1000.0 * run.state.t / run.end;
+    let rows = 1000.0 * run.state().t / run.end_time();
     assert!((times.len() as f64 - rows).abs() <= 2.0, "{name}: {} rows of {rows}", times.len());
 }
 
@@ -128,7 +126,7 @@ fn a_constraint_that_loses_its_grip_is_named() {
     });
     assert!(error.message.contains("`cone`"), "{error:#?}");
     // much nearer than the step: the time of rest is approached as the speed goes to zero
-    assert!((run.state.t - 7.5 / 9.81).abs() < 1e-5, "{}", run.state.t);
+    assert!((run.state().t - 7.5 / 9.81).abs() < 1e-5, "{}", run.state().t);
 }
 
 #[test]
@@ -157,7 +155,7 @@ fn angles_that_lose_their_meaning_stop_the_run() {
         let u = (K2 / (K2 + 1.0)).sqrt() * (0.5 * (K2 + 1.0).sqrt() * left).sin();
         vec![(value("theta"), 2.0 * u.asin()), (value("E"), 5.0 / 3.0)]
     });
-    for output in &run.outputs {
+    for output in run.outputs() {
         let (values, wanted) = (output.values.unwrap(), if output.name == "E" { 5.0 / 3.0 } else { 1.0 });
         let off = (values.max - wanted).abs().max((values.min - wanted).abs());
         assert!(off <= COMPARISON, "{}: off by {off:.1e}", output.name);
@@ -235,12 +233,12 @@ start x = -1, y = 0, z = 0, x' = 1, y' = 1, z' = -1",
         for tolerance in ["1e-4", "1e-9", "1e-12"] {
             let (run, diagnostics) = moved(&format!("{text}\nrun 3 with tolerance {tolerance}"));
             let run = run.unwrap_or_else(|| panic!("{text}: {diagnostics:#?}"));
-            assert_eq!(run.ended.as_str(), "off-constraint", "{text}: {diagnostics:#?}");
-            assert!((run.state.t - 1.0).abs() < 1e-3, "{text}, {tolerance}: {}", run.state.t);
+            assert_eq!(run.end().as_str(), "off-constraint", "{text}: {diagnostics:#?}");
+            assert!((run.state().t - 1.0).abs() < 1e-3, "{text}, {tolerance}: {}", run.state().t);
             let codes: Vec<&str> = diagnostics.iter().filter(|d| d.is_error()).map(|d| d.code).collect();
             assert_eq!(codes, ["Z607"], "{text}");
-            for (found, wanted) in run.state.qdot.iter().zip(arrival) {
-                assert!((found - wanted).abs() < 1e-3, "{text}, {tolerance}: {:?}", run.state.qdot);
+            for (found, wanted) in run.state().qdot.iter().zip(arrival) {
+                assert!((found - wanted).abs() < 1e-3, "{text}, {tolerance}: {:?}", run.state().qdot);
             }
         }
     }
@@ -255,9 +253,9 @@ fn bends_of_constraints_are_passed() {
         );
         let (run, diagnostics) = moved(&text);
         let run = run.unwrap_or_else(|| panic!("{diagnostics:#?}"));
-        assert_eq!(run.ended.as_str(), "finished", "{text}: {diagnostics:#?}");
+        assert_eq!(run.end().as_str(), "finished", "{text}: {diagnostics:#?}");
         // the force is constant: (x′² + y′²)/2 = x + 1
-        let (q, v) = (&run.state.q, &run.state.qdot);
+        let (q, v) = (&run.state().q, &run.state().qdot);
         assert!(((v[0] * v[0] + v[1] * v[1]) / 2.0 - q[0] - 1.0).abs() < 1e-8, "{q:?} {v:?}");
     }
 }
@@ -271,11 +269,11 @@ fn drag_at_rest_stops_no_stiff_motion() {
 force z: -1e5*z' - 1e5*z\nstart x = 0.1, y = 0, z = 1\nrun 20";
     let (run, diagnostics) = moved(text);
     let run = run.unwrap_or_else(|| panic!("{diagnostics:#?}"));
-    assert_eq!(run.ended.as_str(), "finished", "{diagnostics:#?}");
+    assert_eq!(run.end().as_str(), "finished", "{diagnostics:#?}");
     let slow = 2e5 / (1e5 + (1e10_f64 - 4e5).sqrt());
     assert!(
-        (run.state.q[0] - 0.1).abs() < 1e-12 && (run.state.q[2] - (-20.0 * slow).exp()).abs() < 1e-9,
+        (run.state().q[0] - 0.1).abs() < 1e-12 && (run.state().q[2] - (-20.0 * slow).exp()).abs() < 1e-9,
         "{:?}",
-        run.state
+        run.state()
     );
 }

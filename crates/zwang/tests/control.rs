@@ -2,13 +2,13 @@
 
 #![allow(non_snake_case, clippy::needless_range_loop, reason = "matrices and indices are those of the formulas")]
 
-mod common;
-
-use common::{Random, checked, gallery, inspected, model_text, read, relative};
-use zwang::simulate::{Run, RunWishes, simulate};
-use zwang::system::System;
-use zwang::{Coding, Overrides};
-use zwang_motion::{Dynamics, Given, Motion, MotionError, Outcome, Plan, RouteName, Settings, Snapshot, State, route};
+use crate::common::{Random, checked, gallery, inspected, model_text, read, relative};
+use zwang::Evaluator;
+use zwang::{JitPolicy, Overrides};
+use zwang::{Run, RunWishes, simulate};
+use zwang_motion::{
+    Dynamics, Given, IntegrationOptions, Motion, MotionError, Outcome, RouteName, Settings, Snapshot, State, route,
+};
 
 fn ran(text: &str, tolerance: f64, to: Option<f64>) -> Run {
     let (check, mut diagnostics) = checked(text, &Overrides::default());
@@ -18,7 +18,7 @@ fn ran(text: &str, tolerance: f64, to: Option<f64>) -> Run {
 }
 
 fn column<'r>(run: &'r Run, name: &str) -> &'r [f64] {
-    &run.samples.columns.iter().find(|c| c.name == name).unwrap_or_else(|| panic!("no column {name}")).values
+    &run.samples().columns.iter().find(|c| c.name == name).unwrap_or_else(|| panic!("no column {name}")).values
 }
 
 /// The first message of a text that has a mistake.
@@ -43,7 +43,7 @@ fn the_guiding_force_is_the_printed_one() {
         // held as stated
         assert!((w - t * v - (1.0 + 0.5 * t.sin())).abs() < 1e-13 * (1.0 + w.abs() + (t * v).abs()), "t = {t}");
     }
-    assert_eq!((run.rank, run.audit.residuals.len()), (0, 0));
+    assert_eq!((run.rank(), run.audit().residuals.len()), (0, 0));
 }
 
 /// The part of KU94 (33) that is linear in b and the rest, at t = 0: A = (1, 0), b = ẏ + α̇.
@@ -78,7 +78,7 @@ fn an_error_settles_as_its_equation_says() {
     }
     assert!((torque[0] - 6.254_830_360_965_465).abs() < 1e-12, "{}", torque[0]);
     assert!((torque[t.len() - 1] + 0.679_603_359_751_119_5).abs() < 1e-10);
-    assert!(run.audit.energy.drift < 1e-10, "{:e}", run.audit.energy.drift);
+    assert!(run.audit().energy.drift < 1e-10, "{:e}", run.audit().energy.drift);
 }
 
 /// Two conditions on a free particle make Newton's force: |F| r² = 1.44, and Kepler's motion.
@@ -116,7 +116,7 @@ fn the_arm_finds_its_circle() {
         assert!(t[k] < 6.0 || error[k] < 1e-8, "t = {}: {:e} mm", t[k], error[k]);
     }
     assert!((torque[0] - 22.9).abs() < 0.05, "{} N m", torque[0]);
-    assert!(run.audit.energy.drift < 1e-8, "{:e}", run.audit.energy.drift);
+    assert!(run.audit().energy.drift < 1e-8, "{:e}", run.audit().energy.drift);
 }
 
 /// The torques of the arm as a force at its tip: JᵀF is the torques, with J = ∂tip/∂q.
@@ -151,8 +151,8 @@ fn constraint_and_control_forces_are_kept_apart() {
         assert!(relative(&[ux[k], uy[k]], &[-u * s, u * c]) < 1e-8, "t = {}: {} {}", t[k], ux[k], uy[k]);
         assert!((push[k] - 3.0 * u).abs() < 1e-7 && (done[k] - 2.0 * 9.81 * s).abs() < 1e-8, "t = {}", t[k]);
     }
-    assert_eq!((run.rank, column(&run, "lambda_rod").len()), (1, t.len()));
-    assert!(run.audit.energy.drift < 1e-9);
+    assert_eq!((run.rank(), column(&run, "lambda_rod").len()), (1, t.len()));
+    assert!(run.audit().energy.drift < 1e-9);
 }
 
 /// With more motors than needed the force is least in the metric asked for.
@@ -186,9 +186,9 @@ fn a_bounded_force_saturates_and_tells_when_it_no_longer_does() {
     let text = "coordinates x\nmass x: 1\ncontrol come: x = 1 with settling 1 and limit 0.5\nstart x = 0\nrun 3";
     let run = ran(text, 1e-11, None);
     let leaves = 6f64.sqrt() - 2.0;
-    let saturations: Vec<f64> = run.events.iter().filter(|e| e.kind == "saturation").map(|e| e.t).collect();
-    assert!(saturations.len() == 2 && saturations[0] == 0.0, "{:?}", run.events);
-    assert!((saturations[1] - leaves).abs() < 1e-10, "{:?}", run.events);
+    let saturations: Vec<f64> = run.events().iter().filter(|e| e.kind.as_str() == "saturation").map(|e| e.t).collect();
+    assert!(saturations.len() == 2 && saturations[0] == 0.0, "{:?}", run.events());
+    assert!((saturations[1] - leaves).abs() < 1e-10, "{:?}", run.events());
     let [t, x, u] = ["t", "x", "control_x"].map(|name| column(&run, name));
     // from there on ε = (ε₀ + (ε̇₀ + ε₀) s) e^(−s)
     let (e0, v0) = (leaves * leaves / 4.0 - 1.0, leaves / 2.0);
@@ -250,14 +250,14 @@ fn a_target_out_of_reach_ends_the_run() {
     let text = model_text("two_link_arm").replace("R = 0.15 m", "R = 0.5 m");
     let (check, mut diagnostics) = checked(&text, &Overrides::default());
     let run = simulate(check.unwrap(), &RunWishes::default(), &mut diagnostics, &mut |_| true);
-    assert!(run.is_some_and(|run| run.state.t < 12.0 && run.ended.as_str() != "finished"));
+    assert!(run.is_some_and(|run| run.state().t < 12.0 && run.end().as_str() != "finished"));
     assert!(diagnostics.iter().any(|d| d.code == "Z703" && d.message.contains("`trace`")), "{diagnostics:#?}");
 }
 
 /// A system without controls on which the force that another one reports acts from outside.
 struct Driven {
-    plain: System,
-    steered: System,
+    plain: Evaluator,
+    steered: Evaluator,
     snapshot: Snapshot,
 }
 
@@ -313,15 +313,15 @@ fn both(name: &str, text: &str, to: f64) -> (State, State) {
     let run = ran(text, 1e-11, Some(to));
     let model = read(&without_controls(text), &Overrides::default()).model.unwrap_or_else(|| panic!("{name}"));
     let mut equations = zwang::equations::Equations::derive(model);
-    let mut plain = System::compile(&mut equations, false, Coding::default()).unwrap();
-    assert!(plain.prepare_motion(&mut equations) && check.system.prepare_motion(&mut check.equations));
+    let mut plain = Evaluator::compile(&mut equations, false, JitPolicy::default()).unwrap();
+    assert!(plain.compile_motion(&mut equations) && check.system.compile_motion(&mut check.equations));
     let snapshot = Snapshot::new(&check.system);
     let mut driven = Driven { plain, steered: check.system, snapshot };
-    let plan = Plan { end: to, tolerance: 1e-11, ..Plan::default() };
+    let plan = IntegrationOptions { end: to, tolerance: 1e-11, ..IntegrationOptions::default() };
     let mut motion = Motion::new(&mut driven, &start, &plan, &Settings::default()).unwrap();
     while motion.advance() {}
     assert_eq!(motion.outcome(), Some(&Outcome::End), "{name}");
-    (run.state, motion.state())
+    (run.state().clone(), motion.state())
 }
 
 /// Over all control models, and one with constraint, bound and nonideal law: the reported force does it.
@@ -591,8 +591,8 @@ fn changes_of_the_active_bounds_are_events_and_the_motion_between_is_smooth() {
     let text =
         model_text("two_link_arm").replace("with settling 0.2 s", "with settling 0.2 s and limit (17 N*m, 3 N*m)");
     let run = ran(&text, 1e-10, Some(2.5));
-    let times: Vec<f64> = run.events.iter().filter(|e| e.kind == "saturation").map(|e| e.t).collect();
-    assert!(times.len() > 4, "{:?}", run.events);
+    let times: Vec<f64> = run.events().iter().filter(|e| e.kind.as_str() == "saturation").map(|e| e.t).collect();
+    assert!(times.len() > 4, "{:?}", run.events());
     let [t, u1, u2] = ["t", "control_q1", "control_q2"].map(|name| column(&run, name));
     let bound = |k: usize| [17.0 - u1[k].abs(), 3.0 - u2[k].abs()];
     for k in 0..t.len() {
@@ -603,10 +603,10 @@ fn changes_of_the_active_bounds_are_events_and_the_motion_between_is_smooth() {
             assert_eq!(at_bound(k), at_bound(k - 1), "between t = {} and {}", t[k - 1], t[k]);
         }
     }
-    assert!(run.audit.energy.drift < 1e-7, "{:e}", run.audit.energy.drift);
+    assert!(run.audit().energy.drift < 1e-7, "{:e}", run.audit().energy.drift);
     // a tighter run moves the same
     let fine = ran(&text, 1e-12, Some(2.5));
-    assert!(relative(&run.state.q, &fine.state.q) < 1e-6, "{:?} {:?}", run.state.q, fine.state.q);
+    assert!(relative(&run.state().q, &fine.state().q) < 1e-6, "{:?} {:?}", run.state().q, fine.state().q);
 }
 
 /// The closed loop: what the motors do shows at the tip as its error says, in closed form.
@@ -620,9 +620,9 @@ fn an_arm_with_a_loop_follows_with_the_error_it_was_given() {
         let wanted = speed * t[k] * (-10.0 * t[k]).exp();
         assert!((error[k] - wanted).abs() < 1e-6, "t = {}: {} mm instead of {wanted}", t[k], error[k]);
     }
-    assert_eq!((run.rank, run.check.snapshot.found.control_rank), (2, (2, 2)));
+    assert_eq!((run.rank(), run.check().snapshot.found.control_rank), (2, (2, 2)));
     // the links at the tip are not driven
-    assert!(run.samples.column("control_b1").is_none() && run.samples.column("control_a1").is_some());
+    assert!(run.samples().column("control_b1").is_none() && run.samples().column("control_a1").is_some());
 }
 
 /// θ = θ₀ (1 + t/τ) e^(−t/τ), and the cart takes what momentum balance gives it.
@@ -648,8 +648,8 @@ fn a_pendulum_is_caught_by_its_cart() {
 #[test]
 fn the_roof_is_held_within_the_limit() {
     let run = ran(&model_text("tall_building"), 1e-10, None);
-    let saturated: Vec<f64> = run.events.iter().filter(|e| e.kind == "saturation").map(|e| e.t).collect();
-    assert!(saturated.len() > 4 && saturated[0] > 0.5, "{:?}", run.events);
+    let saturated: Vec<f64> = run.events().iter().filter(|e| e.kind.as_str() == "saturation").map(|e| e.t).collect();
+    assert!(saturated.len() > 4 && saturated[0] > 0.5, "{:?}", run.events());
     let [t, roof, push, first] = ["t", "roof", "push", "first"].map(|name| column(&run, name));
     for k in 0..t.len() {
         assert!(push[k].abs() <= 100.0 + 1e-9, "t = {}: {} kN", t[k], push[k]);
@@ -695,12 +695,12 @@ start x = 0, y = 0, z = 0\nrun 1\noutput u = control(x)\noutput v = control(y)\n
     let (check, mut diagnostics) = checked(text, &Overrides::default());
     let wishes = RunWishes { samples: true, ..RunWishes::default() };
     let run = simulate(check.unwrap(), &wishes, &mut diagnostics, &mut |_| true).unwrap();
-    let column = |name: &str| run.samples.column(name).unwrap().values.clone();
+    let column = |name: &str| run.samples().column(name).unwrap().values.clone();
     for ((u, v), w) in column("u").iter().zip(column("v")).zip(column("w")) {
         assert!((v - w).abs() < 1e-11 && *u <= 0.5 + 1e-12, "{u} {v} {w}");
     }
     assert!((column("v")[0] - 1.75).abs() < 1e-12);
-    assert!(run.counts.steps < 500, "{}", run.counts.steps);
+    assert!(run.cost().steps < 500, "{}", run.cost().steps);
 }
 
 /// A bound that does not act changes nothing.
@@ -736,7 +736,11 @@ fn events_that_no_force_can_follow_end_the_run() {
         let (check, mut diagnostics) = checked(&text, &Overrides::default());
         let check = check.unwrap_or_else(|| panic!("{diagnostics:#?}"));
         let run = simulate(check, &RunWishes::default(), &mut diagnostics, &mut |_| true).unwrap();
-        assert!((run.state.t - 1.0).abs() < 1e-9 && (run.state.q[0] - 1.0).abs() < 1e-9, "{text}: {:?}", run.state);
+        assert!(
+            (run.state().t - 1.0).abs() < 1e-9 && (run.state().q[0] - 1.0).abs() < 1e-9,
+            "{text}: {:?}",
+            run.state()
+        );
         let codes: Vec<&str> = diagnostics.iter().filter(|d| d.is_error()).map(|d| d.code).collect();
         assert_eq!(codes, [code], "{text}");
     }
@@ -784,9 +788,9 @@ fn explicit_accelerations_follow_as_decompositions_do() {
         let text = format!("{head}{constraint}{control}\noutput wa = work(a)");
         let (check, diagnostics) = checked(&text, &Overrides::default());
         let mut check = check.unwrap_or_else(|| panic!("{text}\n{diagnostics:#?}"));
-        assert!(check.system.prepare_motion(&mut check.equations));
+        assert!(check.system.compile_motion(&mut check.equations));
         let settings = Settings::default();
-        let plan = Plan { end: 2.0, tolerance: 1e-10, ..Plan::default() };
+        let plan = IntegrationOptions { end: 2.0, tolerance: 1e-10, ..IntegrationOptions::default() };
         let mut other = checked(&text, &Overrides::default()).0.unwrap();
         let mut snapshot = Snapshot::new(&other.system);
         let mut motion = Motion::new(&mut check.system, &check.state, &plan, &settings).unwrap();

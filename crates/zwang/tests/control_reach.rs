@@ -1,11 +1,10 @@
 //! What controls cannot do: bounds that are reached, holds that are lost, positions that are singular, wishes that say nothing.
 
-mod common;
-
-use common::{checked, model_text};
+use crate::common::{checked, model_text};
+use zwang::EventKind;
 use zwang::Overrides;
 use zwang::diagnostic::{Diagnostic, Severity};
-use zwang::simulate::{Run, RunWishes, simulate};
+use zwang::{Run, RunWishes, simulate};
 
 /// A run with all that was said about it.
 fn ran(text: &str) -> (Run, Vec<Diagnostic>) {
@@ -19,8 +18,12 @@ fn ran(text: &str) -> (Run, Vec<Diagnostic>) {
 
 /// Changes of bound: when, of which coordinate, to which bound.
 fn bounds(run: &Run) -> Vec<(f64, String, &'static str)> {
-    let told = run.events.iter().filter(|e| e.kind == "saturation");
-    told.map(|e| e.bounded.as_ref().map(|b| (e.t, b.coordinate.clone(), b.bound)).expect("a force")).collect()
+    let told = run.events().iter().filter(|e| e.kind.as_str() == "saturation");
+    told.map(|e| match &e.kind {
+        EventKind::Saturation { coordinate, bound } => (e.t, coordinate.clone(), bound.as_str()),
+        other => panic!("{other:?}"),
+    })
+    .collect()
 }
 
 fn assert_bounds(text: &str, wanted: &[(f64, &str)]) {
@@ -59,7 +62,8 @@ fn every_change_of_bound_is_told_with_its_side() {
     assert_bounds(&text(1.0), &[(0.0, "upper"), (leaves, "none"), (1.0, "lower")]);
     assert_bounds(&text(0.5), &[(0.0, "upper"), (0.5, "lower")]);
     let (run, _) = ran(&text(0.5));
-    let names: Vec<&str> = run.events.iter().filter(|e| e.kind == "saturation").map(|e| e.name.as_str()).collect();
+    let names: Vec<&str> =
+        run.events().iter().filter(|e| e.kind.as_str() == "saturation").map(|e| e.name.as_str()).collect();
     assert_eq!(names, ["x at its upper limit", "x from its upper to its lower limit"]);
 }
 
@@ -78,7 +82,7 @@ fn work_is_kept_through_bounds_that_change_at_once() {
                 output gap = work(a) - x'^2/2\noutput push = power(a) - control(x)*x'";
     let (run, _) = ran(text);
     for name in ["gap", "push"] {
-        let values = &run.samples.column(name).unwrap().values;
+        let values = &run.samples().column(name).unwrap().values;
         let most = values.iter().fold(0f64, |top, x| top.max(x.abs()));
         assert!(most < 1e-7, "{name}: {most:e}");
     }
@@ -93,7 +97,7 @@ fn work_is_kept_through_bounds_that_change_at_once() {
 fn a_force_as_large_as_its_bound_makes_no_events() {
     let text = "coordinates x\nmass x: 3\nforce x: -3*9.81\ncontrol a: x = 0 with settling 1 and limit 3*9.81\nstart x = 0\nrun 5";
     let (run, _) = ran(text);
-    assert!(bounds(&run).len() <= 1 && run.state.q[0].abs() < 1e-9, "{:?}", run.events);
+    assert!(bounds(&run).len() <= 1 && run.state().q[0].abs() < 1e-9, "{:?}", run.events());
 }
 
 /// What a `when` makes of a property is looked at where it happens.
@@ -108,7 +112,11 @@ fn properties_that_an_event_makes_negative_end_the_run_there() {
                  when t >= 1: s = {value}\nstart x = 1\nrun 2"
             );
             let (run, all) = ran(&text);
-            assert!((run.state.t - 1.0).abs() < 1e-9 && run.ended.as_str() != "finished", "{text}: {}", run.state.t);
+            assert!(
+                (run.state().t - 1.0).abs() < 1e-9 && run.end().as_str() != "finished",
+                "{text}: {}",
+                run.state().t
+            );
             let found = all.iter().find(|d| d.code == "Z704").unwrap_or_else(|| panic!("{text}: {all:#?}"));
             assert!(found.is_error() && found.span.is_some(), "{found:#?}");
             let shown = said(&all, "Z704");
@@ -184,8 +192,8 @@ fn a_hold_that_is_lost_ends_the_run_promptly() {
         if (1.0 + s) * (-s).exp() > 0.9 { low = s } else { high = s }
     }
     let wanted = 0.3 * low;
-    assert!(run.state.t < wanted && wanted - run.state.t < 2e-3, "{} instead of {wanted}", run.state.t);
-    assert!(run.counts.steps < 400 && run.ended.as_str() == "out-of-reach", "{} steps", run.counts.steps);
+    assert!(run.state().t < wanted && wanted - run.state().t < 2e-3, "{} instead of {wanted}", run.state().t);
+    assert!(run.cost().steps < 400 && run.end().as_str() == "out-of-reach", "{} steps", run.cost().steps);
     let found = said(&all, "Z703");
     for part in
         ["forces on `x` cannot make the motion follow `catch` beyond t = 0.1", "rank 0 of 1", "missing: `catch`"]
@@ -200,8 +208,8 @@ fn a_crane_driven_through_its_rope_ends_where_the_rope_hangs_straight() {
     let text = "coordinates x, l, a\nmass x: 10\nmass l: 2\nparticle load at (x + l*sin(a), -l*cos(a)) with mass 50\n\
                 gravity (0, -9.81)\ncontrol move: load.x = 0.5*t using x with settling 1\nstart x = 0, l = 4, a = 0.3\nrun 20";
     let (run, all) = ran(text);
-    assert!(run.counts.steps < 1000, "{}", run.counts.steps);
-    assert!(run.state.q[2].abs() < 1e-2, "{:?}", run.state);
+    assert!(run.cost().steps < 1000, "{}", run.cost().steps);
+    assert!(run.state().q[2].abs() < 1e-2, "{:?}", run.state());
     let found = said(&all, "Z703");
     assert!(found.contains("rank 0 of 1") && found.contains("missing: `move`"), "{found}");
 }
@@ -293,8 +301,8 @@ fn a_wish_that_the_constraint_holds_at_the_start_is_followed_later() {
 control s: (x, y) = (cos(t), sin(t)){weight}\nstart x = 1, y = 0, y' = 1\nrun 8"
             );
             let (run, said) = ran(&text);
-            assert_eq!(run.ended.as_str(), "finished", "{text}\n{said:#?}");
-            let off = (run.state.q[0] - 8.0_f64.cos()).hypot(run.state.q[1] - 8.0_f64.sin());
+            assert_eq!(run.end().as_str(), "finished", "{text}\n{said:#?}");
+            let off = (run.state().q[0] - 8.0_f64.cos()).hypot(run.state().q[1] - 8.0_f64.sin());
             assert!(off < 1e-8, "{text}\n{off}");
         }
     }

@@ -1,10 +1,8 @@
 //! What depends on what: rows that repeat others, what stays determined, and how many freedoms there really are.
 
-mod common;
-
-use common::{Random, checked, model_text};
+use crate::common::{Random, checked, model_text};
+use zwang::analysis::{Evidence, Mobility};
 use zwang::diagnostic::Severity;
-use zwang::verdict::{Evidence, Mobility};
 use zwang::{Check, Overrides};
 
 fn check(text: &str) -> Check {
@@ -96,7 +94,7 @@ fn a_knife_edge_in_disguise_is_the_same_knife_edge() {
         assert_eq!(check.redundant[0].everywhere, Some(true));
         // x'' = cos(a) (F cos(a) - ...): one independent row moves as the single knife edge does
         let alone = model("", 1);
-        assert!(common::relative(&check.snapshot.found.qddot, &alone.snapshot.found.qddot) < 1e-12, "{second}");
+        assert!(crate::common::relative(&check.snapshot.found.qddot, &alone.snapshot.found.qddot) < 1e-12, "{second}");
     }
     // the same line at the start, another one elsewhere
     let other = model("y' = x'*tan(0.4)", 0);

@@ -1,12 +1,11 @@
 //! Every constraint of the gallery stated twice: nothing may change.
 #![allow(clippy::neg_cmp_op_on_partial_ord, reason = "a NaN must fail, and `!(x <= y)` says so")]
 
-mod common;
-
-use common::{checked, gallery, read};
+use crate::common::{checked, gallery, read};
 use zwang::Overrides;
-use zwang::simulate::{Ended, Run, RunWishes, simulate};
+use zwang::simulate::End;
 use zwang::syntax::{Span, parse, tree::StatementKind};
+use zwang::{Run, RunWishes, simulate};
 
 /// What the copies are multiplied by.
 const FACTOR: &str = "3.7";
@@ -62,9 +61,9 @@ fn length(name: &str, stated: f64) -> f64 {
 /// The largest difference as a multiple of the tolerance, and where it is.
 fn difference(once: &Run, twice: &Run) -> (f64, String) {
     let mut worst = (0.0, String::new());
-    for (k, coordinate) in once.check.equations.model.coordinates.iter().enumerate() {
-        let q = (twice.state.q[k] - once.state.q[k]).abs() / once.sizes.0[k];
-        let v = (twice.state.qdot[k] - once.state.qdot[k]).abs() / once.sizes.1[k];
+    for (k, coordinate) in once.check().equations.model.coordinates.iter().enumerate() {
+        let q = (twice.state().q[k] - once.state().q[k]).abs() / once.sizes().0[k];
+        let v = (twice.state().qdot[k] - once.state().qdot[k]).abs() / once.sizes().1[k];
         for (error, primes) in [(q, ""), (v, "'")] {
             if !(error / TOLERANCE <= worst.0) {
                 worst = (error / TOLERANCE, format!("{}{primes}", coordinate.name));
@@ -82,28 +81,32 @@ fn drives_by_a_reaction(text: &str) -> bool {
     laws.map(|s| &text[s.span.start..s.span.end]).any(|law| law.contains("reaction(") || law.contains("lambda("))
 }
 
-/// What is wrong when every constraint is stated twice; none if nothing is, or nothing can be.
-fn complaint(name: &str, text: &str) -> Option<String> {
+/// What is wrong when every constraint is stated twice; none without a constraint to state twice.
+fn complaints(name: &str, text: &str) -> Option<Vec<String>> {
     let again = doubled(text)?;
     let set = if name.starts_with("four_bar_row") { vec!["N=2".to_string()] } else { vec![] };
-    let stated = read(text, &Overrides::default()).model?;
+    let stated = read(text, &Overrides::default()).model.unwrap_or_else(|| panic!("{name} has errors"));
     let duration = stated.run.as_ref().map_or(1.0, |run| stated.constants(&[run.duration])[0]);
     let to = length(name, duration);
     let once = moved(name, text, &set, to)?;
     let twice = moved(name, &again, &set, to)?;
     let (most, at) = difference(&once, &twice);
-    println!("{name}: {most:.2} tolerances at {at}, {} and {} steps", once.counts.steps, twice.counts.steps);
-    if (&once.ended, &twice.ended) != (&Ended::Finished, &Ended::Finished) {
-        return Some(format!("{name}: {} once, {} twice", once.ended.as_str(), twice.ended.as_str()));
+    println!("{name}: {most:.2} tolerances at {at}, {} and {} steps", once.cost().steps, twice.cost().steps);
+    let mut wrong = Vec::new();
+    if (once.end(), twice.end()) != (&End::Finished, &End::Finished) {
+        wrong.push(format!("{name}: {} once, {} twice", once.end().as_str(), twice.end().as_str()));
     }
-    if once.rank != twice.rank {
-        return Some(format!("{name}: rank {} once, {} twice", once.rank, twice.rank));
+    if once.rank() != twice.rank() {
+        wrong.push(format!("{name}: rank {} once, {} twice", once.rank(), twice.rank()));
     }
-    let (f, g) = (once.check.degrees_of_freedom(), twice.check.degrees_of_freedom());
+    let (f, g) = (once.check().degrees_of_freedom(), twice.check().degrees_of_freedom());
     if f != g {
-        return Some(format!("{name}: {f} degrees of freedom once, {g} twice"));
+        wrong.push(format!("{name}: {f} degrees of freedom once, {g} twice"));
     }
-    (!(most <= GROWTH)).then(|| format!("{name}: {at} differs by {most:.1e} tolerances"))
+    if !(most <= GROWTH) {
+        wrong.push(format!("{name}: {at} differs by {most:.1e} tolerances"));
+    }
+    Some(wrong)
 }
 
 #[test]
@@ -112,15 +115,16 @@ fn constraints_stated_twice_change_nothing() {
     let models = gallery()
         .into_iter()
         .filter(|(name, text)| name.contains(&only) && name != "pendulum_long" && !drives_by_a_reaction(text));
-    let complaints: Vec<String> = models.filter_map(|(name, text)| complaint(&name, &text)).collect();
-    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+    let found: Vec<Vec<String>> = models.filter_map(|(name, text)| complaints(&name, &text)).collect();
+    assert!(found.len() >= 50 || !only.is_empty(), "only {} models were compared", found.len());
+    assert!(found.iter().all(Vec::is_empty), "{}", found.concat().join("\n"));
 }
 
 /// Where a force law takes the reaction of one of two equal constraints, the split decides the motion: then the motion must not be
 /// called unique, and the copy not harmless.
 #[test]
 fn a_copy_that_changes_a_force_law_is_not_called_harmless() {
-    let text = doubled(&common::model_text("ring_with_drag")).unwrap();
+    let text = doubled(&crate::common::model_text("ring_with_drag")).unwrap();
     let (_, diagnostics) = checked(&text, &Overrides::default());
     let said: Vec<String> = diagnostics.iter().map(|d| format!("{d:?}")).collect();
     assert!(!said.iter().any(|d| d.contains("the motion and the total constraint force are unique")), "{said:#?}");

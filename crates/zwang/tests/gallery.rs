@@ -1,8 +1,6 @@
 //! Every model of the gallery: passes `check`, and meets its closed form or reference where one is known.
 
-mod common;
-
-use common::{checked, every_route_gives, gallery, inspected_model, relative};
+use crate::common::{checked, every_route_gives, gallery, inspected_model, relative};
 use zwang::{Inspection, Overrides, inspect};
 
 /// All routes agree on every model, to rounding amplified by the condition of the worst (the rattleback, whose lightest
@@ -28,8 +26,10 @@ fn every_model_passes_check_and_all_routes_agree() {
 
 /// P projects onto rank(A) directions, N onto the rest, so their traces count both.
 fn projections_have_the_dimensions_of_rank_and_freedom(name: &str, inspection: &Inspection) {
-    let Some(geometry) = &inspection.geometry else { return };
     let found = &inspection.check.snapshot.found;
+    // B = A M^(-1/2) needs masses that are regular by themselves
+    assert_eq!(inspection.geometry.is_some(), inspection.check.regular, "{name}");
+    let Some(geometry) = &inspection.geometry else { return };
     let n = found.qddot.len();
     let trace_p: f64 = (0..n).map(|k| geometry.P[k * n + k]).sum();
     assert!((trace_p - found.rank as f64).abs() < 1e-9 * (1.0 + n as f64), "{name}: trace P = {trace_p}");
@@ -85,7 +85,7 @@ fn singular_masses_are_decided_by_mass_and_constraints_together() {
     let link = inspected_model("massless_link", "");
     assert!(!link.check.regular);
 
-    let text = common::model_text("massless_link");
+    let text = crate::common::model_text("massless_link");
     let without: String = text.lines().filter(|l| !l.starts_with("constraint")).map(|l| format!("{l}\n")).collect();
     let without: String = without.lines().filter(|l| !l.starts_with("output")).map(|l| format!("{l}\n")).collect();
     let (check, diagnostics) = checked(&without, &Overrides::default());

@@ -1,28 +1,26 @@
 //! Inverse dynamics along given paths, against closed forms.
 
-mod common;
-
-use common::{model_text, read, relative};
+use crate::common::{model_text, read, relative};
 use zwang::Overrides;
+use zwang::csv_table::CsvTable;
 use zwang::equations::Equations;
-use zwang::inverse::{Inverse, Path, inverse, obstacles};
-use zwang::sheet::Sheet;
+use zwang::inverse::{Inverse, MotionPath, inverse, obstacles};
 
 /// A path of `n` rows from t = 0 to 2: its columns by name.
-fn path(names: &str, n: usize, row: impl Fn(f64) -> Vec<f64>) -> Sheet {
+fn path(names: &str, n: usize, row: impl Fn(f64) -> Vec<f64>) -> CsvTable {
     let mut text = format!("t, {names}\n");
     for k in 0..n {
         let t = 2.0 * k as f64 / (n - 1) as f64;
         let values: Vec<String> = row(t).iter().map(|x| format!("{x:e}")).collect();
         text.push_str(&format!("{t:e}, {}\n", values.join(", ")));
     }
-    Sheet::parse(&text).unwrap()
+    CsvTable::parse(&text).unwrap()
 }
 
-fn found(text: &str, sheet: &Sheet, driven: &[usize]) -> Inverse {
+fn found(text: &str, sheet: &CsvTable, driven: &[usize]) -> Inverse {
     let reading = read(text, &Overrides::default());
     let equations = Equations::derive(reading.model.unwrap_or_else(|| panic!("{:#?}", reading.diagnostics)));
-    let path = Path::new(&equations, sheet).unwrap();
+    let path = MotionPath::new(&equations, sheet).unwrap();
     inverse(equations, &path, driven).unwrap_or_else(|d| panic!("{d:#?}"))
 }
 
@@ -81,7 +79,7 @@ fn a_file_and_a_formula_need_the_same_torques() {
         .filter(|line| !line.starts_with("start"))
         .map(|line| if line.starts_with("control") { control.to_string() } else { line.to_string() } + "\n")
         .collect();
-    let inspected = common::inspected(&format!("{held}start q1 = 0, q2 = 1.7\n"), &Overrides::default());
+    let inspected = crate::common::inspected(&format!("{held}start q1 = 0, q2 = 1.7\n"), &Overrides::default());
     let torque = &inspected.check.snapshot.found.control_force;
     let first = [column(&inverse, "control_q1")[0], column(&inverse, "control_q2")[0]];
     assert!(relative(&first, torque) < 1e-5, "{first:?} instead of {torque:?}");
@@ -123,14 +121,14 @@ fn a_lone_force_makes_the_nearest_motion() {
 fn what_is_wrong_with_a_path_is_said() {
     let reading = read("coordinates x, θ\nmass x: 1\nmass θ: 1\nstart x = 0, θ = 0", &Overrides::default());
     let equations = Equations::derive(reading.model.unwrap());
-    let wrong = |text: &str| Path::new(&equations, &Sheet::parse(text).unwrap()).unwrap_err();
+    let wrong = |text: &str| MotionPath::new(&equations, &CsvTable::parse(text).unwrap()).unwrap_err();
     assert!(wrong("t, x\n0, 1\n1, 2").contains("no column for `θ`"));
     assert!(wrong("t, x, theta\n0, 1, 0\n0, 2, 0").contains("line 3 the time does not grow"));
     assert!(wrong("t, x, theta, x\n0, 1, 0, 1\n1, 2, 0, 3").contains("2 columns for `x`"));
     assert!(wrong("0, 1, 0\n1, 2, 0").contains("no names; name them in its first row, as in `t, x, θ`"));
     assert!(wrong("x, t, theta\n0, 1, 0\n1, 2, 0").contains("first column is `x`, where the time belongs"));
     assert!(wrong("t [m], x, theta\n0, 1, 0\n1, 2, 0").contains("is a length and should be a time"));
-    assert!(Path::new(&equations, &Sheet::parse("t, x, theta\n0, 1, 0\n1, 2, 0").unwrap()).is_ok());
+    assert!(MotionPath::new(&equations, &CsvTable::parse("t, x, theta\n0, 1, 0\n1, 2, 0").unwrap()).is_ok());
 }
 
 /// x = sin t with unit mass needs −sin t: more than 1/2 from π/6 on, more than 1/4 from asin 1/4 on. The smaller limit counts.

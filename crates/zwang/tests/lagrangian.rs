@@ -1,17 +1,15 @@
 //! The Lagrangian's side: energy and momenta as `check` tells them, against motions and against closed forms.
 
-mod common;
-
-use common::{Random, checked, gallery, model_text, read};
+use crate::common::{Random, checked, gallery, model_text, read};
+use zwang::analysis::LagrangianSide;
 use zwang::equations::Equations;
-use zwang::verdict::LagrangianSide;
 use zwang::{Check, Overrides, RunWishes, legendre_transform, simulate};
 use zwang_motion::State;
 
 fn looked_at(text: &str) -> Check {
     let (check, diagnostics) = checked(text, &Overrides::default());
     let mut check = check.unwrap_or_else(|| panic!("{text}\n{diagnostics:#?}"));
-    check.look_at_lagrangian(&Default::default());
+    check.analyse_lagrangian(&Default::default());
     check
 }
 
@@ -61,11 +59,11 @@ fn the_verdict_on_the_energy_agrees_with_the_motion() {
         let Some(run) = simulate(check, &wishes, &mut Default::default(), &mut |_| true) else {
             panic!("{name} does not run")
         };
-        let column = |name: &str| run.samples.column(name).unwrap().values.clone();
+        let column = |name: &str| run.samples().column(name).unwrap().values.clone();
         let energies = column("E");
-        let size = energies.iter().fold(0.0_f64, |m, e| m.max((e - run.audit.energy.start).abs()));
+        let size = energies.iter().fold(0.0_f64, |m, e| m.max((e - run.audit().energy.start).abs()));
         // what is held still has the energy of its rounding
-        let scale = column("T").iter().fold(run.audit.energy.start.abs(), |m, t| m.max(t.abs())).max(1e-24);
+        let scale = column("T").iter().fold(run.audit().energy.start.abs(), |m, t| m.max(t.abs())).max(1e-24);
         match verdict.conserved {
             Some(true) => {
                 assert!(size <= 1e-6 * scale, "{name}: the energy changes by {size:e} of {scale:e}");
@@ -92,8 +90,8 @@ fn conserved_momenta_stay_along_the_motion() {
         let before = check.system.energies(&start).unwrap().momentum;
         let method = Some(zwang_motion::Method::Auto);
         let wishes = RunWishes { to: Some(A_WHILE), tolerance: Some(1e-10), method, ..RunWishes::default() };
-        let mut run = simulate(check, &wishes, &mut Default::default(), &mut |_| true).unwrap();
-        let after = run.check.system.energies(&run.state.clone()).unwrap().momentum;
+        let run = simulate(check, &wishes, &mut Default::default(), &mut |_| true).unwrap();
+        let after = run.check().system.clone().energies(run.state()).unwrap().momentum;
         for one in list {
             let along = |p: &[f64]| -> f64 {
                 one.terms.iter().map(|(n, x)| x * p[names.iter().position(|m| m == n).unwrap()]).sum()

@@ -14,7 +14,7 @@ fn messages(text: &str) -> (String, Diagnostics) {
     if let Some(model) = reading.model {
         check(model, &Wishes::default(), &mut diagnostics);
     }
-    (reading.text, diagnostics)
+    (reading.source.text, diagnostics)
 }
 
 struct Expected {

@@ -1,16 +1,14 @@
 //! The motion near a state: equilibria, matrices and eigenvalues known in closed form or from print.
 
-mod common;
-
-use common::{checked, model_text};
-use zwang::linearize::{Linearized, Obstacle, Place, Stability, equilibria, is_timed, linearize};
+use crate::common::{checked, model_text};
+use zwang::linearize::{Linearized, MotionKind, Obstacle, Stability, equilibria, is_timed, linearize};
 use zwang::{Check, Overrides};
 use zwang_motion::Settings;
 
 fn prepared(text: &str, overrides: &Overrides) -> Check {
     let (check, diagnostics) = checked(text, overrides);
     let mut check = check.unwrap_or_else(|| panic!("{text}\n{diagnostics:#?}"));
-    assert!(check.system.prepare_motion(&mut check.equations));
+    assert!(check.system.compile_motion(&mut check.equations));
     check
 }
 
@@ -69,11 +67,11 @@ fn a_pendulum_stated_twice_swings_with_its_frequency() {
         "coordinates x, y\nmass x, y: 1\nforce y: -9\nconstraint a: x^2 + y^2 = 1\nconstraint b: 3*x^2 + 3*y^2 = 3
 start x = 0, y = -1";
     let found = at_start(text, &Overrides::default());
-    assert_eq!((found.place, found.stability()), (Place::Equilibrium, Stability::Neutral));
+    assert_eq!((found.place, found.stability()), (MotionKind::Equilibrium, Stability::Neutral));
     has_eigenvalues(&found, &[(0.0, 3.0), (0.0, -3.0)], 1e-12);
     // that the force has no potential stated is all that is missing
     let mut check = prepared(&text.replace("force y: -9", "potential 9*y"), &Overrides::default());
-    check.look_at_lagrangian(&Settings::default());
+    check.analyse_lagrangian(&Settings::default());
     let state = check.state.clone();
     let found = linearize(&mut check, &state, &Settings::default()).unwrap();
     assert_eq!(found.stability(), Stability::Minimum);
@@ -171,7 +169,7 @@ fn the_benchmark_bicycle_has_its_published_matrices() {
         let set = [format!("v={v} m/s"), "w=0 rad/s".to_string()];
         let overrides = Overrides { set: set.to_vec(), ..Overrides::default() };
         let found = at_start(&text, &overrides);
-        assert_eq!(found.place, Place::Steady);
+        assert_eq!(found.place, MotionKind::Steady);
         has_eigenvalues(&found, &wanted, 1e-8);
         // lean is coordinate 4, steer 6
         let of = |list: &[usize], j: usize| list.iter().position(|&k| k == j).expect("lean and steer are free");
@@ -194,7 +192,7 @@ fn drag_by_the_square_of_the_speed_is_no_damping() {
     let text = "coordinates x, y\nmass x, y: 2\nforce x: -8*x - 0.3*sqrt(x'^2 + y'^2)*x'\nforce y: -8*y - 0.3*sqrt(x'^2 + y'^2)*y'
 start x = 0, y = 0";
     let found = at_start(text, &Overrides::default());
-    assert_eq!(found.place, Place::Equilibrium);
+    assert_eq!(found.place, MotionKind::Equilibrium);
     has_eigenvalues(&found, &[(0.0, 2.0), (0.0, -2.0), (0.0, 2.0), (0.0, -2.0)], 1e-5);
 }
 
@@ -213,7 +211,7 @@ fn what_changes_with_time_rests_only_where_it_does_so_always() {
             near(place.stiffness[0], 1.5, 1e-12);
         }
         let here = at_start(&text, &Overrides::default());
-        let wanted = if n == 0 { Place::Passing } else { Place::Equilibrium };
+        let wanted = if n == 0 { MotionKind::Passing } else { MotionKind::Equilibrium };
         assert_eq!((here.place, here.stability()), (wanted, Stability::Undecided), "{force}");
     }
 }
@@ -230,7 +228,7 @@ fn a_double_pendulum_has_four_equilibria() {
 
 fn found(text: &str) -> Vec<Linearized> {
     let mut check = prepared(text, &Overrides::default());
-    check.look_at_lagrangian(&Settings::default());
+    check.analyse_lagrangian(&Settings::default());
     equilibria(&mut check, &Settings::default())
 }
 
@@ -283,7 +281,7 @@ fn at_a_jump_or_corner_there_is_no_linearization() {
     let of = |name: &str| vec![name.to_string()];
     let coulomb = at("-x - 0.2*sign(x')", "0");
     assert_eq!(coulomb.obstacle, Some(Obstacle::Jump { switches: of("x'") }));
-    assert_eq!((coulomb.place, coulomb.stability()), (Place::Equilibrium, Stability::Undecided));
+    assert_eq!((coulomb.place, coulomb.stability()), (MotionKind::Equilibrium, Stability::Undecided));
     assert_eq!(at("-x - 0.5*abs(x)", "0").obstacle, Some(Obstacle::Corner { switches: of("x") }));
     assert_eq!(at("-2*x - max(x, 0)", "0").obstacle, Some(Obstacle::Corner { switches: of("x") }));
     for smooth in ["-4*x - 0.3*abs(x')*x'", "-4*x - 0.3*x*abs(x)", "if x > 0 then -4*x - x^2 else -4*x + x^3"] {
@@ -326,7 +324,7 @@ fn beside_equilibria_there_is_no_verdict() {
     assert!(found(falling).is_empty());
     for text in [falling, passing] {
         let here = at_start(text, &Overrides::default());
-        assert_eq!((here.place, here.stability()), (Place::Passing, Stability::Undecided));
+        assert_eq!((here.place, here.stability()), (MotionKind::Passing, Stability::Undecided));
     }
 }
 

@@ -1,23 +1,22 @@
 //! Long runs: what is conserved stays so.
 
-mod common;
-
-use common::{checked, model_text};
+use crate::common::{checked, model_text};
 use std::f64::consts::PI;
 use zwang::Overrides;
-use zwang::simulate::{Ended, Run, RunWishes, simulate};
+use zwang::simulate::End;
+use zwang::{Run, RunWishes, simulate};
 use zwang_motion::Method;
 
 fn run(text: &str, wishes: &RunWishes) -> Run {
     let (check, mut diagnostics) = checked(text, &Overrides::default());
     let check = check.unwrap_or_else(|| panic!("{diagnostics:#?}"));
     let run = simulate(check, wishes, &mut diagnostics, &mut |_| true).unwrap_or_else(|| panic!("{diagnostics:#?}"));
-    assert_eq!(run.ended, Ended::Finished, "{diagnostics:#?}");
+    assert_eq!(*run.end(), End::Finished, "{diagnostics:#?}");
     run
 }
 
 fn column<'r>(run: &'r Run, name: &str) -> &'r [f64] {
-    &run.samples.column(name).unwrap_or_else(|| panic!("no column {name}")).values
+    &run.samples().column(name).unwrap_or_else(|| panic!("no column {name}")).values
 }
 
 fn largest(values: &[f64]) -> f64 {
@@ -54,7 +53,7 @@ fn energy_errors(n_periods: f64, n_steps: f64) -> Vec<f64> {
         ..RunWishes::default()
     };
     let run = run(PENDULUM, &wishes);
-    assert_eq!(run.counts.steps as f64, n_periods * n_steps);
+    assert_eq!(run.cost().steps as f64, n_periods * n_steps);
     let energy = column(&run, "E");
     energy.iter().map(|e| (e - energy[0]).abs()).collect()
 }
@@ -82,7 +81,7 @@ fn tumble(to: f64) {
     let norm = (0..e[0].len()).map(|k| e.iter().map(|e| e[k] * e[k]).sum::<f64>() - 1.0).collect::<Vec<f64>>();
     let norm = largest(&norm);
     let off = |name: &str, wanted: f64| {
-        let output = run.outputs.iter().find(|o| o.name == name).unwrap_or_else(|| panic!("no output {name}"));
+        let output = run.outputs().iter().find(|o| o.name == name).unwrap_or_else(|| panic!("no output {name}"));
         let values = output.values.unwrap();
         (values.max - wanted).abs().max((values.min - wanted).abs())
     };
@@ -91,12 +90,13 @@ fn tumble(to: f64) {
     let momentum = momentum.map(|(name, wanted)| off(name, wanted)).fold(0.0, f64::max);
     println!(
         "{to} s: |e|² - 1 {norm:.1e}, energy {energy:.1e}, momentum {momentum:.1e}, {} steps, {:.1} s",
-        run.counts.steps, run.wall_seconds
+        run.cost().steps,
+        run.seconds().1
     );
     // the projection ends at rounding, however long the run
     assert!(norm < 1e-12, "{norm:.1e}");
     // the errors of the steps add up: linearly in time, to a thousand tolerances in 500 s
-    let allowed = 1000.0 * run.tolerance * (to / 500.0);
+    let allowed = 1000.0 * run.tolerance() * (to / 500.0);
     assert!(energy < allowed && momentum < allowed, "energy {energy:.1e}, momentum {momentum:.1e}");
 }
 

@@ -1,32 +1,30 @@
 //! The whole gallery with machine code and without: the same motion to the last bit, and the acceleration of every route.
 #![allow(clippy::neg_cmp_op_on_partial_ord, reason = "a NaN must fail, and `!(x <= y)` says so")]
 
-mod common;
+use crate::common::read;
 
-use common::read;
-
-use common::gallery;
+use crate::common::gallery;
 use zwang::simulate::{move_bare, plan};
-use zwang::{Check, Coding, Overrides, RunWishes, Wishes, check};
+use zwang::{Check, JitPolicy, Overrides, RunWishes, Wishes, check};
 use zwang_motion::{Dynamics, Motion, ORDER_5, ORDER_8, Settings, Snapshot, State, Tableau, route};
 
 /// A model ready to move; none if it is not simulated in this version.
-fn prepared(name: &str, text: &str, coding: Coding) -> Option<Check> {
+fn prepared(name: &str, text: &str, jit: JitPolicy) -> Option<Check> {
     let reading = read(text, &Overrides::default());
     let mut diagnostics = reading.diagnostics;
     let model = reading.model.unwrap_or_else(|| panic!("{name}: {diagnostics:#?}"));
     if model.later.iter().any(|l| l.changes_motion) {
         return None;
     }
-    let wishes = Wishes { coding, with_legendre: true, ..Wishes::default() };
+    let wishes = Wishes { jit, with_legendre: true, ..Wishes::default() };
     let mut check = check(model, &wishes, &mut diagnostics).unwrap_or_else(|| panic!("{name}: {diagnostics:#?}"));
-    assert!(check.system.prepare_motion(&mut check.equations), "{name}");
+    assert!(check.system.compile_motion(&mut check.equations), "{name}");
     Some(check)
 }
 
 /// Twenty steps.
 fn moved(check: &mut Check) -> State {
-    let plan = plan(check, &RunWishes::default());
+    let plan = plan(check, &RunWishes::default().options());
     let mut n_steps = 0;
     let bare = move_bare(check, &plan, &Settings::default(), &mut |_| {
         n_steps += 1;
@@ -39,11 +37,11 @@ fn moved(check: &mut Check) -> State {
 fn machine_code_moves_the_gallery_to_the_same_bits() {
     let mut n_compared = 0;
     for (name, text) in gallery() {
-        let Some(mut interpreted) = prepared(&name, &text, Coding::Never) else { continue };
+        let Some(mut interpreted) = prepared(&name, &text, JitPolicy::Never) else { continue };
         let expected = moved(&mut interpreted);
-        for coding in [Coding::AtOnce, Coding::Best, Coding::WhenItPays] {
-            let Some(mut compiled) = prepared(&name, &text, coding) else { continue };
-            assert_eq!(moved(&mut compiled), expected, "{name}, {coding:?}");
+        for jit in [JitPolicy::Immediate, JitPolicy::Optimized, JitPolicy::Adaptive] {
+            let Some(mut compiled) = prepared(&name, &text, jit) else { continue };
+            assert_eq!(moved(&mut compiled), expected, "{name}, {jit:?}");
         }
         n_compared += 1;
     }
@@ -64,9 +62,9 @@ fn combined(weights: &[(usize, f64)], y: &[f64], h: f64, k: &[Vec<f64>]) -> Vec<
 #[test]
 fn a_step_in_one_is_its_stages_one_after_the_other() {
     let step_of = |name: &str, tableau: &'static Tableau| {
-        let text = common::model_text(name);
-        let mut check = prepared(name, &text, Coding::Best).expect("it moves");
-        let plan = plan(&check, &RunWishes::default());
+        let text = crate::common::model_text(name);
+        let mut check = prepared(name, &text, JitPolicy::Optimized).expect("it moves");
+        let plan = plan(&check, &RunWishes::default().options());
         let mut motion = Motion::new(&mut check.system, &check.state, &plan, &Settings::default()).expect("it moves");
         let state = motion.state();
         let y = [&state.q[..], &state.qdot, motion.integrals()].concat();
@@ -102,9 +100,9 @@ fn explicit_accelerations_agree_with_the_generalized_inverse() {
     let settings = Settings::default();
     let mut n_explicit = 0;
     for (name, text) in gallery() {
-        let Some(mut check) = prepared(&name, &text, Coding::AtOnce) else { continue };
-        let Some(mut judge) = prepared(&name, &text, Coding::Never) else { continue };
-        let plan = plan(&check, &RunWishes::default());
+        let Some(mut check) = prepared(&name, &text, JitPolicy::Immediate) else { continue };
+        let Some(mut judge) = prepared(&name, &text, JitPolicy::Never) else { continue };
+        let plan = plan(&check, &RunWishes::default().options());
         let mut motion = Motion::new(&mut check.system, &check.state, &plan, &settings).expect("the gallery moves");
         let mut way = route(Default::default(), &settings);
         let mut snapshot = Snapshot::new(&judge.system);

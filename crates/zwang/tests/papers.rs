@@ -2,9 +2,7 @@
 
 #![allow(non_snake_case)]
 
-mod common;
-
-use common::{Random, every_route_gives, inspected, inspected_model, relative};
+use crate::common::{Random, every_route_gives, inspected, inspected_model, relative};
 use zwang::Overrides;
 
 /// Rounding of a handful of operations.
@@ -107,7 +105,7 @@ fn sliding_friction_acts_along_the_velocity() {
 #[test]
 fn closed_forms_are_printed_as_in_the_papers() {
     let explicit = |name: &str| {
-        let reading = common::read(&common::model_text(name), &Overrides::default());
+        let reading = crate::common::read(&crate::common::model_text(name), &Overrides::default());
         let mut equations = zwang::equations::Equations::derive(reading.model.unwrap());
         let closed = zwang::closed_form(&mut equations).unwrap();
         let graph = &equations.model.graph;
@@ -126,7 +124,7 @@ fn closed_forms_are_printed_as_in_the_papers() {
 fn a_guided_particle_is_printed_as_in_the_paper() {
     let text = "coordinates x, y\nparameter m = 1, X = 1, Y = 2, a = 0.5\nmass x, y: m\nforce x: X\nforce y: Y\n\
                 control guide: x' - t*y' = a*t\nstart x = 0, y = 0, x' = 0, y' = 0\nrun 1\n";
-    let reading = common::read(text, &Overrides::default());
+    let reading = crate::common::read(text, &Overrides::default());
     let mut equations = zwang::equations::Equations::derive(reading.model.unwrap());
     let closed = zwang::closed_form(&mut equations).unwrap();
     let printed = |exprs: &[zwang_expr::Expr]| exprs.iter().map(|e| equations.model.graph.text(*e)).collect::<Vec<_>>();

@@ -1,9 +1,7 @@
 //! The reference values of the gallery speak of what there is, and the bad runs of what must happen.
 
-mod common;
-
-use common::reference::{Moment, Reference, ReferenceRun, parse, references};
-use common::{ROOT, checked, model_text, read};
+use crate::common::reference::{Moment, Reference, ReferenceRun, parse, references};
+use crate::common::{ROOT, checked, model_text, read};
 use zwang::Overrides;
 
 #[test]

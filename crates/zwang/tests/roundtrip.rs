@@ -1,8 +1,6 @@
 //! Text that is printed parses back to the same: for every derived expression of the gallery.
 
-mod common;
-
-use common::{Random, gallery, read};
+use crate::common::{Random, gallery, read};
 use zwang::Overrides;
 use zwang::equations::Equations;
 use zwang::model::Model;

@@ -1,11 +1,10 @@
 //! Every reference of the gallery is met by a run, at three tolerances.
 
-mod common;
-
-use common::reference::{Moment, ReferenceRun, references};
-use common::{checked, model_text};
+use crate::common::reference::{Moment, ReferenceRun, references};
+use crate::common::{checked, model_text};
 use zwang::Overrides;
-use zwang::simulate::{Ended, Run, RunWishes, simulate};
+use zwang::simulate::End;
+use zwang::{Run, RunWishes, simulate};
 use zwang_motion::Settings;
 
 /// What errors may grow to over a run that is not chaotic, in tolerances.
@@ -22,18 +21,18 @@ fn run_to(name: &str, run: &ReferenceRun, to: f64, tolerance: f64, settings: &Se
     let wishes = RunWishes { to: Some(to), tolerance: Some(tolerance), settings, ..RunWishes::default() };
     let run = simulate(checked, &wishes, &mut diagnostics, &mut |_| true);
     let run = run.unwrap_or_else(|| panic!("{name}: {diagnostics:#?}"));
-    assert_eq!(run.ended, Ended::Finished, "{name} at {tolerance:e}");
+    assert_eq!(*run.end(), End::Finished, "{name} at {tolerance:e}");
     run
 }
 
 /// A quantity at the end of a run, and its size along it.
 fn quantity(run: &Run, name: &str) -> Option<(f64, f64)> {
-    let coordinate = |c: &str| run.check.equations.model.coordinates.iter().position(|x| x.name == c);
+    let coordinate = |c: &str| run.check().equations.model.coordinates.iter().position(|x| x.name == c);
     match (coordinate(name), name.strip_suffix('\'').and_then(coordinate)) {
-        (Some(k), _) => Some((run.state.q[k], run.sizes.0[k])),
-        (None, Some(k)) => Some((run.state.qdot[k], run.sizes.1[k])),
+        (Some(k), _) => Some((run.state().q[k], run.sizes().0[k])),
+        (None, Some(k)) => Some((run.state().qdot[k], run.sizes().1[k])),
         _ => {
-            let values = run.outputs.iter().find(|o| o.name == *name)?.values?;
+            let values = run.outputs().iter().find(|o| o.name == *name)?.values?;
             Some((values.last, values.max.abs().max(values.min.abs()).max(1.0)))
         }
     }
@@ -49,7 +48,7 @@ fn meets(name: &str, run: &Run, known: &ReferenceRun, moment: &Moment, tolerance
             misses.push(format!("{name} at t = {}: {what} = {found}, not {value}: {error:.0} tolerances", moment.t));
         }
     }
-    for (row, residual) in &run.audit.residuals {
+    for (row, residual) in &run.audit().residuals {
         if *residual > 10.0 * tolerance {
             misses.push(format!("{name}: `{row}` is off by {residual:e}"));
         }
@@ -79,9 +78,9 @@ fn check_all_with(wanted: f64, settings: &Settings, choose: impl Fn(&ReferenceRu
                 meets(&name, &run, known, moment, tolerance, &mut misses);
                 events_meet(&name, &run, known, tolerance, &mut misses);
                 if let Some(bound) = known.energy_drift.filter(|_| tolerance <= 1e-11)
-                    && run.audit.energy.drift > bound
+                    && run.audit().energy.drift > bound
                 {
-                    misses.push(format!("{name}: energy drifts by {:e}", run.audit.energy.drift));
+                    misses.push(format!("{name}: energy drifts by {:e}", run.audit().energy.drift));
                 }
             }
         }
@@ -91,13 +90,13 @@ fn check_all_with(wanted: f64, settings: &Settings, choose: impl Fn(&ReferenceRu
 
 /// Every event up to the end of the run, in order, at its time.
 fn events_meet(name: &str, run: &Run, known: &ReferenceRun, tolerance: f64, misses: &mut Vec<String>) {
-    let expected: Vec<&(f64, String)> = known.events.iter().filter(|(t, _)| *t < run.state.t).collect();
-    let found: Vec<(f64, &str)> = run.events.iter().map(|e| (e.t, e.kind)).collect();
+    let expected: Vec<&(f64, String)> = known.events.iter().filter(|(t, _)| *t < run.state().t).collect();
+    let found: Vec<(f64, &str)> = run.events().iter().map(|e| (e.t, e.kind.as_str())).collect();
     let is_met = expected.len() == found.len()
         && expected
             .iter()
             .zip(&found)
-            .all(|(e, f)| e.1 == f.1 && (e.0 - f.0).abs() <= GROWTH * tolerance * run.state.t);
+            .all(|(e, f)| e.1 == f.1 && (e.0 - f.0).abs() <= GROWTH * tolerance * run.state().t);
     if !is_met {
         misses.push(format!("{name}: events {found:?}, not {expected:?}"));
     }

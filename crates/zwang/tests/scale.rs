@@ -1,13 +1,12 @@
 //! Large models keep sparse structures: a chain of thousands of masses through the whole of `check`.
 
-mod common;
-
-use common::checked;
+use crate::common::checked;
 use zwang::Overrides;
-use zwang::simulate::{Ended, RunWishes, simulate};
+use zwang::simulate::End;
+use zwang::{RunWishes, simulate};
 
 fn chain(n: usize, extra: &str) -> zwang::Check {
-    let text = format!("{}{extra}", common::model_text("chain"));
+    let text = format!("{}{extra}", crate::common::model_text("chain"));
     let set = vec![format!("n={n}")];
     let (check, diagnostics) = checked(&text, &Overrides { set, ..Overrides::default() });
     check.unwrap_or_else(|| panic!("{diagnostics:#?}"))
@@ -32,7 +31,7 @@ fn every_rod_stated_twice_changes_no_motion() {
     assert_eq!((once.rank, twice.rank, twice.equations.rows.len()), (200, 200, 400));
     assert_eq!(twice.redundant.len(), 200);
     let (a, b) = (&once.snapshot.found.qddot, &twice.snapshot.found.qddot);
-    assert!(common::relative(b, a) < 1e-9);
+    assert!(crate::common::relative(b, a) < 1e-9);
 }
 
 /// A chain of 300 coordinates moves sparsely, and every rod stated once more in another form changes nothing.
@@ -42,11 +41,11 @@ fn a_long_chain_moves_the_same_with_rods_stated_twice() {
     let ends = ["", twice].map(|extra| {
         let wishes = RunWishes { to: Some(0.05), ..RunWishes::default() };
         let run = simulate(chain(150, extra), &wishes, &mut Default::default(), &mut |_| true).unwrap();
-        assert_eq!(run.ended, Ended::Finished);
-        assert!(run.audit.energy.drift < 1e-9, "{:e}", run.audit.energy.drift);
-        run.state.q
+        assert_eq!(*run.end(), End::Finished);
+        assert!(run.audit().energy.drift < 1e-9, "{:e}", run.audit().energy.drift);
+        run.state().q.clone()
     });
-    assert!(common::relative(&ends[1], &ends[0]) < 1e-9);
+    assert!(crate::common::relative(&ends[1], &ends[0]) < 1e-9);
 }
 
 /// The instructions of an n-link pendulum in angles grow like n², as its mass matrix does.

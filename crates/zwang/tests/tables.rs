@@ -1,11 +1,9 @@
 //! Tables: files as smooth functions, in forces, in constraints and as what is to be followed.
 
-mod common;
-
-use common::relative;
+use crate::common::relative;
 use zwang::diagnostic::Diagnostics;
-use zwang::simulate::{Run, RunWishes, simulate};
 use zwang::{Check, Overrides, Wishes, check, read_with};
+use zwang::{Run, RunWishes, simulate};
 
 /// t from 0 to 10 in steps of 0.05, and a function of it.
 fn rows(head: &str, f: impl Fn(f64) -> f64) -> String {
@@ -29,7 +27,7 @@ fn ran(text: &str, file: &str) -> Run {
 }
 
 fn column<'r>(run: &'r Run, name: &str) -> &'r [f64] {
-    &run.samples.column(name).unwrap_or_else(|| panic!("no column {name}")).values
+    &run.samples().column(name).unwrap_or_else(|| panic!("no column {name}")).values
 }
 
 /// ẍ = sin t from a file in millinewtons: x = −sin t.
@@ -73,7 +71,7 @@ fn a_table_over_a_coordinate_has_its_slope_as_force() {
         assert!((x[k] - t[k].cos()).abs() < 1e-7, "t = {}: {}", t[k], x[k]);
         assert!((pull[k] + t[k].cos()).abs() < 1e-7);
     }
-    assert!(run.audit.energy.drift < 1e-10, "{:e}", run.audit.energy.drift);
+    assert!(run.audit().energy.drift < 1e-10, "{:e}", run.audit().energy.drift);
 }
 
 /// What the equations print reads back as the same table and the same derivative.
@@ -111,7 +109,7 @@ fn a_run_that_outlasts_its_table_ends_with_it() {
         diagnostics.iter().any(|d| d.code == "Z111" && d.message.contains("to t = 12, the table `file.csv` to 10"));
     assert!(warned, "{diagnostics:#?}");
     let run = simulate(check.unwrap(), &RunWishes::default(), &mut diagnostics, &mut |_| true).unwrap();
-    assert!((run.state.t - 10.0).abs() < 1e-6, "{}", run.state.t);
+    assert!((run.state().t - 10.0).abs() < 1e-6, "{}", run.state().t);
     let said = format!("{diagnostics:?}");
     assert!(said.contains("whose rows go from 0 to 10"), "{said}");
 }

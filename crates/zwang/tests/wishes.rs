@@ -1,8 +1,6 @@
 //! What a model carries for the simulator: run, plots, events and the scene.
 
-mod common;
-
-use common::read;
+use crate::common::read;
 
 use zwang::Overrides;
 use zwang::equations::Equations;
@@ -219,7 +217,7 @@ fn bodies_are_drawn_as_ellipsoids_of_their_inertia() {
             other => panic!("{other:?}"),
         })
         .collect();
-    let near = |found: &[f64], wanted: &[f64]| common::relative(found, wanted) < 1e-14;
+    let near = |found: &[f64], wanted: &[f64]| crate::common::relative(found, wanted) < 1e-14;
     assert!(shapes[0].0 == 3 && near(&shapes[0].1, &[3.0; 3]), "{shapes:?}");
     assert!(shapes[1].0 == 2 && near(&shapes[1].1, &[3.0; 2]), "{shapes:?}");
     let Shape::Body { axes, .. } = &model.scene[1].shape else { panic!() };
@@ -230,7 +228,7 @@ fn bodies_are_drawn_as_ellipsoids_of_their_inertia() {
 /// Every place of every scene of the gallery is known at a state, forces with the multipliers.
 #[test]
 fn scenes_of_the_gallery_can_be_drawn() {
-    for (name, text) in common::gallery() {
+    for (name, text) in crate::common::gallery() {
         let model = model(&text);
         let mut known = model.state_symbols();
         let controls = model.controls.iter().map(|c| &c.stated);

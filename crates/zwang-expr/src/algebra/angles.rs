@@ -7,28 +7,29 @@ use crate::node::{Expr, Function, Node};
 use crate::number::Number;
 use rustc_hash::FxHashMap;
 
-/// Sines and cosines of larger multiples, all angles of a sum together, stay as they are.
+/// The largest sum of multiples of the base angles in an angle that is expanded; others are indeterminates of their
+/// own.
 const MOST_TURNS: i64 = 6;
 
-/// An angle by the keys it is made of.
+/// An angle as a linear combination of keys.
 pub(crate) type Form = Vec<(Expr, Number)>;
 
-/// The parts that arguments of sines and cosines are made of, and the base angles by which they are written.
+/// The keys, of which arguments of sines and cosines are linear combinations, and the base angles that represent them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Angles {
-    /// each part and the number of which all its coefficients are integer multiples
+    /// each key, and the number of which all its coefficients are integer multiples
     keys: Vec<(Expr, Number)>,
     place: FxHashMap<Expr, usize>,
-    /// base angles in units of the keys; the keys themselves if empty
+    /// base angles in units of the keys; empty if the keys are the base angles
     pub base: Vec<Vec<i64>>,
     /// the keys in units of the base angles
     inverse: Vec<Vec<i64>>,
-    /// the expressions of base angles, once they are needed
+    /// the expressions of base angles, filled when needed
     shown: Vec<Option<Expr>>,
 }
 
 impl Angles {
-    /// All parts of the angles in these expressions.
+    /// The keys of all angles in these expressions.
     pub fn of(graph: &Graph, exprs: &[Expr]) -> Angles {
         let mut angles = Angles::default();
         let mut below = graph.below(exprs);
@@ -48,7 +49,7 @@ impl Angles {
         angles
     }
 
-    /// The same with other base angles, which must span the same integer combinations.
+    /// Replaces the base angles, which must span the same integer combinations; `None` if they do not.
     pub fn with_base(&self, base: Vec<Vec<i64>>) -> Option<Angles> {
         let inverse = inverted(&base)?;
         Some(Angles { base, inverse, shown: vec![None; self.keys.len()], ..self.clone() })
@@ -58,7 +59,7 @@ impl Angles {
         self.keys.len()
     }
 
-    /// The parts of an angle; the angle itself if its multiples are large.
+    /// The keys of an angle, or the angle itself if its multiples are too large.
     pub fn keys_of(&self, graph: &Graph, angle: Expr) -> Vec<Expr> {
         match self.multiples(graph, angle) {
             Some(_) => linear_form(graph, angle).into_iter().map(|(key, _)| key).collect(),
@@ -66,7 +67,7 @@ impl Angles {
         }
     }
 
-    /// An angle in units of the keys; none if its multiples are large.
+    /// An angle in units of the keys, or `None` if its multiples are too large.
     fn multiples(&self, graph: &Graph, angle: Expr) -> Option<Vec<i64>> {
         let mut multiples = vec![0; self.keys.len()];
         for (key, coefficient) in linear_form(graph, angle) {
@@ -77,7 +78,7 @@ impl Angles {
         (turns <= MOST_TURNS).then_some(multiples)
     }
 
-    /// From units of the keys to units of the base angles.
+    /// Converts units of the keys to units of the base angles.
     fn in_base(&self, multiples: &[i64]) -> Vec<i64> {
         if self.base.is_empty() {
             return multiples.to_vec();
@@ -87,7 +88,7 @@ impl Angles {
     }
 }
 
-/// The numbers and what they multiply in a sum; what is no sum is its own only part.
+/// The terms of a sum with their coefficients; any other expression is its own single term.
 fn linear_form(graph: &Graph, angle: Expr) -> Form {
     let mut form: Form = Vec::new();
     let mut stack = vec![(angle, Number::ONE)];
@@ -104,7 +105,7 @@ fn linear_form(graph: &Graph, angle: Expr) -> Form {
     form
 }
 
-/// Σ n u, with the parts of the angles put together.
+/// Σ n u, with the coefficients of equal keys added.
 pub(crate) fn sum_of_angles(graph: &mut Graph, angles: &[(Expr, i64)]) -> Expr {
     let mut form: Form = Vec::new();
     for &(angle, n) in angles {
@@ -133,7 +134,7 @@ fn push(form: &mut Form, key: Expr, c: Number) {
     }
 }
 
-/// The inverse of a matrix of integers, if that is one too.
+/// The inverse of an integer matrix, or `None` if it is not an integer matrix.
 fn inverted(rows: &[Vec<i64>]) -> Option<Vec<Vec<i64>>> {
     let n = rows.len();
     let number = |x: i64| Number::integer(x);
@@ -145,7 +146,7 @@ fn inverted(rows: &[Vec<i64>]) -> Option<Vec<Vec<i64>>> {
 }
 
 impl Field {
-    /// sin and cos of an angle by those of the base angles.
+    /// The sine and cosine of an angle in terms of those of the base angles.
     pub fn split_wave(&mut self, graph: &mut Graph, angle: Expr) -> Option<(Polynomial, Polynomial)> {
         let Some(multiples) = self.angles.multiples(graph, angle) else {
             let shown = self.known.get(&angle)?.clone();
@@ -157,7 +158,7 @@ impl Field {
             let base = self.base_angle(graph, j)?;
             waves.push((self.sine_and_cosine(graph, base), n));
         }
-        // cos + i sin of a sum is the product of those of the angles
+        // cos + i sin of a sum of angles is the product of those of the angles
         let (mut sine, mut cosine) = (Polynomial::default(), Polynomial::one());
         for ((s, c), n) in waves {
             let s = if n < 0 { s.neg() } else { s };
@@ -171,7 +172,7 @@ impl Field {
         Some((sine, cosine))
     }
 
-    /// The expression of a base angle, its parts in their shortest form.
+    /// The expression of a base angle, with its keys in their shortest form.
     pub fn base_angle(&mut self, graph: &mut Graph, j: usize) -> Option<Expr> {
         if let Some(shown) = self.angles.shown[j] {
             return Some(shown);
@@ -197,7 +198,7 @@ impl Field {
     }
 }
 
-/// Rows reduced until each of the first columns is that of the identity; none if one has no pivot or a number grows too large.
+/// Gauss-Jordan elimination of the first columns; `None` if a pivot is missing or a number grows too large.
 pub(super) fn solve_rows(a: &mut [Vec<Number>], n_columns: usize) -> Option<()> {
     let n = a.len();
     for k in 0..n_columns {

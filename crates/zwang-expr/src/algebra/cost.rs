@@ -1,12 +1,12 @@
-//! How long an expression is to read.
+//! The reading cost of an expression.
 
 use crate::graph::Graph;
 use crate::node::{Expr, Node};
 use rustc_hash::FxHashMap;
 
 impl Graph {
-    /// How many symbols the expression has as it is printed: names, numbers, operators and functions; parentheses do not
-    /// count, powers count their `^` and exponent.
+    /// The number of symbols of the printed expression: names, numbers, operators and functions. Parentheses do not
+    /// count; a power counts its `^` and exponent.
     pub fn cost(&self, e: Expr) -> u64 {
         match self.text_limited(e, crate::print::MAX_WRITTEN) {
             Some(text) => symbols_in(&text),
@@ -14,12 +14,12 @@ impl Graph {
         }
     }
 
-    /// How many operations the printed expression has: operators and functions.
+    /// The number of operations of the printed expression, operators and functions; `None` if it is too long to print.
     pub fn operations(&self, e: Expr) -> Option<u64> {
         self.text_limited(e, crate::print::MAX_WRITTEN).map(|text| operations_in(&text))
     }
 
-    /// The same from the expression itself, without printing it.
+    /// The number of symbols, estimated from the expression without printing it.
     pub(crate) fn tree_cost(&self, e: Expr, known: &mut FxHashMap<Expr, u64>) -> u64 {
         let mut stack = vec![(e, false)];
         while let Some((x, ready)) = stack.pop() {
@@ -40,7 +40,7 @@ impl Graph {
 
     pub(crate) fn node_cost(&self, node: Node, known: &FxHashMap<Expr, u64>) -> u64 {
         let of = |x: Expr| known[&x];
-        // what a power adds to its base; 1/x has a one and a bar
+        // the cost that a power adds to its base; 1/x has a one and a fraction bar
         let power = |n: Expr| {
             let bar = if self.number(n).is_some_and(|n| n.is_negative()) { 2 } else { 0 };
             bar + match self.number(n).and_then(|n| n.to_small()) {
@@ -59,7 +59,7 @@ impl Graph {
                 _ => 1,
             },
             Node::Pi | Node::Symbol(_) => 1,
-            // a minus in front stands for the plus
+            // a leading minus replaces the plus
             Node::Mul(Expr::MINUS_ONE, x) => of(x),
             // x/2 and 3 x/2
             Node::Mul(c, x) if self.is_number(c) => {
@@ -67,7 +67,7 @@ impl Graph {
                 let number = if fraction { 4 } else { 2 };
                 of(x) + number - if is_below(x) { 2 } else { 0 }
             }
-            // beside what stands above, a factor below needs its bar alone
+            // if there is a numerator, a factor of the denominator adds only the bar
             Node::Mul(x, y) => {
                 let n_bars = u64::from(is_below(x) || is_below(y));
                 (1 + of(x)).saturating_add(of(y)) - 2 * n_bars
@@ -78,7 +78,7 @@ impl Graph {
     }
 }
 
-/// The words and operators of a text.
+/// The number of words and operators of a text.
 fn symbols_in(text: &str) -> u64 {
     let mut count = 0;
     let mut in_word = false;
@@ -90,7 +90,7 @@ fn symbols_in(text: &str) -> u64 {
     count
 }
 
-/// The operators of a text and the words before parentheses.
+/// The number of operators of a text and of words before parentheses.
 fn operations_in(text: &str) -> u64 {
     let mut count = 0;
     let mut before = ' ';

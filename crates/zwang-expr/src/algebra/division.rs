@@ -1,4 +1,4 @@
-//! Division that goes out even, which proves that one formula vanishes where others do.
+//! Exact division, which proves that one formula vanishes wherever others do.
 
 use super::Algebra;
 use super::fraction::Fraction;
@@ -8,7 +8,7 @@ use crate::graph::Graph;
 use crate::node::Expr;
 
 impl Algebra {
-    /// p / d if it goes out even: nothing stays below but single indeterminates.
+    /// p / d, or `None` if the denominator of the quotient contains more than single indeterminates.
     pub fn quotient(&mut self, graph: &mut Graph, p: Expr, d: Expr) -> Option<Expr> {
         self.renew();
         let (p, d) = (self.field.fraction(graph, p)?, self.field.fraction(graph, d)?);
@@ -24,9 +24,10 @@ impl Algebra {
         self.field.write_fraction(graph, &quotient)
     }
 
-    /// What p becomes on d = 0, each time one indeterminate that d contains alone in a term is put in by the others.
+    /// The forms of p on d = 0, one for each indeterminate that d contains in a single linear term and that is
+    /// eliminated.
     ///
-    /// For d = √u − l that is √u = l, which turns √u + l into 2 l.
+    /// For d = √u − l, elimination of √u = l turns √u + l into 2 l.
     pub fn on_zero_of(&mut self, graph: &mut Graph, p: Expr, d: Expr) -> Vec<Expr> {
         self.renew();
         let (Some(p), Some(d)) = (self.polynomial(graph, p), self.polynomial(graph, d)) else { return Vec::new() };
@@ -40,10 +41,10 @@ impl Algebra {
         found
     }
 
-    /// Factors with which the divisors give p, by division from the highest term down: each term by the first divisor that
-    /// takes it.
+    /// The factors q with p = Σ q d, by division from the highest term down: each term is divided by the first divisor
+    /// whose leading term divides it. `None` if a remainder is left.
     ///
-    /// Whether the division goes out even may depend on the order of the divisors; if it does, it is a proof.
+    /// The existence of a remainder may depend on the order of the divisors; a result without remainder is a proof.
     pub fn cofactors(&mut self, graph: &mut Graph, p: Expr, divisors: &[Expr]) -> Option<Vec<Expr>> {
         self.renew();
         let mut rest = self.polynomial(graph, p)?;
@@ -61,14 +62,14 @@ impl Algebra {
         quotients.iter().map(|q| self.field.write_fraction(graph, &Fraction::polynomial(q.clone()))).collect()
     }
 
-    /// An expression without denominators.
+    /// The expression as a polynomial, or `None` if it has a denominator.
     fn polynomial(&mut self, graph: &mut Graph, e: Expr) -> Option<Polynomial> {
         let fraction = self.field.fraction(graph, e)?;
         let fraction = self.field.lowest(&fraction)?;
         fraction.below.is_empty().then_some(fraction.above)
     }
 
-    /// The polynomial with an indeterminate replaced.
+    /// The polynomial with the indeterminate k replaced by `value`.
     fn put_in(&self, p: &Polynomial, k: usize, value: &Polynomial) -> Option<Polynomial> {
         let budget = &self.field.budget;
         let mut sum = Polynomial::default();
@@ -81,7 +82,7 @@ impl Algebra {
     }
 }
 
-/// The indeterminate in terms of the others where d = 0, if d contains it in one term c · k only.
+/// The indeterminate k in terms of the others on d = 0, or `None` unless d contains k in one term c · k only.
 fn solved_for(d: &Polynomial, k: usize) -> Option<Polynomial> {
     let mut rest = d.clone();
     let number = rest.remove(&Monomial::power(k, 1))?;

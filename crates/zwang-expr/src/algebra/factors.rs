@@ -1,4 +1,4 @@
-//! Products as they are written: signs where they read best, tangents and double angles put together.
+//! Products in written form: signs where they read best, tangents and double angles combined.
 
 use crate::graph::Graph;
 use crate::node::{Expr, Function, Node};
@@ -17,7 +17,7 @@ impl Default for Factors {
 }
 
 impl Factors {
-    /// Adds eⁿ; a sum that starts with a minus, or could, gives it away.
+    /// Multiplies by eⁿ; a sum that reads better with the opposite signs passes its sign to the number.
     pub fn push(&mut self, graph: &mut Graph, e: Expr, n: i64) -> Option<()> {
         let (c, rest) = graph.split_coefficient(e);
         let number = graph.number(c)?.pow(&Number::integer(n))?;
@@ -33,7 +33,7 @@ impl Factors {
         Some(())
     }
 
-    /// Adds the factors of a product, one by one.
+    /// Multiplies by a product, factor by factor.
     pub fn push_factors(&mut self, graph: &mut Graph, e: Expr) -> Option<()> {
         let mut stack = vec![e];
         while let Some(x) = stack.pop() {
@@ -62,7 +62,7 @@ impl Factors {
         product
     }
 
-    /// −x (a − b) = x (b − a).
+    /// Moves a negative sign into a sum: −x (a − b) = x (b − a).
     fn give_sign_to_a_sum(&mut self, graph: &mut Graph) {
         if !self.number.is_negative() {
             return;
@@ -110,7 +110,7 @@ impl Factors {
         self.powers.retain(|(_, n)| *n != 0);
     }
 
-    /// The number over 2ⁿ, if that makes no new fraction.
+    /// The number divided by 2ⁿ, or `None` unless that makes it shorter without a larger denominator.
     fn halved(&self, n: i64) -> Option<Number> {
         let number = self.number.mul(&Number::ratio(1, 2).pow(&Number::integer(n))?)?;
         (number.denominator() <= self.number.denominator() && number.numerator().abs() < self.number.numerator().abs())
@@ -118,7 +118,7 @@ impl Factors {
     }
 }
 
-/// The terms of a sum and whether each has a minus.
+/// The terms of a sum, with `true` for those with a minus.
 fn signs(graph: &Graph, e: Expr) -> Vec<(Expr, bool)> {
     let (mut found, mut stack) = (Vec::new(), vec![(e, false)]);
     while let Some((x, negative)) = stack.pop() {
@@ -139,7 +139,7 @@ fn has_minus(graph: &Graph, e: Expr) -> bool {
     matches!(graph.node(e), Node::Add(..)) && signs(graph, e).iter().any(|(_, minus)| *minus)
 }
 
-/// Whether a sum reads better with the other sign: no minus at all, or a positive number in it.
+/// `true` if a sum reads better with the opposite signs: all terms, or its number, would become positive.
 fn prefers_negation(graph: &Graph, e: Expr) -> bool {
     if !matches!(graph.node(e), Node::Add(..)) {
         return false;
@@ -165,7 +165,7 @@ fn negated_sum(graph: &mut Graph, e: Expr) -> Expr {
     sum
 }
 
-/// The product with the other sign, given to a sum among its factors that has a minus: −x (a − b) = x (b − a).
+/// The product with the opposite sign, moved into a factor that is a sum with a minus: −x (a − b) = x (b − a).
 fn negated_product(graph: &mut Graph, e: Expr) -> Expr {
     let (mut others, mut stack) = (Expr::ONE, vec![e]);
     let (c, _) = graph.split_coefficient(e);

@@ -1,9 +1,9 @@
-//! What polynomials are in: symbols, sines and cosines of base angles, roots, and whatever else stands for itself.
+//! The indeterminates of polynomials: symbols, sines and cosines of base angles, roots, and opaque subexpressions.
 //!
-//! Squares of sines and roots are written by sin² = 1 − cos² and √p² = p, which makes equal polynomials look equal.
+//! Squares of sines and roots are replaced by sin² = 1 − cos² and √p² = p, which gives equal polynomials the same form.
 
 use super::angles::Angles;
-use super::budget::Budget;
+use super::budget::WorkLimit;
 use super::fraction::Fraction;
 use super::gcd::{content, gcd};
 use super::monomial::Monomial;
@@ -14,44 +14,44 @@ use crate::node::{Expr, Function, Node};
 use crate::number::Number;
 use rustc_hash::FxHashMap;
 
-/// Work that one factorisation or common divisor may take: what takes longer has seldom one that is short.
+/// The work granted to one factorisation or greatest common divisor; a longer one seldom has a short result.
 pub(crate) const SMALL_WORK: u64 = 60_000;
 
-/// Longest divisor whose conjugate is tried.
+/// The longest divisor whose conjugate is tried, in terms.
 const LONGEST_CONJUGATE: usize = 16;
 
-/// What stands behind an indeterminate.
+/// The expression and the relations of an indeterminate.
 #[derive(Clone, Debug)]
 pub(crate) struct Atom {
     pub expr: Expr,
-    /// its square by indeterminates before it
+    /// its square in terms of older indeterminates
     pub square: Option<Polynomial>,
-    /// the sine of a cosine and the cosine of a sine
+    /// the sine that belongs to a cosine, or the cosine that belongs to a sine
     pub partner: Option<usize>,
 }
 
-/// The indeterminates, their relations and what is known of expressions in them.
+/// The indeterminates, their relations, and memos of expressions in them.
 pub(crate) struct Field {
     pub atoms: Vec<Atom>,
     index: FxHashMap<Expr, usize>,
     pub angles: Angles,
-    /// expressions as fractions; none where one could not be had
+    /// expressions as fractions, as far as the conversion succeeded
     pub known: FxHashMap<Expr, Fraction>,
-    /// what stood below a bar: likely to do so again
+    /// factors of earlier denominators, which are likely to occur again
     pub factors: Vec<Polynomial>,
-    /// polynomials as they are written
+    /// polynomials in written form
     pub written: FxHashMap<Polynomial, Written>,
-    /// how long expressions are to read
+    /// reading costs of expressions
     pub costs: FxHashMap<Expr, u64>,
-    /// the same for the indeterminates, as many as were needed
+    /// reading costs of the first indeterminates, as many as were needed
     atom_costs: Vec<u64>,
-    pub budget: Budget,
-    /// work left for finding the shortest way to write
-    pub writing: Budget,
+    pub budget: WorkLimit,
+    /// work left for the search for the shortest written form
+    pub writing: WorkLimit,
 }
 
 impl Field {
-    pub fn new(angles: Angles, budget: Budget, writing: Budget) -> Field {
+    pub fn new(angles: Angles, budget: WorkLimit, writing: WorkLimit) -> Field {
         Field {
             atoms: Vec::new(),
             index: FxHashMap::default(),
@@ -66,7 +66,7 @@ impl Field {
         }
     }
 
-    /// The indeterminate that stands for an expression.
+    /// The indeterminate that represents an expression.
     pub fn atom(&mut self, expr: Expr) -> usize {
         if let Some(&k) = self.index.get(&expr) {
             return k;
@@ -76,7 +76,7 @@ impl Field {
         self.atoms.len() - 1
     }
 
-    /// The sine and the cosine of an angle, as polynomials: numbers at quarter turns.
+    /// The sine and the cosine of an angle as polynomials; numbers at multiples of π/2.
     pub fn sine_and_cosine(&mut self, graph: &mut Graph, angle: Expr) -> (Polynomial, Polynomial) {
         let cosine = self.wave(graph, Function::Cos, angle);
         let sine = self.wave(graph, Function::Sin, angle);
@@ -90,7 +90,7 @@ impl Field {
         (sine, cosine)
     }
 
-    /// f of an angle as ± an indeterminate or a number, without relations.
+    /// The sine or cosine f of an angle as ± an indeterminate or a number, without relations.
     pub fn wave(&mut self, graph: &mut Graph, f: Function, angle: Expr) -> Polynomial {
         let value = graph.apply(f, angle);
         let (c, rest) = graph.split_coefficient(value);
@@ -101,12 +101,12 @@ impl Field {
         Polynomial::term(Monomial::power(self.atom(rest), 1), number)
     }
 
-    /// Whether an indeterminate is a sine or a cosine with its relation.
+    /// `true` if the indeterminate is a sine or cosine with its relation.
     pub fn is_wave(&self, k: usize) -> bool {
         self.atoms[k].partner.is_some()
     }
 
-    /// A cover of all sines and cosines with their relation.
+    /// A monomial that covers all sines and cosines with their relation.
     pub fn waves(&self) -> Monomial {
         Monomial::cover((0..self.atoms.len()).filter(|k| self.is_wave(*k)))
     }
@@ -115,12 +115,12 @@ impl Field {
         self.atoms[k].square.is_some() && self.atoms[k].partner.is_none()
     }
 
-    /// The normal form: no squares of sines and roots.
+    /// The normal form, without squares of sines and roots.
     pub fn normal(&self, p: &Polynomial) -> Option<Polynomial> {
         self.normal_within(p, &self.budget)
     }
 
-    pub fn normal_within(&self, p: &Polynomial, budget: &Budget) -> Option<Polynomial> {
+    pub fn normal_within(&self, p: &Polynomial, budget: &WorkLimit) -> Option<Polynomial> {
         let mut p = p.clone();
         for k in (0..self.atoms.len()).rev() {
             if let Some(square) = &self.atoms[k].square {
@@ -130,8 +130,8 @@ impl Field {
         Some(p)
     }
 
-    /// The other form: no squares of cosines.
-    pub fn flipped(&self, p: &Polynomial, budget: &Budget) -> Option<Polynomial> {
+    /// The alternative form, without squares of cosines.
+    pub fn flipped(&self, p: &Polynomial, budget: &WorkLimit) -> Option<Polynomial> {
         let mut p = p.clone();
         for (k, atom) in self.atoms.iter().enumerate() {
             if let Some(sine) = atom.partner.filter(|_| atom.square.is_none()) {
@@ -146,12 +146,13 @@ impl Field {
         self.normal(&a.mul(b, &self.budget)?)
     }
 
-    /// p / d in normal form, if it is a polynomial with the relations; none may also mean that it was not found.
+    /// p / d in normal form if the relations make it a polynomial; `None` may also mean that the quotient was not
+    /// found.
     pub fn divide(&self, p: &Polynomial, d: &Polynomial) -> Option<Polynomial> {
         self.budget.within(SMALL_WORK, |budget| self.divide_within(p, d, budget, 0))
     }
 
-    fn divide_within(&self, p: &Polynomial, d: &Polynomial, budget: &Budget, depth: usize) -> Option<Polynomial> {
+    fn divide_within(&self, p: &Polynomial, d: &Polynomial, budget: &WorkLimit, depth: usize) -> Option<Polynomial> {
         if let Some(quotient) = p.divide(d, budget) {
             return self.normal_within(&quotient, budget);
         }
@@ -168,7 +169,7 @@ impl Field {
                 return self.divide_waves(p, d, budget);
             }
         }
-        // p/d = p d̄ / (d d̄), where d̄ has the other sign of a sine or root and d d̄ is free of it
+        // p/d = p d̄ / (d d̄), where d̄ has the opposite sign of a sine or root and d d̄ does not contain it
         let k = own.into_iter().rev().find(|k| self.atoms[*k].square.is_some())?;
         if d.len() > LONGEST_CONJUGATE || d.len() < 2 || depth > 3 {
             return None;
@@ -179,13 +180,13 @@ impl Field {
         self.divide_within(&above, &below, budget, depth + 1)
     }
 
-    /// A common divisor of two polynomials in normal form.
+    /// A common divisor of two polynomials in normal form; 1 if the work limit is reached.
     pub fn common(&self, a: &Polynomial, b: &Polynomial) -> Polynomial {
         let found = self.budget.within(SMALL_WORK, |budget| gcd(a, b, budget));
         found.unwrap_or_else(Polynomial::one)
     }
 
-    /// The factors of a polynomial without number and common indeterminates, as far as they are easily found.
+    /// The factors of a primitive polynomial, as far as they are found within the work limit.
     pub fn factored(&self, p: &Polynomial) -> Vec<(Polynomial, u32)> {
         let mut open = vec![p.clone()];
         let mut found: Vec<(Polynomial, u32)> = Vec::new();
@@ -205,7 +206,7 @@ impl Field {
         found
     }
 
-    /// A polynomial as number · Π factors, single indeterminates among them, known factors found again.
+    /// A polynomial as number · Π factors, with single indeterminates among them; known factors are tried first.
     pub fn below_the_bar(&mut self, p: &Polynomial) -> (Number, Vec<(Polynomial, u32)>) {
         let Split { number, monomial, rest } = p.split();
         let mut factors: Vec<(Polynomial, u32)> =
@@ -236,7 +237,7 @@ impl Field {
         (number, merged(factors))
     }
 
-    /// A factor as number · Π factors in the other forms of its sines and roots, if it has factors there: 1 − cos² = sin².
+    /// The factors of a polynomial in another form of its sines and roots, if it has factors there: 1 − cos² = sin².
     fn refined(&self, p: &Polynomial) -> Option<(Number, Vec<(Polynomial, u32)>)> {
         let budget = &self.writing;
         let forms = [self.flipped(p, budget), self.by_roots(p, budget)];
@@ -252,8 +253,8 @@ impl Field {
         None
     }
 
-    /// The form in powers of roots: y² = √(x² + y²)² − x².
-    fn by_roots(&self, p: &Polynomial, budget: &Budget) -> Option<Polynomial> {
+    /// The form in powers of roots, from y² = √(x² + y²)² − x².
+    fn by_roots(&self, p: &Polynomial, budget: &WorkLimit) -> Option<Polynomial> {
         let mut p = p.clone();
         for k in p.indeterminates().into_iter().filter(|k| self.is_root(*k)) {
             let square = self.atoms[k].square.as_ref()?;
@@ -268,7 +269,7 @@ impl Field {
         Some(p)
     }
 
-    /// The square of |x| and √x, stated once.
+    /// States the square of |x| or √x, once.
     pub fn relate(&mut self, k: usize, square: &Polynomial) {
         let is_older = square.indeterminates().into_iter().all(|j| j < k);
         if is_older && self.atoms[k].square.is_none() && self.atoms[k].partner.is_none() {
@@ -276,7 +277,7 @@ impl Field {
         }
     }
 
-    /// The expression a monomial stands for, leaving out the number.
+    /// The expression of a monomial.
     pub fn monomial(&self, graph: &mut Graph, monomial: &Monomial) -> Expr {
         let mut product = Expr::ONE;
         for (k, n) in monomial.powers() {
@@ -294,12 +295,12 @@ impl Field {
         &self.atom_costs
     }
 
-    /// Whether a symbol stays the same in time.
+    /// `true` if the indeterminate is a symbol that is constant in time.
     pub fn is_held(&self, graph: &Graph, k: usize) -> bool {
         self.rate(graph, k) == Some(Expr::ZERO)
     }
 
-    /// The rate of an indeterminate that is a symbol.
+    /// The rate of an indeterminate that is a symbol, otherwise `None`.
     pub fn rate(&self, graph: &Graph, k: usize) -> Option<Expr> {
         match graph.node(self.atoms[k].expr) {
             Node::Symbol(id) => graph.symbols[id.0 as usize].rate,
@@ -308,12 +309,12 @@ impl Field {
     }
 }
 
-/// The only indeterminate of ± one.
+/// The indeterminate of a polynomial that is ± an indeterminate.
 fn lone(p: &Polynomial) -> Option<usize> {
     p.first()?.0.powers().next().map(|(k, _)| k)
 }
 
-/// The same with −k for k, which stands alone only.
+/// The polynomial with −k in place of k.
 fn negated(p: &Polynomial, k: usize) -> Polynomial {
     let sign = |(m, c): &Term| (m.clone(), if m.exponent(k) % 2 == 1 { c.neg() } else { c.clone() });
     Polynomial::from_terms(p.terms().iter().map(sign).collect())
@@ -324,7 +325,7 @@ fn one_minus_square(k: usize) -> Polynomial {
     Polynomial::from_terms(vec![(Monomial::default(), Number::ONE), (Monomial::power(k, 2), Number::MINUS_ONE)])
 }
 
-/// Exponents of equal factors added.
+/// The factors with the exponents of equal ones added.
 pub(crate) fn merged(mut factors: Vec<(Polynomial, u32)>) -> Vec<(Polynomial, u32)> {
     factors.sort();
     let mut merged: Vec<(Polynomial, u32)> = Vec::with_capacity(factors.len());
@@ -338,19 +339,19 @@ pub(crate) fn merged(mut factors: Vec<(Polynomial, u32)>) -> Vec<(Polynomial, u3
     merged
 }
 
-/// Whether an indeterminate occurs in one term only, there without a power: of two factors one would lack it, and divide that
-/// term and all others. The polynomial has no common indeterminate.
+/// `true` if an indeterminate occurs in one term only, there to the first power. Of two factors, one would not contain
+/// it; that one would divide this term and all others, but the polynomial has no common indeterminate.
 fn is_prime_by_one_term(p: &Polynomial, all: &[usize]) -> bool {
     all.iter().any(|&k| p.monomials().map(|m| m.exponent(k)).filter(|n| *n > 0).eq([1]))
 }
 
-/// Two factors of a polynomial: one that lacks an indeterminate, or one that is there twice.
-fn parted_once(p: &Polynomial, budget: &Budget) -> Option<(Polynomial, Polynomial)> {
+/// Two factors of a polynomial: one that does not contain some indeterminate, or a repeated one.
+fn parted_once(p: &Polynomial, budget: &WorkLimit) -> Option<(Polynomial, Polynomial)> {
     let all = p.indeterminates();
     if p.len() < 2 || all.len() > 40 || is_prime_by_one_term(p, &all) {
         return None;
     }
-    // linear in k and without a common divisor of its coefficients in k, a polynomial has no factors at all
+    // a polynomial linear in k whose coefficients in k have no common divisor is irreducible
     let n_terms = |k: usize| p.monomials().filter(|m| m.exponent(k) > 0).count();
     if let Some(k) = all.iter().copied().filter(|k| p.degree(*k) == 1).min_by_key(|k| n_terms(*k)) {
         let common = content(p, k, budget)?;

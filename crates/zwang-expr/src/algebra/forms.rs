@@ -1,4 +1,4 @@
-//! Equal polynomials that may be shorter: in other sines and cosines, with squares of sums.
+//! Equal polynomials that may be shorter: with other sines and cosines, or with squares of sums.
 
 use super::field::Field;
 use super::monomial::Monomial;
@@ -8,11 +8,11 @@ use crate::graph::Graph;
 use crate::number::Number;
 use std::collections::BTreeMap;
 
-/// Parts of parts below this level are not looked at in other sines and cosines.
+/// The depth of nested parts from which other sines and cosines are no longer tried.
 const REFORMED_LEVELS: usize = 2;
 
 impl Field {
-    /// Equal polynomials in other sines and cosines.
+    /// Equal polynomials with other sines and cosines.
     pub fn forms(&mut self, graph: &mut Graph, p: &Polynomial, level: usize) -> Vec<Polynomial> {
         let mut forms = vec![p.clone()];
         if level >= REFORMED_LEVELS {
@@ -50,7 +50,7 @@ impl Field {
         forms
     }
 
-    /// a² + 2 a b + b² as (a + b)² wherever it occurs, a and b products; none if it does not.
+    /// Writes a² + 2 a b + b² as (a + b)² wherever it occurs, for products a and b; `None` if it does not occur.
     fn with_squares(&mut self, graph: &mut Graph, p: &Polynomial) -> Option<Polynomial> {
         if p.len() < 4 || p.len() > LONGEST_TRIED / 4 {
             return None;
@@ -75,7 +75,7 @@ impl Field {
         found.add(&rest, &self.writing)
     }
 
-    /// Each coefficient of what is no wave in the form that is shortest for it.
+    /// Each coefficient with respect to the non-trigonometric indeterminates in the form that is shortest for it.
     fn mixed(&mut self, graph: &mut Graph, p: &Polynomial) -> Option<Polynomial> {
         let mut groups: Vec<(Polynomial, Vec<(Monomial, Number)>)> = Vec::new();
         let mut by_rest: BTreeMap<Monomial, Polynomial> = BTreeMap::new();
@@ -124,7 +124,7 @@ impl Field {
     }
 }
 
-/// number · common · root², of which one term is the mixed one.
+/// number · common · root²; `mixed` is the monomial of its cross term.
 struct Square {
     number: Number,
     common: Monomial,
@@ -132,20 +132,20 @@ struct Square {
     mixed: Monomial,
 }
 
-/// The square that two terms of a polynomial are part of.
+/// The square to which two terms of a polynomial belong, or `None`.
 fn square_of(p: &Polynomial, a: &Monomial, b: &Monomial) -> Option<Square> {
     let (x, y) = (p.get(a)?, p.get(b)?);
     let common = a.meet(b);
     let half = |m: &Monomial| m.over(&common)?.root().filter(|root| !root.is_one());
     let (u, v) = (half(a)?, half(b)?);
     let mixed = u.times(&v)?.times(&common)?;
-    // x u² + z u v + y v² = x (u + z/(2 x) v)², if z² = 4 x y
+    // x u² + z u v + y v² = x (u + z/(2 x) v)² if z² = 4 x y
     let z = p.get(&mixed)?;
     if z.mul(z)? != x.mul(y)?.mul(&Number::integer(4))? {
         return None;
     }
     let ratio = z.mul(&x.recip()?)?.mul(&Number::ratio(1, 2))?;
-    // integer coefficients inside: (2 u + 3 v)²
+    // integer coefficients inside the square: (2 u + 3 v)²
     let below = ratio.denominator();
     let number = x.mul(&below.recip()?)?.mul(&below.recip()?)?;
     let other = ratio.mul(&below)?;

@@ -1,7 +1,7 @@
-//! Rational functions: a polynomial over factors that are kept apart.
+//! Rational functions: a polynomial over a product of factors that is not expanded.
 //!
-//! The factors below the bar come from few expressions and meet again, so that dividing by them finds most of what
-//! cancels; greatest common divisors are looked for at the end.
+//! The factors of denominators come from few expressions and recur, so division by them finds most cancellations.
+//! Greatest common divisors are computed at the end.
 
 use super::field::{Field, merged};
 use super::monomial::Monomial;
@@ -10,10 +10,10 @@ use crate::graph::{Graph, flag};
 use crate::node::{Expr, Function, Node};
 use crate::number::Number;
 
-/// Largest integer exponent that is multiplied out.
+/// The largest integer exponent that is expanded.
 const HIGHEST_POWER: i64 = 32;
 
-/// above / Π factorⁿ, the factors with coprime integer coefficients and a positive leading one.
+/// above / Π factorⁿ; the factors have coprime integer coefficients and a positive leading coefficient.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Fraction {
     pub above: Polynomial,
@@ -46,7 +46,7 @@ impl Field {
         self.cancelled(above, below)
     }
 
-    /// What stands above once the factors `below` stand below.
+    /// The numerator of f over the denominator `below`.
     fn widened(&self, f: &Fraction, below: &[(Polynomial, u32)]) -> Option<Polynomial> {
         let mut above = f.above.clone();
         for (factor, n) in below {
@@ -59,14 +59,14 @@ impl Field {
     }
 
     pub fn multiply(&mut self, a: &Fraction, b: &Fraction) -> Option<Fraction> {
-        // each over the other's factors first: products stay short
+        // cancel each numerator with the other denominator first, so that products stay short
         let a_over = self.cancelled(a.above.clone(), b.below.clone())?;
         let b_over = self.cancelled(b.above.clone(), a.below.clone())?;
         let above = self.product(&a_over.above, &b_over.above)?;
         self.cancelled(above, merged([a_over.below, b_over.below].concat()))
     }
 
-    /// 1/f; none for zero.
+    /// 1/f, or `None` if f = 0.
     pub fn inverse(&mut self, f: &Fraction) -> Option<Fraction> {
         if f.above.is_zero() {
             return None;
@@ -104,7 +104,7 @@ impl Field {
         Some(power)
     }
 
-    /// above / below without the factors that divide above.
+    /// above / below with the factors cancelled that divide `above`.
     pub fn cancelled(&self, above: Polynomial, mut below: Vec<(Polynomial, u32)>) -> Option<Fraction> {
         let mut above = self.normal(&above)?;
         if above.is_zero() {
@@ -121,7 +121,7 @@ impl Field {
         Some(Fraction { above, below })
     }
 
-    /// The same without common divisors, as far as they are found.
+    /// The fraction without common divisors, as far as they are found.
     pub fn lowest(&mut self, f: &Fraction) -> Option<Fraction> {
         let mut f = f.clone();
         let mut at = 0;
@@ -145,7 +145,7 @@ impl Field {
         Some(f)
     }
 
-    /// An expression as a fraction; none where that would take too long or divides by zero.
+    /// An expression as a fraction; `None` if the work limit is reached or it divides by zero.
     pub fn fraction(&mut self, graph: &mut Graph, e: Expr) -> Option<Fraction> {
         // operands first, without recursion
         let mut stack = vec![(e, false)];
@@ -165,7 +165,7 @@ impl Field {
         self.known.get(&e).cloned()
     }
 
-    /// What must be known before an expression can be converted.
+    /// The subexpressions that must be converted before an expression.
     fn parts(&self, graph: &Graph, e: Expr) -> Vec<Expr> {
         match graph.node(e) {
             Node::Apply(Function::Sin | Function::Cos | Function::Tan, u) => self.angles.keys_of(graph, u),
@@ -230,7 +230,7 @@ impl Field {
         }
     }
 
-    /// √f, squares inside written before it: √(x² p) = |x| √p.
+    /// √f with squares taken out of the root: √(x² p) = |x| √p.
     fn root(&mut self, graph: &mut Graph, f: &Fraction) -> Option<Fraction> {
         let monomial = if f.below.is_empty() { f.above.split().monomial } else { Monomial::default() };
         let outside: Vec<(usize, u16)> = monomial.powers().filter(|(_, n)| *n > 1).map(|(k, n)| (k, n / 2)).collect();
@@ -241,7 +241,7 @@ impl Field {
         let inside = f.above.divide(&Polynomial::term(square, Number::ONE), &self.budget)?;
         let inside = Fraction::polynomial(inside);
         let written = self.write_fraction(graph, &inside)?;
-        // at x = 0 the root has a value for negative p too
+        // at x = 0 the root of x² p is defined for negative p too
         if !graph.has(written, flag::NONNEGATIVE) {
             return self.plain_root(graph, f);
         }
@@ -273,7 +273,7 @@ impl Field {
         Some(Fraction::polynomial(Polynomial::power(k, 1).scale(&number)?))
     }
 
-    /// Anything else stands for itself, over operands written in their shortest form.
+    /// Any other node is an indeterminate of its own, with operands in their shortest form.
     fn opaque(&mut self, graph: &mut Graph, node: Node) -> Option<Fraction> {
         let operands: Vec<Expr> = node.operands().to_vec();
         let mut short = Vec::with_capacity(operands.len());

@@ -1,17 +1,17 @@
 //! The greatest common divisor of polynomials in many indeterminates.
 //!
-//! Most pairs have none, and most others share a factor that is linear in something. So images with one indeterminate left,
-//! modulo a prime, bound the degrees first; then what one polynomial has and the other has not is put aside; then division
-//! is tried; and the sequence of remainders is left for the rest.
+//! Most pairs are coprime, and most others share a factor that is linear in some indeterminate. Images with one
+//! indeterminate left, modulo a prime, therefore bound the degrees first. Indeterminates that only one polynomial
+//! contains are then removed, and trial division follows. The remainder sequence is used for the rest.
 
-use super::budget::Budget;
+use super::budget::WorkLimit;
 use super::polynomial::Polynomial;
 
-/// 2⁶¹ − 1, a prime: products fit into 128 bits.
+/// The prime 2⁶¹ − 1; products of residues fit into 128 bits.
 pub(crate) const PRIME: u64 = (1 << 61) - 1;
 
-/// The greatest common divisor, with coprime integer coefficients and a positive leading one.
-pub(crate) fn gcd(a: &Polynomial, b: &Polynomial, budget: &Budget) -> Option<Polynomial> {
+/// The greatest common divisor, with coprime integer coefficients and a positive leading coefficient.
+pub(crate) fn gcd(a: &Polynomial, b: &Polynomial, budget: &WorkLimit) -> Option<Polynomial> {
     match (a.is_zero(), b.is_zero()) {
         (true, true) => return Some(Polynomial::one()),
         (true, _) => return Some(whole(b)),
@@ -22,19 +22,19 @@ pub(crate) fn gcd(a: &Polynomial, b: &Polynomial, budget: &Budget) -> Option<Pol
     gcd_of_rests(&a.rest, &b.rest, budget)?.times_monomial(&a.monomial.meet(&b.monomial))
 }
 
-/// The polynomial without its number.
+/// The polynomial divided by the common number of its coefficients.
 fn whole(p: &Polynomial) -> Polynomial {
     p.clone().without_number().1
 }
 
-/// The common divisor of a and of all the others.
+/// The greatest common divisor of a and all others.
 fn gcd_of_all<'p>(
     a: &Polynomial,
     others: impl IntoIterator<Item = &'p Polynomial>,
-    budget: &Budget,
+    budget: &WorkLimit,
 ) -> Option<Polynomial> {
     let mut others: Vec<&Polynomial> = others.into_iter().collect();
-    // short ones first: they leave the least
+    // short ones first: they reduce the divisor most
     others.sort_by_key(|p| p.len());
     let mut common = a.clone();
     for other in others {
@@ -46,12 +46,12 @@ fn gcd_of_all<'p>(
     Some(common)
 }
 
-/// The common divisor of the coefficients of the powers of k.
-pub(crate) fn content(p: &Polynomial, k: usize, budget: &Budget) -> Option<Polynomial> {
+/// The greatest common divisor of the coefficients of the powers of k.
+pub(crate) fn content(p: &Polynomial, k: usize, budget: &WorkLimit) -> Option<Polynomial> {
     gcd_of_all(&Polynomial::default(), p.coefficients(k).values(), budget)
 }
 
-fn gcd_of_rests(a: &Polynomial, b: &Polynomial, budget: &Budget) -> Option<Polynomial> {
+fn gcd_of_rests(a: &Polynomial, b: &Polynomial, budget: &WorkLimit) -> Option<Polynomial> {
     budget.spend(a.len() + b.len())?;
     if a.is_constant() || b.is_constant() {
         return Some(Polynomial::one());
@@ -59,7 +59,7 @@ fn gcd_of_rests(a: &Polynomial, b: &Polynomial, budget: &Budget) -> Option<Polyn
     if a == b {
         return Some(a.clone());
     }
-    // what only one of them has is not in the common divisor
+    // an indeterminate of only one polynomial is not in the common divisor
     let (of_a, of_b) = (a.indeterminates(), b.indeterminates());
     if let Some(&k) = of_a.iter().find(|k| !of_b.contains(k)) {
         return gcd_of_all(b, a.coefficients(k).values(), budget);
@@ -82,13 +82,13 @@ fn gcd_of_rests(a: &Polynomial, b: &Polynomial, budget: &Budget) -> Option<Polyn
     by_remainders(a, b, &of_a, &degrees, budget)
 }
 
-/// The common divisor by the indeterminate that promises the least work.
+/// The greatest common divisor by a remainder sequence in the indeterminate that promises the least work.
 fn by_remainders(
     a: &Polynomial,
     b: &Polynomial,
     all: &[usize],
     degrees: &[u16],
-    budget: &Budget,
+    budget: &WorkLimit,
 ) -> Option<Polynomial> {
     let effort = |at: usize| {
         let k = all[at];
@@ -101,7 +101,7 @@ fn by_remainders(
     let common = gcd(&content_a, &content_b, budget)?;
     let (a, b) = (a.divide(&content_a, budget)?, b.divide(&content_b, budget)?);
     let (mut high, mut low) = if a.degree(k) >= b.degree(k) { (a, b) } else { (b, a) };
-    // one that has the degree of the common divisor is it
+    // a divisor with the degree of the common divisor is the common divisor
     if low.degree(k) == degrees[at] && high.divide(&low, budget).is_some() {
         return low.split().rest.mul(&common, budget);
     }
@@ -119,8 +119,8 @@ fn by_remainders(
     }
 }
 
-/// The remainder of lead(b)ⁿ a by b as polynomials in k.
-fn pseudo_remainder(a: &Polynomial, b: &Polynomial, k: usize, budget: &Budget) -> Option<Polynomial> {
+/// The pseudo-remainder: that of lead(b)ⁿ a divided by b, as polynomials in k.
+fn pseudo_remainder(a: &Polynomial, b: &Polynomial, k: usize, budget: &WorkLimit) -> Option<Polynomial> {
     let degree = b.degree(k);
     let lead = b.coefficients(k).remove(&degree)?;
     let mut rest = a.clone();
@@ -134,8 +134,8 @@ fn pseudo_remainder(a: &Polynomial, b: &Polynomial, k: usize, budget: &Budget) -
     Some(rest)
 }
 
-/// The degree in k of the common divisor of two images, in which all other indeterminates have values.
-fn degree_of_images(a: &Polynomial, b: &Polynomial, k: usize, budget: &Budget) -> Option<u16> {
+/// The degree in k of the common divisor of two images, in which values replace all other indeterminates.
+fn degree_of_images(a: &Polynomial, b: &Polynomial, k: usize, budget: &WorkLimit) -> Option<u16> {
     let widest = |p: &Polynomial| p.monomials().map(|m| m.powers().last().map_or(0, |(k, _)| k + 1)).max().unwrap_or(0);
     budget.spend((a.len() + b.len()) * (1 + widest(a).max(widest(b)) / 8))?;
     let (mut high, mut low) = (image(a, k), image(b, k));
@@ -149,7 +149,7 @@ fn degree_of_images(a: &Polynomial, b: &Polynomial, k: usize, budget: &Budget) -
     u16::try_from(high.len().saturating_sub(1)).ok()
 }
 
-/// The coefficients of the powers of k modulo the prime, at scattered values of the others.
+/// The coefficients of the powers of k modulo the prime, at pseudo-random values of the other indeterminates.
 fn image(p: &Polynomial, k: usize) -> Vec<u64> {
     let mut image = vec![0; usize::from(p.degree(k)) + 1];
     for (m, c) in p.terms() {
@@ -170,7 +170,7 @@ fn image(p: &Polynomial, k: usize) -> Vec<u64> {
     image
 }
 
-/// A value modulo the prime for the indeterminate j, far from anything special.
+/// A pseudo-random value modulo the prime for the indeterminate j.
 fn scattered(j: usize) -> u64 {
     let mixed = (j as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     (mixed ^ (mixed >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9) % PRIME
@@ -196,7 +196,7 @@ fn add(a: u64, b: u64) -> u64 {
 }
 
 fn multiply(a: u64, b: u64) -> u64 {
-    // 2⁶¹ = 1
+    // 2⁶¹ = 1 modulo the prime
     let product = u128::from(a) * u128::from(b);
     let folded = (product as u64 & PRIME) + (product >> 61) as u64;
     if folded >= PRIME { folded - PRIME } else { folded }
@@ -229,9 +229,9 @@ mod tests {
             (self.0 >> 33) % n
         }
 
-        /// A polynomial with up to `terms` terms in `n` indeterminates.
+        /// A random polynomial with up to `terms` terms in `n` indeterminates.
         fn polynomial(&mut self, n: usize, terms: usize, degree: u64) -> Polynomial {
-            let budget = Budget::new(u64::MAX, usize::MAX);
+            let budget = WorkLimit::new(u64::MAX, usize::MAX);
             let mut p = Polynomial::default();
             for _ in 0..terms {
                 let powers = (0..n).map(|_| if self.next(2) == 0 { 0 } else { self.next(degree + 1) as u16 });
@@ -248,7 +248,7 @@ mod tests {
         let mut random = Random(3);
         let mut n_shared = 0;
         for _ in 0..300 {
-            let budget = Budget::new(20_000_000, 100_000);
+            let budget = WorkLimit::new(20_000_000, 100_000);
             let n = 2 + random.next(4) as usize;
             let [p, q, g] = [4, 4, 3].map(|terms| random.polynomial(n, terms, 2));
             if p.is_zero() || q.is_zero() || g.is_zero() {
@@ -258,7 +258,7 @@ mod tests {
             let found = gcd(&a, &b, &budget).unwrap();
             assert!(found.divide(&whole(&g), &budget).is_some(), "{g:?} does not divide {found:?}");
             assert!(a.divide(&found, &budget).is_some() && b.divide(&found, &budget).is_some());
-            // what is left has nothing in common
+            // the cofactors are coprime
             let (a, b) = (a.divide(&found, &budget).unwrap(), b.divide(&found, &budget).unwrap());
             assert!(gcd(&a, &b, &budget).unwrap().is_constant());
             n_shared += !g.is_constant() as usize;
@@ -268,7 +268,7 @@ mod tests {
 
     #[test]
     fn polynomials_without_a_common_factor_have_none() {
-        let budget = Budget::new(1_000_000, 1000);
+        let budget = WorkLimit::new(1_000_000, 1000);
         // x + y + 1 and x + y + 2
         let sum = Polynomial::power(0, 1).add(&Polynomial::power(1, 1), &budget).unwrap();
         let [a, b] = [1, 2].map(|c| sum.add(&Polynomial::constant(Number::integer(c)), &budget).unwrap());

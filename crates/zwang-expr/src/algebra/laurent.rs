@@ -1,9 +1,9 @@
-//! Division of polynomials with sines and cosines, by z = cos u + i sin u.
+//! Division of polynomials in sines and cosines, by z = cos u + i sin u.
 //!
-//! In z and 1/z there are no relations left, so that a quotient that exists is found by plain division:
-//! cos u = (z + 1/z)/2, sin u = (z − 1/z)/(2i).
+//! In z and 1/z no relation remains, so plain division finds every quotient that exists: cos u = (z + 1/z)/2, sin u =
+//! (z − 1/z)/(2i).
 
-use super::budget::Budget;
+use super::budget::WorkLimit;
 use super::field::Field;
 use super::monomial::Monomial;
 use super::polynomial::Polynomial;
@@ -38,7 +38,7 @@ impl Complex {
     }
 }
 
-/// Powers, also negative ones, of the indeterminates; those of z stand at the places of cosines.
+/// Powers of the indeterminates, possibly negative; the powers of z are stored at the indices of the cosines.
 type Powers = Vec<i32>;
 
 /// Terms by their powers.
@@ -58,12 +58,12 @@ fn add_term(p: &mut Laurent, powers: Powers, value: &Complex) -> Option<()> {
 }
 
 impl Field {
-    /// p / d, if it has no remainder; without roots this misses nothing.
-    pub fn divide_waves(&self, p: &Polynomial, d: &Polynomial, budget: &Budget) -> Option<Polynomial> {
+    /// p / d, or `None` if there is a remainder; without roots, every quotient is found.
+    pub fn divide_waves(&self, p: &Polynomial, d: &Polynomial, budget: &WorkLimit) -> Option<Polynomial> {
         let (mut rest, d) = (self.laurent(p, budget)?, self.laurent(d, budget)?);
         let (lead, lead_value) = d.last_key_value()?;
         let inverse = lead_value.recip()?;
-        // powers of a product are sums of powers: the quotient reaches no lower
+        // the powers of a product are sums of powers, so the quotient has no lower ones
         let lowest = |p: &Laurent| {
             let start: Option<Powers> = p.keys().next().cloned();
             start.map(|start| p.keys().fold(start, |low, m| low.iter().zip(m).map(|(a, b)| *a.min(b)).collect()))
@@ -88,7 +88,7 @@ impl Field {
         self.in_sines_and_cosines(&quotient, budget)
     }
 
-    fn laurent(&self, p: &Polynomial, budget: &Budget) -> Option<Laurent> {
+    fn laurent(&self, p: &Polynomial, budget: &WorkLimit) -> Option<Laurent> {
         let mut sum = Laurent::new();
         let half = Number::ratio(1, 2);
         for (m, c) in p.terms() {
@@ -126,8 +126,8 @@ impl Field {
         Some(sum)
     }
 
-    /// zⁿ = (cos u + i sin u)ⁿ; none unless the imaginary parts vanish.
-    fn in_sines_and_cosines(&self, p: &Laurent, budget: &Budget) -> Option<Polynomial> {
+    /// Converts by zⁿ = (cos u + i sin u)ⁿ; `None` unless the imaginary parts vanish.
+    fn in_sines_and_cosines(&self, p: &Laurent, budget: &WorkLimit) -> Option<Polynomial> {
         let (mut real, mut imaginary) = (Polynomial::default(), Polynomial::default());
         for (powers, Complex(a, b)) in p {
             let mut rest = Monomial::default();

@@ -1,47 +1,47 @@
-//! Exact simplification for print: rational functions over the rationals, in the form that is shortest to read.
+//! Exact simplification for printing: rational functions over the rationals in the form that is shortest to read.
 //!
 //! $$ \frac{x^2 - y^2}{x - y} = x + y, \qquad \cos a \cos b + \sin a \sin b = \cos(a - b) $$
 //!
-//! An expression becomes a fraction of polynomials in its symbols, in sines and cosines of few base angles with
-//! sin² + cos² = 1, and in roots; everything else stands for itself. Common factors cancel. On the way back many forms are
-//! tried: expanded and factored, collected by each symbol, in products or in sums of angles; the one with the fewest symbols
-//! is taken. All of it is exact, and all of it ends: [`Limits`] says when to give up.
+//! An expression becomes a fraction of polynomials in its symbols, in roots, and in sines and cosines of few base
+//! angles with sin² + cos² = 1. Any other subexpression is an indeterminate of its own. Common factors cancel. Many
+//! forms are then written: expanded and factored, collected by each symbol, with products or with sums of angles. The
+//! one with the fewest symbols is taken. All steps are exact, and [`Limits`] ensures that they terminate.
 
 mod angles;
 mod budget;
+mod common_subexpressions;
 mod cost;
 mod division;
 mod factors;
 mod field;
 mod forms;
+mod fourier;
 mod fraction;
 mod gcd;
 mod laurent;
 mod monomial;
 mod polynomial;
-mod sharing;
-mod waves;
 mod write;
 
 use crate::graph::Graph;
 use crate::node::{Expr, Node};
 use crate::number::Number;
 use angles::Angles;
-use budget::Budget;
+use budget::WorkLimit;
 use field::Field;
+use fourier::{Frequency, lattice_basis};
 use fraction::Fraction;
 use polynomial::Polynomial;
 use rustc_hash::FxHashMap;
-use waves::{Frequency, lattice_basis};
 
-/// When a simplification gives up.
+/// The limits at which a simplification is abandoned.
 #[derive(Copy, Clone, Debug)]
 pub struct Limits {
-    /// Longest polynomial, in terms: longer ones are of no use to a reader.
+    /// The longest polynomial, in terms; a longer one is of no use to a reader.
     pub terms: usize,
-    /// Most operations on single terms for one expression; a million take a second or less.
+    /// The largest number of operations on single terms for one expression; a million take a second or less.
     pub work: u64,
-    /// The same for all expressions of an [`Algebra`] together.
+    /// The largest number of operations on single terms for all expressions of an [`Algebra`] together.
     pub total: u64,
 }
 
@@ -51,14 +51,14 @@ impl Default for Limits {
     }
 }
 
-/// Expressions over common indeterminates, simplified one after the other; what is known of one helps the others.
+/// Expressions over common indeterminates, simplified one after the other; they share factors found so far.
 pub struct Algebra {
     field: Field,
     limits: Limits,
 }
 
 impl Algebra {
-    /// The algebra of these expressions; others, made of the same parts, may be simplified too.
+    /// The algebra of these expressions; others that consist of the same parts may be simplified too.
     pub fn new(graph: &mut Graph, exprs: &[Expr], limits: Limits) -> Algebra {
         let angles = Angles::of(graph, exprs);
         let mut algebra = Algebra::with_angles(angles, limits).ordered(graph, exprs);
@@ -75,7 +75,7 @@ impl Algebra {
         Algebra { field, limits }
     }
 
-    /// Indeterminates in the order of their symbols, whatever is met first.
+    /// Creates the indeterminates in the order of their symbols, so that it does not depend on the traversal.
     fn ordered(mut self, graph: &Graph, exprs: &[Expr]) -> Algebra {
         for symbol in graph.symbols_of(exprs) {
             self.field.atom(symbol);
@@ -83,9 +83,9 @@ impl Algebra {
         self
     }
 
-    /// The shortest expression found that equals `e`, `e` itself if none is shorter; none if the limits were reached.
+    /// The shortest expression found that equals `e`, or `e` itself if none is shorter; `None` if a limit was reached.
     ///
-    /// Equal wherever `e` is defined; the result may be defined further, as x for x²/x.
+    /// It is equal wherever `e` is defined and may be defined on a larger set, as x for x²/x.
     pub fn shortest(&mut self, graph: &mut Graph, e: Expr) -> Option<Expr> {
         self.renew();
         let fraction = self.field.fraction(graph, e)?;
@@ -93,16 +93,16 @@ impl Algebra {
         Some(if graph.cost(short) <= graph.cost(e) { short } else { e })
     }
 
-    /// Whether `e` is zero by the laws of fractions, sin² + cos² = 1 and √p² = p; none if the limits were reached.
+    /// `true` if `e` is zero by the rules of fractions, sin² + cos² = 1 and √p² = p; `None` if a limit was reached.
     pub fn is_zero(&mut self, graph: &mut Graph, e: Expr) -> Option<bool> {
         self.renew();
         Some(self.field.fraction(graph, e)?.above.is_zero())
     }
 
-    /// The solution of a square system of linear equations, in its shortest form; none if the limits were reached or the
+    /// The solution of a square system of linear equations in its shortest form; `None` if a limit was reached or the
     /// determinant is zero.
     ///
-    /// By Cramer's rule with every minor worked out once: nothing is divided before the end.
+    /// It uses Cramer's rule and computes every minor once, so the only division is the last step.
     pub fn solve(&mut self, graph: &mut Graph, matrix: &[Vec<Expr>], right: &[Expr]) -> Option<Vec<Expr>> {
         self.renew();
         let n = right.len();
@@ -119,7 +119,7 @@ impl Algebra {
             let row = row.iter().chain([rhs]).map(|e| self.field.fraction(graph, *e));
             entries.push(row.collect::<Option<Vec<Fraction>>>()?);
         }
-        // columns and rows without denominators and common factors; those of columns come back with the unknowns
+        // clear denominators and common factors of columns and rows; the unknowns are rescaled by those of the columns
         let mut scales = Vec::with_capacity(n + 1);
         for k in 0..=n {
             let column: Vec<Fraction> = entries.iter().map(|row| row[k].clone()).collect();
@@ -142,7 +142,7 @@ impl Algebra {
         let inverse = self.field.inverse(&inverse)?;
         let mut solution = Vec::with_capacity(n);
         for (k, scale) in scales.iter().enumerate() {
-            // the right side in the place of column k
+            // the right side replaces column k
             let columns: Vec<usize> = (0..n).map(|j| if j == k { n } else { j }).collect();
             let part = self.field.determinant(&rows, &columns, &mut minors)?;
             let quotient = self.field.multiply(&Fraction::polynomial(part), &inverse)?;
@@ -154,7 +154,7 @@ impl Algebra {
         Some(solution)
     }
 
-    /// The work for the next step, as far as there is some left.
+    /// Grants the work of the next step, as far as the total allows.
     fn renew(&mut self) {
         let spent = self.field.budget.spent() + self.field.writing.spent();
         self.limits.total = self.limits.total.saturating_sub(spent);
@@ -163,7 +163,7 @@ impl Algebra {
         self.field.writing = writing(self.limits);
     }
 
-    /// Base angles on which the denominators depend least; none if they are no better than the angles as written.
+    /// Base angles on which the denominators depend least; `None` if they are no better than the angles as written.
     fn better_angles(&mut self, graph: &mut Graph, exprs: &[Expr]) -> Option<Angles> {
         let below: Vec<Expr> = graph.below(exprs);
         let is_divisor = |e: &Expr| match graph.node(*e) {
@@ -174,7 +174,7 @@ impl Algebra {
         self.angles_of(graph, &divisors)
     }
 
-    /// Base angles on which these expressions depend least; none if the present ones are as good.
+    /// Base angles on which these expressions depend least; `None` if the present ones are as good.
     fn angles_of(&mut self, graph: &mut Graph, exprs: &[Expr]) -> Option<Angles> {
         if self.field.angles.len() < 2 || !self.field.angles.base.is_empty() {
             return None;
@@ -193,24 +193,24 @@ impl Algebra {
     }
 }
 
-/// Most unknowns of a linear system: 2ⁿ minors are worked out.
+/// The largest number of unknowns of a linear system, since 2ⁿ minors are computed.
 const MOST_UNKNOWNS: usize = 8;
 
-/// Searching for the shortest form takes longer for the same number of terms.
-fn writing(limits: Limits) -> Budget {
-    Budget::new(limits.work / 2, limits.terms)
+/// The work limit of writing; the search for the shortest form takes longer per term.
+fn writing(limits: Limits) -> WorkLimit {
+    WorkLimit::new(limits.work / 2, limits.terms)
 }
 
-fn budget(limits: Limits) -> Budget {
-    Budget::new(limits.work, limits.terms)
+fn budget(limits: Limits) -> WorkLimit {
+    WorkLimit::new(limits.work, limits.terms)
 }
 
-/// Independent vectors completed by unit vectors.
+/// Completes independent vectors to a basis by unit vectors.
 fn completed(mut basis: Vec<Frequency>, n: usize) -> Vec<Frequency> {
-    // from the last: the angle a of a − b is then written by that and b
+    // from the last one: in a − b, the angle a is then expressed by a − b and b
     for k in (0..n).rev() {
         let unit: Frequency = (0..n).map(|j| (j == k) as i64).collect();
-        if basis.len() < n && waves::are_independent(&basis, &unit) {
+        if basis.len() < n && fourier::are_independent(&basis, &unit) {
             basis.push(unit);
         }
     }
@@ -218,7 +218,8 @@ fn completed(mut basis: Vec<Frequency>, n: usize) -> Vec<Frequency> {
 }
 
 impl Field {
-    /// The entries of a row or column times all denominators and over what is common, and by what they were multiplied.
+    /// The entries of a row or column multiplied by a common factor that clears denominators and removes common
+    /// factors, and that factor.
     fn without_denominators(&mut self, entries: &[Fraction]) -> Option<(Vec<Polynomial>, Fraction)> {
         let mut scale = Fraction::polynomial(Polynomial::one());
         for (factor, n) in entries.iter().flat_map(|entry| &entry.below) {
@@ -240,7 +241,8 @@ impl Field {
         Some((divided, self.multiply(&scale, &inverse)?))
     }
 
-    /// The determinant of the last rows in these columns, along its first row; each is worked out once.
+    /// The determinant of the last rows in these columns, expanded along the first of them; each minor is computed
+    /// once.
     fn determinant(
         &self,
         rows: &[Vec<Polynomial>],
@@ -268,7 +270,7 @@ impl Field {
         Some(sum)
     }
 
-    /// The frequencies of a polynomial in units of the angles as they were written.
+    /// The frequencies of a polynomial with respect to the angles as written.
     fn key_frequencies(&mut self, graph: &mut Graph, p: &Polynomial) -> Option<Vec<Frequency>> {
         let spectrum = self.spectrum(graph, p, &self.budget)?;
         let n = self.angles.len();
@@ -288,7 +290,7 @@ impl Field {
 }
 
 impl Graph {
-    /// The shortest expressions found that equal these, each `None` where the limits were reached; see [`Algebra`].
+    /// The shortest expressions found that equal these, `None` for each that reached a limit; see [`Algebra`].
     pub fn shortest(&mut self, exprs: &[Expr], limits: Limits) -> Vec<Option<Expr>> {
         let mut algebra = Algebra::new(self, exprs, limits);
         exprs.iter().map(|e| algebra.shortest(self, *e)).collect()

@@ -1,33 +1,33 @@
-//! Products of powers, packed so that comparing, multiplying and dividing them takes a few machine instructions.
+//! Products of powers, packed so that comparison, multiplication and division take a few machine instructions.
 
 use std::hash::{Hash, Hasher};
 
-/// Exponents in one word.
+/// The number of exponents in one word.
 const PER_WORD: usize = 8;
 
-/// Words that need no memory of their own: most formulas have fewer than 32 indeterminates.
+/// The number of words stored inline; most formulas have fewer than 32 indeterminates.
 const NEAR: usize = 4;
 
-/// The highest bit of each exponent, which stays free: sums that reach it are too large.
+/// The highest bit of each exponent. It stays zero; a sum that sets it is too large.
 const TOP: u64 = 0x8080_8080_8080_8080;
 
 /// The lowest bit of each exponent.
 const LOW: u64 = 0x0101_0101_0101_0101;
 
-/// Largest exponent.
+/// The largest exponent.
 const HIGHEST: u16 = 127;
 
 /// Exponents of the indeterminates 0, 1, ..., in lexicographic order.
 #[derive(Eq, PartialOrd, Ord, Debug, Default)]
 pub(crate) struct Monomial {
-    /// the first exponent in the highest bits: words compare as exponents do
+    /// the first exponent is in the highest bits, so that words compare like exponents
     near: [u64; NEAR],
-    /// those of later indeterminates, without zeros at the end
+    /// the exponents of later indeterminates, without trailing zeros
     far: Box<[u64]>,
 }
 
 impl PartialEq for Monomial {
-    /// Words are compared here, without a call.
+    /// Compares word by word, without a call.
     #[inline]
     fn eq(&self, other: &Monomial) -> bool {
         let differ = self.near.iter().zip(&other.near).fold(0, |differ, (a, b)| differ | (a ^ b));
@@ -43,7 +43,7 @@ impl Hash for Monomial {
 }
 
 impl Clone for Monomial {
-    /// Most have nothing but their words.
+    /// Most monomials consist of their inline words only.
     #[inline]
     fn clone(&self) -> Monomial {
         let far = if self.far.is_empty() { Box::default() } else { self.far.clone() };
@@ -52,13 +52,13 @@ impl Clone for Monomial {
 }
 
 impl Monomial {
-    /// The indeterminate k to a power that another monomial has, or to a small one.
+    /// The indeterminate k to the power n, at most `HIGHEST`.
     pub fn power(k: usize, n: u16) -> Monomial {
         debug_assert!(n <= HIGHEST);
         Monomial::default().with(k, n.min(HIGHEST))
     }
 
-    /// Whether no indeterminate occurs.
+    /// `true` if no indeterminate occurs.
     pub fn is_one(&self) -> bool {
         self.near == [0; NEAR] && self.far.is_empty()
     }
@@ -72,7 +72,7 @@ impl Monomial {
         (word >> shift(k)) as u16 & HIGHEST
     }
 
-    /// The same with a lower exponent of one indeterminate.
+    /// The monomial with the exponent of one indeterminate replaced.
     pub fn with(&self, k: usize, n: u16) -> Monomial {
         let mut m = self.clone();
         m.set(k, n);
@@ -109,12 +109,12 @@ impl Monomial {
         })
     }
 
-    /// The product of two monomials; none if an exponent grows too large.
+    /// The product of two monomials, or `None` if an exponent grows too large.
     pub fn times(&self, other: &Monomial) -> Option<Monomial> {
         self.joined(other, |a, b| Some(a + b).filter(|sum| sum & TOP == 0))
     }
 
-    /// The quotient of two monomials; none if there is a remainder.
+    /// The quotient of two monomials, or `None` if one does not divide the other.
     pub fn over(&self, other: &Monomial) -> Option<Monomial> {
         // each exponent borrows from its own highest bit
         self.joined(other, |a, b| Some((a | TOP) - b).filter(|rest| rest & TOP == TOP).map(|rest| rest ^ TOP))
@@ -129,30 +129,30 @@ impl Monomial {
         self.joined(other, least).unwrap_or_default()
     }
 
-    /// A monomial with all indeterminates of both.
+    /// A monomial that contains all indeterminates of both.
     pub fn join(&self, other: &Monomial) -> Monomial {
         self.joined(other, |a, b| Some(a | b)).unwrap_or_default()
     }
 
-    /// These indeterminates to the highest power, which covers all others.
+    /// These indeterminates to the highest power, as a mask for `parted`.
     pub fn cover(indeterminates: impl IntoIterator<Item = usize>) -> Monomial {
         let mut cover = Monomial::default();
         indeterminates.into_iter().for_each(|k| cover.set(k, HIGHEST));
         cover
     }
 
-    /// The monomial without the indeterminates of a cover, and those alone.
+    /// The monomial without the indeterminates of a cover, and the part in those indeterminates.
     pub fn parted(&self, cover: &Monomial) -> (Monomial, Monomial) {
         let kept = self.joined(cover, |a, b| Some(a & !b)).unwrap_or_default();
         (kept, self.joined(cover, |a, b| Some(a & b)).unwrap_or_default())
     }
 
-    /// The monomial whose square it is.
+    /// The square root of the monomial, or `None` if it is not a square.
     pub fn root(&self) -> Option<Monomial> {
         self.joined(&Monomial::default(), |a, _| (a & LOW == 0).then_some(a >> 1))
     }
 
-    /// Word by word.
+    /// Combines two monomials word by word.
     fn joined(&self, other: &Monomial, of: impl Fn(u64, u64) -> Option<u64>) -> Option<Monomial> {
         let mut near = [0; NEAR];
         for ((word, a), b) in near.iter_mut().zip(self.near).zip(other.near) {
@@ -168,7 +168,7 @@ impl Monomial {
     }
 }
 
-/// How far an exponent stands from the end of its word.
+/// The position of an exponent in its word, in bits from the low end.
 fn shift(k: usize) -> usize {
     PER_WORD * (PER_WORD - 1 - k % PER_WORD)
 }
@@ -184,7 +184,7 @@ fn trimmed(mut words: Vec<u64>) -> Box<[u64]> {
 mod tests {
     use super::*;
 
-    /// From exponents as they are.
+    /// The monomial with these exponents.
     fn monomial(exponents: &[u16]) -> Monomial {
         exponents.iter().enumerate().fold(Monomial::default(), |m, (k, n)| m.with(k, *n))
     }
@@ -193,7 +193,7 @@ mod tests {
         (0..n).map(|k| m.exponent(k)).collect()
     }
 
-    /// Many exponents, near and far, with zeros among them.
+    /// Many exponent vectors, some longer than the inline words, with zeros among them.
     fn samples() -> Vec<Vec<u16>> {
         let value = |seed: usize, k: usize| ((seed * 7919 + k * 104_729 + seed * k * 31) % 23 % 9) as u16;
         let length = |seed: usize| [1, 5, 8, 9, 31, 32, 33, 70][seed % 8];

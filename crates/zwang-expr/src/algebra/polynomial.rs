@@ -1,25 +1,25 @@
 //! Sparse polynomials over the rationals in numbered indeterminates.
 
-use super::budget::Budget;
+use super::budget::WorkLimit;
 use super::monomial::Monomial;
 use crate::number::Number;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-/// How much longer arithmetic takes with numbers beyond machine integers.
+/// The relative cost of arithmetic with numbers that do not fit into machine integers.
 const WORK_OF_LONG_NUMBERS: usize = 40;
 
 /// A number times a monomial.
 pub(crate) type Term = (Monomial, Number);
 
-/// A sum of numbers times monomials, none of the numbers zero.
+/// A sum of numbers times monomials; none of the numbers is zero.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub(crate) struct Polynomial {
-    /// by their monomials, in rising order
+    /// sorted by monomial, ascending
     terms: Vec<Term>,
 }
 
-/// A polynomial as number · monomial · rest, the rest with coprime integer coefficients, no common indeterminate and a
+/// A polynomial as number · monomial · rest. The rest has coprime integer coefficients, no common indeterminate and a
 /// positive leading coefficient.
 pub(crate) struct Split {
     pub number: Number,
@@ -40,18 +40,18 @@ impl Polynomial {
         Polynomial { terms: if value.is_zero() { Vec::new() } else { vec![(monomial, value)] } }
     }
 
-    /// The indeterminate k to the power n, a small one.
+    /// The indeterminate k to the power n.
     pub fn power(k: usize, n: u16) -> Polynomial {
         Polynomial::term(Monomial::power(k, n), Number::ONE)
     }
 
-    /// Terms with different monomials, in any order.
+    /// The sum of terms with distinct monomials, in any order.
     pub fn from_terms(mut terms: Vec<Term>) -> Polynomial {
         terms.sort_unstable_by(|a, b| a.0.cmp(&b.0));
         Polynomial { terms }
     }
 
-    /// By their monomials, in rising order.
+    /// The terms, sorted by monomial, ascending.
     pub fn terms(&self) -> &[Term] {
         &self.terms
     }
@@ -72,7 +72,7 @@ impl Polynomial {
         matches!(&self.terms[..], [(m, c)] if m.is_one() && c.is_one())
     }
 
-    /// Whether no indeterminate occurs.
+    /// `true` if no indeterminate occurs.
     pub fn is_constant(&self) -> bool {
         self.last().is_none_or(|(m, _)| m.is_one())
     }
@@ -90,12 +90,12 @@ impl Polynomial {
         self.terms.binary_search_by(|(known, _)| known.cmp(m))
     }
 
-    /// The coefficient of a monomial, if it is not zero.
+    /// The coefficient of a monomial, or `None` if it is zero.
     pub fn get(&self, m: &Monomial) -> Option<&Number> {
         self.place(m).ok().map(|at| &self.terms[at].1)
     }
 
-    /// Sets the coefficient of a monomial, which must not be zero.
+    /// Sets the coefficient of a monomial; it must not be zero.
     pub fn insert(&mut self, m: Monomial, value: Number) {
         if self.last().is_none_or(|(last, _)| *last < m) {
             return self.terms.push((m, value));
@@ -106,7 +106,7 @@ impl Polynomial {
         }
     }
 
-    /// Takes a term out.
+    /// Removes a term and returns its coefficient.
     pub fn remove(&mut self, m: &Monomial) -> Option<Number> {
         let at = self.place(m).ok()?;
         Some(self.terms.remove(at).1)
@@ -118,31 +118,31 @@ impl Polynomial {
         other: &Polynomial,
         factor: &Number,
         monomial: &Monomial,
-        budget: &Budget,
+        budget: &WorkLimit,
     ) -> Option<()> {
         let product = times_term(&other.terms, factor, monomial, budget)?;
         self.terms = merged(std::mem::take(&mut self.terms), product)?;
         budget.allow(self.len())
     }
 
-    pub fn add(&self, other: &Polynomial, budget: &Budget) -> Option<Polynomial> {
+    pub fn add(&self, other: &Polynomial, budget: &WorkLimit) -> Option<Polynomial> {
         let mut sum = self.clone();
         sum.add_product(other, &Number::ONE, &Monomial::default(), budget)?;
         Some(sum)
     }
 
-    pub fn sub(&self, other: &Polynomial, budget: &Budget) -> Option<Polynomial> {
+    pub fn sub(&self, other: &Polynomial, budget: &WorkLimit) -> Option<Polynomial> {
         let mut sum = self.clone();
         sum.add_product(other, &Number::MINUS_ONE, &Monomial::default(), budget)?;
         Some(sum)
     }
 
-    pub fn mul(&self, other: &Polynomial, budget: &Budget) -> Option<Polynomial> {
+    pub fn mul(&self, other: &Polynomial, budget: &WorkLimit) -> Option<Polynomial> {
         let (short, long) = if self.len() <= other.len() { (self, other) } else { (other, self) };
         Some(Polynomial { terms: product(&short.terms, &long.terms, budget)? })
     }
 
-    pub fn pow(&self, n: u32, budget: &Budget) -> Option<Polynomial> {
+    pub fn pow(&self, n: u32, budget: &WorkLimit) -> Option<Polynomial> {
         if n == 1 {
             return Some(self.clone());
         }
@@ -170,7 +170,7 @@ impl Polynomial {
         Some(Polynomial { terms: terms? })
     }
 
-    /// The highest power of an indeterminate.
+    /// The highest power of the indeterminate k.
     pub fn degree(&self, k: usize) -> u16 {
         self.monomials().map(|m| m.exponent(k)).max().unwrap_or(0)
     }
@@ -181,17 +181,18 @@ impl Polynomial {
         all.powers().map(|(k, _)| k).collect()
     }
 
-    /// The polynomial as one in the indeterminate k alone: its coefficients by the power they belong to.
+    /// The coefficients of the polynomial in the indeterminate k, by power.
     pub fn coefficients(&self, k: usize) -> BTreeMap<u16, Polynomial> {
         let mut powers: BTreeMap<u16, Polynomial> = BTreeMap::new();
         for (m, c) in &self.terms {
-            // without one indeterminate, terms with the same power of it stay in their order
+            // terms with the same power of k remain sorted when k is removed
             powers.entry(m.exponent(k)).or_default().terms.push((m.with(k, 0), c.clone()));
         }
         powers
     }
 
-    /// The number common to all coefficients, with the sign of the leading one, and the polynomial over it.
+    /// The greatest common divisor of the coefficients, with the sign of the leading one, and the polynomial divided by
+    /// it.
     pub fn without_number(self) -> (Number, Polynomial) {
         let is_negative = self.last().is_some_and(|(_, lead)| lead.is_negative());
         let size = self.terms.iter().fold(Number::ZERO, |common, (_, c)| common.gcd(c));
@@ -201,7 +202,7 @@ impl Polynomial {
         }
         match number.recip().and_then(|inverse| self.scale(&inverse)) {
             Some(rest) => (number, rest),
-            // numbers at the edge of what is kept exact stay where they are
+            // numbers at the size limit of exact arithmetic are left in place
             None => (Number::ONE, self),
         }
     }
@@ -222,12 +223,12 @@ impl Polynomial {
         Split { number, monomial, rest }
     }
 
-    /// self / divisor, if there is no remainder.
-    pub fn divide(&self, divisor: &Polynomial, budget: &Budget) -> Option<Polynomial> {
+    /// self / divisor, or `None` if there is a remainder.
+    pub fn divide(&self, divisor: &Polynomial, budget: &WorkLimit) -> Option<Polynomial> {
         let (lead, lead_value) = divisor.last()?;
         let (first, _) = divisor.first()?;
         let inverse = lead_value.recip()?;
-        // the lowest term of a product is that of the lowest terms
+        // the lowest term of a product is the product of the lowest terms
         if let Some((lowest, _)) = self.first() {
             lowest.over(first)?;
         }
@@ -240,17 +241,17 @@ impl Polynomial {
             quotient.push((monomial, value));
             budget.allow(quotient.len())?;
         }
-        // the highest came first
+        // the terms were found in descending order
         quotient.reverse();
         Some(Polynomial { terms: quotient })
     }
 
-    /// Quotient and remainder by one pass over the terms that are multiples of `lead`, a term of the divisor.
+    /// Quotient and remainder by one pass over the terms that are multiples of `lead`, a monomial of the divisor.
     pub fn divide_with_rest(
         &self,
         divisor: &Polynomial,
         lead: &Monomial,
-        budget: &Budget,
+        budget: &WorkLimit,
     ) -> Option<(Polynomial, Polynomial)> {
         let inverse = divisor.get(lead)?.recip()?.neg();
         let (mut rest, mut quotient) = (self.clone(), Polynomial::default());
@@ -263,8 +264,8 @@ impl Polynomial {
         Some((quotient, rest))
     }
 
-    /// The same with powers kⁿ, n ≥ 2, written by k² = square.
-    pub fn without_squares(&self, k: usize, square: &Polynomial, budget: &Budget) -> Option<Polynomial> {
+    /// Replaces powers kⁿ, n ≥ 2, by k² = square.
+    pub fn without_squares(&self, k: usize, square: &Polynomial, budget: &WorkLimit) -> Option<Polynomial> {
         if self.monomials().all(|m| m.exponent(k) < 2) {
             return Some(self.clone());
         }
@@ -296,7 +297,7 @@ impl Polynomial {
 }
 
 /// factor · monomial · Σ terms.
-fn times_term(terms: &[Term], factor: &Number, monomial: &Monomial, budget: &Budget) -> Option<Vec<Term>> {
+fn times_term(terms: &[Term], factor: &Number, monomial: &Monomial, budget: &WorkLimit) -> Option<Vec<Term>> {
     budget.spend(terms.len())?;
     let mut product = Vec::with_capacity(terms.len());
     for (m, c) in terms {
@@ -311,8 +312,8 @@ fn times_term(terms: &[Term], factor: &Number, monomial: &Monomial, budget: &Bud
     Some(product)
 }
 
-/// The product of two sums, the first of them halved until single terms are left: sums of like length merge well.
-fn product(short: &[Term], long: &[Term], budget: &Budget) -> Option<Vec<Term>> {
+/// The product of two sums. The first is halved until single terms remain, because sums of like length merge fast.
+fn product(short: &[Term], long: &[Term], budget: &WorkLimit) -> Option<Vec<Term>> {
     match short {
         [] => Some(Vec::new()),
         [(m, c)] => times_term(long, c, m, budget),
@@ -325,7 +326,7 @@ fn product(short: &[Term], long: &[Term], budget: &Budget) -> Option<Vec<Term>> 
     }
 }
 
-/// The sum of two sums, both in order.
+/// The sum of two sums, both sorted.
 fn merged(a: Vec<Term>, b: Vec<Term>) -> Option<Vec<Term>> {
     if a.is_empty() || b.is_empty() {
         return Some(if a.is_empty() { b } else { a });

@@ -10,32 +10,33 @@ use crate::node::{Expr, Node};
 use crate::number::Number;
 use std::collections::BTreeMap;
 
-/// How many ways to collect terms are worked out in full, for the whole, its parts, the parts of these, ...
+/// The number of groupings that are worked out in full, for the whole, for its parts, for their parts, and so on.
 const GROUPINGS: [usize; 5] = [4, 3, 2, 1, 1];
 
-/// Ways to collect terms that begin longer than the best by more than this part are not worked out.
+/// A grouping is discarded if its first cost exceeds the best one by more than 1/4 of that.
 const WORSE_BY: u64 = 4;
 
-/// The same for equal polynomials, in other sines and cosines.
+/// A form in other sines and cosines is discarded if its cost exceeds the best one by more than 1/2 of that.
 const FORM_WORSE_BY: u64 = 2;
 
-/// Work of looking at a polynomial, for each term.
+/// The work of examining a polynomial, per term.
 const WORK_OF_A_LOOK: usize = 10;
 
-/// Longest numerator and denominator that are parted into whole part and fraction.
+/// The longest numerator and denominator that are divided into polynomial part and proper fraction, in terms.
 const LONGEST_PARTED: usize = 24;
 
-/// The same for whole part and fraction beside the numerator.
+/// A polynomial part with fraction is discarded if its first cost exceeds that of the numerator by more than 1/5.
 const PARTED_WORSE_BY: u64 = 5;
 
-/// How much shorter a sum of fractions over a denominator must be: fractions within fractions are hard to read.
+/// The number of symbols by which a sum of fractions over a denominator must be shorter: nested fractions are hard to
+/// read.
 const WORTH_OF_ONE_BAR: u64 = 3;
 
-/// Longest polynomial that is looked at in several forms.
+/// The longest polynomial that is tried in several forms, in terms.
 pub(crate) const LONGEST_TRIED: usize = 400;
 
 impl Field {
-    /// The fraction as an expression; none only if a number grows too large.
+    /// The fraction as an expression; `None` only if a number grows too large.
     pub fn write_fraction(&mut self, graph: &mut Graph, f: &Fraction) -> Option<Expr> {
         let f = self.lowest(f)?;
         if f.above.is_zero() {
@@ -48,7 +49,7 @@ impl Field {
         Some(shortest.1)
     }
 
-    /// Whole part and proper fraction, the shortest of the ways to part; none if there is no whole part.
+    /// Polynomial part and proper fraction in the shortest division; `None` if there is no polynomial part.
     fn with_whole_part(&mut self, graph: &mut Graph, f: &Fraction) -> Option<(u64, Expr)> {
         let long = f.below.iter().find(|(p, n)| p.len() > 1 && *n == 1)?;
         if f.above.len() > LONGEST_PARTED || long.0.len() > LONGEST_PARTED {
@@ -78,7 +79,8 @@ impl Field {
         best
     }
 
-    /// The terms with a root √u and those without, each over its own powers of u; none if u does not stand below.
+    /// The terms with a root √u and those without, each with its own power of u below; `None` if u is not a
+    /// denominator.
     fn with_roots_apart(&mut self, graph: &mut Graph, f: &Fraction) -> Option<(u64, Expr)> {
         let is_below = |k: &usize| {
             let square = self.atoms[*k].square.as_ref().filter(|_| self.is_root(*k));
@@ -99,10 +101,10 @@ impl Field {
         Some((self.cost(graph, sum), sum))
     }
 
-    /// One product over another.
+    /// One product divided by another.
     fn joint(&mut self, graph: &mut Graph, f: &Fraction) -> Option<(u64, Expr)> {
         let mut factors = Factors::default();
-        // what stands below is shared and comes first
+        // denominators are common subexpressions and come first
         for (factor, n) in &f.below {
             self.factors_of(graph, factor, -i64::from(*n), &mut factors, 0)?;
         }
@@ -111,7 +113,7 @@ impl Field {
         Some((self.cost(graph, e), e))
     }
 
-    /// A sum of terms, each over what is left of single indeterminates below; none if there are none.
+    /// A sum of terms, each with its remaining single indeterminates as denominator; `None` if there are no such.
     fn apart(&mut self, graph: &mut Graph, f: &Fraction) -> Option<(u64, Expr)> {
         let (single, long): (Vec<_>, Vec<_>) = f.below.iter().cloned().partition(|(p, _)| p.len() == 1);
         if single.is_empty() || f.above.len() < 2 || f.above.len() > LONGEST_TRIED {
@@ -121,7 +123,7 @@ impl Field {
             .iter()
             .try_fold(Polynomial::one(), |product, (p, n)| product.mul(&p.pow(*n, &self.writing)?, &self.writing))?;
         let (below, _) = below.first()?;
-        // by sin² = 1 − cos², where a sine stands below
+        // use sin² = 1 − cos² if a sine is in the denominator
         let is_sine = |(k, _): (usize, u16)| self.is_wave(k) && self.atoms[k].square.is_some();
         let above = match below.powers().any(is_sine) {
             true => self.flipped(&f.above, &self.writing)?,
@@ -148,7 +150,7 @@ impl Field {
         Some((self.cost(graph, quotient) + WORTH_OF_ONE_BAR, quotient))
     }
 
-    /// Adds a polynomial to a power to a product, by its factors.
+    /// Multiplies a product by the n-th power of a polynomial, factor by factor.
     fn factors_of(
         &mut self,
         graph: &mut Graph,
@@ -159,7 +161,7 @@ impl Field {
     ) -> Option<()> {
         let split = p.split();
         let mut rest = split.rest;
-        // decimals may be shorter where they stand than their common divisor in front
+        // decimals in the terms may be shorter than their common divisor in front
         if n == 1 && rest.len() > 1 && !split.number.is_integer() {
             rest = rest.scale(&split.number)?;
         } else {
@@ -175,21 +177,21 @@ impl Field {
         Some(())
     }
 
-    /// The cost of an expression that stands alone, where a minus in front counts.
+    /// The cost of an expression on its own, where a leading minus counts.
     fn cost(&mut self, graph: &Graph, e: Expr) -> u64 {
         let (c, rest) = graph.split_coefficient(e);
         let has_minus = graph.number(c).is_some_and(Number::is_negative) && !matches!(graph.node(rest), Node::Add(..));
         graph.tree_cost(e, &mut self.costs) + u64::from(has_minus)
     }
 
-    /// A polynomial in its shortest form, with its cost; the level says how far down it is a part of the whole.
+    /// A polynomial in its shortest form, with its cost; `level` is its depth as a part of the whole.
     pub fn shortest(&mut self, graph: &mut Graph, p: &Polynomial, level: usize) -> Option<(u64, Expr)> {
         if let Some(known) = self.written.get(p).filter(|known| known.level <= level) {
             return Some((known.cost, known.expr));
         }
         let expr = self.flat(graph, p);
         let cost = self.cost(graph, expr);
-        // also what a search that comes back here will find
+        // this is also the result for a search that returns to the same polynomial
         self.written.insert(p.clone(), Written { level, cost, expr });
         let mut best = (cost, expr);
         let is_tried = p.len() > 1 && p.len() <= LONGEST_TRIED && level < GROUPINGS.len();
@@ -200,13 +202,13 @@ impl Field {
                 }
             }
         }
-        // what was not searched to the end is worth another look when there is work left again
+        // an unfinished search is repeated when work is available again
         let level = if self.writing.is_spent() { GROUPINGS.len() } else { level };
         self.written.insert(p.clone(), Written { level, cost: best.0, expr: best.1 });
         Some(best)
     }
 
-    /// Equal polynomials, without those that begin much longer than the best.
+    /// Equal polynomials, except those whose cost is much higher than the best.
     fn promising(&mut self, graph: &mut Graph, p: &Polynomial, level: usize) -> Vec<Polynomial> {
         let forms = self.forms(graph, p, level);
         let mut forms: Vec<(u64, Polynomial)> =
@@ -217,7 +219,7 @@ impl Field {
         forms.into_iter().filter(is_promising).map(|(_, form)| form).collect()
     }
 
-    /// The polynomial as it is: a sum of products.
+    /// The expanded polynomial: a sum of products.
     pub fn flat(&self, graph: &mut Graph, p: &Polynomial) -> Expr {
         let mut sum = Expr::ZERO;
         for (m, c) in p.terms().iter().rev() {
@@ -229,7 +231,7 @@ impl Field {
         sum
     }
 
-    /// The polynomial as a product, or with terms collected, whichever there is.
+    /// The polynomial as a product, or with terms collected.
     fn arranged(&mut self, graph: &mut Graph, p: &Polynomial, level: usize) -> Option<(u64, Expr)> {
         let split = p.split();
         let factors = if split.rest.len() > 1 { self.factored(&split.rest) } else { Vec::new() };
@@ -251,7 +253,7 @@ impl Field {
         Some(as_sum.filter(|sum| sum.0 < cost).unwrap_or((cost, e)))
     }
 
-    /// The sum with what is common to some terms pulled out of them.
+    /// The sum with common factors of some terms extracted.
     fn collected(&mut self, graph: &mut Graph, p: &Polynomial, level: usize) -> Option<(u64, Expr)> {
         let flat = self.flat(graph, p);
         let mut best = (self.cost(graph, flat), flat);
@@ -285,7 +287,7 @@ impl Field {
         Some(best)
     }
 
-    /// Sets of indeterminates by whose powers terms may be collected.
+    /// Sets of indeterminates whose powers may be used to collect terms.
     fn choices(&self, graph: &Graph, p: &Polynomial) -> Vec<Vec<usize>> {
         let all = p.indeterminates();
         let mut choices: Vec<Vec<usize>> = all.iter().map(|k| vec![*k]).collect();
@@ -293,7 +295,7 @@ impl Field {
         let is_function = |k: &&usize| !graph.is_symbol(self.atoms[**k].expr);
         let functions: Vec<usize> = moving.iter().filter(is_function).copied().collect();
         let plain: Vec<usize> = moving.iter().filter(|k| !is_function(k)).copied().collect();
-        // differences of places beside those of their velocities
+        // differences of positions in addition to those of their velocities
         let rates: Vec<Expr> = plain.iter().filter_map(|k| self.rate(graph, *k)).collect();
         let velocities = plain.iter().filter(|k| rates.contains(&self.atoms[**k].expr)).copied().collect();
         choices.extend([held, moving, functions, plain, velocities]);
@@ -301,8 +303,8 @@ impl Field {
         choices
     }
 
-    /// What a product of two polynomials adds to a sum at least, in whatever form: each symbol occurs, with an operator, and
-    /// there is one function if there are some.
+    /// A lower bound of the cost of a product of two polynomials in a sum, in any form: each symbol occurs with an
+    /// operator, and at least one function if there are any.
     fn least_cost(&self, graph: &Graph, (a, b): &(Polynomial, Polynomial)) -> u64 {
         let of = |p: &Polynomial| {
             let (symbols, functions): (Vec<usize>, Vec<usize>) =
@@ -312,7 +314,7 @@ impl Field {
         of(a) + of(b)
     }
 
-    /// Σ a b; none if it becomes longer than `most`.
+    /// Σ a b, or `None` if its cost exceeds `most`.
     fn sum_of_groups(&mut self, graph: &mut Graph, grouping: &Grouping, level: usize, most: u64) -> Option<Expr> {
         let mut sum = Expr::ZERO;
         let mut left: u64 = grouping.iter().map(|group| self.least_cost(graph, group)).sum();
@@ -334,7 +336,7 @@ impl Field {
     }
 }
 
-/// The terms of a polynomial over a monomial, together with those of which the same is left below.
+/// The terms of a polynomial over a monomial, grouped by the remaining denominator.
 fn groups_over(above: &Polynomial, below: &Monomial) -> Option<Vec<(Monomial, Polynomial)>> {
     let mut groups: Vec<(Monomial, Polynomial)> = Vec::new();
     for (m, c) in above.terms() {
@@ -348,7 +350,7 @@ fn groups_over(above: &Polynomial, below: &Monomial) -> Option<Vec<(Monomial, Po
     Some(groups)
 }
 
-/// How a polynomial is written, as a part at what level.
+/// The written form of a polynomial, with its cost and the level at which it was found.
 #[derive(Copy, Clone)]
 pub(crate) struct Written {
     level: usize,
@@ -359,7 +361,7 @@ pub(crate) struct Written {
 /// Σ a b.
 type Grouping = Vec<(Polynomial, Polynomial)>;
 
-/// The terms collected by their part in the indeterminates `inside`, equal coefficients joined.
+/// The terms collected by their part in the indeterminates `inside`; equal coefficients are combined.
 fn grouped(p: &Polynomial, inside: &[usize]) -> Grouping {
     let mut coefficients: BTreeMap<Monomial, Polynomial> = BTreeMap::new();
     let cover = Monomial::cover(inside.iter().copied());

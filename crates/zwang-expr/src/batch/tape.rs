@@ -1,4 +1,4 @@
-//! A program rewritten for few slots: steps instead of instructions.
+//! A program translated into steps on few slots.
 
 use crate::node::{Comparison, Function, Function2, TableId};
 use crate::program::{Instruction, Operation, Program};
@@ -8,16 +8,16 @@ use std::sync::Arc;
 /// The steps of a program over slots.
 #[derive(Clone, Debug)]
 pub struct Tape {
-    pub steps: Vec<Step>,
+    pub steps: Vec<TapeStep>,
     pub n_slots: usize,
     pub n_inputs: usize,
     pub n_outputs: usize,
     pub tables: Vec<Arc<Table>>,
 }
 
-/// One step; the fields are slots, unless the action says otherwise.
+/// One step; the fields are slots unless the action states otherwise.
 #[derive(Copy, Clone, Debug)]
-pub struct Step {
+pub struct TapeStep {
     pub action: Action,
     pub to: u32,
     pub a: u32,
@@ -25,7 +25,7 @@ pub struct Step {
     pub c: u32,
 }
 
-/// What a [`Step`] does; v is a constant.
+/// The action of a [`TapeStep`]; v is a constant.
 #[derive(Copy, Clone, Debug)]
 pub enum Action {
     /// input number a
@@ -63,7 +63,7 @@ pub enum Action {
     Select,
 }
 
-/// No slot or register.
+/// The absence of a slot or register.
 const NONE: u32 = u32::MAX;
 
 impl Tape {
@@ -77,21 +77,21 @@ impl Tape {
     }
 }
 
-/// Emits steps and remembers where each register is.
+/// The translation of a program into steps; it records the slot of each register.
 struct Translation<'a> {
     program: &'a Program,
     /// first register of the instructions
     first: u32,
-    /// the outputs with their registers, in the order of the registers
+    /// the outputs with their registers, sorted by register
     outputs: Vec<(u32, u32)>,
-    /// for each register those of its sine and cosine
+    /// for each register, the registers of its sine and cosine
     turns: Vec<[u32; 2]>,
-    steps: Vec<Step>,
+    steps: Vec<TapeStep>,
     /// slot of each register that has been computed
     slots: Vec<u32>,
-    /// how often each register is still to be read
+    /// the number of reads of each register that remain
     uses: Vec<u32>,
-    /// slots whose registers are not read any more, the one that the cache knows best on top
+    /// slots whose registers are no longer read, the most recently used one on top
     free: Vec<u32>,
     n_slots: u32,
 }
@@ -153,7 +153,7 @@ impl<'a> Translation<'a> {
         }
     }
 
-    /// An operation on two slots, or on one and a constant to the left or to the right.
+    /// An operation on two slots, or on one slot and a constant on the left or on the right.
     fn binary(&mut self, r: u32, [a, b]: [u32; 2], plain: Action, left: fn(f64) -> Action, right: fn(f64) -> Action) {
         match (self.constant(a), self.constant(b)) {
             (Some(v), _) => self.emit_with(r, left(v), a, &[b]),
@@ -162,7 +162,7 @@ impl<'a> Translation<'a> {
         }
     }
 
-    /// A sine or cosine, together with its partner if that is still to come.
+    /// A sine or cosine, together with its partner if that has not been computed yet.
     fn turn(&mut self, r: u32, f: Function, x: u32) {
         let mut pair =
             self.turns[x as usize].map(|p| if p == NONE || self.slots[p as usize] != NONE { NONE } else { p });
@@ -170,7 +170,7 @@ impl<'a> Translation<'a> {
         let a = self.read(x);
         pair.into_iter().filter(|&p| p != NONE).for_each(|_| self.release(x));
         let [sin, cos] = pair.map(|_| self.take());
-        self.steps.push(Step { action: Action::SinCos, to: sin, a, b: cos, c: 0 });
+        self.steps.push(TapeStep { action: Action::SinCos, to: sin, a, b: cos, c: 0 });
         for (p, slot) in pair.into_iter().zip([sin, cos]) {
             if p == NONE {
                 self.free.push(slot);
@@ -180,7 +180,7 @@ impl<'a> Translation<'a> {
         }
     }
 
-    /// The step that computes register r from others; it may write into a slot that it reads.
+    /// Emits the step that computes register r from others; it may write into a slot that it reads.
     fn emit(&mut self, r: u32, action: Action, from: &[u32]) {
         let mut slots = [0; 3];
         for (slot, &x) in slots.iter_mut().zip(from) {
@@ -188,31 +188,31 @@ impl<'a> Translation<'a> {
         }
         from.iter().for_each(|&x| self.release(x));
         let (to, [a, b, c]) = (self.take(), slots);
-        self.steps.push(Step { action, to, a, b, c });
+        self.steps.push(TapeStep { action, to, a, b, c });
         self.define(r, to);
     }
 
-    /// The same for an action that knows its constant.
+    /// Emits a step whose action contains the value of register `constant`.
     fn emit_with(&mut self, r: u32, action: Action, constant: u32, from: &[u32]) {
         self.release(constant);
         self.emit(r, action, from);
     }
 
-    /// The slot of a register, into which constants and inputs come when they are first read.
+    /// The slot of a register; constants and inputs are loaded at their first read.
     fn read(&mut self, r: u32) -> u32 {
         if self.slots[r as usize] == NONE {
             let to = self.take();
             let n_constants = self.program.constants.len() as u32;
             self.steps.push(match self.constant(r) {
-                Some(v) => Step { action: Action::Constant(v), to, a: 0, b: 0, c: 0 },
-                None => Step { action: Action::Input, to, a: r - n_constants, b: 0, c: 0 },
+                Some(v) => TapeStep { action: Action::Constant(v), to, a: 0, b: 0, c: 0 },
+                None => TapeStep { action: Action::Input, to, a: r - n_constants, b: 0, c: 0 },
             });
             self.slots[r as usize] = to;
         }
         self.slots[r as usize]
     }
 
-    /// Counts down what is still to be read.
+    /// Counts one read of a register and frees its slot after the last.
     fn release(&mut self, r: u32) {
         self.uses[r as usize] -= 1;
         if self.uses[r as usize] == 0 && self.slots[r as usize] != NONE {
@@ -232,12 +232,12 @@ impl<'a> Translation<'a> {
         self.give_out(r);
     }
 
-    /// Writes the outputs that a register is, at once, so that its slot is free early.
+    /// Writes the outputs that register r provides immediately, so that its slot is freed early.
     fn give_out(&mut self, r: u32) {
         let from = self.outputs.partition_point(|&(x, _)| x < r);
         for k in from..self.outputs.partition_point(|&(x, _)| x <= r) {
             let (a, (_, to)) = (self.read(r), self.outputs[k]);
-            self.steps.push(Step { action: Action::Output, to, a, b: 0, c: 0 });
+            self.steps.push(TapeStep { action: Action::Output, to, a, b: 0, c: 0 });
             self.release(r);
         }
     }

@@ -1,4 +1,4 @@
-//! Functions and choices: exact values, signs in front.
+//! Functions and case distinctions: exact values are inserted, and signs are moved to the front.
 
 use crate::graph::{Graph, flag};
 use crate::node::{Comparison, Expr, Function, Function2, Node};
@@ -61,7 +61,7 @@ impl Graph {
         }
     }
 
-    /// |c u| = |c| |u|, and |u| = u where u ≥ 0.
+    /// c u| = |c| |u|, and |u| = u if u ≥ 0.
     fn abs(&mut self, x: Expr) -> Expr {
         if self.has(x, flag::NONNEGATIVE) {
             return x;
@@ -73,7 +73,7 @@ impl Graph {
         self.scale(c, abs)
     }
 
-    /// The values of f that are rational: at 0, at 1, at multiples of π/2, and of numbers' signs.
+    /// The rational values of f: at 0, at 1, at multiples of π/2, and sign and absolute value of a number.
     fn exact_value(&mut self, f: Function, x: Expr) -> Option<Expr> {
         use Function::*;
         match (f, self.node(x)) {
@@ -115,7 +115,7 @@ impl Graph {
         }
     }
 
-    /// min(x, x) = x, min(x, y) = min(y, x), and the chosen one of two numbers; likewise max.
+    /// min(x, x) = x, min(x, y) = min(y, x), and the smaller of two numbers; likewise max.
     fn min_max(&mut self, f: Function2, x: Expr, y: Expr) -> Expr {
         if x == y {
             return x;
@@ -127,7 +127,7 @@ impl Graph {
         self.intern(Node::Apply2(f, x, y))
     }
 
-    /// `if left comparison right then then else otherwise`; choices between numbers are made at once.
+    /// `if left comparison right then then else otherwise`; a comparison of two numbers is decided immediately.
     pub fn select(&mut self, comparison: Comparison, left: Expr, right: Expr, then: Expr, otherwise: Expr) -> Expr {
         if then == otherwise {
             return then;

@@ -1,4 +1,4 @@
-//! Choices between a value and zero, inside which products are formed.
+//! Choices between a value and zero; products with them are formed inside the choice.
 
 use super::LOOK_DOWN;
 use crate::graph::Graph;
@@ -40,7 +40,7 @@ impl Guard {
     }
 }
 
-/// The guards around a value, outermost first, as far as they are looked at.
+/// The guards around a value, outermost first, at most `LOOK_DOWN` of them.
 pub(super) struct Guards {
     list: [Option<Guard>; LOOK_DOWN],
     pub(super) inner: Expr,

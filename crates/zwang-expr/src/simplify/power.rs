@@ -1,4 +1,4 @@
-//! Powers: of numbers where exact, of products and powers where lawful.
+//! Powers of numbers if the result is exact, and of products and powers if the identity holds.
 
 use crate::graph::{Graph, flag};
 use crate::node::{Expr, Function, Node};
@@ -26,7 +26,7 @@ impl Graph {
         simpler.unwrap_or_else(|| self.intern(Node::Pow(base, exponent)))
     }
 
-    /// base^exponent for an integer.
+    /// base^exponent for an integer exponent.
     pub fn powi(&mut self, base: Expr, exponent: i32) -> Expr {
         let exponent = self.integer(exponent.into());
         self.pow(base, exponent)
@@ -42,7 +42,7 @@ impl Graph {
             Node::Number(_) => self.number_power(base, n),
             // (c u)ⁿ = cⁿ uⁿ
             Node::Mul(c, u) if self.is_number(c) => self.scaled_power(c, u, n),
-            // (uᵐ)ⁿ = uᵐⁿ, where u⁰ would hide a u that is not finite
+            // (uᵐ)ⁿ = uᵐⁿ, unless u may be non-finite: u⁰ would hide that
             Node::Pow(u, m) if !self.has(base, flag::SINGULAR) => {
                 let exponent = if self.is_number(m) { self.mul_numbers(m, n)? } else { self.mul(m, n) };
                 Some(self.pow(u, exponent))
@@ -53,7 +53,7 @@ impl Graph {
         }
     }
 
-    /// cⁿ uⁿ, if cⁿ is a number.
+    /// cⁿ uⁿ, or `None` if cⁿ is not an exact number.
     fn scaled_power(&mut self, c: Expr, u: Expr, n: Expr) -> Option<Expr> {
         let c = self.number_power(c, n)?;
         let power = self.pow(u, n);
@@ -68,7 +68,7 @@ impl Graph {
             Node::Pow(u, m) if !self.has(base, flag::SINGULAR) => {
                 let even = self.number(m)?.is_even();
                 let exponent = self.mul_numbers(m, n)?;
-                // (u²ᵏ)ⁿ = |u|²ᵏⁿ; other (uᵐ)ⁿ = uᵐⁿ are defined for u ≥ 0 only, where this holds
+                // (u²ᵏ)ⁿ = |u|²ᵏⁿ; any other (uᵐ)ⁿ is defined for u ≥ 0 only, where it equals uᵐⁿ
                 let u = if even { self.apply(Function::Abs, u) } else { u };
                 Some(self.pow(u, exponent))
             }

@@ -1,4 +1,4 @@
-//! Products: a number stands first, exponents of equal bases are added.
+//! Products: a number comes first, and the exponents of equal bases are added.
 
 use super::{Guard, Guards, LOOK_DOWN};
 use crate::graph::{Graph, flag};
@@ -37,7 +37,7 @@ impl Graph {
         factors.iter().fold(Expr::ONE, |total, &factor| self.mul(total, factor))
     }
 
-    /// The coefficient and the rest: e = c rest.
+    /// The coefficient c and the rest of e = c rest.
     pub(crate) fn split_coefficient(&self, e: Expr) -> (Expr, Expr) {
         match self.node(e) {
             Node::Number(_) => (e, Expr::ONE),
@@ -51,7 +51,7 @@ impl Graph {
         if self.has(x, flag::SINGULAR) { self.intern(Node::Mul(Expr::ZERO, x)) } else { Expr::ZERO }
     }
 
-    /// c x for a number c; inside the guard if x is a choice between a value and zero.
+    /// c x for a number c; if x is a choice between a value and zero, the value is scaled.
     pub(super) fn scale(&mut self, c: Expr, x: Expr) -> Expr {
         if c == Expr::ONE {
             return x;
@@ -78,7 +78,7 @@ impl Graph {
         }
     }
 
-    /// a b where neither has a coefficient.
+    /// a b for operands without a coefficient.
     fn mul_factors(&mut self, a: Expr, b: Expr) -> Expr {
         if a == Expr::ONE || b == Expr::ONE {
             return if a == Expr::ONE { b } else { a };
@@ -90,7 +90,7 @@ impl Graph {
             .unwrap_or_else(|| self.sorted_mul(a, b))
     }
 
-    /// a b by the rules of two factors only.
+    /// a b by the rules for two factors only.
     fn mul_shallow(&mut self, a: Expr, b: Expr) -> Expr {
         let ((c, x), (d, y)) = (self.split_coefficient(a), self.split_coefficient(b));
         let Some(c) = self.mul_numbers(c, d) else {
@@ -108,7 +108,7 @@ impl Graph {
         self.intern(Node::Mul(a, b))
     }
 
-    /// The base and the exponent if that is a number: e = base^exponent.
+    /// The base and the exponent of e = base^exponent if the exponent is a number, otherwise e and 1.
     fn split_power(&self, e: Expr) -> (Expr, Expr) {
         match self.node(e) {
             Node::Pow(base, exponent) if self.is_number(exponent) => (base, exponent),
@@ -116,7 +116,7 @@ impl Graph {
         }
     }
 
-    /// uᵃ uᵇ = uᵃ⁺ᵇ for numbers a, b: a power that is no integer is defined for u ≥ 0 only, where this holds too.
+    /// uᵃ uᵇ = uᵃ⁺ᵇ for numbers a, b; a non-integer power is defined for u ≥ 0 only, where the identity holds too.
     fn merge_factors(&mut self, a: Expr, b: Expr) -> Option<Expr> {
         let ((base, m), (other, n)) = (self.split_power(a), self.split_power(b));
         if base != other || self.has(base, flag::SINGULAR) || base == Expr::ZERO {
@@ -126,7 +126,7 @@ impl Graph {
         Some(self.pow(base, exponent))
     }
 
-    /// (if p then a else 0) b = if p then a b else 0: the guard also keeps b from being looked at.
+    /// (if p then a else 0) b = if p then a b else 0; b is then evaluated under the guard only.
     fn mul_inside_guards(&mut self, a: Expr, b: Expr) -> Option<Expr> {
         let (guarded, factor) = if Guard::of(self.node(a)).is_some() { (a, b) } else { (b, a) };
         Guard::of(self.node(guarded))?;
@@ -135,7 +135,7 @@ impl Graph {
         Some(guards.around(self, product))
     }
 
-    /// Multiplies `factor` into a factor of the product `chain` with the same base, looking a few factors down.
+    /// Multiplies `factor` into the factor of `chain` with the same base, searching at most `LOOK_DOWN` factors.
     fn merge_into_product(&mut self, factor: Expr, chain: Expr) -> Option<Expr> {
         let (base, _) = self.split_power(factor);
         let mut passed = [Expr::ONE; LOOK_DOWN];

@@ -1,4 +1,4 @@
-//! Sums: a number stands first, coefficients of equal terms are added.
+//! Sums: a number comes first, and the coefficients of equal terms are added.
 
 use super::{Guard, LOOK_DOWN};
 use crate::graph::Graph;
@@ -40,7 +40,7 @@ impl Graph {
         terms.iter().fold(Expr::ZERO, |total, &term| self.add(total, term))
     }
 
-    /// The number and the rest: e = c + rest.
+    /// The constant term c and the rest of e = c + rest.
     fn split_constant(&self, e: Expr) -> (Expr, Expr) {
         match self.node(e) {
             Node::Number(_) => (e, Expr::ZERO),
@@ -66,7 +66,7 @@ impl Graph {
         }
     }
 
-    /// a + b where neither has a number in front.
+    /// a + b for operands without a constant term.
     fn add_terms(&mut self, a: Expr, b: Expr) -> Expr {
         if a == Expr::ZERO || b == Expr::ZERO {
             return if a == Expr::ZERO { b } else { a };
@@ -79,7 +79,7 @@ impl Graph {
             .unwrap_or_else(|| self.sorted_add(a, b))
     }
 
-    /// a + b by the rules of two terms only.
+    /// a + b by the rules for two terms only.
     fn add_shallow(&mut self, a: Expr, b: Expr) -> Expr {
         if a == Expr::ZERO || b == Expr::ZERO {
             return if a == Expr::ZERO { b } else { a };
@@ -105,7 +105,7 @@ impl Graph {
         Some(self.scale(c, x))
     }
 
-    /// (-x) + (-y) = -(x + y): squares and even functions then lose the sign.
+    /// (-x) + (-y) = -(x + y); a square or an even function then drops the sign.
     fn merge_signs(&mut self, a: Expr, b: Expr) -> Option<Expr> {
         let is_negative = |e: Expr| match self.node(e) {
             Node::Mul(c, _) => self.number(c).is_some_and(Number::is_negative),
@@ -135,7 +135,7 @@ impl Graph {
         })
     }
 
-    /// Adds `term` to a like term of the sum `chain`, or of -`chain`, looking a few terms down.
+    /// Adds `term` to a like term of the sum `chain` or of -`chain`, searching at most `LOOK_DOWN` terms.
     fn merge_into_sum(&mut self, term: Expr, chain: Expr) -> Option<Expr> {
         let (_, like) = self.split_coefficient(term);
         let (mut at, negated) = match self.node(chain) {

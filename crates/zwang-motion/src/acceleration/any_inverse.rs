@@ -1,6 +1,6 @@
 //! Kalaba and Udwadia's equation with any generalized inverses, KU94 (29).
 
-use super::{Route, Solution, problem::Problem, shortest::Shortest};
+use super::{Route, RouteSolution, problem::Problem, shortest::Shortest};
 use crate::{
     Given, Legendre, MotionError, Settings,
     factor::dense::{Stop, Svd, svd, symmetric_eigen},
@@ -82,14 +82,14 @@ impl Route for AnyInverse {
     ///
     /// $$ \ddot q = \{A^- - (I - A^-A) H^- M^{1/2} A^-\}\, b + (I - A^-A) H^- M^{-1/2} Q, \qquad H = M^{1/2}(I - A^-A) $$
     ///
-    /// A⁻ = A⁺ + (I − A⁺A) U + V (I − A A⁺) and H⁻ = H⁺ + (I − H⁺H) U with U and V drawn at random; the answer does not
-    /// depend on them. The rank of H is n − rank A and not decided again.
+    /// A⁻ = A⁺ + (I − A⁺A) U + V (I − A A⁺) and H⁻ = H⁺ + (I − H⁺H) U with U and V drawn at random; the acceleration
+    /// does not depend on them. The rank of H is n − rank A; it is not decided a second time.
     fn solve(
         &mut self,
         given: &Given,
         _legendre: Option<&Legendre>,
         extra_force: &[f64],
-        solution: &mut Solution,
+        solution: &mut RouteSolution,
     ) -> Result<(), MotionError> {
         self.problem.fill(given, extra_force, &self.settings)?;
         let Problem { n, m, M, Q, A, b, .. } = &self.problem;

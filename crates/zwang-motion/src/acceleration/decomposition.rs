@@ -9,15 +9,15 @@ use crate::{
     },
 };
 
-/// M = R Rᵀ and a complete orthogonal decomposition of B = A R⁻ᵀ, or its sparse counterpart where the system is large.
+/// M = R Rᵀ and a complete orthogonal decomposition of B = A R⁻ᵀ, or its sparse counterpart if the system is large.
 ///
-/// For any f and g it gives the x that makes (x − M⁻¹f)ᵀ M (x − M⁻¹f) least subject to A x = g, in the sense of least
-/// squares where rows repeat each other:
+/// For any f and g it gives the x that minimises (x − M⁻¹f)ᵀ M (x − M⁻¹f) subject to A x = g, in the least-squares
+/// sense if rows are linearly dependent:
 ///
 /// $$ x = M^{-1}f + R^{-T} B^+ (g - A M^{-1} f) $$
 ///
-/// With f = Q and g = b that is the acceleration, UK02 (12); with f = 0 and g = −φ a step onto the constraints. The rank
-/// and the scales of the rows can be held, so that x is a smooth function of the state.
+/// With f = Q and g = b, x is the acceleration, UK02 (12); with f = 0 and g = −φ it is a step onto the constraints.
+/// The rank and the scales of the rows can be frozen, so that x is a smooth function of the state.
 pub(crate) struct Decomposition {
     settings: Settings,
     pub(crate) problem: Problem,
@@ -25,16 +25,17 @@ pub(crate) struct Decomposition {
     second: Qr,
     shortest: Shortest,
     large: Option<Large>,
-    /// Whether the sparse way has served, and whether it has been left because the system is no longer of its kind.
+    /// True if a sparse factorization has succeeded; and true if it was abandoned since, because the system no longer
+    /// qualifies.
     was_large: bool,
     fell_back: bool,
-    /// What multiplies row i of `problem`.
+    /// The factor that multiplies row i of `problem`.
     scale: Vec<f64>,
-    /// Bᵀ by columns, rows of B at their scales, before it was decomposed.
+    /// Bᵀ by columns before the decomposition, with the rows of B scaled.
     pub(crate) B: Vec<f64>,
-    /// The rank, and the factor of each row as written, while they are held.
+    /// The frozen rank and row scales, the latter for the rows as written; `None` while they are not frozen.
     held: Option<(usize, Vec<f64>)>,
-    /// The rows in the order of their pivots, and whether that order is held too.
+    /// The rows in the order of their pivots; and true if that order is frozen.
     order: Vec<usize>,
     keeps_order: bool,
     e: Vec<f64>,
@@ -64,17 +65,17 @@ impl Decomposition {
         }
     }
 
-    /// From now on the system is handled sparsely.
+    /// Uses the sparse factorization from now on.
     pub(crate) fn go_large(&mut self) {
         self.large = Some(Large::new(&self.settings));
     }
 
-    /// Whether the sparse way has been left since the last call.
+    /// True if the sparse factorization was abandoned since the last call.
     pub(crate) fn take_fallback(&mut self) -> bool {
         std::mem::take(&mut self.fell_back)
     }
 
-    /// Whether the system is handled sparsely.
+    /// True if the system is factored sparsely.
     pub(crate) fn is_large(&self) -> bool {
         self.large.is_some()
     }
@@ -86,7 +87,7 @@ impl Decomposition {
                 self.was_large = true;
                 return Ok(());
             }
-            // not of that kind, or no longer
+            // the system does not qualify for the sparse factorization, or no longer does
             (self.large, self.fell_back) = (None, self.was_large);
         }
         self.problem.factor(M, A, &self.settings)?;
@@ -94,7 +95,8 @@ impl Decomposition {
         Ok(())
     }
 
-    /// Bᵀ = R⁻¹Aᵀ by columns, each brought to a length of about one or by its held scale, decomposed: Bᵀ Π = Q T.
+    /// Decomposes Bᵀ Π = Q T, where Bᵀ = R⁻¹Aᵀ is stored by columns, each scaled to a length of about one or by its
+    /// frozen scale.
     pub(crate) fn decompose(&mut self) {
         let Problem { n, m, A, R, row_scale, .. } = &self.problem;
         let (n, m, small_limit) = (*n, *m, self.settings.small_limit);
@@ -129,7 +131,7 @@ impl Decomposition {
         self.decompose_again();
     }
 
-    /// Where rows repeat each other: Tᵀ Π' = Z S, which makes the decomposition complete.
+    /// If rows are linearly dependent, decomposes Tᵀ Π' = Z S, which makes the orthogonal decomposition complete.
     fn decompose_again(&mut self) {
         let (qr, second, m, r) = (&self.qr, &mut self.second, self.problem.m, self.qr.rank);
         if r == m {
@@ -149,18 +151,18 @@ impl Decomposition {
         self.large.as_ref().map_or(self.qr.rank, Large::rank)
     }
 
-    /// The rank that is held, or that was found if none is.
+    /// The frozen rank; the rank of the last decomposition if none is frozen.
     pub(crate) fn held_rank(&self) -> usize {
         self.large.as_ref().map_or(self.qr.rank, Large::held_rank)
     }
 
-    /// How clearly the rank was decided.
+    /// The clarity of the rank decision.
     pub(crate) fn gap(&self) -> Gap {
         self.large.as_ref().map_or(self.qr.gap, Large::gap)
     }
 
-    /// Keeps this rank and the scales of the rows from now on. Sparsely only the scales are held, by which small singular values
-    /// are judged: the solve is smooth by itself.
+    /// Freezes this rank and the scales of the rows. The sparse factorization freezes the scales only, against which
+    /// small singular values are judged: its solution is smooth without a frozen rank.
     pub(crate) fn hold(&mut self, rank: usize) {
         if let Some(large) = &mut self.large {
             return large.hold(rank);
@@ -173,13 +175,13 @@ impl Decomposition {
         self.problem.holds_columns = true;
     }
 
-    /// Keeps the order of the pivots found last, or lets it be chosen afresh. Where rows are left out, which ones makes a
-    /// difference off the constraints, so that it must not change between the stages of a step.
+    /// Freezes the last order of the pivots, or releases it. Off the constraints the solution depends on which
+    /// dependent rows are omitted, so the order must not change between the stages of a step.
     pub(crate) fn keep_order(&mut self, keeps: bool) {
         self.keeps_order = keeps;
     }
 
-    /// Decides rank and scales afresh at the next state.
+    /// Releases the frozen rank, scales and order; they are decided anew at the next state.
     pub(crate) fn release(&mut self) {
         (self.held, self.keeps_order) = (None, false);
         if let Some(large) = &mut self.large {
@@ -188,7 +190,7 @@ impl Decomposition {
         (self.problem.holds_columns, self.problem.was_singular) = (false, false);
     }
 
-    /// Rows that are independent and imply the others, those of large weight rather than of small; none if that is not known.
+    /// A maximal set of independent rows, those of large weight first; `None` if the set is not known.
     pub(crate) fn independent_rows(&self, weight: impl Fn(usize) -> f64) -> Option<Vec<usize>> {
         if let Some(large) = &self.large {
             return large.independent_rows();
@@ -204,7 +206,7 @@ impl Decomposition {
         (rows.rank == self.qr.rank).then_some(kept)
     }
 
-    /// What brings the rows as written to a length of about one.
+    /// The factors that scale the rows as written to a length of about one.
     pub(crate) fn row_scales(&self) -> Vec<f64> {
         match &self.large {
             Some(large) => large.row_scales(),
@@ -212,12 +214,12 @@ impl Decomposition {
         }
     }
 
-    /// What row i as written is multiplied by.
+    /// The factor that multiplies row i as written.
     pub(crate) fn row_scale(&self, i: usize) -> f64 {
         self.scale[i] * self.problem.row_scale[i]
     }
 
-    /// The x with (x − M⁻¹f)ᵀ M (x − M⁻¹f) least and A x = g; an empty f is zero.
+    /// The x that minimises (x − M⁻¹f)ᵀ M (x − M⁻¹f) subject to A x = g; an empty f stands for zero.
     pub(crate) fn solve(
         &mut self,
         A: &Matrix,
@@ -241,10 +243,10 @@ impl Decomposition {
         }
     }
 
-    /// x = a + R⁻ᵀ B⁺ (b − A a) for what is loaded, scaled.
+    /// x = a + R⁻ᵀ B⁺ (b − A a) for the loaded right-hand sides, scaled.
     pub(crate) fn find_x(&mut self) {
         let (n, m) = (self.problem.n, self.problem.m);
-        // e = b − A a: how far the free motion would break the constraints
+        // e = b − A a: the amount by which the unconstrained motion violates the constraints
         self.e.resize(m, 0.0);
         for i in 0..m {
             self.e[i] = self.problem.b[i] - dot(self.problem.row(i), &self.problem.a);
@@ -264,7 +266,7 @@ impl Decomposition {
         x.iter_mut().zip(a).for_each(|(x, a)| *x += a);
     }
 
-    /// z with Tᵀz = Πᵀe, in the sense of least squares where rows repeat each other.
+    /// z with Tᵀz = Πᵀe, in the least-squares sense if rows are linearly dependent.
     fn solve_triangle(&mut self) {
         let (qr, m, r) = (&self.qr, self.problem.m, self.qr.rank);
         let z = &mut self.z;
@@ -297,7 +299,7 @@ impl Decomposition {
         x.iter_mut().zip(D).for_each(|(x, d)| *x *= d);
     }
 
-    /// Whether A q̈ = b is met by the acceleration found last, relative to the sizes that enter each row.
+    /// True if the last acceleration satisfies A q̈ = b, relative to the sizes that enter each row.
     pub(crate) fn meets_rows(&self, given: &Given, qddot: &[f64]) -> bool {
         match &self.large {
             Some(large) => large.meets_rows(given, qddot),
@@ -305,9 +307,9 @@ impl Decomposition {
         }
     }
 
-    /// Whether it is so but for rounding; of a large system only as above.
+    /// True if the last acceleration satisfies A q̈ = b up to rounding. A large system is judged as by `meets_rows`.
     pub(crate) fn meets_rows_closely(&self, given: &Given, qddot: &[f64]) -> bool {
-        /// What rounding leaves of dependent rows, as a part of a contradiction.
+        /// The residual that rounding leaves in dependent rows, as a fraction of the contradiction tolerance.
         const ROUNDING: f64 = 1e-6;
         match &self.large {
             Some(large) => large.meets_rows(given, qddot),
@@ -315,7 +317,7 @@ impl Decomposition {
         }
     }
 
-    /// λ of the last solve, with Aᵀλ = M x − f, the shortest for the rows as written.
+    /// The shortest λ of the last solve, with Aᵀλ = M x − f, for the rows as written.
     pub(crate) fn multipliers(&mut self, A: &Matrix, lambda: &mut [f64]) -> Result<(), MotionError> {
         if let Some(large) = &mut self.large {
             return large.multipliers(A, lambda);
@@ -325,25 +327,26 @@ impl Decomposition {
         Ok(())
     }
 
-    /// Whether M is singular, so that rows of A help it.
+    /// True if M is singular, so that rows of A are added to it.
     pub(crate) fn has_singular_mass(&self) -> bool {
         self.large.as_ref().map_or(self.problem.singular, Large::has_singular_mass)
     }
 
-    /// Whether rows depend on each other in more than being multiples; only sparsely known.
+    /// True if rows are linearly dependent without being multiples of one another; known only for the sparse
+    /// factorization.
     pub(crate) fn is_deficient(&self) -> bool {
         self.large.as_ref().is_some_and(Large::is_deficient)
     }
 }
 
-/// What is asked where a singular value of B may vanish, its rows at the scales held. How rows and coordinates of vectors are
-/// ordered is known here only.
+/// Singular values and vectors of B near a rank drop, with the rows of B at their frozen scales. The order of rows and
+/// of the coordinates of vectors is internal to this type.
 impl Decomposition {
-    /// The smallest pivot, or those of all rows where the system is large; the largest is returned.
+    /// Writes the smallest pivot, or the pivots of all rows if the system is large; returns the largest pivot.
     pub(crate) fn pivots(&self, pivots: &mut Vec<f64>) -> f64 {
         if let Some(large) = &self.large {
             large.pivots(pivots);
-            // rows are held at length one
+            // the frozen scales give the rows length one
             return 1.0;
         }
         pivots.clear();
@@ -351,7 +354,7 @@ impl Decomposition {
         if self.qr.rank > 0 { self.qr.t(0, 0).abs() } else { 0.0 }
     }
 
-    /// The values of B.
+    /// Writes the values of B.
     pub(crate) fn write_B(&self, B: &mut Vec<f64>) {
         match &self.large {
             Some(large) => large.write_B(B),
@@ -359,7 +362,7 @@ impl Decomposition {
         }
     }
 
-    /// How far B has gone from earlier values; infinite if these are of another B.
+    /// The distance of B from its earlier values; infinite if these belong to a B of another size.
     pub(crate) fn change(&self, before: &[f64]) -> f64 {
         match &self.large {
             _ if before.len() != self.n_values() => f64::INFINITY,
@@ -372,8 +375,8 @@ impl Decomposition {
         self.large.as_ref().map_or(self.B.len(), Large::n_values)
     }
 
-    /// The smallest singular values of B that count in its rank: `count` of them, or, in a small system, all below `below` and
-    /// the smallest in any case. Vectors from near by help.
+    /// The smallest singular values of B among those within its rank: `count` of them, or, in a small system, all
+    /// below `below` and in any case the smallest. Vectors from a nearby state speed up the iteration.
     pub(crate) fn smallest(&mut self, count: usize, below: f64, near: Option<&Smallest>) -> Smallest {
         if let Some(large) = &mut self.large {
             return large.smallest(count, near);
@@ -408,7 +411,7 @@ impl Decomposition {
         x
     }
 
-    /// The length of a change of the coordinates in the metric of M, roughly.
+    /// The approximate length of a change of the coordinates in the metric of M.
     pub(crate) fn length(&self, change: &[f64]) -> f64 {
         let scale = |i: usize| match &self.large {
             Some(large) => large.mass_scale(i),
@@ -418,7 +421,7 @@ impl Decomposition {
         norm(&scaled)
     }
 
-    /// How much of the left vectors belongs to each row of A.
+    /// The share of each row of A in the left vectors.
     pub(crate) fn shares(&self, values: &Smallest, n_rows: usize) -> Vec<f64> {
         let mut share = vec![0.0; n_rows];
         for k in 0..values.len() {
@@ -430,7 +433,8 @@ impl Decomposition {
         share
     }
 
-    /// How far A x = g is off along the left vectors, and the smallest x that meets it in all other directions.
+    /// The residual of A x = g along the left vectors; x becomes the smallest vector that satisfies A x = g in all
+    /// other directions.
     pub(crate) fn solve_without(&mut self, values: &Smallest, g: &[f64], x: &mut [f64]) -> f64 {
         if let Some(large) = &mut self.large {
             return large.solve_without(values, g, x);

@@ -1,15 +1,15 @@
 //! The generalized inverse, UK02 (12): the default route.
 
-use super::{Route, Solution, decomposition::Decomposition, large::Large, shortest::check_multipliers};
+use super::{Route, RouteSolution, decomposition::Decomposition, large::Large, shortest::check_multipliers};
 use crate::{Given, Legendre, MotionError, Settings};
 
-/// UK02 (12) by a complete orthogonal decomposition, or sparsely where the system is large.
+/// UK02 (12) by a complete orthogonal decomposition, or sparsely if the system is large.
 pub(crate) struct GeneralizedInverse {
     settings: Settings,
     large: Option<Large>,
     dense: Decomposition,
     wants_lambda: bool,
-    /// Whether the last solve was sparse.
+    /// True if the last solve was sparse.
     was_large: bool,
 }
 
@@ -19,15 +19,15 @@ impl GeneralizedInverse {
         GeneralizedInverse { settings: settings.clone(), large: None, dense, wants_lambda: true, was_large: false }
     }
 
-    /// The same without λ, which takes longest where rows repeat each other.
+    /// A route that computes q̈ without λ. With linearly dependent rows λ is the most expensive part.
     pub(crate) fn without_multipliers(settings: &Settings) -> GeneralizedInverse {
         GeneralizedInverse { wants_lambda: false, ..GeneralizedInverse::new(settings) }
     }
 }
 
 impl GeneralizedInverse {
-    /// q̈ once more for another force, M, A and b being those of the last solve.
-    pub(crate) fn solve_again(&mut self, given: &Given, solution: &mut Solution) -> Result<(), MotionError> {
+    /// Solves for q̈ with another force; M, A and b are those of the last solve.
+    pub(crate) fn solve_again(&mut self, given: &Given, solution: &mut RouteSolution) -> Result<(), MotionError> {
         match &mut self.large {
             Some(large) if self.was_large => {
                 let Given { given_force: Q, constraint_matrix: A, constraint_rhs: b, .. } = given;
@@ -48,16 +48,16 @@ impl Route for GeneralizedInverse {
     ///
     /// $$ \ddot q = a + M^{-1/2} B^+ (b - A a), \qquad B = A M^{-1/2} $$
     ///
-    /// Any R with M = R Rᵀ may stand for M^(1/2); this uses Cholesky's. A may have any rank: B⁺ comes from a complete
-    /// orthogonal decomposition of B with its rows brought to the same length. Large systems whose M falls into small
-    /// blocks go through S = A M⁻¹Aᵀ instead. Fails if M is not positive semidefinite, if neither M nor A holds some direction,
-    /// or if no acceleration satisfies A q̈ = b.
+    /// Any R with M = R Rᵀ may stand for M^(1/2); here R is the Cholesky factor. A may have any rank: B⁺ comes from a
+    /// complete orthogonal decomposition of B with its rows scaled to the same length. Large systems whose M is block
+    /// diagonal with small blocks use S = A M⁻¹Aᵀ instead. Fails if M is not positive semidefinite, if some direction
+    /// has neither mass nor constraint, or if no acceleration satisfies A q̈ = b.
     fn solve(
         &mut self,
         given: &Given,
         _legendre: Option<&Legendre>,
         extra_force: &[f64],
-        solution: &mut Solution,
+        solution: &mut RouteSolution,
     ) -> Result<(), MotionError> {
         if given.given_force.len() > self.settings.sparse_limit {
             let large = self.large.get_or_insert_with(|| Large::new(&self.settings));

@@ -1,14 +1,16 @@
-//! The generalized inverse for large systems whose M falls into small blocks: particles, bodies.
+//! The generalized inverse for large systems whose M is block diagonal with small blocks: particles, bodies.
 
 mod multipliers;
 mod near;
 
 use multipliers::Shortener;
 
-use super::{Solution, problem::check_finite, repeats::Repeats, scaled_rows::ScaledRows, shortest::check_multipliers};
+use super::{
+    RouteSolution, problem::check_finite, repeats::Repeats, scaled_rows::ScaledRows, shortest::check_multipliers,
+};
 use crate::{
     Gap, Given, Matrix, MotionError, Settings,
-    dependence::{contradiction, dependence},
+    acceleration::dependence::{contradiction, dependence},
     factor::{
         blocks::Blocks,
         largest, norm, power_of_two,
@@ -16,69 +18,71 @@ use crate::{
     },
 };
 
-/// q̈ = a + M⁻¹Aᵀλ with λ = (A M⁻¹Aᵀ)⁺ e, everything sparse; the cost grows like the nonzeros of the factor.
+/// q̈ = a + M⁻¹Aᵀλ with λ = (A M⁻¹Aᵀ)⁺ e, all matrices sparse; the cost grows with the number of nonzeros of the
+/// factor.
 ///
-/// Rows that are multiples of others leave first. If the rest is independent, S = A M⁻¹Aᵀ has a factor; otherwise S + µI has
-/// one, and an iteration takes µ back. Either way the answer is corrected until A q̈ = b is met to rounding:
+/// Rows that are multiples of others are removed first. If the rest are independent, S = A M⁻¹Aᵀ has a factor;
+/// otherwise S + µI has one, and an iteration removes the effect of µ. The solution is then corrected until A q̈ = b
+/// is satisfied to rounding:
 ///
 /// $$ \ddot q \leftarrow \ddot q + M^{-1}A^T\,\delta, \qquad (S + \mu I)\,\delta = b - A\ddot q $$
 ///
-/// Because the residual is that of A itself, this repairs what S loses by squaring; because null directions of S are none of
-/// the force, the limit is that of the generalized inverse for any rank.
+/// The residual is that of A itself, so the correction recovers the digits that S loses by squaring. Null vectors of S
+/// contribute no force, so the limit is that of the generalized inverse for any rank.
 pub(crate) struct Large {
     settings: Settings,
     blocks: Blocks,
     repeats: Repeats,
     plan: Option<Plan>,
     pattern: (Vec<usize>, Vec<usize>),
-    /// Whether these patterns are not for this route.
+    /// True if the sparse route does not apply to these patterns.
     declined: bool,
-    /// What multiplies the rows of B; all ones while they are independent.
+    /// The factors that multiply the rows of B; all ones while the rows are independent.
     scale: Vec<f64>,
-    /// The lengths of the rows when these were held, inverted; empty if they are not.
+    /// The reciprocal frozen lengths of the rows; empty if none are frozen.
     held: Vec<f64>,
     held_rank: Option<usize>,
     /// µ, zero while the rows are independent.
     mu: f64,
-    /// Whether all rows have one scale, once that was decided.
+    /// True if all rows share one scale; `None` before that is decided.
     alike: Option<bool>,
     pivots: Pivots,
-    /// Places of rows that depend on others, and the rows that are therefore left out while the rank is held.
+    /// Indices of dependent rows, and the rows that are therefore omitted while the rank is frozen.
     dependent: Vec<usize>,
     left_out: Vec<usize>,
-    /// Finds the shortest λ where rows are left out.
+    /// Finds the shortest λ if rows are omitted.
     shortener: Option<Box<Shortener>>,
-    /// The rank that elimination of A itself found.
+    /// The rank that elimination of A itself, not of S, has confirmed.
     confirmed: Option<usize>,
-    /// R⁻¹Q + Bᵀλ, q̈, |q̈| + |a| and a change of the first, in an order of their own.
+    /// R⁻¹Q + Bᵀλ, q̈, |q̈| + |a| and a change of the first, in the internal order of coordinates.
     scaled: Vec<f64>,
     x: Vec<f64>,
     reach: Vec<f64>,
     change: Vec<f64>,
-    /// What is asked of each row, A q̈, the sizes that enter it, and what is left to correct.
+    /// The right-hand side of each row, A q̈, the sizes that enter the row, and its residual.
     asked: Vec<f64>,
     product: Vec<f64>,
     size: Vec<f64>,
     left: Vec<f64>,
     lambda: Vec<f64>,
     force: Vec<f64>,
-    /// s² of the rows that help M, for singular blocks.
+    /// s² of the rows that are added to singular blocks of M.
     square: Vec<f64>,
     row_of: Vec<Vec<usize>>,
-    /// Whether every row, repeated or not, was met to rounding by the last solve.
+    /// True if the last solve satisfied every row to rounding, redundant rows included.
     met: bool,
 }
 
-/// What the patterns of M and A decide once.
+/// The structure that follows from the patterns of M and A and is computed once.
 struct Plan {
     rows: ScaledRows,
     sparse: Sparse,
 }
 
 impl Plan {
-    /// Whether this is less work than dense algebra for n coordinates and m rows.
+    /// True if the sparse route takes less work than dense algebra for n coordinates and m rows.
     fn pays(&self, n: usize, m: usize, blocks: &Blocks, settings: &Settings) -> bool {
-        /// How many operations dense algebra does in the time of one here: by hand, and by faer.
+        /// The number of dense operations in the time of one sparse operation: written by hand, and by faer.
         const BY_HAND: f64 = 1.2;
         const BY_FAER: f64 = 3.0;
         if settings.sparse_limit == 0 {
@@ -94,20 +98,20 @@ impl Plan {
     }
 }
 
-/// Blocks above this size are left to the dense route, whose operations on many numbers at once are faster.
+/// Blocks above this size are left to the dense route, whose vectorised operations are faster.
 const BLOCK_LIMIT: usize = 48;
 
-/// A dense decomposition still fits into memory and patience up to here.
+/// Largest number of coordinates for which a dense decomposition has acceptable memory and time.
 const DENSE_LIMIT: usize = 4000;
 
-/// Up to here a rank in doubt is decided by a dense decomposition, which does not square.
+/// Up to this size a dense decomposition, which does not square, decides a doubtful rank.
 const DOUBT_LIMIT: usize = 600;
 
-/// Pivots of S above this, relative to its diagonal, count without doubt: squares of what remains of a row. Rounding leaves
-/// 1e-15 of rows that depend.
+/// Pivots of S above this, relative to its diagonal, count without doubt. They are squares of the remainder of a row;
+/// rounding leaves 1e-15 in dependent rows.
 const CLEAR: f64 = 1e-10;
 
-/// A row is met to rounding if it is off by less than this part of the sizes that enter it.
+/// A row is satisfied to rounding if its residual is below this fraction of the sizes that enter it.
 const ROUNDING: f64 = 1e-14;
 
 impl Large {
@@ -145,13 +149,13 @@ impl Large {
         }
     }
 
-    /// The acceleration, or false if the system is not of this kind and the dense route must do.
+    /// Computes the acceleration; false if the system does not qualify and needs the dense route.
     pub(crate) fn solve(
         &mut self,
         given: &Given,
         extra_force: &[f64],
         wants_lambda: bool,
-        solution: &mut Solution,
+        solution: &mut RouteSolution,
     ) -> Result<bool, MotionError> {
         let Given { mass_matrix: M, given_force: Q, constraint_matrix: A, constraint_rhs: b } = given;
         if !self.factor(M, A)? {
@@ -166,7 +170,7 @@ impl Large {
         self.solve_for(A, Q, extra_force, b, &mut solution.qddot);
         (solution.rank, solution.gap) = (self.rank(), self.gap());
         let finite = solution.qddot.iter().all(|x| x.is_finite());
-        // where every row is met to rounding nothing was wrong with the numbers
+        // if every row is satisfied to rounding, all input was finite
         if !(self.met && finite) {
             check_finite(given, extra_force)?;
             if !finite {
@@ -184,7 +188,7 @@ impl Large {
         Ok(true)
     }
 
-    /// Factors M by blocks and S = B Bᵀ; false if the system is not of this kind.
+    /// Factors M by blocks and S = B Bᵀ; false if the system does not qualify.
     pub(crate) fn factor(&mut self, M: &Matrix, A: &Matrix) -> Result<bool, MotionError> {
         let done = self.factor_both(M, A)?;
         self.hold_lengths();
@@ -205,7 +209,7 @@ impl Large {
             self.make_plan(A, is_new)?;
         }
         let Some(plan) = &mut self.plan else { return Ok(false) };
-        // rows within a block, such as |quaternion|² = 1, may make up for what M lacks
+        // rows within a block, such as |quaternion|² = 1, may make a singular block of M definite
         self.square.clear();
         if !self.blocks.factor(M, self.settings.mass_preferred, &self.settings) {
             if let Some((i, j)) = M.not_finite() {
@@ -221,7 +225,7 @@ impl Large {
             }
         }
         plan.rows.fill(A, &self.blocks);
-        // dense blocks tell nothing of dependent rows, so these are not looked for again
+        // dense blocks do not reveal dependent rows, so these are not searched again
         let known = self.mu > 0.0 && !plan.sparse.counts();
         if !known {
             plan.rows.fill_S(&mut plan.sparse);
@@ -237,7 +241,7 @@ impl Large {
         Ok(self.factor_dependent(None))
     }
 
-    /// Patterns, and rows that are multiples of others.
+    /// Finds the patterns and the rows that are multiples of others.
     fn make_plan(&mut self, A: &Matrix, is_new: bool) -> Result<(), MotionError> {
         if let Some((i, j)) = A.not_finite() {
             return Err(MotionError::NotFinite { what: format!("constraint row {i} at coordinate {j}") });
@@ -266,7 +270,7 @@ impl Large {
         Ok(())
     }
 
-    /// Factors S + µI, the rows of B at the same length; `pivots` are those of S where they are known.
+    /// Factors S + µI with the rows of B scaled to the same length; `pivots` are those of S if known.
     fn factor_dependent(&mut self, pivots: Option<Pivots>) -> bool {
         let Some(plan) = &mut self.plan else { return false };
         plan.rows.lengths(&mut self.scale);
@@ -275,7 +279,7 @@ impl Large {
         plan.rows.scale_rows(&self.scale);
         plan.rows.fill_S(&mut plan.sparse);
         self.mu = self.settings.proximal;
-        // dependent rows leave µ(1 + |c|²) with c their coefficients; nothing is left out
+        // dependent rows leave a pivot of µ(1 + |c|²) with c their coefficients; no row is omitted
         let floor = if plan.sparse.counts() { 0.0 } else { 1e-2 * self.mu.sqrt() };
         let Some(shifted) = plan.sparse.factor(self.mu, floor) else { return false };
         if pivots.is_none() {
@@ -283,20 +287,20 @@ impl Large {
         }
         self.pivots = pivots.unwrap_or(shifted);
         if pivots.is_none() && shifted.rank == self.repeats.kept.len() {
-            // independent again, it seems: the next factorization looks
+            // the rows seem independent again: the next factorization checks
             self.mu = f64::MIN_POSITIVE;
         }
         true
     }
 
-    /// Rows that are independent and imply the others, where only multiples of others are left out.
+    /// A maximal set of independent rows, if all omitted rows are multiples of others; otherwise `None`.
     pub(crate) fn independent_rows(&self) -> Option<Vec<usize>> {
         let mut kept = self.repeats.kept.clone();
         kept.sort_unstable();
         (self.pivots.rank == kept.len()).then_some(kept)
     }
 
-    /// What brings the rows that are not left out to a length of about one.
+    /// The factors that scale the remaining rows to a length of about one.
     pub(crate) fn row_scales(&self) -> Vec<f64> {
         let mut scales = vec![1.0; self.pattern.0.len().saturating_sub(1)];
         let Some(plan) = &self.plan else { return scales };
@@ -324,10 +328,12 @@ impl Large {
         self.pivots.rank
     }
 
-    /// Whether rounding may have decided the rank: a small pivot of S is uncertain by rounding over the smallest before it, and
-    /// what S takes for nothing may be 1e-8 of a row, so that rows found dependent are looked at once by elimination.
+    /// True if rounding may have decided the rank. A small pivot of S is uncertain by rounding over the smallest pivot
+    /// before it, and a remainder that S treats as zero may be 1e-8 of a row. Elimination therefore checks dependent
+    /// rows once.
     fn is_doubtful(&mut self, A: &Matrix) -> bool {
-        /// Squares of what remains of a row: rounding over this stays below it.
+        /// Lower bound of a certain pivot, which is the square of the remainder of a row: rounding divided by this
+        /// stays below it.
         const SMALLEST: f64 = 1e-7;
         let tolerance = self.settings.rank_tolerance;
         if self.pivots.kept < f64::max(SMALLEST, 100.0 * tolerance * tolerance) {
@@ -339,18 +345,18 @@ impl Large {
         self.rank() < self.repeats.kept.len() && self.confirmed != Some(self.rank())
     }
 
-    /// How clearly the rank was decided; pivots of S are squares of those of B.
+    /// The clarity of the rank decision; pivots of S are squares of those of B.
     pub(crate) fn gap(&self) -> Gap {
         let Pivots { rank, kept, dropped } = self.pivots;
         Gap { kept: if rank > 0 { kept.sqrt().min(1.0) } else { 1.0 }, dropped: dropped.sqrt().min(1.0) }
     }
 
-    /// x = a + M⁻¹Aᵀλ with λ = S⁺(g − A a) and a = M⁻¹(f + extra); an empty f is zero.
+    /// x = a + M⁻¹Aᵀλ with λ = S⁺(g − A a) and a = M⁻¹(f + extra); an empty f stands for zero.
     pub(crate) fn solve_for(&mut self, A: &Matrix, f: &[f64], extra: &[f64], g: &[f64], x: &mut [f64]) {
         self.load(A, f, extra, g);
         let Some(plan) = &mut self.plan else { return };
         let Plan { rows, sparse } = plan;
-        // what is asked of each row, and how far a misses it
+        // the right-hand side of each row, and the residual of a
         for (asked, &i) in self.asked.iter_mut().zip(&self.repeats.kept) {
             *asked = g[i];
         }
@@ -364,7 +370,7 @@ impl Large {
         rows.unload(&self.blocks, &self.scaled, &mut self.x);
         self.reach.iter_mut().zip(&self.x).for_each(|(reach, x)| *reach += x.abs());
         self.correct(A);
-        // rows that are left out are not looked at here
+        // omitted rows are not checked here
         self.met = self.met && self.left_out.is_empty() && self.repeats_are_met(g);
         let Some(Plan { rows, .. }) = &self.plan else { return };
         for (&i, value) in rows.coordinate.iter().zip(&self.x) {
@@ -400,9 +406,10 @@ impl Large {
         reach.iter_mut().zip(x).for_each(|(reach, a)| *reach = a.abs());
     }
 
-    /// Corrects x until A x = g to rounding, or as long as that gains.
+    /// Corrects x until A x = g holds to rounding or the residual stops decreasing.
     fn correct(&mut self, A: &Matrix) {
-        /// Corrections where S itself was factored: the first repairs its rounding, the second that of a nearly singular S.
+        /// Number of corrections if S itself was factored: the first repairs its rounding, the second that of a nearly
+        /// singular S.
         const FEW: usize = 3;
         let most = if self.mu > 0.0 { self.settings.proximal_iterations } else { FEW };
         let (mut last, mut last_move) = (f64::INFINITY, f64::INFINITY);
@@ -416,7 +423,7 @@ impl Large {
             let change = &mut self.change;
             change.fill(0.0);
             sparse.solve(&mut self.left, |k, lambda| rows.add(k, lambda, change));
-            // rows that contradict each other are never met, but x comes to rest
+            // conflicting rows are never satisfied, but x converges
             let moved = largest(&self.change) / largest(&self.scaled);
             let gains = off < 0.5 * last || (self.mu > 0.0 && moved > ROUNDING && moved < 0.5 * last_move);
             if !gains {
@@ -429,7 +436,8 @@ impl Large {
         }
     }
 
-    /// `left` = what each row lacks, scaled; the largest part of its size that one is off, zero if all are met to rounding.
+    /// `left` = the scaled residual of each row; returns the largest residual relative to the size of its row, zero if
+    /// all rows are satisfied to rounding.
     fn residual(&mut self, A: &Matrix) -> f64 {
         let Some(Plan { rows, .. }) = &self.plan else { return 0.0 };
         let mut off = 0.0;
@@ -439,7 +447,7 @@ impl Large {
             let (left, size) = (asked - sum, size + asked.abs());
             self.left[k] = self.scale[k] * left;
             (self.product[k], self.size[k]) = (sum, size);
-            // infinite or no numbers are never met
+            // a non-finite row is never satisfied
             if !(left.abs() <= ROUNDING * size && size < f64::INFINITY) {
                 off = f64::max(off, left.abs() / size).max(f64::MIN_POSITIVE);
             }
@@ -447,7 +455,7 @@ impl Large {
         off
     }
 
-    /// Whether rows that left the solve are met to rounding too.
+    /// True if the rows removed as multiples are satisfied to rounding too.
     fn repeats_are_met(&self, g: &[f64]) -> bool {
         self.repeats.iter().all(|(row, of, factor)| {
             let left = g[row] - factor * self.product[of];
@@ -460,7 +468,7 @@ impl Large {
         self.blocks.solve(x);
     }
 
-    /// Whether every row is met by the acceleration found last, relative to the sizes that enter it.
+    /// True if the last acceleration satisfies every row, relative to the sizes that enter it.
     pub(crate) fn meets_rows(&self, given: &Given, qddot: &[f64]) -> bool {
         let (A, b) = (&given.constraint_matrix, &given.constraint_rhs);
         let Settings { contradiction_tolerance, contradiction_floor, .. } = self.settings;
@@ -484,7 +492,7 @@ impl Large {
         })
     }
 
-    /// A row is not met: either rows contradict each other, or they are too nearly dependent for S, which squares.
+    /// Explains a violated row: either rows are in conflict, or they are too nearly dependent for S, which squares.
     fn explain(&self, given: &Given, qddot: &[f64]) -> Result<bool, MotionError> {
         if given.constraint_rhs.len().max(qddot.len()) <= DOUBT_LIMIT {
             return Ok(false);
@@ -504,14 +512,15 @@ impl Large {
     }
 }
 
-/// From the lengths of the rows to their scales; true if all are alike, so that a common scale serves and λ is then already the
-/// shortest. Once decided that changes only where lengths go far apart: the scales must be smooth functions of the state.
+/// Turns the lengths of the rows into their scales. True if all lengths are alike: then one common scale serves, and λ
+/// is already the shortest. The decision changes only if lengths drift far apart, because the scales must be smooth
+/// functions of the state.
 fn equilibrate(scale: &mut [f64], repeats: &Repeats, before: Option<bool>) -> bool {
-    /// Lengths within this factor keep a common scale, and go on with it within its square.
+    /// Lengths within this factor get a common scale, and keep it while they are within its square.
     const ALIKE: f64 = 8.0;
     let (mut low, mut high) = (f64::INFINITY, 0f64);
     for (k, length) in scale.iter().enumerate().filter(|(_, length)| **length > 0.0) {
-        // a row that stands for several is as long as they are together
+        // a row that represents several multiples has their combined length
         let length = repeats.square(k).sqrt() * length;
         (low, high) = (low.min(length), high.max(length));
     }
@@ -529,7 +538,7 @@ fn equilibrate(scale: &mut [f64], repeats: &Repeats, before: Option<bool>) -> bo
     alike
 }
 
-/// For each block of M, the rows of A that touch no other.
+/// For each block of M, the rows of A that involve no other block.
 fn rows_within(A: &Matrix, blocks: &Blocks) -> Vec<Vec<usize>> {
     let mut rows = vec![Vec::new(); blocks.start.len() - 1];
     for i in 0..A.n_rows {

@@ -1,6 +1,6 @@
 //! Gauss's principle as a quadratic program, KU94 (19).
 
-use super::{Route, Solution, problem::Problem, shortest::Shortest};
+use super::{Route, RouteSolution, problem::Problem, shortest::Shortest};
 use crate::{
     Gap, Given, Legendre, MotionError, Settings,
     factor::{dot, norm, small},
@@ -19,11 +19,12 @@ impl LeastConstraint {
     }
 }
 
-/// The dual method of Goldfarb and Idnani: always at the minimum over the active rows, which become more.
+/// The dual method of Goldfarb and Idnani: every iterate is the minimum over the active rows, whose number grows.
 ///
-/// J Jᵀ = M⁻¹, and Jᵀ turns the active rows into an upper triangle T followed by zeros. `d[i]` is Jᵀ times row i; its first
-/// entries say how the row depends on the active ones, the rest how much is new. An inequality would enter by
-/// the same step, shortened where a multiplier of another would change sign, and `Active` would also drop rows.
+/// J Jᵀ = M⁻¹, and Jᵀ turns the active rows into an upper triangle T followed by zeros. `d[i]` is Jᵀ times row i: its
+/// first entries express the dependence of the row on the active ones, the rest its independent part. An inequality
+/// would enter by the same step, shortened at the sign change of another multiplier, and `Active` would also drop
+/// rows.
 struct Active<'p> {
     problem: &'p Problem,
     /// Column k of J is `J[k]`.
@@ -62,12 +63,12 @@ impl<'p> Active<'p> {
         Active { problem, J, d, length, active: Vec::new(), T: Vec::new(), x: problem.a.clone(), u: Vec::new() }
     }
 
-    /// How much of row i no active row gives, relative to the row.
+    /// The length of the part of row i that is independent of the active rows, relative to the row.
     fn news(&self, i: usize) -> f64 {
         if self.length[i] == 0.0 { 0.0 } else { norm(&self.d[i][self.active.len()..]) / self.length[i] }
     }
 
-    /// Adds row p: moves to the minimum on which it holds too.
+    /// Adds row p and moves to the minimum that also satisfies it.
     fn add(&mut self, p: usize) {
         let k = self.active.len();
         // directions of the step: z for x, r for the multipliers of the active rows
@@ -84,7 +85,7 @@ impl<'p> Active<'p> {
             (0..i).for_each(|j| r[j] -= s * self.T[i][j]);
         }
 
-        // the full step makes row p hold
+        // the full step satisfies row p
         let t = (self.problem.b[p] - dot(self.problem.row(p), &self.x)) / new_square;
         self.x.iter_mut().zip(&z).for_each(|(x, z)| *x += t * z);
         self.u.iter_mut().zip(&r).for_each(|(u, r)| *u -= t * r);
@@ -121,14 +122,14 @@ impl Route for LeastConstraint {
     ///
     /// $$ \min_{\ddot q}\ \tfrac12 (\ddot q - a)^T M (\ddot q - a) \quad\text{subject to}\quad A \ddot q = b $$
     ///
-    /// Starts from the free motion and makes one row after the other hold, the one with most news first. A row with no new
-    /// direction depends on the active ones: it holds already, or it contradicts them.
+    /// Starts from the unconstrained motion and activates one row after the other, the one with the largest
+    /// independent part first. A row without an independent part is redundant, or it conflicts with the active ones.
     fn solve(
         &mut self,
         given: &Given,
         _legendre: Option<&Legendre>,
         extra_force: &[f64],
-        solution: &mut Solution,
+        solution: &mut RouteSolution,
     ) -> Result<(), MotionError> {
         self.problem.fill(given, extra_force, &self.settings)?;
         let m = self.problem.m;

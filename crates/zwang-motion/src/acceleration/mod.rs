@@ -2,6 +2,7 @@
 
 mod any_inverse;
 pub(crate) mod decomposition;
+pub mod dependence;
 pub(crate) mod generalized_inverse;
 pub(crate) mod large;
 mod least_constraint;
@@ -14,13 +15,14 @@ pub(crate) mod shortest;
 pub(crate) mod smallest;
 mod two_form;
 
+pub use crate::factor::Gap;
 use crate::{Given, Legendre, MotionError, Settings, State};
 use std::{fmt, str::FromStr};
 
-/// Which route to take.
+/// The name of a route.
 #[derive(Default, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RouteName {
-    /// UK02 (12), by a complete orthogonal decomposition; sparse where the system is large.
+    /// UK02 (12), by a complete orthogonal decomposition; sparse if the system is large.
     #[default]
     GeneralizedInverse,
     /// KU94 (29), with inverses drawn at random.
@@ -76,43 +78,28 @@ impl FromStr for RouteName {
     }
 }
 
-/// How clearly the rank was decided.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Gap {
-    /// The last pivot that counted, relative to the first; 1 if none did.
-    pub kept: f64,
-    /// The first pivot that did not count, relative to the first; 0 if all did.
-    pub dropped: f64,
-}
-
-impl Default for Gap {
-    fn default() -> Gap {
-        Gap { kept: 1.0, dropped: 0.0 }
-    }
-}
-
-/// What a route finds.
+/// The solution that a route computes.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Solution {
+pub struct RouteSolution {
     /// q̈, the acceleration under the constraints.
     pub qddot: Vec<f64>,
     /// λ with Aᵀλ = M q̈ − Q, for the rows as written; the shortest one if there are several.
     pub lambda: Vec<f64>,
     /// Rank of A.
     pub rank: usize,
-    /// How clearly the rank was decided.
+    /// The clarity of the rank decision.
     pub gap: Gap,
 }
 
-/// One way to the acceleration.
+/// One formulation that computes the acceleration.
 pub trait Route {
-    /// Tells the route where the system is. Only the two-form route asks: it checks that its vector field is of second order,
-    /// and needs q̇ where M is singular. It holds for the next `solve`.
+    /// Sets the state for the next `solve`. Only the two-form route uses it: it checks that its vector field is of
+    /// second order, and needs q̇ if M is singular.
     fn at(&mut self, state: &State) {
         let _ = state;
     }
 
-    /// The acceleration for the given M, Q, A, b, with `extra_force` added to Q; an empty one is none.
+    /// The acceleration for the given M, Q, A, b, with `extra_force` added to Q; an empty slice stands for zero.
     ///
     /// The two-form route also needs the Legendre data, and adds `extra_force` to F.
     fn solve(
@@ -120,7 +107,7 @@ pub trait Route {
         given: &Given,
         legendre: Option<&Legendre>,
         extra_force: &[f64],
-        solution: &mut Solution,
+        solution: &mut RouteSolution,
     ) -> Result<(), MotionError>;
 }
 

@@ -1,6 +1,6 @@
 //! Lagrange's equations of the first kind, KUXI95 (1).
 
-use super::{Route, Solution, problem::Problem, shortest::Shortest};
+use super::{Route, RouteSolution, problem::Problem, shortest::Shortest};
 use crate::{Gap, Given, Legendre, MotionError, Settings};
 
 /// KUXI95 (1) by elimination of the saddle matrix.
@@ -56,7 +56,7 @@ impl Saddle {
         }
     }
 
-    /// Takes pivots within the rows and columns named, the largest first, as long as `goes_on` accepts their size.
+    /// Takes pivots within the given rows and columns, the largest first, while `goes_on` accepts their size.
     fn eliminate(
         &mut self,
         rows: std::ops::Range<usize>,
@@ -109,16 +109,16 @@ impl Route for Multipliers {
     /// $$ \begin{pmatrix} M & -A^T \\ A & 0 \end{pmatrix} \begin{pmatrix} \ddot q \\ \lambda \end{pmatrix}
     ///    = \begin{pmatrix} Q \\ b \end{pmatrix} $$
     ///
-    /// Gaussian elimination with complete pivoting, in two rounds. The first takes pivots from A alone until none is left
-    /// above the tolerance: that is the rank r, and rows without a pivot must vanish with their right side. The second
-    /// takes the n pivots of the upper rows. In one round a direction of size σ of A would show as σ². The m − r multipliers
-    /// without a pivot are zero before the shortest are found.
+    /// Gaussian elimination with complete pivoting, in two rounds. The first takes pivots from A alone until none is
+    /// left above the tolerance: their number is the rank r, and rows without a pivot must vanish together with their
+    /// right side. The second takes the n pivots of the upper rows. In one round a direction of size σ of A would show
+    /// as σ². The m − r multipliers without a pivot are zero before the shortest are found.
     fn solve(
         &mut self,
         given: &Given,
         _legendre: Option<&Legendre>,
         extra_force: &[f64],
-        solution: &mut Solution,
+        solution: &mut RouteSolution,
     ) -> Result<(), MotionError> {
         self.problem.fill(given, extra_force, &self.settings)?;
         let (n, m) = (self.problem.n, self.problem.m);

@@ -1,19 +1,20 @@
-//! The problem in units of its own, which every route solves.
+//! The scaled problem that every route solves.
 
 use crate::{
-    Given, Matrix, MotionError, Settings, Solution,
-    dependence::contradiction,
+    Given, Matrix, MotionError, RouteSolution, Settings,
+    acceleration::dependence::contradiction,
     factor::{
         add_multiple,
-        dense::{self, Scratch},
+        dense::{self, DenseScratch},
         dot, largest, norm, power_of_two, root_power_of_two, small,
     },
 };
 
 /// M, Q, A, b dense and scaled: M has a diagonal of about one, every row of A its largest entry between one and two.
 ///
-/// With q = D x and the rows multiplied by D_r the scaled problem is D M D ẍ = D Q, D_r A D ẍ = D_r b. All scales are powers of
-/// two, so nothing is rounded. A singular M is replaced by M + AᵀA and Q by Q + Aᵀb, scaled, which changes no motion.
+/// With q = D x and the rows multiplied by D_r the scaled problem is D M D ẍ = D Q, D_r A D ẍ = D_r b. All scales are
+/// powers of two, so scaling does not round. A singular M is replaced by M + AᵀA and Q by Q + Aᵀb, scaled, which
+/// leaves the motion unchanged.
 pub(crate) struct Problem {
     pub(crate) n: usize,
     pub(crate) m: usize,
@@ -29,12 +30,12 @@ pub(crate) struct Problem {
     pub(crate) col_scale: Vec<f64>,
     /// D_r.
     pub(crate) row_scale: Vec<f64>,
-    /// Whether M and Q are replaced.
+    /// True if M and Q are replaced.
     pub(crate) singular: bool,
     pub(crate) was_singular: bool,
-    /// Keep D as it is while M stays singular, and what is known of that.
+    /// True if D, and the decision that M is singular, stay as they are while M stays singular.
     pub(crate) holds_columns: bool,
-    scratch: Scratch,
+    scratch: DenseScratch,
 }
 
 impl Problem {
@@ -53,11 +54,11 @@ impl Problem {
             singular: false,
             was_singular: false,
             holds_columns: false,
-            scratch: Scratch::new(),
+            scratch: DenseScratch::new(),
         }
     }
 
-    /// Scales the given problem, factors M, replaces it where it is singular.
+    /// Scales the given problem, factors M, and replaces M if it is singular.
     pub(crate) fn fill(&mut self, given: &Given, extra_force: &[f64], settings: &Settings) -> Result<(), MotionError> {
         check_finite(given, extra_force)?;
         self.factor(&given.mass_matrix, &given.constraint_matrix, settings)?;
@@ -65,7 +66,7 @@ impl Problem {
         Ok(())
     }
 
-    /// Scales M and A, factors M, replaces it where it is singular. Nothing is known of Q and b yet.
+    /// Scales M and A, factors M, and replaces M if it is singular. Q and b are loaded later.
     pub(crate) fn factor(&mut self, M: &Matrix, A: &Matrix, settings: &Settings) -> Result<(), MotionError> {
         let (n, m) = (M.n_rows, A.n_rows);
         (self.n, self.m, self.singular) = (n, m, false);
@@ -78,7 +79,7 @@ impl Problem {
         self.col_scale.resize(n, 1.0);
         self.row_scale.resize(m, 1.0);
         self.scale(M, A);
-        // where M was singular at the last state it is likely to be so at this one
+        // an M that was singular at the last state is likely to be singular at this one
         if !self.was_singular && self.factor_mass(settings.mass_preferred, settings) {
             return Ok(());
         }
@@ -92,14 +93,14 @@ impl Problem {
             self.singular = false;
         }
         self.replace_singular(M, A, settings)?;
-        // a stage that went astray must not decide for the states after it
+        // a stage far from the solution must not decide for later states
         if !self.holds_columns {
             self.was_singular = self.singular;
         }
         Ok(())
     }
 
-    /// Q = D (force + extra), b = D_r rhs and a = M⁻¹Q: the motion if nothing held the system. An empty force is none.
+    /// Q = D (force + extra), b = D_r rhs and a = M⁻¹Q, the unconstrained motion. An empty force stands for zero.
     pub(crate) fn load(&mut self, force: &[f64], extra: &[f64], rhs: &[f64]) {
         let Problem { n, m, Q, b, a, A, R, col_scale: D, row_scale, .. } = self;
         let part = |x: &[f64], i: usize| x.get(i).copied().unwrap_or(0.0);
@@ -143,8 +144,8 @@ impl Problem {
         }
     }
 
-    /// D from the diagonal of M, with a floor: a mass that is almost nothing beside those it is coupled with, as happens to
-    /// quaternions, must not be blown up to one.
+    /// D from the diagonal of M, with a floor: a mass that is negligible relative to those it is coupled with, as in
+    /// quaternions, must not be scaled up to one.
     fn scale_columns(&mut self, M: &Matrix, A: &Matrix) {
         const LEAST: f64 = 1e-8;
         let n = self.n;
@@ -158,7 +159,7 @@ impl Problem {
         }
     }
 
-    /// A coordinate without mass takes its unit from the constraints: its largest share in a row becomes one.
+    /// A coordinate without mass takes its scale from the constraints: its largest entry in a row becomes one.
     fn scale_massless(&mut self, A: &Matrix) {
         let massless = |scale: f64| scale == 0.0;
         let mut share = vec![0.0; self.n];
@@ -184,11 +185,11 @@ impl Problem {
         dense::cholesky(&mut self.R, self.n, floor, settings.small_limit, &mut self.scratch)
     }
 
-    /// M ← M + AᵀA if that is clearly positive definite, which it is if and only if [M; A] has full column rank; `load` then
-    /// takes Q + Aᵀb for Q.
+    /// M ← M + AᵀA if the sum is clearly positive definite, which holds if and only if [M; A] has full column rank;
+    /// `load` then replaces Q by Q + Aᵀb.
     ///
-    /// Both terms are scaled to one, so σ = 1. λ stays the same because A q̈ = b. Where it does not help, M stays as it is if it
-    /// is definite at all.
+    /// Both terms are scaled to one, so σ = 1. λ stays the same because A q̈ = b. If the sum is not clearly definite,
+    /// M is kept, provided that it is definite at all.
     fn replace_singular(&mut self, M: &Matrix, A: &Matrix, settings: &Settings) -> Result<(), MotionError> {
         self.check_semidefinite(M, settings)?;
         self.add_rows();
@@ -210,7 +211,7 @@ impl Problem {
         Err(MotionError::Indeterminate { direction: self.direction(&vectors[..self.n]) })
     }
 
-    /// M must not be negative in any direction, beyond rounding.
+    /// Fails if vᵀMv is negative beyond rounding for some v.
     fn check_semidefinite(&mut self, M: &Matrix, settings: &Settings) -> Result<(), MotionError> {
         let (n, rounding) = (self.n, 100.0 * settings.mass_tolerance);
         self.R.copy_from_slice(&self.M);
@@ -256,13 +257,13 @@ impl Problem {
         (0..self.n).map(|i| dot(&self.M[i * self.n..(i + 1) * self.n], x) - self.Q[i]).collect()
     }
 
-    /// Writes q̈ = D x, after a look at whether every row is met.
+    /// Checks that every row is satisfied and writes q̈ = D x.
     pub(crate) fn finish(
         &self,
         given: &Given,
         x: &[f64],
         settings: &Settings,
-        solution: &mut Solution,
+        solution: &mut RouteSolution,
     ) -> Result<(), MotionError> {
         solution.qddot.resize(self.n, 0.0);
         for (y, (x, d)) in solution.qddot.iter_mut().zip(x.iter().zip(&self.col_scale)) {
@@ -277,13 +278,14 @@ impl Problem {
         }
     }
 
-    /// Whether the scaled acceleration x meets every row, relative to the sizes that enter it: b, and A times the free and the
-    /// constrained acceleration.
+    /// True if the scaled acceleration x satisfies every row, relative to the sizes that enter it: b, and A times the
+    /// unconstrained and the constrained acceleration.
     pub(crate) fn meets_rows(&self, x: &[f64], settings: &Settings) -> bool {
         self.meets_rows_within(x, settings, 1.0)
     }
 
-    /// The same with a part of what may be missed beside accelerations; beside b it stays.
+    /// True if x satisfies every row with `part` of the tolerance relative to accelerations; the tolerance relative to
+    /// b is unchanged.
     pub(crate) fn meets_rows_within(&self, x: &[f64], settings: &Settings, part: f64) -> bool {
         if settings.contradiction_tolerance == f64::INFINITY {
             return true;

@@ -1,12 +1,12 @@
 //! The Gibbs-Appell equations in quasi-velocities.
 
-use super::{Route, Solution, problem::Problem, shortest::Shortest};
+use super::{Route, RouteSolution, problem::Problem, shortest::Shortest};
 use crate::{
     Gap, Given, Legendre, MotionError, Settings,
     factor::{add_multiple, dot, norm, small},
 };
 
-/// Gibbs-Appell: only as many unknowns as there are freedoms.
+/// The Gibbs-Appell equations, with as many unknowns as there are degrees of freedom.
 pub(crate) struct QuasiVelocities {
     settings: Settings,
     problem: Problem,
@@ -45,7 +45,7 @@ fn orthonormal_rows(problem: &Problem, tolerance: f64) -> Rows {
         }
         found.gap.kept = length;
         open.swap_remove(at);
-        // once more against all earlier ones, since what is left of a long row is inexact
+        // orthogonalised once more against all earlier ones, because the remainder of a long row is inexact
         let mut q = rest[i].clone();
         remove(&found.basis, &mut q);
         let length = norm(&q);
@@ -71,7 +71,8 @@ fn remove(basis: &[Vec<f64>], x: &mut [f64]) {
     }
 }
 
-/// Orthonormal directions that the rows leave free, from the unit vectors that lie least in their span.
+/// An orthonormal basis of the null space of the rows, started from the unit vectors that lie least in the span of the
+/// rows.
 fn free_directions(n: usize, basis: &[Vec<f64>]) -> Vec<Vec<f64>> {
     let mut all = basis.to_vec();
     let mut free: Vec<f64> = (0..n).map(|j| 1.0 - basis.iter().map(|q| q[j] * q[j]).sum::<f64>()).collect();
@@ -91,18 +92,19 @@ fn free_directions(n: usize, basis: &[Vec<f64>]) -> Vec<Vec<f64>> {
 }
 
 impl Route for QuasiVelocities {
-    /// The Gibbs-Appell equations: q̈ = W u̇ + q̈ₚ with the columns of W spanning what the constraints leave free.
+    /// The Gibbs-Appell equations: q̈ = W u̇ + q̈ₚ with the columns of W spanning the directions that the constraints
+    /// leave free.
     ///
     /// $$ (W^T M W)\, \dot u = W^T (Q - M \ddot q_p), \qquad A W = 0, \quad A \ddot q_p = b $$
     ///
-    /// W and the rows of A together are orthonormal, made so by Gram and Schmidt. The multipliers follow afterwards from
+    /// The method of Gram and Schmidt makes W and the rows of A orthonormal together. The multipliers then follow from
     /// Aᵀλ = M q̈ − Q.
     fn solve(
         &mut self,
         given: &Given,
         _legendre: Option<&Legendre>,
         extra_force: &[f64],
-        solution: &mut Solution,
+        solution: &mut RouteSolution,
     ) -> Result<(), MotionError> {
         self.problem.fill(given, extra_force, &self.settings)?;
         let Problem { n, m, M, Q, b, .. } = &self.problem;

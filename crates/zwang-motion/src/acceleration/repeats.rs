@@ -1,48 +1,48 @@
-//! Rows that repeat another one up to a factor: they leave the solve, and their residual is still watched.
+//! Rows that are multiples of another row: they are removed from the solve, and their residual is still checked.
 
 use crate::{Matrix, Settings, factor::largest};
 use std::collections::HashMap;
 
-/// Which rows of A are multiples of others.
+/// The rows of A that are multiples of others.
 ///
-/// Of rows that are multiples of each other the first stands for all. With row i = c·row k, what is asked of row k is the
-/// mean of what all of them ask, each brought to the length of row k: the answer of least squares for rows of the same length.
-/// A multiplier Λ of row k is shared as λᵢ = c Λ/Σc², the shortest way.
+/// Of rows that are multiples of each other the first represents all. With row i = c·row k, the right-hand side of row
+/// k is the mean of all their right-hand sides, each scaled to the length of row k: the least-squares solution for
+/// rows of the same length. A multiplier Λ of row k is distributed as λᵢ = c Λ/Σc², which is the shortest choice.
 #[derive(Default)]
 pub(crate) struct Repeats {
-    /// Rows that stand for themselves and maybe for others.
+    /// The rows that represent themselves and possibly others.
     pub(crate) kept: Vec<usize>,
     list: Vec<Repeat>,
     /// Σc² and the number of rows, for each row kept.
     square: Vec<f64>,
     copies: Vec<f64>,
-    /// How well multiples agree.
+    /// The tolerance within which entries of multiples agree.
     tolerance: f64,
-    /// Rows that were multiples once and are so no longer.
+    /// True for each row that was a multiple earlier and no longer is.
     apart: Vec<bool>,
     n_parted: usize,
 }
 
-/// Row `row` is `factor` times the row kept at place `of`.
+/// Row `row` is `factor` times the kept row of index `of`.
 struct Repeat {
     row: usize,
     of: usize,
     factor: f64,
 }
 
-/// Entries of rows that are multiples of each other agree to this part of the rank tolerance, relative to the largest: 1e-13
-/// by default, far above rounding.
+/// Entries of multiples agree to this fraction of the rank tolerance, relative to the largest entry: 1e-13 by default,
+/// far above rounding.
 const PARALLEL: f64 = 1e-3;
 
-/// Rows of one pattern that a row is compared with at most.
+/// Largest number of rows of one pattern that a row is compared with.
 const MOST_COMPARED: usize = 16;
 
-/// After so many surprises nothing is taken for a multiple any more.
+/// Number of searches invalidated by a row that ceased to be a multiple, after which no row is treated as one.
 const MOST_PARTED: usize = 3;
 
 impl Repeats {
-    /// Finds the multiples among rows of the same pattern. What has parted before stays apart if the pattern is the old one. Rows
-    /// `without`, in increasing order, are left out of everything.
+    /// Finds the multiples among rows of the same pattern. Rows that ceased to be multiples stay separate unless the
+    /// pattern is new. The rows `without`, in increasing order, are ignored.
     pub(crate) fn find(&mut self, A: &Matrix, without: &[usize], is_new: bool, settings: &Settings) {
         self.tolerance = PARALLEL * settings.rank_tolerance.min(1e-10);
         if is_new {
@@ -83,7 +83,7 @@ impl Repeats {
         self.update(A);
     }
 
-    /// Puts the kept rows into another order: place k takes what was at place `order[k]`.
+    /// Permutes the kept rows: index k takes the row of index `order[k]`.
     pub(crate) fn reorder(&mut self, order: &[usize]) {
         self.kept = order.iter().map(|&k| self.kept[k]).collect();
         self.copies = order.iter().map(|&k| self.copies[k]).collect();
@@ -93,7 +93,8 @@ impl Repeats {
         self.list.iter_mut().for_each(|repeat| repeat.of = place[repeat.of]);
     }
 
-    /// The factors for new values of A; false if a row is no multiple any more, so that all must be found again.
+    /// Updates the factors for new values of A; false if a row is no longer a multiple, so that the search must be
+    /// repeated.
     pub(crate) fn update(&mut self, A: &Matrix) -> bool {
         if self.list.is_empty() {
             return true;
@@ -117,17 +118,17 @@ impl Repeats {
         holds
     }
 
-    /// Σc² of the row kept at place k: a row of that weight, squared, stands for all.
+    /// Σc² of kept row k: the square of the factor that gives it the combined length of its multiples.
     pub(crate) fn square(&self, k: usize) -> f64 {
         if self.list.is_empty() { 1.0 } else { self.square[k] }
     }
 
-    /// How many rows it stands for.
+    /// The number of rows that kept row k represents.
     pub(crate) fn copies(&self, k: usize) -> f64 {
         self.copies[k]
     }
 
-    /// Adds to what is asked of the rows kept what their multiples ask, and takes the mean.
+    /// Replaces the right-hand side of each kept row by the mean over the row and its multiples.
     pub(crate) fn merge(&self, g: &[f64], merged: &mut [f64]) {
         if self.list.is_empty() {
             return;
@@ -138,13 +139,13 @@ impl Repeats {
         merged.iter_mut().zip(&self.copies).for_each(|(x, n)| *x /= n);
     }
 
-    /// For every multiple: its row, the place of the row it repeats, and the factor.
+    /// For every multiple: its row, the index of the kept row it repeats, and the factor.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (usize, usize, f64)> {
         self.list.iter().map(|repeat| (repeat.row, repeat.of, repeat.factor))
     }
 }
 
-/// c with row = c·first to the tolerance, if there is one; `guess` is tried first.
+/// c with row = c·first within the tolerance, if one exists; `guess` is tried first.
 fn multiple(first: &[f64], row: &[f64], guess: f64, tolerance: f64) -> Option<f64> {
     let top = largest(row);
     let within = |c: f64, size: f64| first.iter().zip(row).all(|(x, y)| (y - c * x).abs() <= size);
@@ -155,7 +156,7 @@ fn multiple(first: &[f64], row: &[f64], guess: f64, tolerance: f64) -> Option<f6
     if !(0.0 < top && top < f64::INFINITY && 0.0 < scale && scale < f64::INFINITY) {
         return None;
     }
-    // at their sizes, so that no square overflows
+    // scaled by their sizes, so that no square overflows
     let along: f64 = first.iter().zip(row).map(|(x, y)| (x / scale) * (y / top)).sum();
     let c = along / first.iter().map(|x| (x / scale) * (x / scale)).sum::<f64>() * (top / scale);
     (c != 0.0 && c.is_finite() && (1.0 / c).is_finite() && within(c, tolerance * top)).then_some(c)

@@ -1,4 +1,4 @@
-//! B = A R⁻ᵀ by rows and S = B Bᵀ, with everything that patterns decide found once.
+//! B = A R⁻ᵀ by rows and S = B Bᵀ; the structure that follows from the patterns is computed once.
 
 use crate::{
     Matrix,
@@ -6,30 +6,30 @@ use crate::{
 };
 use std::collections::HashMap;
 
-/// The rows of B that stand for all rows of A, in the order in which S is factored.
+/// The rows of B that represent all rows of A, in the order in which S is factored.
 ///
-/// Coordinates stand in an order of their own: blocks of M that the same rows touch lie side by side, so that two rows
-/// meet in few runs of numbers.
+/// Coordinates have an internal order: blocks of M that the same rows involve are adjacent, so that two rows overlap
+/// in few contiguous runs of numbers.
 pub(crate) struct ScaledRows {
     /// Entries of row k are `start[k]..start[k + 1]`.
     start: Vec<u32>,
-    /// Where each entry comes from in the values of A, `NONE` where a block has no entry; and its coordinate here.
+    /// The index of each entry in the values of A, `NONE` if a block has no entry; and its internal coordinate.
     source: Vec<u32>,
     place: Vec<u32>,
     /// B.
     value: Vec<f64>,
-    /// The coordinate as the user counts it.
+    /// The external coordinate of each internal one.
     pub(crate) coordinate: Vec<u32>,
-    /// And back: where a coordinate went.
+    /// The internal position of each external coordinate.
     pub(crate) position: Vec<u32>,
-    /// What a coordinate is multiplied by: D of M = D⁻¹ R Rᵀ D⁻¹.
+    /// The scale of each coordinate: D of M = D⁻¹ R Rᵀ D⁻¹.
     unit: Vec<f64>,
-    /// Blocks of more than one coordinate and where they begin here; pieces of B in them.
+    /// Blocks of more than one coordinate with their first internal coordinate; and the parts of B in them.
     blocks: Vec<(u32, u32)>,
     pieces: Vec<(u32, u32)>,
-    /// What S off its diagonal is made of.
+    /// The products whose sums are the off-diagonal entries of S.
     products: Vec<Product>,
-    /// The factor of M that B belongs to.
+    /// The version of the factor of M that B was computed with.
     version: u64,
 }
 
@@ -46,7 +46,7 @@ const NONE: u32 = u32::MAX;
 /// More products than this take longer than a dense decomposition, or more memory than there is.
 const MOST_PRODUCTS: usize = 100_000_000;
 
-/// Blocks of M that the same rows touch.
+/// Blocks of M that the same rows involve.
 struct Cluster {
     rows: Vec<u32>,
     blocks: Vec<u32>,
@@ -54,8 +54,8 @@ struct Cluster {
 }
 
 impl ScaledRows {
-    /// Finds the structure for the rows `kept` of A, S that goes with it, and the order of the rows: row k here is row
-    /// `kept[order[k]]`. None if it would be too large.
+    /// Finds the structure for the rows `kept` of A, the matching S, and the order of the rows: row k here is row
+    /// `kept[order[k]]`. `None` if the structure would be too large.
     pub(crate) fn new(A: &Matrix, blocks: &Blocks, kept: &[usize]) -> Option<(ScaledRows, Sparse, Vec<usize>)> {
         let m = kept.len();
         if u32::try_from(A.n_stored().max(A.n_cols).max(A.n_rows)).is_err() {
@@ -68,14 +68,14 @@ impl ScaledRows {
         }
         let (col_start, row) = pattern(m, &clusters);
         let (sparse, order) = Sparse::new(m, col_start, row)?;
-        // rows by their place in the factor from now on
+        // from here on rows are numbered by their position in the factor
         let mut place_of = vec![0u32; m];
         order.iter().enumerate().for_each(|(k, &i)| place_of[i] = k as u32);
         for cluster in &mut clusters {
             cluster.rows.iter_mut().for_each(|row| *row = place_of[*row as usize]);
             cluster.rows.sort_unstable();
         }
-        // coordinates in the order in which the rows meet them; those that no row touches come last
+        // coordinates in the order in which the rows involve them; those without a row come last
         clusters.sort_by_key(|cluster| cluster.rows.first().map_or(NONE, |&row| row));
         let mut rows = ScaledRows {
             start: vec![0; m + 1],
@@ -96,7 +96,7 @@ impl ScaledRows {
         Some((rows, sparse, order))
     }
 
-    /// Puts the coordinates in order, and the entries of each row.
+    /// Orders the coordinates and the entries of each row.
     fn lay_out(&mut self, clusters: &[Cluster], blocks: &Blocks) {
         for cluster in clusters {
             for &block in &cluster.blocks {
@@ -173,7 +173,7 @@ impl ScaledRows {
         Some(())
     }
 
-    /// B for new values of A, M being factored.
+    /// Computes B for new values of A; M must be factored.
     pub(crate) fn fill(&mut self, A: &Matrix, blocks: &Blocks) {
         if self.version != blocks.version() {
             self.version = blocks.version();
@@ -220,14 +220,14 @@ impl ScaledRows {
         }
     }
 
-    /// How many operations B, S and a solve take, about.
+    /// The approximate number of operations for B, S and a solve.
     pub(crate) fn operations(&self, blocks: &Blocks) -> usize {
         let pieces: usize = self.pieces.iter().map(|&(block, _)| blocks.block(block as usize).1.pow(2)).sum();
         let products: usize = self.products.iter().map(|product| product.size as usize).sum();
         pieces + products + 6 * self.value.len()
     }
 
-    /// How many values B has.
+    /// The number of stored values of B.
     pub(crate) fn n_values(&self) -> usize {
         self.value.len()
     }
@@ -237,7 +237,7 @@ impl ScaledRows {
         &self.value[self.start[k] as usize..self.start[k + 1] as usize]
     }
 
-    /// Multiplies every row of B by what is given.
+    /// Multiplies every row of B by its given factor.
     pub(crate) fn scale_rows(&mut self, scale: &[f64]) {
         for (k, s) in scale.iter().enumerate() {
             let entries = self.start[k] as usize..self.start[k + 1] as usize;
@@ -245,7 +245,7 @@ impl ScaledRows {
         }
     }
 
-    /// u = R⁻¹ D f, in the order here.
+    /// u = R⁻¹ D f, in the internal order.
     pub(crate) fn load(&self, blocks: &Blocks, f: &[f64], u: &mut [f64]) {
         for ((u, &i), unit) in u.iter_mut().zip(&self.coordinate).zip(&self.unit) {
             *u = f[i as usize] * unit;
@@ -256,7 +256,7 @@ impl ScaledRows {
         }
     }
 
-    /// x ← D R⁻ᵀ u, in the order here.
+    /// x ← D R⁻ᵀ u, in the internal order.
     pub(crate) fn unload(&self, blocks: &Blocks, u: &[f64], x: &mut [f64]) {
         x.copy_from_slice(u);
         for &(block, at) in &self.blocks {
@@ -298,7 +298,7 @@ impl ScaledRows {
     }
 }
 
-/// Blocks of M gathered by the rows that touch them; `kept` are the rows that count.
+/// Groups the blocks of M by the rows that involve them; only the rows `kept` count.
 fn clusters(A: &Matrix, blocks: &Blocks, kept: &[usize]) -> Vec<Cluster> {
     let n_blocks = blocks.start.len() - 1;
     // rows of each block
@@ -317,7 +317,7 @@ fn clusters(A: &Matrix, blocks: &Blocks, kept: &[usize]) -> Vec<Cluster> {
     (0..n_blocks).for_each(|block| start[block + 1] += start[block]);
     let (mut next, mut rows) = (start.clone(), vec![0u32; start[n_blocks]]);
     for (k, &row) in kept.iter().enumerate() {
-        // places beyond the rows tell this round from the last
+        // marks beyond the row numbers distinguish this pass from the last
         touch(row, kept.len() + k, &mut |block| {
             rows[next[block]] = k as u32;
             next[block] += 1;
@@ -367,7 +367,7 @@ fn pattern(m: usize, clusters: &[Cluster]) -> (Vec<usize>, Vec<usize>) {
         for at in start[j]..start[j + 1] {
             if at == start[j] || row[at] != row[at - 1] {
                 let i = row[at];
-                // what is read lies at or beyond what is written
+                // the read position is never behind the write position
                 row[end] = i;
                 end += 1;
             }

@@ -12,16 +12,16 @@ use crate::{
 
 /// Finds the shortest λ among those with the same Aᵀλ.
 ///
-/// With the scaled rows decomposed, (D_r A)ᵀ Π = Q [T₁ T₂], Y = T₁⁻¹T₂ says how the rows without pivots depend on those with. So
-/// λ = D_r (λ̂ − Y c, c) gives the same force for any c, and the least |λ| is a least-squares problem for D_r c,
-/// well conditioned because of the identity in it.
+/// With the scaled rows decomposed, (D_r A)ᵀ Π = Q [T₁ T₂], Y = T₁⁻¹T₂ expresses the rows without pivots by those with
+/// pivots. So λ = D_r (λ̂ − Y c, c) gives the same force for any c, and the minimum of |λ| is a least-squares problem
+/// for D_r c, well conditioned because of the identity in it.
 ///
-/// Rows may be in very different units. Those in large units have small multipliers for the same force and decide which λ is
-/// shortest; so they become pivots first. Whatever error c keeps, the force is not touched.
+/// Rows may be in very different units. Those in large units have small multipliers for the same force and decide
+/// which λ is shortest, so they become pivots first. An error of c does not change the force.
 pub(crate) struct Shortest {
     rows: Qr,
     by_unit: Qr,
-    /// Y by columns, and then in units: G = D_b Y D_f⁻¹.
+    /// Y by columns, then its scaled form G = D_b Y D_f⁻¹.
     Y: Vec<f64>,
     G: Vec<f64>,
     /// I + GᵀG and its factor.
@@ -30,14 +30,14 @@ pub(crate) struct Shortest {
     x: Vec<f64>,
     multipliers: Vec<f64>,
     sorted: Vec<f64>,
-    /// Rows without pivots that are not empty: the others have no force.
+    /// Rows without pivots that are not empty; empty rows exert no force.
     open: Vec<usize>,
 }
 
-/// What rounding leaves of a row of length one.
+/// The remainder that rounding leaves of a dependent row of length one.
 const ROUNDING: f64 = 1e-13;
 
-/// One solve and one correction.
+/// Number of solves: one and its correction.
 const REFINEMENTS: usize = 2;
 
 impl Shortest {
@@ -69,7 +69,7 @@ impl Shortest {
         self.multipliers = multipliers;
     }
 
-    /// λ̂ ← λ̂ − (Y c, −c) with |D_r λ̂| least; everything in the order of the pivots.
+    /// λ̂ ← λ̂ − (Y c, −c) such that |D_r λ̂| is least; all vectors are in the order of the pivots.
     fn remove_null(&mut self, qr: &Qr, scale: impl Fn(usize) -> f64, multipliers: &mut [f64]) {
         /// Units within this factor count as the same.
         const ALIKE: f64 = 16.0;
@@ -85,7 +85,7 @@ impl Shortest {
             self.remove_null_of(qr, scale, multipliers);
             return;
         }
-        // T once more, with rows in large units first
+        // T is factored again with the rows in large units first
         let mut by_unit = std::mem::replace(&mut self.by_unit, Qr::new());
         let mut sorted = std::mem::take(&mut self.sorted);
         by_unit.resize(r, m);
@@ -103,12 +103,12 @@ impl Shortest {
         (self.by_unit, self.sorted) = (by_unit, sorted);
     }
 
-    /// The same, with the triangle as it is.
+    /// Removes the null-space part of λ̂ with the triangle in its present order.
     fn remove_null_of(&mut self, qr: &Qr, scale: impl Fn(usize) -> f64, multipliers: &mut [f64]) {
         let (m, r) = (multipliers.len(), qr.rank);
         let Shortest { Y, G, normal, x, open, .. } = self;
         let (basic, other) = multipliers.split_at_mut(r);
-        // rows that do not hold are empty, and there may be many of them
+        // inactive rows are empty, and there may be many of them
         open.clear();
         open.extend((r..m).filter(|&k| (0..r).any(|i| qr.t(i, k) != 0.0)));
         (r..m).filter(|k| !open.contains(k)).for_each(|k| other[k - r] = 0.0);
@@ -121,7 +121,8 @@ impl Shortest {
         for (l, &row) in open.iter().enumerate() {
             let column = &mut Y[l * r..(l + 1) * r];
             (0..r).for_each(|k| column[k] = qr.t(k, row));
-            // a row that the first pivots give already does not depend on later ones, which may be in far smaller units
+            // a row that depends on the first pivots alone must not depend on later ones, which may be in far smaller
+            // units
             let mut tail = 0.0;
             let given = (0..r).rev().take_while(|&k| {
                 tail = f64::hypot(tail, column[k]);
@@ -131,7 +132,7 @@ impl Shortest {
             column[first..].fill(0.0);
             qr.solve_triangle(column);
             (0..r).for_each(|k| G[l * r + k] = scale(k) * column[k] / scale(row));
-            // all force from the rows with pivots, to begin with
+            // at first the rows with pivots carry all of the force
             add_multiple(basic, other[row - r], column);
             other[row - r] = 0.0;
         }
@@ -142,7 +143,7 @@ impl Shortest {
             }
             normal[k * (free + 1)] += 1.0;
         }
-        // I + GᵀG has no eigenvalue below one; the factor fails only where G overflows, and λ̂ then stays as it is
+        // I + GᵀG has no eigenvalue below one; the factor fails only if G overflows, and λ̂ then stays unchanged
         if !small::cholesky(normal, free, 0.0) {
             return;
         }
@@ -165,7 +166,7 @@ impl Shortest {
         }
     }
 
-    /// λ as written from the scaled λ̂ of a route, with the rank the route has found.
+    /// λ for the rows as written from the scaled λ̂ of a route, with the rank that the route decided.
     pub(crate) fn shorten(
         &mut self,
         problem: &Problem,
@@ -184,7 +185,7 @@ impl Shortest {
         rows.resize(n, m);
         let mut length = vec![1.0; m];
         for i in 0..m {
-            // lengths exactly one, so that the pivots compare directions
+            // lengths are exactly one, so that the pivots compare directions
             let row = problem.row(i);
             length[i] = norm(row);
             let s = if length[i] > 0.0 { 1.0 / length[i] } else { 1.0 };
@@ -201,7 +202,7 @@ impl Shortest {
     }
 }
 
-/// λ may overflow where a row is all but empty.
+/// Fails if λ is not finite: it may overflow if the entries of a row are close to the smallest number.
 pub(crate) fn check_multipliers(lambda: &[f64]) -> Result<(), MotionError> {
     match lambda.iter().position(|x| !x.is_finite()) {
         Some(i) => Err(MotionError::NotFinite { what: format!("the multiplier of constraint row {i}") }),

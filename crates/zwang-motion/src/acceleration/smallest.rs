@@ -1,4 +1,4 @@
-//! The smallest singular values of B and their vectors, for a look at positions in which one of them vanishes.
+//! The smallest singular values of B and their vectors, for the analysis of positions in which one of them vanishes.
 
 use crate::factor::{
     add_multiple,
@@ -7,7 +7,7 @@ use crate::factor::{
 };
 use faer::MatRef;
 
-/// Some of the smallest singular values, decreasing, so that the smallest is the last.
+/// Some of the smallest singular values in decreasing order, so that the smallest is the last.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Smallest {
     pub(crate) sigma: Vec<f64>,
@@ -20,12 +20,12 @@ pub(crate) struct Smallest {
 }
 
 impl Smallest {
-    /// How many there are.
+    /// The number of singular values.
     pub(crate) fn len(&self) -> usize {
         self.sigma.len()
     }
 
-    /// The smallest one.
+    /// The smallest singular value.
     pub(crate) fn last(&self) -> f64 {
         self.sigma.last().copied().unwrap_or(0.0)
     }
@@ -38,7 +38,7 @@ impl Smallest {
         &self.V[k * self.n..(k + 1) * self.n]
     }
 
-    /// The last `count` of them.
+    /// The `count` smallest values with their vectors.
     pub(crate) fn tail(&self, count: usize) -> Smallest {
         let from = self.len() - count.min(self.len());
         Smallest {
@@ -49,7 +49,7 @@ impl Smallest {
         }
     }
 
-    /// Those at these places.
+    /// The values at these indices with their vectors.
     pub(crate) fn chosen(&self, places: impl Iterator<Item = usize>) -> Smallest {
         let mut chosen = Smallest { m: self.m, n: self.n, ..Smallest::default() };
         for k in places {
@@ -60,12 +60,12 @@ impl Smallest {
         chosen
     }
 
-    /// Takes out of x its part along the left vectors.
+    /// Removes from x its part along the left vectors.
     pub(crate) fn remove_left(&self, x: &mut [f64]) {
         (0..self.len()).for_each(|k| remove(self.u(k), x));
     }
 
-    /// Takes out of x its part along the right vectors.
+    /// Removes from x its part along the right vectors.
     pub(crate) fn remove_right(&self, x: &mut [f64]) {
         (0..self.len()).for_each(|k| remove(self.v(k), x));
     }
@@ -78,8 +78,8 @@ fn remove(unit: &[f64], x: &mut [f64]) {
 
 /// The smallest singular values of an m x n matrix B by inverse iteration of several vectors at once.
 ///
-/// `solve` is x ← (B Bᵀ + µI)⁻¹ x and `transposed` y = Bᵀx. With the vectors Y made orthonormal, the singular values of YᵀB
-/// itself are taken, so that nothing is squared. `start` helps where it is near.
+/// `solve` is x ← (B Bᵀ + µI)⁻¹ x and `transposed` y = Bᵀx. With the vectors Y made orthonormal, the singular values
+/// of YᵀB itself are taken, so that no value is squared. A nearby `start` speeds up the iteration.
 pub(crate) fn by_iteration(
     (m, n): (usize, usize),
     count: usize,
@@ -87,9 +87,10 @@ pub(crate) fn by_iteration(
     mut solve: impl FnMut(&mut [f64]),
     mut transposed: impl FnMut(&[f64], &mut [f64]),
 ) -> Smallest {
-    /// Rounds at most; three or four suffice where a value is about to vanish.
+    /// Largest number of iterations; three or four suffice if a value is about to vanish.
     const ROUNDS: usize = 15;
-    /// How well the values are wanted, as parts of themselves; those at the upper end settle last and are not asked.
+    /// Relative change below which a value has converged; the values at the upper end converge last and are not
+    /// tested.
     const SETTLED: f64 = 1e-4;
     const UNSETTLED: usize = 2;
     let count = count.min(m).min(n);
@@ -113,7 +114,7 @@ pub(crate) fn by_iteration(
         let values = svd(&image, count, n, Stop::Rank(count), 0);
         let before = std::mem::replace(&mut found.sigma, values.sigma);
         found.V = values.V;
-        // u = Σ of the vectors, turned
+        // the left vectors are the basis Y, rotated by those of YᵀB
         let turned =
             MatRef::from_column_major_slice(&Y, m, count) * MatRef::from_column_major_slice(&values.U, count, count);
         (0..count * m).for_each(|at| Y[at] = turned[(at % m, at / m)]);
@@ -126,7 +127,7 @@ pub(crate) fn by_iteration(
     found
 }
 
-/// Vectors to begin with: those given, and then numbers without a pattern.
+/// The start vectors: those given, then pseudorandom numbers.
 fn first_vectors(m: usize, count: usize, start: Option<&Smallest>) -> Vec<f64> {
     let mut Y = Vec::with_capacity(count * m);
     if let Some(start) = start.filter(|start| start.m == m) {

@@ -1,6 +1,6 @@
 //! The vector field of the Lagrangian two-form, Y05 4.1 with 6.1.
 
-use super::{Route, Solution, problem::Problem, shortest::Shortest};
+use super::{Route, RouteSolution, problem::Problem, shortest::Shortest};
 use crate::{
     Given, Legendre, MotionError, Settings, State,
     factor::{
@@ -23,7 +23,7 @@ impl TwoForm {
         TwoForm { settings: settings.clone(), problem: Problem::new(), shortest: Shortest::new(), qdot: None }
     }
 
-    /// The scaled Legendre data: ∂p/∂q, ∂E/∂q − F + ∂p/∂t and ∂E/∂q̇, with what a singular M was given in addition.
+    /// The scaled Legendre data: ∂p/∂q, ∂E/∂q − F + ∂p/∂t and ∂E/∂q̇, with the terms that were added to a singular M.
     fn scaled(&self, given: &Given, legendre: &Legendre, extra_force: &[f64]) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
         let Problem { n, col_scale: D, .. } = &self.problem;
         let n = *n;
@@ -61,7 +61,7 @@ impl TwoForm {
             (false, true) => M[(i - n) * n + j],
             (false, false) => 0.0,
         };
-        // virtual displacements: directions with A δq = 0, completing those that A sees
+        // virtual displacements: directions with A δq = 0, the complement of the row space of A
         let seen = |k: usize| &rows.V[k * n..(k + 1) * n];
         let free = orthogonal_complement(n, (0..r).map(seen));
         let mut matrix = Mat::zeros(2 * n, 2 * n);
@@ -85,7 +85,7 @@ impl TwoForm {
     }
 }
 
-/// An orthonormal basis of what is orthogonal to the given orthonormal vectors, from their projector's own columns.
+/// An orthonormal basis of the complement of the given orthonormal vectors, from the columns of the projector.
 fn orthogonal_complement<'v>(n: usize, vectors: impl Iterator<Item = &'v [f64]>) -> Vec<Vec<f64>> {
     let mut projector = vec![0.0; n * n];
     (0..n).for_each(|i| projector[i * (n + 1)] = 1.0);
@@ -108,14 +108,15 @@ impl Route for TwoForm {
     /// $$ i_X \Omega_L = dE - (F - \partial p/\partial t + A^T\lambda) \cdot dq, \qquad A \ddot q = b $$
     ///
     /// Ω_L = dqⁱ ∧ dpᵢ has the skew matrix [∂pᵀ − ∂p, −M; M, 0]. Tested with virtual displacements, A δq = 0, the
-    /// equation loses λ; the n rows on q̇ make X second order, which is checked if the state is known (`at`). A singular M has only
-    /// a presymplectic form; it is replaced as for the other routes, and then the state must be known unless A q̇ = 0.
+    /// equation loses λ; the n rows on q̇ make X second order, which is checked if the state is known (`at`). A
+    /// singular M has only a presymplectic form. It is replaced as for the other routes, and then the state must be
+    /// known unless A q̇ = 0.
     fn solve(
         &mut self,
         given: &Given,
         legendre: Option<&Legendre>,
         extra_force: &[f64],
-        solution: &mut Solution,
+        solution: &mut RouteSolution,
     ) -> Result<(), MotionError> {
         let legendre = legendre.ok_or(MotionError::NoLegendre)?;
         check_finite(legendre)?;
@@ -137,7 +138,7 @@ impl Route for TwoForm {
                 return Err(MotionError::NotConverged { residual: norm(&miss) });
             }
         }
-        // without constraints the form gives M q̈ = Q; if not, these are not the Legendre data of M and Q
+        // without constraints the form gives M q̈ = Q; otherwise these are not the Legendre data of M and Q
         let gyroscopic = |i: usize| (0..n).map(|j| (p_q[j * n + i] - p_q[i * n + j]) * X_q[j]).sum::<f64>();
         let Q: Vec<f64> = (0..n).map(|i| gyroscopic(i) - by_q[i]).collect();
         let miss: Vec<f64> = Q.iter().zip(&self.problem.Q).map(|(x, y)| x - y).collect();
@@ -146,7 +147,7 @@ impl Route for TwoForm {
         }
         self.problem.finish(given, &x, &self.settings, solution)?;
 
-        // Aᵀλ is what the equation on dq leaves: λ = U Σ⁻¹ Vᵀ (M q̈ − Q)
+        // Aᵀλ is the remainder of the equation on dq: λ = U Σ⁻¹ Vᵀ (M q̈ − Q)
         let g: Vec<f64> = (0..n).map(|i| dot(&self.problem.M[i * n..(i + 1) * n], &x) - Q[i]).collect();
         let mut lambda = vec![0.0; m];
         for k in 0..rows.rank {

@@ -1,36 +1,38 @@
 //! Cholesky of a mass matrix block by block, the blocks found from its pattern.
 
-use super::{dense::Scratch, dense::cholesky, largest, power_of_two, root_power_of_two, same, small};
+use super::{dense::DenseScratch, dense::cholesky, largest, power_of_two, root_power_of_two, same, small};
 use crate::{Matrix, Settings};
 
-/// M = R Rᵀ where M falls into blocks that share no entry: single particles, single bodies, or all in one.
+/// M = R Rᵀ for an M of blocks that share no entry: single particles, single bodies, or one block for all.
 pub(crate) struct Blocks {
     /// Coordinates of block k are `member[start[k]..start[k + 1]]`.
     pub(crate) start: Vec<usize>,
     pub(crate) member: Vec<usize>,
-    /// Block and place within it of each coordinate.
+    /// Block of each coordinate and its index within the block.
     pub(crate) place: Vec<(usize, usize)>,
-    /// Where the factor of block k begins in `R`.
+    /// Start of the factor of block k in `R`.
     offset: Vec<usize>,
     R: Vec<f64>,
-    /// What gives M a unit diagonal: powers of two, and 1/√m for a block of one coordinate, whose R is then one.
+    /// The scales that give M a unit diagonal: powers of two, and 1/√m for a block of one coordinate, whose R is then
+    /// one.
     scale: Vec<f64>,
-    /// Where the diagonal of M lies in its values, `NONE` where it is not stored.
+    /// Index of each diagonal entry in the values of M, `NONE` if it is not stored.
     diagonal: Vec<usize>,
-    /// The values of M that R belongs to and the floor its pivots passed; none if R is something else.
+    /// The values of M that R was computed from and the floor of its pivots; empty if R is the factor of another
+    /// matrix.
     known: Vec<f64>,
     floor: Option<f64>,
-    /// How often R has changed.
+    /// The number of changes of R.
     version: u64,
     largest: usize,
     pattern: (Vec<usize>, Vec<usize>),
     work: Vec<f64>,
-    scratch: Scratch,
+    scratch: DenseScratch,
 }
 
 const NONE: usize = usize::MAX;
 
-/// A mass counts as at least this part of the largest one it is coupled with.
+/// Lower bound of a mass for scaling, relative to the largest mass it is coupled with.
 const LEAST: f64 = 1e-8;
 
 impl Blocks {
@@ -49,18 +51,18 @@ impl Blocks {
             largest: 0,
             pattern: (Vec::new(), Vec::new()),
             work: Vec::new(),
-            scratch: Scratch::new(),
+            scratch: DenseScratch::new(),
         }
     }
 
-    /// Finds the blocks of the pattern; does nothing if the pattern is the one of the last call. True if it changed.
+    /// Finds the blocks of the pattern, unless the pattern is that of the last call. True if it changed.
     pub(crate) fn find(&mut self, M: &Matrix) -> bool {
         if self.pattern.0 == M.row_start && self.pattern.1 == M.col {
             return false;
         }
         self.pattern = (M.row_start.clone(), M.col.clone());
         let n = M.n_rows;
-        // union of coordinates that share an entry, each set named by its first member
+        // union of coordinates that share an entry; each set is represented by its first member
         let mut parent: Vec<usize> = (0..n).collect();
         fn root(parent: &mut [usize], mut i: usize) -> usize {
             while parent[i] != i {
@@ -115,13 +117,13 @@ impl Blocks {
         self.largest
     }
 
-    /// How often the factor has changed.
+    /// The number of changes of the factor.
     pub(crate) fn version(&self) -> u64 {
         self.version
     }
 
-    /// Factors M, whose blocks have been found. False if a pivot is not above `floor`. Nothing is done where M is the one of the
-    /// last call.
+    /// Factors M, whose blocks are known. False if a pivot is not above `floor`. An M equal to that of the last call
+    /// is not factored again.
     pub(crate) fn factor(&mut self, M: &Matrix, floor: f64, settings: &Settings) -> bool {
         if self.floor == Some(floor) && same(&self.known, &M.value) {
             return true;
@@ -158,8 +160,8 @@ impl Blocks {
         M.value.get(self.diagonal[i]).copied().unwrap_or(0.0)
     }
 
-    /// The power of two that makes the mass of coordinate i about one, with a floor: a mass that is almost nothing beside those it
-    /// is coupled with, as happens to quaternions, must not be blown up to one.
+    /// The power of two that scales the mass of coordinate i to about one, with a floor: a mass that is negligible
+    /// relative to those it is coupled with, as in quaternions, must not be scaled up to one.
     fn unit(&self, M: &Matrix, i: usize) -> f64 {
         let coupled = M.row(i).0.iter().fold(0.0, |top: f64, &j| top.max(self.mass(M, j)));
         1.0 / root_power_of_two(self.mass(M, i).max(LEAST * coupled))
@@ -174,8 +176,8 @@ impl Blocks {
         })
     }
 
-    /// Coordinates of block k without mass take their units from the rows: the largest share in one becomes one. False if a mass
-    /// is negative.
+    /// Coordinates of block k without mass take their scales from the rows: the largest entry in a row becomes one.
+    /// False if a mass is negative.
     fn scale_massless(&mut self, k: usize, M: &Matrix, A: &Matrix, rows: &[usize]) -> bool {
         (self.start[k]..self.start[k + 1]).all(|at| {
             let i = self.member[at];
@@ -197,8 +199,8 @@ impl Blocks {
         self.version += 1;
     }
 
-    /// Factors M; false if M is singular. Pivots taken in order can hide a singular M whose null direction nearly lies within
-    /// the first coordinates, so small ones are looked at again with diagonal pivots.
+    /// Factors M; false if M is singular. Pivots taken in order can hide a singular M whose null vector lies nearly
+    /// within the first coordinates, so small pivots are checked again by diagonal pivoting.
     pub(crate) fn factor_regular(&mut self, M: &Matrix, settings: &Settings) -> bool {
         if self.factor(M, settings.mass_preferred, settings) {
             return true;
@@ -216,9 +218,9 @@ impl Blocks {
         full_rank && self.factor(M, settings.mass_tolerance, settings)
     }
 
-    /// Factors M + Σ s²aᵀa over rows a of A that lie within one block, for a singular M. `row_of` names, for each block, rows
-    /// within it; `square` receives s² of each row used, zero for the others. False if M is not positive semidefinite or if
-    /// this does not make it definite.
+    /// Factors M + Σ s²aᵀa over rows a of A that lie within one block, for a singular M. `row_of` lists the rows
+    /// within each block; `square` receives s² of each row used, zero for the others. False if M is not positive
+    /// semidefinite or if the sum is not definite.
     pub(crate) fn factor_with_rows(
         &mut self,
         M: &Matrix,
@@ -243,7 +245,7 @@ impl Blocks {
             if left > 100.0 * settings.mass_tolerance {
                 return false;
             }
-            // with the rows if that is clearly definite, else without, else with
+            // with the rows if the sum is clearly definite, else without, else with
             self.fill_block_with_rows(k, M, A, &row_of[k], square);
             if self.factor_block(k, settings.mass_preferred, settings) {
                 continue;
@@ -272,7 +274,7 @@ impl Blocks {
         true
     }
 
-    /// Block k of M + Σ s²aᵀa over the rows a, at a unit diagonal of M.
+    /// Fills block k with M + Σ s²aᵀa over the rows a, scaled to a unit diagonal of M.
     fn fill_block_with_rows(&mut self, k: usize, M: &Matrix, A: &Matrix, rows: &[usize], square: &mut [f64]) {
         self.fill_block(k, M);
         let size = self.start[k + 1] - self.start[k];
@@ -291,7 +293,7 @@ impl Blocks {
         }
     }
 
-    /// Block k of M at a unit diagonal.
+    /// Fills block k with M, scaled to a unit diagonal.
     fn fill_block(&mut self, k: usize, M: &Matrix) {
         let block = &self.member[self.start[k]..self.start[k + 1]];
         let R = &mut self.R[self.offset[k]..self.offset[k + 1]];
@@ -310,7 +312,7 @@ impl Blocks {
         cholesky(R, size, floor, settings.small_limit, &mut self.scratch)
     }
 
-    /// The factor of block k, its size, and the scale of its coordinates: M = D⁻¹ R Rᵀ D⁻¹.
+    /// The factor of block k and its size. With the scale D of the coordinates, M = D⁻¹ R Rᵀ D⁻¹.
     pub(crate) fn block(&self, k: usize) -> (&[f64], usize) {
         (&self.R[self.offset[k]..self.offset[k + 1]], self.start[k + 1] - self.start[k])
     }

@@ -1,22 +1,22 @@
-//! Dense factorizations of any size: by hand below a limit, by faer above it.
+//! Dense factorizations of any size: written out below a limit, by faer above it.
 
+use super::Gap;
 use super::{add_multiple, dot, norm, small};
-use crate::Gap;
 use faer::{
     MatMut, MatRef, Par, Side,
     dyn_stack::{MemBuffer, MemStack, StackReq},
     linalg::{cholesky::llt, qr::col_pivoting, triangular_solve},
 };
 
-/// Memory that faer asks for, kept from call to call.
-pub(crate) struct Scratch {
+/// Work memory for faer, kept from call to call.
+pub(crate) struct DenseScratch {
     buffer: MemBuffer,
     bytes: usize,
 }
 
-impl Scratch {
-    pub(crate) fn new() -> Scratch {
-        Scratch { buffer: MemBuffer::new(StackReq::EMPTY), bytes: 0 }
+impl DenseScratch {
+    pub(crate) fn new() -> DenseScratch {
+        DenseScratch { buffer: MemBuffer::new(StackReq::EMPTY), bytes: 0 }
     }
 
     pub(crate) fn stack(&mut self, need: StackReq) -> &mut MemStack {
@@ -30,7 +30,7 @@ impl Scratch {
 }
 
 /// Cholesky: overwrites the lower triangle of M (n x n) with R, M = R Rᵀ; fails at a pivot not above `floor`.
-pub(crate) fn cholesky(M: &mut [f64], n: usize, floor: f64, small_limit: usize, scratch: &mut Scratch) -> bool {
+pub(crate) fn cholesky(M: &mut [f64], n: usize, floor: f64, small_limit: usize, scratch: &mut DenseScratch) -> bool {
     if n <= small_limit {
         return small::cholesky(M, n, floor);
     }
@@ -53,12 +53,12 @@ pub(crate) fn solve_lower_columns(R: &[f64], n: usize, columns: &mut [f64], k: u
     }
 }
 
-/// Where a pivoted decomposition stops.
+/// Stopping rule of a pivoted decomposition.
 #[derive(Clone, Copy)]
 pub(crate) enum Stop {
-    /// At the first pivot below this, relative to the first.
+    /// Stop at the first pivot below this, relative to the first pivot.
     Tolerance(f64),
-    /// After this many columns: the rank is known already.
+    /// Stop after this number of columns: the rank is known already.
     Rank(usize),
 }
 
@@ -66,7 +66,7 @@ pub(crate) enum Stop {
 pub(crate) struct Qr {
     pub(crate) n_rows: usize,
     pub(crate) n_cols: usize,
-    /// X by columns; after `factor` T above and the reflectors below the diagonal.
+    /// X by columns; after `factor`, T on and above the diagonal and the reflectors below it.
     pub(crate) columns: Vec<f64>,
     /// Column k of T is column perm[k] of X.
     pub(crate) perm: Vec<usize>,
@@ -75,7 +75,7 @@ pub(crate) struct Qr {
     tau: Vec<f64>,
     lengths: Vec<f64>,
     perm_inverse: Vec<usize>,
-    scratch: Scratch,
+    scratch: DenseScratch,
 }
 
 impl Qr {
@@ -90,7 +90,7 @@ impl Qr {
             tau: Vec::new(),
             lengths: Vec::new(),
             perm_inverse: Vec::new(),
-            scratch: Scratch::new(),
+            scratch: DenseScratch::new(),
         }
     }
 
@@ -150,7 +150,7 @@ impl Qr {
         };
     }
 
-    /// Takes the first `rank` columns in the order in which they stand, which `perm` tells.
+    /// Factors the first `rank` columns in their present order, which `perm` records.
     pub(crate) fn factor_in_order(&mut self, rank: usize) {
         let Qr { n_rows, n_cols, columns, tau, perm, lengths, .. } = self;
         let size = (*n_rows).min(*n_cols);
@@ -162,7 +162,7 @@ impl Qr {
         self.gap = Gap { kept: if high > 0.0 { low / high } else { 1.0 }, dropped: 0.0 };
     }
 
-    /// Takes `rank` columns, those of large weight first; the columns are of length one.
+    /// Factors `rank` columns, those of large weight first; the columns have length one.
     pub(crate) fn factor_by_weight(&mut self, rank: usize, weight: &[f64]) {
         let Qr { n_rows, n_cols, columns, tau, perm, lengths, .. } = self;
         let mut columns = small::Columns { n_rows: *n_rows, n_cols: *n_cols, factor: columns, tau, perm, lengths };
@@ -174,7 +174,7 @@ impl Qr {
         self.columns[j * self.n_rows + k]
     }
 
-    /// x ← Qᵀ x, the reflectors of the first `rank` columns.
+    /// x ← Qᵀ x, by the reflectors of the first `rank` columns.
     pub(crate) fn apply_transposed(&self, x: &mut [f64]) {
         for k in 0..self.rank {
             self.apply_reflector(k, x);
@@ -214,7 +214,7 @@ impl Qr {
     }
 }
 
-/// A = U Σ Vᵀ cut to its rank: σ decreasing, row k of `U` and of `V` the k-th singular vectors.
+/// A = U Σ Vᵀ truncated to its rank: σ decreasing, row k of `U` and of `V` the k-th singular vectors.
 pub(crate) struct Svd {
     pub(crate) sigma: Vec<f64>,
     /// min(m, n) rows of length m.
@@ -227,12 +227,12 @@ pub(crate) struct Svd {
 
 /// Singular values of A (m x n, row after row) by Jacobi rotations; faer above the limit.
 pub(crate) fn svd(A: &[f64], m: usize, n: usize, stop: Stop, small_limit: usize) -> Svd {
-    /// Rotations take several sweeps over all pairs: beyond this faer is faster.
+    /// Largest size for rotations, which take several sweeps over all pairs; above it faer is faster.
     const FEW: usize = 12;
     if m.max(n) > 2 * small_limit || m.min(n) > FEW {
         return faer_svd(A, m, n, stop);
     }
-    // the tall one of A and Aᵀ by columns: its columns are the rows of the wide one
+    // the taller of A and Aᵀ by columns: its columns are the rows of the wider one
     let (long, short) = (m.max(n), m.min(n));
     let mut columns = vec![0.0; long * short];
     if m >= n {
@@ -261,7 +261,8 @@ pub(crate) fn svd(A: &[f64], m: usize, n: usize, stop: Stop, small_limit: usize)
     Svd { sigma, U, V, rank, gap }
 }
 
-/// Singular values of A (m x n, row after row) by faer. All zeros if the iteration fails, which it does for no finite A.
+/// Singular values of A (m x n, row after row) by faer. All zeros if the iteration fails, which does not happen for a
+/// finite A.
 pub(crate) fn faer_svd(A: &[f64], m: usize, n: usize, stop: Stop) -> Svd {
     let short = m.min(n);
     let mut found =
@@ -331,7 +332,7 @@ mod tests {
         (1.7 * k as f64 + 0.3 * (k as f64 * 0.37).sin() * k as f64).sin()
     }
 
-    /// 5 of 8 columns are independent; both ways find it and give the same |T|.
+    /// 5 of 8 columns are independent; both implementations find it and give the same |T|.
     #[test]
     fn qr_by_hand_and_by_faer_are_the_same() {
         let (n, m, r) = (9, 8, 5);

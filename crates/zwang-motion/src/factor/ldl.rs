@@ -2,8 +2,8 @@
 
 /// S = L D Lᵀ with S positive semidefinite: L has ones on its diagonal, D is diagonal.
 ///
-/// Rows stand in the order of elimination. What is to be multiplied for each entry of L is listed once, so that the work is
-/// one loop over numbers; that pays as long as an entry takes a few products, as in chains and trees.
+/// Rows are in the order of elimination. The products for each entry of L are listed once, so that a factorization is
+/// one loop over numbers. The list pays while an entry takes few products, as in chains and trees.
 pub(crate) struct Ldl {
     /// Entries of row k left of the diagonal are `start[k]..start[k + 1]`, columns increasing.
     start: Vec<u32>,
@@ -13,16 +13,17 @@ pub(crate) struct Ldl {
     product: Vec<(u32, u32)>,
     /// S left of the diagonal, then L.
     pub(crate) value: Vec<f64>,
-    /// 1/D, zero in rows that are left out.
+    /// 1/D, zero in omitted rows.
     inverse: Vec<f64>,
 }
 
-/// What the pivots say: each is the part of a row that earlier ones do not give, squared, beside the row itself.
+/// Summary of the pivots. A pivot is the square of the part of a row that is independent of earlier rows, relative to
+/// the square of the row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Pivots {
-    /// How many were kept.
+    /// The number of pivots kept.
     pub(crate) rank: usize,
-    /// The smallest kept and the largest left out, relative to the diagonal.
+    /// The smallest pivot kept and the largest omitted, relative to the diagonal.
     pub(crate) kept: f64,
     pub(crate) dropped: f64,
 }
@@ -32,14 +33,14 @@ impl Pivots {
         Pivots { rank: 0, kept: f64::INFINITY, dropped: 0.0 }
     }
 
-    /// Takes in one more; true if it is kept.
+    /// Counts one more pivot; true if it is kept.
     pub(crate) fn see(&mut self, relative: f64, floor: f64) -> bool {
         let keeps = relative > floor;
         if keeps {
             self.rank += 1;
             self.kept = self.kept.min(relative);
         } else {
-            // a NaN counts as nothing
+            // a NaN is ignored by `max`
             self.dropped = self.dropped.max(relative);
         }
         keeps
@@ -47,13 +48,14 @@ impl Pivots {
 }
 
 impl Ldl {
-    /// From the columns of L below the diagonal. None if the work is more than a list can hold.
+    /// Builds the structure from the columns of L below the diagonal. `None` if the products exceed the size of a
+    /// list.
     pub(crate) fn new(m: usize, col_start: &[usize], row: &[usize]) -> Option<Ldl> {
         let n_entries = row.len();
         if u32::try_from(n_entries.max(m)).is_err() {
             return None;
         }
-        // by rows; going through the columns in order sorts each row
+        // by rows; traversing the columns in order sorts each row
         let mut start = vec![0u32; m + 1];
         row.iter().for_each(|&i| start[i + 1] += 1);
         (0..m).for_each(|i| start[i + 1] += start[i]);
@@ -87,14 +89,14 @@ impl Ldl {
         Some(Ldl { start, col, product_start, product, value, inverse })
     }
 
-    /// Where entry (k, j) lies in `value`, j < k in the order of elimination.
+    /// Index of entry (k, j) in `value`, j < k in the order of elimination.
     pub(crate) fn place(&self, k: usize, j: usize) -> Option<usize> {
         let first = self.start[k] as usize;
         let row = &self.col[first..self.start[k + 1] as usize];
         row.binary_search(&(j as u32)).ok().map(|at| first + at)
     }
 
-    /// Factors S + µI. Rows whose pivot is not above `floor`, relative to their diagonal, are left out.
+    /// Factors S + µI. Rows whose pivot is not above `floor`, relative to their diagonal, are omitted.
     pub(crate) fn factor(&mut self, diagonal: &[f64], mu: f64, floor: f64) -> Pivots {
         let Ldl { start, col, product_start, product, value, inverse } = self;
         let mut pivots = Pivots::none();
@@ -121,17 +123,17 @@ impl Ldl {
         pivots
     }
 
-    /// How many operations a factorization and a solve take.
+    /// The number of operations of a factorization and a solve.
     pub(crate) fn operations(&self) -> usize {
         self.product.len() + 5 * self.value.len() + 10 * self.inverse.len()
     }
 
-    /// The pivots of all rows; zero where one was left out.
+    /// The pivots of all rows; zero for an omitted row.
     pub(crate) fn pivots(&self) -> impl Iterator<Item = f64> {
         self.inverse.iter().map(|x| if *x > 0.0 { 1.0 / x } else { 0.0 })
     }
 
-    /// x ← S⁻¹ x on the rows that were kept, zero on the others; `each` sees every entry once it is final, the last row first.
+    /// x ← S⁻¹ x on the rows kept, zero on the others; `each` is called with every final entry, the last row first.
     pub(crate) fn solve(&self, x: &mut [f64], mut each: impl FnMut(usize, f64)) {
         let Ldl { start, col, value, inverse, .. } = self;
         let mut first = 0;

@@ -1,4 +1,5 @@
-//! Factorizations below the routes: `small` by hand, `dense` by hand or by faer, `blocks` and `sparse` for large systems.
+//! Factorizations that the routes use: `small` written out, `dense` written out or by faer, `blocks` and `sparse` for
+//! large systems.
 //!
 //! Dense matrices are slices, row after row unless a name says columns. No inner function allocates after the
 //! first call of its size.
@@ -9,15 +10,30 @@ mod ldl;
 pub(crate) mod small;
 pub(crate) mod sparse;
 
+/// The clarity of a rank decision.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Gap {
+    /// The last pivot that counted, relative to the first; 1 if none did.
+    pub kept: f64,
+    /// The first pivot that did not count, relative to the first; 0 if all did.
+    pub dropped: f64,
+}
+
+impl Default for Gap {
+    fn default() -> Gap {
+        Gap { kept: 1.0, dropped: 0.0 }
+    }
+}
+
 /// The power of two at or below |x|, between 2^-1000 and 2^1000; 1 for zero.
 ///
-/// Scaling by powers of two rounds nothing.
+/// Scaling by powers of two does not round.
 pub(crate) fn power_of_two(x: f64) -> f64 {
     let exponent = ((x.to_bits() >> 52) & 0x7ff) as i64 - 1023;
     if x == 0.0 { 1.0 } else { two_to(exponent) }
 }
 
-/// 2^exponent, the exponent kept within ±1000.
+/// 2^exponent, with the exponent limited to ±1000.
 pub(crate) fn two_to(exponent: i64) -> f64 {
     f64::from_bits(((exponent.clamp(-1000, 1000) + 1023) as u64) << 52)
 }
@@ -33,7 +49,7 @@ pub(crate) fn largest(x: &[f64]) -> f64 {
     x.iter().fold(0.0, |top: f64, x| top.max(x.abs()))
 }
 
-/// Whether two slices hold the same bits, looked at many at a time.
+/// True if two slices have the same bits; many entries are compared at a time.
 pub(crate) fn same(x: &[f64], y: &[f64]) -> bool {
     const MANY: usize = 64;
     let differ = |x: &[f64], y: &[f64]| x.iter().zip(y).fold(0, |d, (x, y)| d | (x.to_bits() ^ y.to_bits()));

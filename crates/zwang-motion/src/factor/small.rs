@@ -38,11 +38,11 @@ pub(crate) fn solve_lower_transposed(R: &[f64], n: usize, x: &mut [f64]) {
     }
 }
 
-/// How many pivots of M (n x n, unit diagonal, overwritten) Cholesky with diagonal pivots finds above `floor`, and how much
-/// is left then: the largest entry of the remaining Schur complement. For a positive semidefinite M that is of the order of
-/// `floor`.
+/// The number of pivots above `floor` that Cholesky with diagonal pivoting finds in M (n x n, unit diagonal,
+/// overwritten), and the largest entry of the remaining Schur complement. For a positive semidefinite M that entry is
+/// of the order of `floor`.
 pub(crate) fn semidefinite_rank(M: &mut [f64], n: usize, floor: f64) -> (usize, f64) {
-    // a block of a few coordinates allocates nothing
+    // a block of at most 16 coordinates does not allocate
     let (mut few, mut many) = ([0; 16], Vec::new());
     let order = match few.get_mut(..n) {
         Some(few) => few,
@@ -81,13 +81,13 @@ pub(crate) struct Columns<'c> {
     pub(crate) factor: &'c mut [f64],
     pub(crate) tau: &'c mut [f64],
     pub(crate) perm: &'c mut [usize],
-    /// Length of what remains of column j, and at n_cols + j its length when that was last computed in full.
+    /// Length of the remainder of column j, and at n_cols + j its length when that was last computed in full.
     pub(crate) lengths: &'c mut [f64],
 }
 
 impl Columns<'_> {
-    /// Stops after `max_rank` columns or when no remaining column is longer than `tolerance` times the first pivot; returns the
-    /// number of columns taken and the length of the longest one left.
+    /// Factors the columns. Stops after `max_rank` columns or when no remaining column is longer than `tolerance`
+    /// times the first pivot; returns the number of columns taken and the length of the longest one left.
     pub(crate) fn factor(&mut self, tolerance: f64, max_rank: usize) -> (usize, f64) {
         let (n_rows, n_cols) = (self.n_rows, self.n_cols);
         self.measure();
@@ -112,18 +112,20 @@ impl Columns<'_> {
         (steps, rest.iter().fold(0.0, |top: f64, x| top.max(*x)))
     }
 
-    /// Takes the first `rank` columns in the order in which they stand.
+    /// Factors the first `rank` columns in their present order.
     pub(crate) fn factor_in_order(&mut self, rank: usize) {
         for k in 0..self.n_rows.min(self.n_cols).min(rank) {
             self.reflect_column(k);
         }
     }
 
-    /// Takes `rank` columns, those of large weight first as long as what remains of them is not much less than of others.
+    /// Factors `rank` columns, those of large weight first, as long as their remainders are at least 1e-3 of the
+    /// longest.
     ///
-    /// Columns are of length one; `weight` belongs to column j of the matrix as it came.
+    /// Columns have length one; `weight` is indexed by the original columns of the matrix.
     pub(crate) fn factor_by_weight(&mut self, rank: usize, weight: &[f64]) -> usize {
-        /// What must remain of a column beside the longest: far more than rounding, little enough for weight to decide.
+        /// Smallest admissible remainder of a column relative to the longest: far above rounding, and small enough for
+        /// the weight to decide.
         const CLEAR: f64 = 1e-3;
         self.measure();
         let steps = self.n_rows.min(self.n_cols).min(rank);
@@ -159,7 +161,7 @@ impl Columns<'_> {
         self.reflect_column(k);
         for j in k + 1..n_cols {
             let other = &self.factor[j * n_rows + k..(j + 1) * n_rows];
-            // the remaining length by Pythagoras, afresh where that would cancel
+            // the remaining length by Pythagoras, recomputed if that would cancel
             let (length, full) = (self.lengths[j], self.lengths[n_cols + j]);
             if length > 0.0 {
                 let left = 1.0 - (other[0] / length) * (other[0] / length);

@@ -1,7 +1,7 @@
-//! Sparse positive semidefinite matrices S with a pattern that stays: factored, also where rows depend on each other.
+//! Sparse positive semidefinite matrices S of fixed pattern, with a factorization that admits dependent rows.
 
 pub(crate) use super::ldl::Pivots;
-use super::{dense::Scratch, ldl::Ldl};
+use super::{dense::DenseScratch, ldl::Ldl};
 use faer::{
     Conj, MatMut, Par, Side,
     linalg::cholesky::llt::factor::LltRegularization,
@@ -17,10 +17,10 @@ use faer::{
     },
 };
 
-/// S, filled again and again, and its factor.
+/// S, refilled for every state, and its factor.
 ///
-/// Rows stand in an order that keeps the factor sparse. Little fill, as in chains and trees, is factored row by row; much, as
-/// in nets, by faer in dense blocks.
+/// Rows are in an order that keeps the factor sparse. A factor with little fill, as in chains and trees, is computed
+/// row by row; one with much fill, as in nets, by faer in dense blocks.
 pub(crate) struct Sparse {
     /// The diagonal of S.
     pub(crate) diagonal: Vec<f64>,
@@ -32,13 +32,14 @@ enum Kind {
     Blocks(Box<Supernodes>),
 }
 
-/// Products per entry of the factor, in units of faer's own limit, from which dense blocks pay: measured on nets.
+/// Products per entry of the factor, in units of faer's own limit, above which dense blocks are faster: measured on
+/// nets.
 const DENSE_BLOCKS: f64 = 0.3;
 
 impl Sparse {
-    /// Finds the order and the structure of the factor from the lower triangle of S given by columns, rows increasing, the
-    /// diagonal included. Also returns the order: row k of what follows is row `order[k]` of the pattern. None if memory or the
-    /// index type do not suffice.
+    /// Finds the order and the structure of the factor from the lower triangle of S given by columns, rows increasing,
+    /// the diagonal included. Also returns the order: row k of this object is row `order[k]` of the pattern. `None` if
+    /// memory or the index type does not suffice.
     pub(crate) fn new(m: usize, col_start: Vec<usize>, row: Vec<usize>) -> Option<(Sparse, Vec<usize>)> {
         let diagonal = vec![0.0; m];
         if let Some((order, start, below)) = from_both_ends(m, &col_start, &row) {
@@ -67,17 +68,17 @@ impl Sparse {
             factor: vec![0.0; symbolic.len_val()],
             pattern,
             symbolic,
-            scratch: Scratch::new(),
+            scratch: DenseScratch::new(),
         };
         Some((Sparse { diagonal, kind: Kind::Blocks(Box::new(supernodes)) }, (0..m).collect()))
     }
 
-    /// Whether a factorization counts dependent rows: only where it goes row by row.
+    /// True if a factorization counts dependent rows, which only the row-by-row one does.
     pub(crate) fn counts(&self) -> bool {
         matches!(self.kind, Kind::Rows(_))
     }
 
-    /// Where the entry of rows i and j lies in the values.
+    /// Index of the entry of rows i and j in the values.
     pub(crate) fn place(&self, i: usize, j: usize) -> Option<usize> {
         let (low, high) = (i.min(j), i.max(j));
         match &self.kind {
@@ -98,8 +99,8 @@ impl Sparse {
         }
     }
 
-    /// Factors S + µI; pivots not above `floor`, relative to the diagonal, do not count. None if there is no factor, which
-    /// can happen only where such pivots are met.
+    /// Factors S + µI; pivots not above `floor`, relative to the diagonal, do not count. `None` if there is no factor,
+    /// which can happen only with such pivots.
     pub(crate) fn factor(&mut self, mu: f64, floor: f64) -> Option<Pivots> {
         match &mut self.kind {
             Kind::Rows(ldl) => Some(ldl.factor(&self.diagonal, mu, floor)),
@@ -107,7 +108,7 @@ impl Sparse {
         }
     }
 
-    /// How many operations a factorization and a solve take, about; in dense blocks they are faster.
+    /// The approximate number of operations of a factorization and a solve; operations in dense blocks are faster.
     pub(crate) fn operations(&self) -> usize {
         match &self.kind {
             Kind::Rows(ldl) => ldl.operations(),
@@ -115,7 +116,7 @@ impl Sparse {
         }
     }
 
-    /// Every row with its pivot; zero where it was left out.
+    /// Calls `each` with every row and its pivot; zero for an omitted row.
     pub(crate) fn each_pivot(&self, mut each: impl FnMut(usize, f64)) {
         match &self.kind {
             Kind::Rows(ldl) => ldl.pivots().enumerate().for_each(|(k, pivot)| each(k, pivot)),
@@ -123,7 +124,7 @@ impl Sparse {
         }
     }
 
-    /// x ← (S + µI)⁻¹ x; `each` sees every entry once it is final.
+    /// x ← (S + µI)⁻¹ x; `each` is called with every final entry.
     pub(crate) fn solve(&mut self, x: &mut [f64], mut each: impl FnMut(usize, f64)) {
         match &mut self.kind {
             Kind::Rows(ldl) => ldl.solve(x, each),
@@ -135,10 +136,10 @@ impl Sparse {
     }
 }
 
-/// Where every row meets at most two others and none in a circle, as in chains: the order that takes each chain from both its ends
-/// in turn, and the columns of its factor below the diagonal.
+/// The order that eliminates each chain from both its ends in turn, and the columns of its factor below the diagonal.
+/// `None` unless the graph of S consists of chains: every row has at most two neighbours and there is no cycle.
 ///
-/// No order has less fill, and two rows that do not wait for each other are under way at any time.
+/// No order has less fill, and at any time two independent rows can be processed in parallel.
 fn from_both_ends(m: usize, col_start: &[usize], row: &[usize]) -> Option<(Vec<usize>, Vec<usize>, Vec<usize>)> {
     const NONE: usize = usize::MAX;
     let mut neighbours = vec![[NONE; 2]; m];
@@ -167,7 +168,7 @@ fn from_both_ends(m: usize, col_start: &[usize], row: &[usize]) -> Option<(Vec<u
         let n = chain.len();
         order.extend((0..n).map(|k| if k % 2 == 0 { chain[k / 2] } else { chain[n - 1 - k / 2] }));
     }
-    // what is left goes in circles
+    // the remaining rows form cycles
     if order.len() < m {
         return None;
     }
@@ -189,7 +190,7 @@ struct Supernodes {
     symbolic: SymbolicCholesky<usize>,
     value: Vec<f64>,
     factor: Vec<f64>,
-    scratch: Scratch,
+    scratch: DenseScratch,
 }
 
 impl Supernodes {
@@ -242,7 +243,7 @@ impl Supernodes {
 mod tests {
     use super::*;
 
-    /// Chains of one, two and five rows, given in any order, and a circle.
+    /// Chains of one, two and five rows in arbitrary order, and a cycle.
     #[test]
     fn chains_are_taken_from_both_ends() {
         // 3 | 0 - 6 | 5 - 1 - 7 - 2 - 4

@@ -9,7 +9,7 @@
         constraint_rhs: vec![0.0, 0.0],
     };
     let mut route = route(RouteName::GeneralizedInverse, &Settings::default());
-    let mut solution = Solution::default();
+    let mut solution = RouteSolution::default();
     route.solve(&given, None, &[], &mut solution).unwrap();
 
     // KUXI95 (26): (0, -g) plus what the rod adds; λ is shared by the two rows as shortest

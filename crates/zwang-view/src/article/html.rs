@@ -1,4 +1,4 @@
-//! Documents as HTML, with formulas as MathML that browsers typeset without help.
+//! Documents as HTML, with formulas as MathML, which browsers typeset themselves.
 
 use super::{Article, Block, Run, is_aligned, runs, sides};
 use crate::formula::{broken, broken_equation, escaped, formula, readable, width};
@@ -6,32 +6,32 @@ use crate::formula::{broken, broken_equation, escaped, formula, readable, width}
 const HTML: &str = include_str!("../../assets/article.html");
 const CSS: &str = include_str!("../../assets/page.css");
 
-/// Groups of formulas longer than this are folded.
+/// The number of formulas above which a group is folded.
 const LONG_GROUP: usize = 24;
 
-/// Groups with more LaTeX than this are folded too.
+/// The length of LaTeX above which a group is folded, in bytes.
 const MUCH_LATEX: usize = 15_000;
 
-/// Symbols in a row of a formula, beyond which it is broken; about the width of a printed page.
+/// The number of symbols in a row after which a formula is broken; about the width of a printed page.
 const WIDEST: usize = 84;
 
-/// Symbols that paper has room for at full size.
+/// The number of symbols that fit on paper at full size.
 const PAPER: usize = 64;
 
-/// Letters are not printed smaller than this part of their size.
+/// The smallest scale of printed formulas.
 const LEAST_FIT: f64 = 0.4;
 
-/// The document as a page of its own that needs nothing else.
+/// The document as a self-contained page.
 pub fn article_html(article: &Article) -> String {
     let parts = [("title", escaped(&article.title)), ("css", CSS.to_string()), ("body", body(&article.blocks))];
     filled(HTML, &parts)
 }
 
-/// A template with its places filled.
+/// A template with its placeholders filled.
 pub(crate) fn filled(template: &str, parts: &[(&str, String)]) -> String {
     let mut out = String::new();
     let mut rest = template;
-    // one pass, so that braces in what is filled in stay what they are
+    // one pass, so that braces in the inserted text are not interpreted
     while let Some((before, after)) = rest.split_once("{{") {
         let (name, after) = after.split_once("}}").expect("the template closes its places");
         let (_, text) = parts.iter().find(|(n, _)| *n == name).expect("the template names known places");
@@ -42,7 +42,7 @@ pub(crate) fn filled(template: &str, parts: &[(&str, String)]) -> String {
     out + rest
 }
 
-/// The blocks alone.
+/// The blocks without the page around them.
 pub(crate) fn body(blocks: &[Block]) -> String {
     blocks.iter().map(written).collect()
 }
@@ -92,7 +92,7 @@ fn formulas(lines: &[String]) -> String {
     set
 }
 
-/// One line as cells of a grid: what stands left of its `&`, and the rest broken where it is long.
+/// One line as cells of a grid: the part left of its `&`, and the rest, broken if it is long.
 fn line(latex: &str, is_aligned: bool) -> String {
     let (left, rows) = match sides(latex) {
         (Some(left), right) if is_aligned => (Some(left), broken(right, WIDEST)),
@@ -105,13 +105,13 @@ fn line(latex: &str, is_aligned: bool) -> String {
             (None, 0) => (String::new(), "whole"),
             (None, _) => (String::new(), "whole goes-on"),
         };
-        // the empty group keeps the space before a sign that begins a row
+        // the empty group keeps the space before a sign at the start of a row
         format!("{before}<div class=\"{class}\"{}>{}</div>", fitted(part), formula(&format!("{{}} {part}")))
     };
     rows.iter().enumerate().map(cell).collect::<String>() + "\n"
 }
 
-/// How much smaller a formula is printed that would be wider than the paper.
+/// The style that scales down a formula wider than the paper.
 fn fitted(latex: &str) -> String {
     let rows = latex.split("\\\\").map(width);
     match rows.max().unwrap_or(0) {
@@ -132,7 +132,7 @@ fn table(head: &[String], rows: &[Vec<String>]) -> String {
     format!("<div class=\"scroll\"><table>\n{head}{rows}</table></div>\n")
 }
 
-/// The model with the word that begins a statement, texts and comments marked.
+/// The model with the first word of each statement, texts and comments highlighted.
 fn highlighted(text: &str) -> String {
     let indent = |l: &str| l.len() - l.trim_start_matches([' ', '\t']).len();
     let common = text.lines().filter(|l| !l.trim().is_empty()).map(indent).min().unwrap_or(0);
@@ -160,7 +160,7 @@ fn highlighted(text: &str) -> String {
     text.trim_end().lines().map(marked).collect()
 }
 
-/// Where the comment of a line begins: at a `#` outside quotes.
+/// The position of a line's comment, which starts at a `#` outside quotes.
 fn comment_start(line: &str) -> usize {
     let mut in_text = false;
     for (at, c) in line.char_indices() {

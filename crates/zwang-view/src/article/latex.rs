@@ -1,4 +1,4 @@
-//! Documents as LaTeX that compiles as it is.
+//! Documents as LaTeX, ready to compile.
 
 use super::tikz::tikz;
 use super::{Article, Block, Run, is_aligned, runs, sides};
@@ -23,13 +23,13 @@ const HEAD: &str = r"\documentclass[11pt,a4paper]{article}
   \ifdim\wd0>#1\linewidth\resizebox{#1\linewidth}{!}{\box0}\else\box0\fi}
 ";
 
-/// Symbols in a row of a formula, beyond which it is broken.
+/// The number of symbols in a row after which a formula is broken.
 const WIDEST: usize = 60;
 
-/// Rows of formulas with more symbols than this may be wider than the page.
+/// The number of symbols above which a row may be wider than the page.
 const WIDE: usize = 44;
 
-/// How wide a symbol is at most, as a part of the page.
+/// The largest width of a symbol, as a fraction of the page.
 const WIDTH_OF_SYMBOL: f64 = 0.018;
 
 /// The document as LaTeX.
@@ -70,7 +70,7 @@ fn written(block: &Block) -> String {
     }
 }
 
-/// Formulas to paste into a document with amsmath: broken where they are long, within lines and between pages.
+/// Formulas to paste into a document with amsmath; long ones are broken into rows and across pages.
 pub(crate) fn pasted(lines: &[String]) -> String {
     let row = |line: &String| {
         let line = with_letters(line);
@@ -92,7 +92,7 @@ fn formulas(lines: &[String]) -> String {
     format!("\\begin{{align*}}\n{}\n\\end{{align*}}\n", rows.join(" \\\\\n"))
 }
 
-/// The rows of one formula, which has a part of the width of the page: a long sum goes on below.
+/// The rows of one formula in a fraction `room` of the page width; a long sum continues below.
 fn formula_rows(line: &str, is_aligned: bool, room: f64) -> Vec<String> {
     let (left, rows) = match sides(line) {
         (Some(left), right) if is_aligned => (format!("{} ", anywhere(left)), broken(right, WIDEST)),
@@ -115,12 +115,12 @@ fn words(written: &str) -> String {
     runs(written).into_iter().map(run).collect()
 }
 
-/// Text line by line in the letters of a typewriter.
+/// Text line by line in a monospaced font.
 fn code(written: &str) -> String {
     let line = |line: &str| match line.trim_end() {
         "" => "\\mbox{}".to_string(),
         line => {
-            // a line may also be broken inside a long formula
+            // a long formula may also be broken inside
             let parts: Vec<String> = line.split_inclusive(['*', '+', '/', '(', ',']).map(text).collect();
             parts.join("\\allowbreak{}").replace("  ", "~~")
         }
@@ -131,7 +131,7 @@ fn code(written: &str) -> String {
 
 fn table(head: &[String], rows: &[Vec<String>]) -> String {
     let n = rows.iter().map(Vec::len).chain([head.len()]).max().unwrap_or(1).max(1);
-    // the last column takes the room that is left and breaks its lines
+    // the last column takes the remaining space and breaks its lines
     let room = [0.95, 0.62, 0.5, 0.4].get(n - 1).copied().unwrap_or(0.3);
     let columns = format!("{}>{{\\raggedright\\arraybackslash}}p{{{room}\\linewidth}}", "l".repeat(n - 1));
     let line = |cells: &[String]| {
@@ -145,7 +145,7 @@ fn table(head: &[String], rows: &[Vec<String>]) -> String {
     )
 }
 
-/// Plain text, with the letters that LaTeX would misread written as commands.
+/// Plain text, with the characters that LaTeX would misread written as commands.
 pub(super) fn text(plain: &str) -> String {
     let mut out = String::with_capacity(plain.len());
     let mut rest = plain.chars().peekable();
@@ -178,12 +178,12 @@ pub(super) fn text(plain: &str) -> String {
     out
 }
 
-/// A formula whose letters beyond ASCII are commands.
+/// A formula whose non-ASCII letters are written as commands.
 fn anywhere(latex: &str) -> String {
     latex.chars().map(letter).collect()
 }
 
-/// A letter as LaTeX can set it, in text and in formulas.
+/// A letter in a form that LaTeX can set, in text and in formulas.
 fn letter(c: char) -> String {
     const SYMBOLS: [(char, &str); 31] = [
         ('′', "{}'"),
@@ -227,7 +227,7 @@ fn letter(c: char) -> String {
         '\u{2061}' | '\u{feff}' => String::new(),
         '⁴'..='⁹' => in_formula(&format!("{{}}^{}", c as u32 - '⁰' as u32)),
         '₀'..='₉' => in_formula(&format!("{{}}_{}", c as u32 - '₀' as u32)),
-        // what the fonts of T1 have
+        // letters that the T1 fonts contain
         '\u{c0}'..='\u{17f}' => format!("\\text{{{c}}}"),
         c => match SYMBOLS.iter().find(|(symbol, _)| *symbol == c) {
             Some((_, command)) => in_formula(command),

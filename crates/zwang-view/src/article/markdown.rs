@@ -3,7 +3,7 @@
 use super::{Article, Block, Run, runs};
 use crate::formula::readable;
 
-/// The document as Markdown; pictures are inside, as data.
+/// The document as Markdown; pictures are embedded as data.
 pub fn article_markdown(article: &Article) -> String {
     let mut out = format!("# {}\n", plain(&one_line(&article.title)));
     for block in &article.blocks {
@@ -51,7 +51,7 @@ fn fenced(kind: &str, text: &str) -> String {
     format!("{fence}{kind}\n{}\n{fence}\n", text.trim_end())
 }
 
-/// Words on one line, in which nothing but names and formulas is marked.
+/// Words on one line, in which only names and formulas are marked.
 fn words(text: &str) -> String {
     let text = one_line(text);
     let run = |run: Run| match run {
@@ -62,7 +62,7 @@ fn words(text: &str) -> String {
     runs(&text).into_iter().map(run).collect()
 }
 
-/// Text without what Markdown or HTML would take for a mark.
+/// Text with the characters escaped that Markdown or HTML would interpret.
 fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -79,7 +79,7 @@ fn plain(text: &str) -> String {
     out
 }
 
-/// Backticks that the text itself does not hold.
+/// A fence of backticks that does not occur in the text.
 fn fence(text: &str) -> String {
     let mut fence = "```".to_string();
     while text.contains(&fence) {
@@ -92,7 +92,7 @@ fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The picture as an address that holds it.
+/// The picture as a data URL.
 fn as_data(svg: &str) -> String {
     let mut out = String::from("data:image/svg+xml,");
     for byte in svg.bytes() {

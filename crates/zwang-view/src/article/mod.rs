@@ -1,7 +1,7 @@
 //! A document as a list of blocks, written as HTML, LaTeX or Markdown.
 //!
-//! Words may hold `names` in backticks and formulas between dollars, as in Markdown; every writer sets them in its own way. A
-//! mark behind a backslash is no mark.
+//! Words may contain `names` in backticks and formulas between dollars, as in Markdown; every writer sets them in its
+//! own way. A mark after a backslash is literal.
 
 mod html;
 mod latex;
@@ -18,9 +18,9 @@ pub use markdown::article_markdown;
 /// A document.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Article {
-    /// Above everything, plain text.
+    /// The title, as plain text.
     pub title: String,
-    /// What follows, in order.
+    /// The blocks, in order.
     pub blocks: Vec<Block>,
 }
 
@@ -29,27 +29,27 @@ pub struct Article {
 pub enum Block {
     /// A section.
     Section(String),
-    /// A part of a section.
+    /// A subsection.
     Part(String),
     /// A paragraph.
     Words(String),
     /// Lines of a list.
     List(Vec<String>),
-    /// Formulas below each other: LaTeX, each with at most one `&` outside matrices, where they are aligned.
+    /// Formulas below each other: LaTeX, each with at most one `&` outside matrices, at which they are aligned.
     Formulas(Vec<String>),
-    /// Groups of formulas beside each other where there is room, each with a heading.
+    /// Groups of formulas, each with a heading, placed next to each other if there is space.
     Beside(Vec<(String, Vec<String>)>),
-    /// A model as it is typed.
+    /// The text of a model.
     Code(String),
-    /// What the program prints.
+    /// Output of the program.
     Printed(String),
     /// Rows of cells below a head, which may be empty.
     Table(Vec<String>, Vec<Vec<String>>),
-    /// A drawing as SVG of our own making, and what it shows.
+    /// A drawing as SVG generated here, and its caption.
     Picture(String, String),
 }
 
-/// A stretch of words.
+/// A run of words of one kind.
 #[derive(Copy, Clone, Debug, PartialEq)]
 enum Run<'t> {
     Plain(&'t str),
@@ -57,7 +57,7 @@ enum Run<'t> {
     Formula(&'t str),
 }
 
-/// Words taken apart at backticks and dollars; a mark that is not closed stands for itself, as one behind a backslash does.
+/// Words split at backticks and dollars; an unclosed mark, or one after a backslash, is literal.
 fn runs(words: &str) -> Vec<Run<'_>> {
     let mut runs = Vec::new();
     let mut rest = words;
@@ -65,7 +65,7 @@ fn runs(words: &str) -> Vec<Run<'_>> {
         let (before, marked) = rest.split_at(at);
         let mark = &marked[..1];
         let end = match mark {
-            // a letter that would be a mark
+            // an escaped mark
             "\\" if marked[1..].starts_with(['`', '$', '\\']) => 1,
             "\\" => 0,
             _ => match marked[1..].find(mark) {
@@ -85,15 +85,15 @@ fn runs(words: &str) -> Vec<Run<'_>> {
     runs
 }
 
-/// Symbols that may stand left of where formulas are aligned.
+/// The largest width of the left side of aligned formulas, in symbols.
 const LONGEST_LEFT: usize = 16;
 
-/// Whether lines are aligned at their `&`: one long left side would push all the rest off the page.
+/// `true` if lines are aligned at their `&`; one long left side would push all right sides off the page.
 fn is_aligned(lines: &[impl AsRef<str>]) -> bool {
     lines.iter().all(|line| sides(line.as_ref()).0.is_none_or(|left| width(left) <= LONGEST_LEFT))
 }
 
-/// A line of an `align` apart: what stands left of its `&`, and the rest; none where it has no `&` of its own.
+/// The part of an `align` line left of its `&`, or `None` if it has no `&` of its own, and the rest.
 fn sides(line: &str) -> (Option<&str>, &str) {
     let line = line.trim();
     let outside = line.find("\\begin").unwrap_or(line.len());

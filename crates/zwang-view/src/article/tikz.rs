@@ -1,19 +1,19 @@
-//! Our own drawings as TikZ, so that a LaTeX document needs no other file.
+//! Drawings as TikZ, so that a LaTeX document needs no other file.
 
 use std::fmt::Write;
 
 use super::latex::text;
 
-/// Width of the text of a page, in points.
+/// The width of the text of a page, in points.
 const PAGE: f64 = 440.0;
 
-/// Points per pixel of a drawing that is narrower than the page.
+/// The scale of a drawing that is narrower than the page, in points per pixel.
 const LARGEST: f64 = 0.64;
 
-/// Corners of a line in one row of the file.
+/// The number of corners of a line in one row of the file.
 const CORNERS: usize = 8;
 
-/// The drawing, which is SVG with nothing but straight lines, rectangles, circles and texts in it.
+/// The drawing as TikZ; its SVG contains straight lines, rectangles, circles and texts only.
 pub(super) fn tikz(svg: &str) -> String {
     let elements = elements(svg);
     let width = elements.iter().find_map(|e| (e.name == "svg").then(|| e.number("width"))?).unwrap_or(PAGE);
@@ -65,7 +65,7 @@ impl<'s> Element<'s> {
         self.get(name)?.parse().ok()
     }
 
-    /// The options of a stroke, if there is one.
+    /// The options of a stroke, or `None` if there is no stroke.
     fn stroke(&self, scale: f64) -> Option<String> {
         let colour = self.get("stroke").filter(|c| *c != "none")?;
         let width = scale * self.number("stroke-width").unwrap_or(1.0);
@@ -80,7 +80,7 @@ impl<'s> Element<'s> {
         Some(options)
     }
 
-    /// The options of a filling.
+    /// The options of a fill, or `None` if there is no fill.
     fn filling(&self) -> Option<String> {
         let colour = self.get("fill").filter(|c| *c != "none")?;
         Some(format!("fill={}", colour_of(colour)?))
@@ -92,7 +92,7 @@ impl<'s> Element<'s> {
     }
 }
 
-/// `#rrggbb` as TikZ says it.
+/// `#rrggbb` in the syntax of TikZ.
 fn colour_of(colour: &str) -> Option<String> {
     let part = |from: usize| colour.get(from..from + 2).and_then(|digits| u8::from_str_radix(digits, 16).ok());
     let digits = colour.strip_prefix('#').filter(|d| d.len() == 6 || d.len() == 3)?;
@@ -122,10 +122,10 @@ fn path(out: &mut String, element: &Element, scale: f64) -> std::fmt::Result {
     Ok(())
 }
 
-/// A line: its corners, and whether it is closed.
+/// The corners of a line, and `true` if it is closed.
 type Line = (Vec<(f64, f64)>, bool);
 
-/// The lines of a path; none if it has anything else than straight ones.
+/// The lines of a path, or `None` if it contains anything but straight ones.
 fn corners(data: &str) -> Option<Vec<Line>> {
     let mut lines: Vec<Line> = Vec::new();
     let (mut x, mut y) = (0.0, 0.0);
@@ -216,7 +216,7 @@ fn words(out: &mut String, element: &Element, scale: f64) -> std::fmt::Result {
     )
 }
 
-/// Text of an element as it is read.
+/// The text of an element without tags.
 fn without_tags(content: &str) -> String {
     let mut out = String::new();
     let mut rest = content;

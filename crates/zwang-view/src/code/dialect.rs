@@ -1,9 +1,9 @@
-//! How each language says the same things.
+//! The syntax of each language.
 
 use zwang::Exported;
 use zwang_expr::{Comparison, Function, Function2, Operation};
 
-/// A language that code is written in.
+/// A language for code.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Language {
     /// C99, for any compiler with `math.h`.
@@ -14,20 +14,20 @@ pub enum Language {
     Python,
 }
 
-/// The words of one language.
+/// The syntax of one language.
 pub(super) struct Dialect {
     pub(super) language: Language,
     pub(super) comment: &'static str,
-    /// What ends a statement.
+    /// The end of a statement.
     pub(super) stop: &'static str,
-    /// What the function gives back, for the head.
+    /// The description of the returned value, for the introduction.
     pub(super) outcome: &'static str,
     pub(super) prelude: &'static str,
     pub(super) lookup: &'static str,
     pub(super) solver: &'static str,
-    /// What ends the function.
+    /// The end of the function.
     pub(super) end: &'static str,
-    /// Whether constants are written in capitals.
+    /// `true` if constants are written in capitals.
     pub(super) shouts: bool,
 }
 
@@ -70,7 +70,7 @@ impl Dialect {
         }
     }
 
-    /// A number to the last bit; negative ones in brackets.
+    /// A number to the last bit; a negative one in brackets.
     pub(super) fn number(&self, x: f64) -> String {
         if x < 0.0 { format!("({x:?})") } else { format!("{x:?}") }
     }
@@ -100,7 +100,7 @@ impl Dialect {
                     (false, true) => format!("double a[{n}], double f[{m}]"),
                     (false, false) => format!("double a[{n}]"),
                 };
-                // an array of no parameters is not C
+                // C has no arrays of length zero
                 let parameters = match n_parameters {
                     0 => "const double *p".to_string(),
                     _ => format!("const double p[{n_parameters}]"),
@@ -148,7 +148,7 @@ impl Dialect {
         }
     }
 
-    /// Solves matrix · x = x and ends the function where that fails.
+    /// Solves matrix · x = x and ends the function if that fails.
     pub(super) fn solve(&self, n: usize, n_rhs: usize, matrix: &str, x: &str) -> String {
         match self.language {
             Language::C => format!("    if (!solve({n}, {n_rhs}, {matrix}, {x})) return 0;"),
@@ -159,7 +159,7 @@ impl Dialect {
         }
     }
 
-    /// Nothing is used where a number is not finite; a bound would hide it.
+    /// Ends the function if a number is not finite; a bound would hide it.
     pub(super) fn refuse_not_finite(&self, array: &str, n: usize) -> String {
         match self.language {
             Language::C => format!("    for (int i = 0; i < {n}; i++) if (!isfinite({array}[i])) return 0;"),
@@ -172,7 +172,7 @@ impl Dialect {
         }
     }
 
-    /// x within ± limit.
+    /// x limited to ± limit.
     pub(super) fn clamp(&self, x: &str, limit: &str) -> String {
         let limit = bare(limit);
         match self.language {
@@ -182,7 +182,7 @@ impl Dialect {
         }
     }
 
-    /// One instruction as an expression; `n_pieces` tells how long a table is.
+    /// One instruction as an expression; `n_pieces` returns the number of pieces of a table.
     pub(super) fn operation(&self, op: Operation, [a, b, c]: [&str; 3], n_pieces: impl Fn(usize) -> usize) -> String {
         match op {
             Operation::Add => format!("{a} + {b}"),
@@ -190,14 +190,14 @@ impl Dialect {
             Operation::Mul => format!("{a}*{b}"),
             Operation::Div => format!("{a}/{b}"),
             Operation::Neg => format!("-{a}"),
-            // rounded twice: a compiler that may fuse does so
+            // rounded twice; a compiler may fuse the operations
             Operation::MulAdd => format!("{a}*{b} + {c}"),
             Operation::MulSub => format!("{c} - {a}*{b}"),
             Operation::Pow => self.call("pow", "f64::powf", "math.pow", &[a, b]),
             Operation::Apply(f) => self.apply(f, a),
             Operation::Apply2(Function2::Min) => self.call("fmin", "f64::min", "min", &[a, b]),
             Operation::Apply2(Function2::Max) => self.call("fmax", "f64::max", "max", &[a, b]),
-            // the angle knows only one zero
+            // -0 counts as 0
             Operation::Apply2(Function2::Atan2) => {
                 let (y, x) = (format!("{a} + 0.0"), format!("{b} + 0.0"));
                 self.call("atan2", "f64::atan2", "math.atan2", &[&y, &x])
@@ -261,7 +261,7 @@ impl Dialect {
     }
 }
 
-/// A value that stands alone needs no brackets, and compilers say so.
+/// The value without enclosing brackets; compilers warn about superfluous ones.
 pub(super) fn bare(value: &str) -> &str {
     let inside = value.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
     inside.filter(|inside| !inside.contains(['(', ')'])).unwrap_or(value)

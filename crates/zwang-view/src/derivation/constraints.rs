@@ -1,10 +1,10 @@
-//! What holds always, at times, and what is asked: constraints, contacts, friction, controls and events.
+//! Permanent constraints, contacts, friction, controls and events.
 
 use zwang::equations::{ConstraintRow, Equations, SparseRow};
 use zwang::model::Level;
 use zwang_expr::Expr;
 
-use super::{MOST_LISTED, MOST_ROWS, Told, Writer, named};
+use super::{DerivationContext, MOST_LISTED, MOST_ROWS, Writer, named};
 use crate::article::Block;
 use crate::table::{kind_words, verdicts};
 
@@ -16,7 +16,7 @@ pub(super) struct Stated {
     rate: Expr,
 }
 
-/// The first rows of constraints, and of controls, as stated, in the shortest form found.
+/// The first rows of constraints and of controls as stated, in the shortest form found.
 pub(super) fn stated_rows(equations: &mut Equations) -> [Vec<Stated>; 2] {
     let Equations { model, rows, asked, .. } = equations;
     let of_constraints = rows.iter().take(MOST_ROWS).map(|row| (row, &model.constraints[row.constraint]));
@@ -29,7 +29,7 @@ pub(super) fn stated_rows(equations: &mut Equations) -> [Vec<Stated>; 2] {
         exprs.extend([left, right, row.rate.unwrap_or(Expr::ZERO)]);
     }
     let n_constraints = rows.len().min(MOST_ROWS);
-    // each row by itself: the roots of one are no help to another
+    // each row separately: the roots of one row do not simplify another
     let mut stated = exprs.chunks(3).map(|row| match equations.shortest(row)[..] {
         [left, right, rate] => Stated { left, right, rate },
         _ => Stated { left: row[0], right: row[1], rate: row[2] },
@@ -38,8 +38,8 @@ pub(super) fn stated_rows(equations: &mut Equations) -> [Vec<Stated>; 2] {
 }
 
 impl Writer<'_> {
-    /// Each constraint with its derivatives, the rows together, and what they say.
-    pub(super) fn constraints(&mut self, told: &Told, stated: &[Stated]) {
+    /// Each constraint with its derivatives, the rows as a matrix, and their analysis.
+    pub(super) fn constraints(&mut self, told: &DerivationContext, stated: &[Stated]) {
         let e = self.equations;
         if e.rows.is_empty() {
             return;
@@ -68,7 +68,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Contacts and friction.
+    /// The contacts and the friction.
     pub(super) fn at_times(&mut self) {
         let model = &self.equations.model;
         if model.only_at_times().is_empty() {
@@ -103,7 +103,7 @@ impl Writer<'_> {
         self.laws_of_contact();
     }
 
-    /// Restitution and friction, of each place that has some.
+    /// Restitution and friction of each place that has some.
     fn laws_of_contact(&mut self) {
         let model = &self.equations.model;
         if !model.contacts.is_empty() {
@@ -118,7 +118,7 @@ impl Writer<'_> {
         let number = |e: Expr| format!("${}$", self.tex(e));
         let friction = |constraint: bool, of: usize| {
             let law = model.frictions.iter().find(|law| law.constraint == constraint && law.of == of);
-            law.map_or([String::new(), String::new()], |law| [number(law.holding), number(law.sliding)])
+            law.map_or([String::new(), String::new()], |law| [number(law.static_mu), number(law.kinetic_mu)])
         };
         let mut rows = Vec::new();
         for (k, contact) in model.contacts.iter().enumerate() {
@@ -127,14 +127,14 @@ impl Writer<'_> {
         }
         for law in model.frictions.iter().filter(|law| law.constraint) {
             let name = named(&model.constraints[law.of].name);
-            rows.push(vec![name, String::new(), number(law.holding), number(law.sliding)]);
+            rows.push(vec![name, String::new(), number(law.static_mu), number(law.kinetic_mu)]);
         }
         let n_all = rows.len();
         rows.truncate(MOST_LISTED);
         self.table(["place", "restitution", "friction at rest", "sliding friction"], rows, n_all);
     }
 
-    /// What one row asks, and how its error dies out.
+    /// One control row as stated, and the law by which its tracking error decays.
     fn control(&mut self, row: &ConstraintRow, stated: Stated) {
         let control = &self.equations.model.controls[row.constraint];
         let mut lines = vec![format!("{} &= {}", self.tex(stated.left), self.tex(stated.right))];
@@ -171,7 +171,7 @@ impl Writer<'_> {
         }
     }
 
-    fn constraint(&mut self, told: &Told, row: &ConstraintRow, stated: Stated) {
+    fn constraint(&mut self, told: &DerivationContext, row: &ConstraintRow, stated: Stated) {
         let name = &self.equations.model.constraints[row.constraint].name;
         let kind = told.check.and_then(|check| check.constraints.iter().find(|c| c.name == *name)).map(kind_words);
         self.blocks.push(Block::Part(match kind {
@@ -189,7 +189,7 @@ impl Writer<'_> {
         self.formulas(lines);
     }
 
-    /// A q̈ of one row, written out with the symbols of the accelerations.
+    /// A q̈ of one row, in full, with the symbols of the accelerations.
     fn row_left(&self, row: &SparseRow) -> String {
         let term = |(k, (j, e)): (usize, &(usize, Expr))| {
             let x = self.tex(self.equations.model.coordinates[*j].qddot);
@@ -198,7 +198,7 @@ impl Writer<'_> {
             match factor.as_str() {
                 "1" => format!("{sign}{x}"),
                 "-1" => format!("{}{x}", if k == 0 { "-" } else { " - " }),
-                // a sum needs its parentheses, a leading minus its own sign
+                // a sum needs parentheses; a leading minus becomes the sign of the term
                 f if has_sum(f) => format!("{sign}\\left({f}\\right) {x}"),
                 f => match f.strip_prefix('-') {
                     Some(f) => format!("{}{} \\, {x}", if k == 0 { "-" } else { " - " }, f.trim_start()),
@@ -210,7 +210,7 @@ impl Writer<'_> {
         if terms.is_empty() { "0".into() } else { terms }
     }
 
-    /// The matrix of some rows and their right side.
+    /// The matrix and the right side of some rows.
     fn rows_together<'r>(
         &mut self,
         what: &str,
@@ -254,7 +254,7 @@ impl Writer<'_> {
     }
 }
 
-/// Whether a formula is a sum outside all braces and parentheses.
+/// `true` if a formula is a sum outside all braces and parentheses.
 fn has_sum(latex: &str) -> bool {
     let mut depth = 0_i32;
     latex.char_indices().any(|(at, c)| {

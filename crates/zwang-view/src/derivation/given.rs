@@ -1,14 +1,14 @@
-//! What is stated: the model, its energies, masses and forces.
+//! The model as stated: its text, energies, masses and forces.
 
 use zwang::quantity::in_unit;
 use zwang_expr::Expr;
 
-use super::{MOST_LISTED, Told, Writer, named};
+use super::{DerivationContext, MOST_LISTED, Writer, named};
 use crate::article::Block;
 
 impl Writer<'_> {
-    /// The text, and what its names mean.
-    pub(super) fn model(&mut self, told: &Told) {
+    /// The text of the model and the meanings of its names.
+    pub(super) fn model(&mut self, told: &DerivationContext) {
         let model = &self.equations.model;
         let mut coordinates = Vec::new();
         for c in model.coordinates.iter().take(MOST_LISTED) {
@@ -94,7 +94,7 @@ impl Writer<'_> {
     }
 }
 
-/// What the user says, in which no mark means anything.
+/// The user's description, with all marks escaped.
 fn described(description: &Option<String>) -> String {
     let text = description.as_deref().unwrap_or_default();
     text.replace('\\', "\\\\").replace('$', "\\$").replace('`', "\\`")

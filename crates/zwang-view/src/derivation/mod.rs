@@ -1,4 +1,5 @@
-//! The derivation step by step: from the model as stated to the explicit equation of motion, and to the same in other words.
+//! The derivation step by step: from the model as stated to the explicit equation of motion and to equivalent
+//! principles.
 
 mod constraints;
 mod given;
@@ -13,37 +14,37 @@ use crate::formula::width;
 use crate::letters::with_letters;
 use constraints::stated_rows;
 
-/// Largest system whose matrices and equations are written out.
+/// The largest number of coordinates for which matrices and equations are written in full.
 const MOST_COORDINATES: usize = 8;
 
-/// Symbols beside each other in a matrix, beyond which its entries are listed.
+/// The largest width of a matrix, in symbols; the entries of a wider one are listed.
 const WIDEST_MATRIX: usize = 80;
 
-/// Constraint rows that are written out; a chain of many links repeats itself.
+/// The largest number of constraint rows written in full; those of a chain of many links are alike.
 const MOST_ROWS: usize = 12;
 
-/// Coordinates and parameters listed.
+/// The largest number of coordinates and of parameters that are listed.
 const MOST_LISTED: usize = 40;
 
-/// What the derivation is told from, beside the equations.
+/// The surroundings of the derivation, in addition to the equations.
 #[derive(Default)]
-pub struct Told<'a> {
+pub struct DerivationContext<'a> {
     /// The model as the user wrote it.
     pub model_text: &'a str,
-    /// What was found about it at a state; none if there was none to look at.
+    /// The analysis at a state, or `None` if there is no state.
     pub check: Option<&'a Check>,
-    /// Whether that state is the start of the model.
+    /// `true` if that state is the start of the model.
     pub at_start: bool,
-    /// Warnings and notes about it, each a sentence.
+    /// Warnings and notes about the model, each a sentence.
     pub notes: &'a [String],
     /// The scaled accelerations at the start, as SVG.
     pub geometry: Option<String>,
 }
 
 /// The blocks of the derivation.
-pub fn derivation(equations: &mut Equations, told: &Told) -> Vec<Block> {
-    // contacts and sticking friction hold only at times
-    let mut always = equations.always();
+pub fn derivation(equations: &mut Equations, told: &DerivationContext) -> Vec<Block> {
+    // contacts and sticking friction are not permanent
+    let mut always = equations.permanent();
     let equations = &mut always.as_mut().unwrap_or(equations).printed();
     let [stated, asked] = stated_rows(equations);
     let closed = closed_form(equations);
@@ -58,7 +59,7 @@ pub fn derivation(equations: &mut Equations, told: &Told) -> Vec<Block> {
     writer.at_times();
     writer.controls(&asked);
     writer.events();
-    // the picture knows nothing of friction
+    // the drawing does not take friction into account
     let drawing = told.geometry.as_ref().filter(|_| writer.equations.model.frictions.is_empty());
     match &closed {
         Ok(closed) => {
@@ -72,7 +73,7 @@ pub fn derivation(equations: &mut Equations, told: &Told) -> Vec<Block> {
     writer.blocks.into_iter().map(set).collect()
 }
 
-/// A block with the letters of the theory in their own shapes.
+/// A block with the letters of the theory in their own typefaces.
 fn set(block: Block) -> Block {
     let all = |lines: Vec<String>| lines.iter().map(|line| with_letters(line)).collect();
     match block {
@@ -97,7 +98,7 @@ impl Writer<'_> {
         self.blocks.push(Block::Words(words.into()));
     }
 
-    /// Words and the formulas they announce; neither where there are none.
+    /// Words followed by the formulas they announce; neither if there are no formulas.
     fn announced(&mut self, words: &str, lines: Vec<String>) {
         if lines.iter().any(|line| !is_tautology(line)) {
             self.words(words);
@@ -105,7 +106,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Formulas; what was named before is not said once more.
+    /// Formulas, except those that only repeat a name.
     fn formulas(&mut self, mut lines: Vec<String>) {
         lines.retain(|line| !is_tautology(line));
         if !lines.is_empty() {
@@ -117,12 +118,12 @@ impl Writer<'_> {
         self.equations.model.graph.latex(e)
     }
 
-    /// How many coordinates, if they are few enough for matrices.
+    /// The number of coordinates, or `None` if it is too large for matrices.
     fn n(&self) -> Option<usize> {
         Some(self.equations.model.n_coordinates()).filter(|n| *n <= MOST_COORDINATES)
     }
 
-    /// A table without columns that say nothing.
+    /// A table without empty columns.
     fn table<const N: usize>(&mut self, head: [&str; N], mut rows: Vec<Vec<String>>, n_all: usize) {
         if rows.is_empty() {
             return;
@@ -137,7 +138,7 @@ impl Writer<'_> {
         self.blocks.push(Block::Table(kept.iter().map(|&k| head[k].to_string()).collect(), rows));
     }
 
-    /// A matrix over the coordinates, or its entries one by one where it would be too wide for a page.
+    /// A matrix over the coordinates, or a list of its entries if it is too wide for a page.
     fn matrix(&self, letter: &str, rows: &[SparseRow], row_names: &[String]) -> Vec<String> {
         let names = self.coordinate_names();
         let entry =
@@ -160,7 +161,7 @@ impl Writer<'_> {
         bmatrix(rows.iter().map(|row| row.iter().map(|e| self.tex(*e)).collect()))
     }
 
-    /// A vector, or its entries one by one.
+    /// A vector, or a list of its entries if one is too wide.
     fn column(&self, letter: &str, entries: &[Expr], names: &[String]) -> Vec<String> {
         let entries: Vec<String> = entries.iter().map(|e| self.tex(*e)).collect();
         if entries.iter().all(|entry| width(entry) <= WIDEST_MATRIX) {
@@ -169,7 +170,7 @@ impl Writer<'_> {
         entries.iter().zip(names).map(|(entry, name)| format!("{} &= {entry}", indexed(letter, &[name]))).collect()
     }
 
-    /// The index of what belongs to a row, as its multiplier has it.
+    /// The index of quantities that belong to a row, as in the LaTeX of its multiplier.
     fn row_name(&self, row: &ConstraintRow) -> String {
         let lambda = self.tex(row.lambda);
         lambda.strip_prefix("\\lambda_{").and_then(|name| name.strip_suffix('}')).unwrap_or(&row.name).to_string()
@@ -189,7 +190,7 @@ fn indexed(letter: &str, indices: &[&String]) -> String {
     format!("{letter}_{{{}}}", indices.join(",\\,"))
 }
 
-/// Whether both sides are the same: a quantity that was named before.
+/// `true` if both sides are equal: a quantity that has a name already.
 fn is_tautology(line: &str) -> bool {
     line.split_once(" &= ").is_some_and(|(left, right)| left == right)
 }

@@ -1,4 +1,4 @@
-//! What follows: the explicit equation of motion, the forces, their geometry, and the same motion in other words.
+//! The results: the explicit equation of motion, the forces, their geometry, and equivalent principles.
 
 use zwang::{ClosedForm, Equality, Equivalent, Part};
 use zwang_expr::Expr;
@@ -63,7 +63,7 @@ impl Writer<'_> {
         self.formulas(motion);
     }
 
-    /// What the motion is the solution of.
+    /// The principle that determines the motion.
     fn principle(&self, closed: &ClosedForm) -> String {
         let e = self.equations;
         let (is_ideal, is_free) = (e.nonideal_force.is_empty(), e.asked.is_empty());
@@ -89,7 +89,7 @@ impl Writer<'_> {
         )
     }
 
-    /// M q̈ = Q + …, with the rows that go with it, each as a formula inside words.
+    /// M q̈ = Q + … with its rows, each as an inline formula.
     fn implicit_equations(&self) -> String {
         let e = self.equations;
         let mut right = String::from("\\Q");
@@ -111,7 +111,7 @@ impl Writer<'_> {
         format!("$\\M \\ddot\\q = {right}${rows}{limits}")
     }
 
-    /// The parts by what they are.
+    /// The parts, grouped by meaning.
     pub(super) fn parts(&mut self, parts: &[Part]) {
         for group in parts.chunk_by(|one, next| one.meaning == next.meaning) {
             let lines = group.iter().map(|p| format!("{} &= {}", self.tex(p.symbol), self.tex(p.value))).collect();
@@ -157,7 +157,7 @@ impl Writer<'_> {
             self.announced(&format!("The controls act with the force{while_free}:"), control);
         }
         if let Some(gaussian) = closed.gaussian {
-            // forces beside those of ideal constraints make it larger
+            // forces other than those of ideal constraints make it larger
             let (words, product) = match e.nonideal_force.is_empty() && e.asked.is_empty() {
                 true => (
                     "The Gaussian at the actual acceleration, which no other that satisfies the constraints can make smaller:",
@@ -209,7 +209,7 @@ impl Writer<'_> {
         }
     }
 
-    /// M q̈ = Q + Aᵀλ where there is no closed form.
+    /// M q̈ = Q + Aᵀλ, for a system without a closed form.
     pub(super) fn implicit(&mut self, why: &str, drawing: Option<&String>) {
         self.section("Equations of motion");
         let equations = self.implicit_equations();

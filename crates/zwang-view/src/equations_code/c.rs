@@ -9,7 +9,7 @@ use super::{Sheet, example_values};
 use crate::code::C_LOOKUP;
 
 pub(super) struct C {
-    /// What every function begins with.
+    /// The prefix of every function name.
     pub name: String,
 }
 
@@ -59,7 +59,7 @@ impl Notation for C {
         match f {
             Function2::Min => Piece::call("fmin", &[x, y]),
             Function2::Max => Piece::call("fmax", &[x, y]),
-            // the angle knows only one zero
+            // -0 counts as 0
             Function2::Atan2 => {
                 vec![text("atan2("), Piece::Inside(x), text(" + 0.0, "), Piece::Inside(y), text(" + 0.0)")]
             }
@@ -102,7 +102,7 @@ impl Layout for C {
             sheet.example()
         );
         let head = format!("{}\n{example}", sheet.head());
-        // a backslash at the end of a line would swallow the next
+        // a backslash at the end of a line would continue the comment
         let comment = |line: &str| format!("{}\n", format!("// {line}").trim_end().trim_end_matches('\\'));
         let mut out: String = head.lines().map(comment).collect();
         out += "\n#include <math.h>\n";

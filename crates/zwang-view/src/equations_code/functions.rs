@@ -1,4 +1,4 @@
-//! One function for each quantity, in a language of functions: locals by name, parts, entries.
+//! One function for each quantity: named local variables, parts, entries.
 
 use std::collections::HashSet;
 use std::fmt::Write;
@@ -8,38 +8,39 @@ use zwang_expr::{Expr, Node, Notation, TableId, Unwritable};
 use super::Sheet;
 use super::quantity::{Quantity, Shape};
 
-/// Columns of a line before it is broken.
+/// The number of columns after which a line is broken.
 const WIDEST: usize = 110;
 
-/// Names bound in one line.
+/// The largest number of names bound in one line.
 const IN_LINE: usize = 6;
 
-/// How a language says what is around formulas.
+/// The syntax of a language around formulas.
 pub(super) trait Layout: Notation {
-    /// What begins a comment.
+    /// The start of a comment.
     const COMMENT: &'static str;
-    /// What ends a statement.
+    /// The end of a statement.
     const STOP: &'static str;
-    /// Whether a formula on several lines needs brackets around it.
+    /// `true` if a formula on several lines needs brackets.
     const NEEDS_BRACKETS: bool;
 
-    /// What it is and how it is called, in the place the language has for that, and what all functions need.
+    /// The introduction and the example of a call as comment or documentation, and the definitions that all functions
+    /// need.
     fn begin(&self, sheet: &Sheet) -> String;
-    /// The code for tables, once.
+    /// The code that evaluates tables, once per file.
     fn lookup(&self) -> String;
-    /// The numbers of a table; the formulas name it by its index.
+    /// The numbers of a table; formulas refer to it by its index.
     fn table(&self, table: TableId, knots: &str, pieces: &str, n_pieces: usize) -> String;
-    /// The first lines of a function, up to what it computes.
+    /// The first lines of a function, up to the computation.
     fn open(&self, quantity: &Quantity, sheet: &Sheet, unused: &[&str]) -> String;
-    /// Names for values.
+    /// Bindings of names to values.
     fn bind(&self, pairs: &[(&str, String)]) -> String;
-    /// The way to a parameter.
+    /// The access to a parameter.
     fn parameter(&self, name: &str) -> String;
-    /// An array of zeros that entries are written to, some or all of them; nothing for a scalar.
+    /// An array of zeros for the entries, of which some or all are then written; empty for a scalar.
     fn zeros(&self, shape: Shape, all_written: bool) -> String;
-    /// Where an entry is written to; for a scalar, what gives it back.
+    /// The left side of the assignment to an entry; for a scalar, the return of the value.
     fn entry(&self, shape: Shape, row: usize, col: usize) -> String;
-    /// What ends the function.
+    /// The end of the function.
     fn close(&self, shape: Shape) -> String;
 }
 
@@ -59,7 +60,7 @@ pub(super) fn write_functions<L: Layout>(sheet: &Sheet, layout: &L) -> String {
     out
 }
 
-/// Why a quantity is missing.
+/// The reason why a quantity is missing.
 pub(super) fn told(sheet: &Sheet, why: &Unwritable) -> String {
     match why {
         Unwritable::TooLong => "too long to be read; `zwang export` writes a function that computes it".into(),
@@ -90,7 +91,7 @@ fn tables<L: Layout>(sheet: &Sheet, layout: &L) -> String {
     out
 }
 
-/// The tables that formulas look into.
+/// The tables that formulas use.
 pub(super) fn used_tables(sheet: &Sheet) -> Vec<TableId> {
     let graph = &sheet.equations.model.graph;
     let values = sheet.quantities.iter().flat_map(Quantity::values).chain(sheet.parts.iter().map(|p| p.value));
@@ -116,7 +117,7 @@ fn function<L: Layout>(sheet: &Sheet, layout: &L, quantity: &Quantity) -> Result
     let mut used = Used::default();
     entries.iter().for_each(|text| used.add(text));
 
-    // parts that are used, the last first: each may use those before it
+    // used parts from the last to the first, because each may use those before it
     let mut parts = Vec::new();
     for (part, name) in sheet.parts.iter().zip(&names.parts).rev() {
         if used.has(name) {
@@ -139,7 +140,7 @@ fn function<L: Layout>(sheet: &Sheet, layout: &L, quantity: &Quantity) -> Result
     for (entry, value) in quantity.entries.iter().zip(&entries) {
         let (place, value) = (layout.entry(quantity.shape, entry.row, entry.col), broken::<L>(value));
         let label = if entry.label.is_empty() { String::new() } else { format!("  {} {}", L::COMMENT, entry.label) };
-        // a comment behind the last of several lines would say too little
+        // a comment after the last of several lines would be misleading
         let _ = match value.contains('\n') && !label.is_empty() {
             true => writeln!(out, "    {}\n    {place}{value}{}", label.trim_start(), L::STOP),
             false => writeln!(out, "    {place}{value}{}{label}", L::STOP),
@@ -148,7 +149,7 @@ fn function<L: Layout>(sheet: &Sheet, layout: &L, quantity: &Quantity) -> Result
     Ok(out + &layout.close(quantity.shape))
 }
 
-/// The names in formulas, as they are written: some that are in an expression cancel when it is.
+/// The names in the written formulas; some names of an expression cancel when it is written.
 #[derive(Default)]
 struct Used(HashSet<String>);
 
@@ -163,7 +164,7 @@ impl Used {
     }
 }
 
-/// Lines that name what is used, each with the place it is taken from, and the arguments that are not.
+/// Lines that bind the used names to their values, and the arguments that are not used.
 fn bound<L: Layout>(sheet: &Sheet, layout: &L, quantity: &Quantity, used: &Used) -> (String, Vec<&'static str>) {
     let names = &sheet.names;
     let from = |list: &'_ [String], place: &dyn Fn(usize, &str) -> String| -> Vec<(String, String)> {
@@ -188,7 +189,7 @@ fn bound<L: Layout>(sheet: &Sheet, layout: &L, quantity: &Quantity, used: &Used)
 }
 
 impl Sheet<'_> {
-    /// Parameters: name, value, and what the user says of them.
+    /// The parameters: name, value, and the user's description.
     pub(super) fn parameters(&self) -> impl Iterator<Item = (&str, f64, String)> {
         let model = &self.equations.model;
         let all = model.parameters.iter().zip(&self.names.parameters).zip(&model.parameter_values);
@@ -211,14 +212,14 @@ impl Sheet<'_> {
         self.equations.model.coordinates.len()
     }
 
-    /// The quantity to be shown in an example: the accelerations, or what there is.
+    /// The quantity of the example: the accelerations, or the given force if there are none.
     pub(super) fn example(&self) -> &'static str {
         let has = |name: &str| self.quantities.iter().any(|q| q.name == name);
         if has("accelerations") { "accelerations" } else { "given_force" }
     }
 }
 
-/// Text that ends no comment.
+/// The text on one line, so that it does not end a comment.
 pub(super) fn one_line(text: &str) -> String {
     text.split(['\n', '\r']).collect::<Vec<_>>().join(" ")
 }

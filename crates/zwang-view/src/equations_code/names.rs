@@ -8,14 +8,14 @@ use zwang_expr::Expr;
 
 use super::FormulaLanguage;
 
-/// What everything is called in the code.
+/// The names of all quantities in the code.
 pub(super) struct Names {
     pub coordinates: Vec<String>,
     pub velocities: Vec<String>,
     pub parameters: Vec<String>,
     pub multipliers: Vec<String>,
     pub parts: Vec<String>,
-    /// Of symbols and parts.
+    /// The names of symbols and parts.
     pub of: HashMap<Expr, String>,
 }
 
@@ -41,7 +41,7 @@ impl Names {
     }
 }
 
-/// The name, with an underscore behind what the language or the code itself uses; no other name ends with one.
+/// The name, followed by an underscore if the language or the code itself uses it; no other name ends with one.
 fn free(name: &str, language: FormulaLanguage) -> String {
     let (keywords, used) = match language {
         FormulaLanguage::Rust => (RUST, RUST_USED),

@@ -8,14 +8,14 @@ use super::{Sheet, example_values};
 
 pub(super) struct NumPy;
 
-/// Integers with more digits than this do not fit those of NumPy.
+/// The largest number of digits of an integer literal; a longer one does not fit NumPy's integers.
 const MOST_DIGITS: usize = 15;
 
 fn text(text: impl Into<String>) -> Piece {
     Piece::Text(text.into())
 }
 
-/// A power as Python writes it.
+/// A power in the syntax of Python.
 pub(super) fn python_power(base: Expr, exponent: String) -> Vec<Piece> {
     vec![Piece::Tight(base), text(format!("**{exponent}"))]
 }
@@ -62,7 +62,7 @@ impl Notation for NumPy {
         match f {
             Function2::Min => Piece::call("np.minimum", &[x, y]),
             Function2::Max => Piece::call("np.maximum", &[x, y]),
-            // the angle knows only one zero
+            // -0 counts as 0
             Function2::Atan2 => {
                 vec![text("np.arctan2("), Piece::Inside(x), text(" + 0.0, "), Piece::Inside(y), text(" + 0.0)")]
             }
@@ -81,12 +81,12 @@ impl Notation for NumPy {
     }
 }
 
-/// Text inside `"""`.
+/// The text escaped for use inside `"""`.
 pub(super) fn docstring(text: &str) -> String {
     text.replace('\\', "\\\\").replace("\"\"\"", "'''")
 }
 
-/// A table at x for arrays, in Python with NumPy.
+/// The evaluation of a table for arrays, in Python with NumPy.
 pub(super) const LOOKUP: &str = "
 
 def look(knots, pieces, x):

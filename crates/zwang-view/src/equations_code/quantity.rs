@@ -1,10 +1,10 @@
-//! What is written: each quantity with its entries.
+//! The quantities that are written, with their entries.
 
 use zwang::ClosedForm;
 use zwang::equations::{Equations, SparseRow};
 use zwang_expr::Expr;
 
-/// Matrices with more entries than this are not read, and arrays of them do not fit where arrays are kept.
+/// The largest number of entries of a matrix; a larger one is not readable and does not fit on the stack.
 const MOST_ENTRIES: usize = 40_000;
 
 /// A quantity with its formulas.
@@ -13,16 +13,16 @@ pub(super) struct Quantity {
     pub name: &'static str,
     /// `M`
     pub letter: &'static str,
-    /// What it is.
+    /// The meaning of the quantity.
     pub meaning: String,
     pub shape: Shape,
-    /// Whether the multipliers are given beside the state.
+    /// `true` if the multipliers are arguments in addition to the state.
     pub takes_multipliers: bool,
-    /// Entries that are not zero.
+    /// The nonzero entries.
     pub entries: Vec<Entry>,
 }
 
-/// How many entries there are.
+/// The shape of a quantity.
 #[derive(Copy, Clone, PartialEq, Eq)]
 pub(super) enum Shape {
     Scalar,
@@ -34,12 +34,12 @@ pub(super) enum Shape {
 pub(super) struct Entry {
     pub row: usize,
     pub col: usize,
-    /// What it belongs to, in the model's own names: `x''`, `rod`.
+    /// The coordinate or row to which it belongs, by the model's own names: `x''`, `rod`.
     pub label: String,
     pub value: Expr,
 }
 
-/// All that is known: M, Q, A, b, and the closed forms where there are some.
+/// All known quantities: M, Q, A, b, and the closed forms if there are any.
 pub(super) fn quantities(equations: &Equations, closed: Option<&ClosedForm>) -> Vec<Quantity> {
     let model = &equations.model;
     let coordinates: Vec<String> = model.coordinates.iter().map(|c| c.name.clone()).collect();
@@ -94,7 +94,7 @@ fn closed_quantities(closed: &ClosedForm, coordinates: &[String], rows: &[String
     add("control_force", "u", "control force", &closed.control, coordinates);
     add("accelerations", "qddot", "accelerations", &closed.accelerations, &ddot);
     if !rows.is_empty() {
-        // of rows that repeat others e is not known here
+        // e of redundant rows is not known here
         if !closed.gap.is_empty() && closed.gap.len() == rows.len() {
             let meaning = "what the constraints ask beyond a: b - A a";
             list.insert(1, rows_of("defect", "e", meaning, &closed.gap, rows));
@@ -129,7 +129,7 @@ fn closed_quantities(closed: &ClosedForm, coordinates: &[String], rows: &[String
 }
 
 impl Quantity {
-    /// Entries, also those that are zero.
+    /// The number of entries, zeros included.
     pub fn n_entries(&self) -> usize {
         match self.shape {
             Shape::Scalar => 1,
@@ -148,7 +148,7 @@ fn vector(name: &'static str, letter: &'static str, meaning: &str, values: &[Exp
     rows_of(name, letter, meaning, &numbered, labels)
 }
 
-/// A vector of which some entries are known and the others zero.
+/// A vector with some given entries; the others are zero.
 fn rows_of(
     name: &'static str,
     letter: &'static str,

@@ -13,7 +13,7 @@ fn text(text: impl Into<String>) -> Piece {
     Piece::Text(text.into())
 }
 
-/// `x.f(…)`, or `f64::f(x, …)` where nothing tells what kind of number x is.
+/// `x.f(…)`, or `f64::f(x, …)` if no name fixes the type of x.
 fn method(x: Expr, is_bare: bool, name: &str, argument: Vec<Piece>) -> Vec<Piece> {
     let mut pieces = match is_bare {
         true => vec![text(format!("f64::{name}(")), Piece::Inside(x)],
@@ -27,7 +27,7 @@ fn method(x: Expr, is_bare: bool, name: &str, argument: Vec<Piece>) -> Vec<Piece
     pieces
 }
 
-/// A number as both C and Rust read it, never an integer; compilers refuse what is too large for one.
+/// A floating-point literal of both C and Rust; a number too large for a double becomes `infinity`.
 pub(super) fn float(decimal: &str, infinity: &str) -> String {
     if decimal.parse().is_ok_and(f64::is_infinite) {
         return infinity.into();
@@ -75,7 +75,7 @@ impl Notation for Rust {
     }
 
     fn apply2(&self, f: Function2, x: Expr, y: Expr) -> Vec<Piece> {
-        // the angle knows only one zero
+        // -0 counts as 0
         if f == Function2::Atan2 {
             return vec![text("f64::atan2("), Piece::Inside(x), text(" + 0.0, "), Piece::Inside(y), text(" + 0.0)")];
         }

@@ -11,14 +11,14 @@ use super::quantity::{Quantity, Shape};
 
 struct SymPy;
 
-/// Names in one line.
+/// The largest number of names in one line.
 const IN_LINE: usize = 8;
 
 fn text(text: impl Into<String>) -> Piece {
     Piece::Text(text.into())
 }
 
-/// A number ≥ 0 that SymPy keeps exactly.
+/// A number ≥ 0 in the form that SymPy keeps exact.
 fn exact(decimal: &str) -> String {
     if decimal.contains(['.', 'e']) { format!("Rational(\"{decimal}\")") } else { decimal.to_string() }
 }
@@ -100,7 +100,7 @@ pub(super) fn write(sheet: &Sheet) -> String {
     out
 }
 
-/// What a quantity is called: `lambda` is a word of Python.
+/// The name of a quantity; `lambda` is a keyword of Python.
 fn letter(quantity: &Quantity) -> &'static str {
     if quantity.letter == "lambda" { "lam" } else { quantity.letter }
 }
@@ -142,7 +142,7 @@ from sympy.physics.mechanics import dynamicsymbols
     format!("\"\"\"{}\"\"\"\n{imports}", docstring(&head))
 }
 
-/// Symbols by the names of the model, which the names in Python follow where they may.
+/// The symbols by the names of the model; the Python names are equal to them unless they are reserved.
 fn symbols(sheet: &Sheet) -> String {
     let names = &sheet.names;
     let mut out = String::from("\nt = dynamicsymbols._t\n");
@@ -178,7 +178,7 @@ fn symbols(sheet: &Sheet) -> String {
     out + "}\n"
 }
 
-/// Tables as functions with numbers inside: they can be evaluated, not differentiated.
+/// Tables as functions with numerical code: they can be evaluated but not differentiated.
 fn tables(sheet: &Sheet) -> String {
     let graph = &sheet.equations.model.graph;
     let used = used_tables(sheet);

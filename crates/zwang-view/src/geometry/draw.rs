@@ -11,20 +11,20 @@ use crate::plot::{escaped, typeset, width};
 
 const WIDTH: f64 = 760.0;
 const MARGIN: f64 = 24.0;
-/// Height of the plane, and the room in it that labels have around the drawing.
+/// The height of the plane, and the space in it for labels around the drawing, in pixels.
 const HEIGHT: f64 = 400.0;
 const ROOM: f64 = 56.0;
 const LARGE: f64 = 15.0;
 const MEDIUM: f64 = 14.0;
 const SMALL: f64 = 12.0;
 const ROW: f64 = 22.0;
-/// Arrows shorter than this, in pixels, are points.
+/// The length in pixels below which an arrow is drawn as a point.
 const SHORT: f64 = 3.0;
 
 const FONT: &str = "DejaVu Sans, Helvetica, Arial, sans-serif";
 const INK: &str = "#222222";
 const FAINT: &str = "#dddddd";
-// darkened from Okabe and Ito's colours, so that text in them is easily read on white
+// darkened from the colours of Okabe and Ito, so that text in them is legible on white
 const FREE: &str = "#6a6a6a";
 const MOTION: &str = "#111111";
 const PULL: &str = "#c24f00";
@@ -36,22 +36,22 @@ const MISSED: &str = "#c00000";
 
 /// An arrow of the picture.
 struct Arrow {
-    /// For programs that read the picture: `pull`.
+    /// The identifier for programs that read the picture: `pull`.
     id: &'static str,
-    /// `B⁺e`.
+    /// The symbol: `B⁺e`.
     symbol: &'static str,
-    /// What it is.
+    /// The meaning of the arrow.
     words: &'static str,
     from: Place,
     to: Place,
-    /// Its true length, which differs from the drawn one where the arrow was turned into the plane.
+    /// The true length, which differs from the drawn one if the arrow was turned into the plane.
     length: f64,
     colour: &'static str,
     width: f64,
     is_dashed: bool,
 }
 
-/// From the plane to pixels.
+/// The transformation from the plane to pixels.
 struct Map {
     scale: f64,
     shift: Point,
@@ -119,7 +119,7 @@ pub(super) fn document(plane: &Plane, scaled: &Scaled, names: &GeometryNames) ->
     out
 }
 
-/// The arrows, those below first.
+/// The arrows in drawing order.
 fn arrows(plane: &Plane, scaled: &Scaled) -> Vec<Arrow> {
     let arrow = |id, symbol, words, from, to, vector: &[f64], colour, width, is_dashed| Arrow {
         id,
@@ -201,7 +201,7 @@ fn key(plane: &Plane, scaled: &Scaled, arrows: &[Arrow]) -> Vec<Key> {
         words: format!("{}, {}", a.words, length(a.length, plane.size)),
     };
     let mut key: Vec<Key> = arrows.iter().map(of).collect();
-    // the story begins with what is free and ends with the motion
+    // the key begins with the free acceleration and then the actual one
     if let Some(last) = key.pop() {
         key.insert(key.len().min(1), last);
     }
@@ -235,7 +235,7 @@ fn key_row(out: &mut String, key: &Key, y: f64) {
     text(out, [MARGIN + 106.0, y], MEDIUM, "start", INK, &key.words);
 }
 
-/// The plane itself: ground, axes, lines, arrows, right angles, labels.
+/// The plane: background, axes, lines, arrows, right angles, labels.
 fn plane_part(out: &mut String, plane: &Plane, names: &GeometryNames, arrows: &[Arrow], top: f64) {
     let map = Map::new(plane, top);
     let [left, top, right, bottom] = map.frame;
@@ -275,7 +275,7 @@ fn plane_part(out: &mut String, plane: &Plane, names: &GeometryNames, arrows: &[
     scale_bar(out, &map, plane);
 }
 
-/// Labels of the arrows: points at their ends for the two accelerations, along them for the parts.
+/// Labels of the arrows: at the ends of the two accelerations, along the arrows of the components.
 fn arrow_labels(plane: &Plane, map: &Map, arrows: &[Arrow]) -> Vec<Label> {
     let mut labels = Vec::new();
     for arrow in arrows {
@@ -293,16 +293,16 @@ fn arrow_labels(plane: &Plane, map: &Map, arrows: &[Arrow]) -> Vec<Label> {
         };
         labels.push(Label { text, colour: arrow.colour, anchors });
     }
-    // the ends are named first, they have the least choice
+    // labels of the ends first, because they have the fewest positions
     labels.sort_by_key(|label| label.anchors.len());
     labels
 }
 
-/// Arrows that would lie over each other are moved apart, by whole pixels and without a change of length.
+/// The offset, in pixels, that separates arrows which would cover each other; their lengths do not change.
 fn shift(plane: &Plane, map: &Map, id: &str) -> Point {
     const APART: f64 = 7.0;
     if id == "nonideal" {
-        // along the line as N aₛ, so beside it, on the far side of zero
+        // parallel to N aₛ, so it is drawn next to it, on the side away from zero
         let [x, y] = minus(plane.actual, plane.ideal);
         let length = norm(&[x, y]);
         let aside = [y / length * APART, x / length * APART];
@@ -314,12 +314,12 @@ fn shift(plane: &Plane, map: &Map, id: &str) -> Point {
         };
     }
     let flat = |a: Place, b: Place| {
-        // whether all of 0, a and b lie on one line, as far as can be seen
+        // `true` if 0, a and b are visibly on one line
         let area = (a[0] * b[1] - a[1] * b[0]).abs() * map.scale;
         let longest = norm(&a).max(norm(&b));
         longest == 0.0 || area / longest < SHORT
     };
-    // B⁺b is the motion itself where nothing is left free
+    // B⁺b is the motion itself if no direction is left free
     let is_all = norm(&minus(plane.ideal, plane.demanded)) * map.scale < SHORT;
     if id == "demanded" && is_all && norm(&plane.demanded) * map.scale > SHORT {
         let length = norm(&plane.demanded);
@@ -333,7 +333,7 @@ fn shift(plane: &Plane, map: &Map, id: &str) -> Point {
     if length == 0.0 {
         return [0.0, 0.0];
     }
-    // to the right of the way from zero, in pixels (y down)
+    // to the right of the direction from zero, in pixels (y down)
     let aside = [along[1] / length * APART, along[0] / length * APART];
     let overlaps = norm(&minus(plane.free, plane.ideal)) * map.scale > SHORT;
     match id {
@@ -383,7 +383,7 @@ fn draw_arrow(out: &mut String, arrow: &Arrow, map: &Map, shift: Point, segments
     segments.push((a, b));
 }
 
-/// The two right angles: at B⁺b, and where the pull ends.
+/// The two right angles: at B⁺b and at the end of the pull.
 fn corners(plane: &Plane) -> Vec<(Place, Place, Place)> {
     vec![(plane.demanded, [0.0, 0.0], plane.ideal), (plane.ideal, plane.free, plane.demanded)]
 }
@@ -411,7 +411,7 @@ fn right_angle(out: &mut String, corner: Point, one: Point, other: Point, segmen
         writeln!(out, "<path class=\"right-angle\" d=\"{path}\" stroke=\"{INK}\" stroke-width=\"1\" fill=\"none\"/>");
 }
 
-/// What each row allows, and by how much it passes by the nearest point.
+/// The line that each row allows, with its distance from the nearest acceleration.
 fn lines(out: &mut String, plane: &Plane, map: &Map, segments: &mut Vec<(Point, Point)>, labels: &mut Vec<Label>) {
     for line in &plane.lines {
         let middle = map.point(line.at);
@@ -434,16 +434,16 @@ fn lines(out: &mut String, plane: &Plane, map: &Map, segments: &mut Vec<(Point, 
     }
 }
 
-/// The way of a straight path, to be drawn and, with more digits, to be read back.
+/// The path data of a straight line and, with more digits, its ends for programs.
 fn course(a: Point, b: Point) -> String {
     let (from, to) = ([fine(a[0]), fine(a[1])].join(" "), [fine(b[0]), fine(b[1])].join(" "));
     let way = format!("M{} {}L{} {}", px(a[0]), px(a[1]), px(b[0]), px(b[1]));
     format!("data-from=\"{from}\" data-to=\"{to}\" d=\"{way}\"")
 }
 
-/// How far the line of each row passes by the nearest accelerations, measured between the arrows.
+/// The distance of each row's line from the nearest accelerations, drawn between the arrows.
 fn gaps(out: &mut String, plane: &Plane, map: &Map, segments: &mut Vec<(Point, Point)>, labels: &mut Vec<Label>) {
-    // all of B⁺b + N aₛ is equally near, so anywhere along it will do
+    // all of B⁺b + N aₛ is equally near, so any point on it serves
     let half = minus(plane.ideal, plane.demanded).map(|x| x / 2.0);
     for line in plane.lines.iter().filter(|line| norm(&line.gap) > 0.0) {
         let from = plus(plane.demanded, half);
@@ -538,7 +538,7 @@ fn px(x: f64) -> String {
     format!("{}", (x * 100.0).round() / 100.0 + 0.0)
 }
 
-/// The same with six, for programs that measure.
+/// A length with at most six decimals, for programs that measure.
 fn fine(x: f64) -> String {
     format!("{}", (x * 1e6).round() / 1e6 + 0.0)
 }

@@ -1,34 +1,34 @@
-//! Short labels beside what they name, none over another and as few over lines as can be.
+//! Short labels next to the items they name; labels do not overlap and cross as few lines as possible.
 
 use crate::plot::width;
 
-/// A place in pixels.
+/// A position in pixels.
 pub(super) type Point = [f64; 2];
 
-/// A label in the making: where it may go.
+/// A label whose position is not yet chosen.
 pub(super) struct Label {
-    /// What it says.
+    /// The text.
     pub(super) text: String,
-    /// Its colour.
+    /// The colour.
     pub(super) colour: &'static str,
-    /// What it is put beside, the best first.
+    /// The points next to which it may be placed, the best first.
     pub(super) anchors: Vec<Point>,
 }
 
-/// A label with its place: middle of its box.
+/// A label with the middle of its box.
 pub(super) struct Placed {
     pub(super) text: String,
     pub(super) colour: &'static str,
     pub(super) middle: Point,
 }
 
-/// Where labels may be, in pixels: left, top, right, bottom.
+/// The area for labels, in pixels: left, top, right, bottom.
 pub(super) type Frame = [f64; 4];
 
-/// Height of a label's box beside the font size.
+/// The ratio of the height of a label's box to the font size.
 const LEADING: f64 = 1.25;
 
-/// Places each label where it covers no other, and the fewest lines; one for which there is no room is left out.
+/// Places each label so that it covers no other label and the fewest lines; a label without space is omitted.
 pub(super) fn place(labels: Vec<Label>, segments: &[(Point, Point)], frame: Frame, size: f64) -> Vec<Placed> {
     let mut placed: Vec<(Placed, Frame)> = Vec::new();
     for label in labels {
@@ -69,12 +69,12 @@ fn overlap(a: &Frame, b: &Frame) -> bool {
     a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3]
 }
 
-/// Whether a segment goes through a box.
+/// `true` if a segment crosses a box.
 fn crosses(a: Point, b: Point, frame: &Frame) -> bool {
     clipped(a, b, frame).is_some()
 }
 
-/// The part of a segment inside a frame, by Liang and Barsky.
+/// The part of a segment inside a frame, by the algorithm of Liang and Barsky.
 pub(super) fn clipped(a: Point, b: Point, frame: &Frame) -> Option<(Point, Point)> {
     let (mut from, mut to) = (0.0_f64, 1.0_f64);
     for axis in 0..2 {

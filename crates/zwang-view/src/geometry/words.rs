@@ -1,16 +1,16 @@
-//! The picture in words.
+//! The picture described in words.
 
 use zwang::quantity::rounded;
 use zwang_motion::Scaled;
 
 use super::{GAP, GeometryNames, NOTHING, Plane, norm};
 
-/// A length with four digits, and plainly 0 where it is rounding.
+/// A length with four digits, or 0 if it is only rounding.
 pub(super) fn length(x: f64, size: f64) -> String {
     if x.abs() <= NOTHING * size { "0".into() } else { rounded(x, 4) }
 }
 
-/// What the picture shows, in one or two sentences.
+/// The description of the picture in one or two sentences.
 pub fn reading(scaled: &Scaled, names: &GeometryNames) -> String {
     let lengths = [&scaled.free, &scaled.actual, &scaled.demanded, &scaled.pull, &scaled.nonideal].map(|v| norm(v));
     let size = lengths.into_iter().fold(0.0_f64, f64::max);
@@ -40,7 +40,7 @@ pub fn reading(scaled: &Scaled, names: &GeometryNames) -> String {
     out
 }
 
-/// `` `left` by 0.25 and `right` by 0.25 ``, the worst first.
+/// The rows with a residual, as in `` `left` by 0.25 and `right` by 0.25 ``, the largest first.
 fn missed(scaled: &Scaled, names: &GeometryNames, size: f64) -> String {
     let mut rows: Vec<(&str, f64)> = names
         .rows
@@ -58,7 +58,7 @@ fn missed(scaled: &Scaled, names: &GeometryNames, size: f64) -> String {
     }
 }
 
-/// How true the lengths are, in small print.
+/// The accuracy of the drawn lengths, in small print.
 pub(super) fn small_print(plane: &Plane, scaled: &Scaled) -> Vec<String> {
     let scale = "Accelerations are scaled by the root of the mass matrix";
     let has_nonideal = norm(&scaled.nonideal) > NOTHING * plane.size;
@@ -88,7 +88,7 @@ pub(super) fn small_print(plane: &Plane, scaled: &Scaled) -> Vec<String> {
     lines
 }
 
-/// Text in lines that are not wider than `most`, as `width` measures them.
+/// Text in lines that are not wider than `most`, as measured by `width`.
 pub(super) fn wrapped(text: &str, most: f64, width: impl Fn(&str) -> f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ') {

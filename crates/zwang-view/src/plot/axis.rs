@@ -2,43 +2,43 @@
 
 use super::text::{power_of_ten, width};
 
-/// Values beyond this are left out, so that differences and squares stay finite.
+/// Values of this size or more are omitted, so that differences and squares remain finite.
 const LARGEST: f64 = 1e150;
 
-/// A spread smaller than this beside the values is rounding; the curve is drawn as constant.
+/// A spread below this fraction of the values is rounding; the curve is drawn as a constant.
 const ROUNDING: f64 = 1e-14;
 
-/// More steps than this from zero and the ticks are counted from an offset.
+/// The number of steps from zero above which ticks are counted from an offset.
 const MOST_STEPS: f64 = 1e4;
 
-/// Tick texts at or above this, or all below the other, share an exponent.
+/// The range of the largest tick value in which tick texts have no common exponent.
 const PLAIN: std::ops::Range<f64> = 1e-3..1e5;
 
-/// No axis has more; reached only by an axis far longer than the one its step was made for.
+/// The largest number of ticks; reached only by an axis far longer than the one its step was chosen for.
 const MOST_TICKS: u16 = 100;
 
-/// A place on an axis and what stands there.
+/// A position on an axis and its text.
 pub(crate) struct Tick {
     pub at: f64,
     pub text: String,
 }
 
-/// One direction of a panel.
+/// One axis of a panel.
 pub(crate) struct Axis {
     pub lo: f64,
     pub hi: f64,
-    /// Distance of the ticks.
+    /// The distance between ticks.
     pub step: f64,
     pub ticks: Vec<Tick>,
     pub label: String,
 }
 
-/// Whether a number has a place in a figure.
+/// `true` if a number can be plotted.
 pub(crate) fn is_plottable(x: f64) -> bool {
     x.abs() < LARGEST
 }
 
-/// Smallest and largest of the values that can be shown, widened by `padding` of their distance at both ends.
+/// The smallest and the largest plottable value, widened by the fraction `padding` of their distance at both ends.
 pub(crate) fn range(values: impl Iterator<Item = f64>, padding: f64) -> (f64, f64) {
     let widen = |(lo, hi): (f64, f64), x: f64| (lo.min(x), hi.max(x));
     let (lo, hi) = values.filter(|x| is_plottable(*x)).fold((f64::INFINITY, f64::NEG_INFINITY), widen);
@@ -52,7 +52,7 @@ pub(crate) fn range(values: impl Iterator<Item = f64>, padding: f64) -> (f64, f6
 }
 
 impl Axis {
-    /// An axis with at most about `most` ticks, at multiples of 1, 2 or 5 times a power of ten.
+    /// An axis with about `most` ticks or fewer, at multiples of 1, 2 or 5 times a power of ten.
     pub fn new((lo, hi): (f64, f64), label: &str, most: usize) -> Axis {
         Axis::with_step((lo, hi), label, round_step((hi - lo) / most.max(1) as f64))
     }
@@ -76,14 +76,14 @@ impl Axis {
         Axis { lo, hi, step, ticks, label: scaled_label(label, offset, step, exponent) }
     }
 
-    /// A vertical axis with a few ticks, three at least where they find room.
+    /// A vertical axis with a few ticks, at least three if there is space.
     pub fn vertical(range: (f64, f64), label: &str, height: f64) -> Axis {
         let count = |apart: f64| (height / apart).max(2.0) as usize;
         let axes = [42.0, 34.0, 26.0].map(|apart| Axis::new(range, label, count(apart)));
         axes.into_iter().find(|a| a.ticks.len() >= 3).unwrap_or_else(|| Axis::new(range, label, count(15.0)))
     }
 
-    /// A horizontal axis whose tick texts leave room between them.
+    /// A horizontal axis whose tick texts do not touch.
     pub fn horizontal(range: (f64, f64), label: &str, length: f64, size: f64) -> Axis {
         let most = (length / 70.0).max(2.0) as usize;
         let axes = (2..=most).rev().map(|n| Axis::new(range, label, n));
@@ -96,31 +96,31 @@ impl Axis {
         axes.into_iter().find(fits).unwrap_or_else(|| Axis::new(range, label, 1))
     }
 
-    /// Where a value lies between the ends, 0 to 1.
+    /// The position of a value between the ends, 0 to 1.
     pub fn place(&self, x: f64) -> f64 {
         (x - self.lo) / (self.hi - self.lo)
     }
 }
 
-/// The least of 1, 2, 5 times a power of ten that is not below x.
+/// The least of 1, 2, 5 times a power of ten that is at least x.
 fn round_step(x: f64) -> f64 {
     let power = 10f64.powi(x.log10().floor() as i32);
     let digit = [1.0, 2.0, 5.0].into_iter().find(|d| d * power >= x * (1.0 - 1e-9)).unwrap_or(10.0);
     digit * power
 }
 
-/// What to count ticks from: zero, or a round number near the range where the range is narrow and far from zero.
+/// The value from which ticks are counted: zero, or a round number if the range is narrow and far from zero.
 fn offset(lo: f64, hi: f64, step: f64) -> f64 {
     if lo.abs().max(hi.abs()) / step < MOST_STEPS {
         return 0.0;
     }
     let power = 10f64.powi((hi - lo).log10().ceil() as i32);
-    // through decimal text, so that 9.81 is 9.81 and no neighbour of it
+    // through decimal text, so that 9.81 is exactly the double 9.81
     let rounded = (0.5 * (lo + hi) / power).round();
     format!("{rounded}e{}", power.log10().round()).parse().unwrap_or(0.0)
 }
 
-/// A multiple of three taken out of all tick texts, 0 where they are readable as they are.
+/// The common exponent of all tick texts, a multiple of three; 0 if they are readable without it.
 fn exponent(largest: f64) -> i32 {
     if largest == 0.0 || PLAIN.contains(&largest) {
         return 0;
@@ -195,7 +195,7 @@ mod tests {
         assert_eq!(range([2.0, 2.0].into_iter(), 0.05), (1.8, 2.2));
         assert_eq!(range([0.0].into_iter(), 0.05), (-1.0, 1.0));
         assert_eq!(range([f64::NAN, f64::INFINITY].into_iter(), 0.05), (0.0, 1.0));
-        // rounding is no motion
+        // rounding does not count as motion
         assert!(range([1.0, 1.0 + f64::EPSILON].into_iter(), 0.05).0 < 0.91);
     }
 

@@ -1,22 +1,22 @@
-//! Fewer points, same picture: extremes of every pixel column stay, straight stretches lose their inner points.
+//! Decimation without visible change: the extremes of every pixel column remain, straight segments lose inner points.
 
 /// A point in pixels.
 pub(crate) type Point = (f64, f64);
 
-/// How far a left-out point may lie from the line drawn, in pixels.
+/// The largest distance of a removed point from the drawn line, in pixels.
 const TOLERANCE: f64 = 0.07;
 
-/// Most points one straight stretch may swallow, so that the work stays linear.
+/// The largest number of points that one straight segment replaces, so that the work remains linear.
 const LONGEST: usize = 64;
 
-/// The points to draw, with columns of that many pixels.
+/// The points to draw, for columns `column` pixels wide.
 pub(crate) fn decimate(points: &[Point], column: f64) -> Vec<Point> {
     let forward = points.windows(2).all(|pair| pair[0].0 <= pair[1].0);
     let few = if forward { extremes(points, column) } else { apart(points, column) };
     straightened(&few)
 }
 
-/// First, lowest, highest and last point of every column, in their order.
+/// The first, lowest, highest and last point of every column, in their order.
 fn extremes(points: &[Point], column: f64) -> Vec<Point> {
     let mut out = Vec::new();
     for chunk in points.chunk_by(|a, b| (a.0 / column).floor() == (b.0 / column).floor()) {
@@ -35,7 +35,7 @@ fn extremes(points: &[Point], column: f64) -> Vec<Point> {
     out
 }
 
-/// Points of a path that goes anywhere: those a part of a column apart, and those where it turns back.
+/// Points of a path in any direction: those a quarter of a column apart, and those at which it turns back.
 fn apart(points: &[Point], column: f64) -> Vec<Point> {
     let far = 0.25 * column;
     let turns = |a: Point, b: Point, c: Point| (b.0 - a.0) * (c.0 - b.0) < 0.0 || (b.1 - a.1) * (c.1 - b.1) < 0.0;
@@ -45,7 +45,7 @@ fn apart(points: &[Point], column: f64) -> Vec<Point> {
         let keep = is_end || {
             let last = out[out.len() - 1];
             let distance = (p.0 - last.0).hypot(p.1 - last.1);
-            // turns closer than a tenth of that are noise
+            // turns within a tenth of that distance are noise
             distance >= far || (distance >= 0.1 * far && turns(points[k - 1], p, points[k + 1]))
         };
         if keep {
@@ -55,7 +55,7 @@ fn apart(points: &[Point], column: f64) -> Vec<Point> {
     out
 }
 
-/// The points without those that lie on the line between the ones kept.
+/// The points without those that lie on the line between the remaining ones.
 fn straightened(points: &[Point]) -> Vec<Point> {
     let mut out = Vec::new();
     let mut anchor = 0;

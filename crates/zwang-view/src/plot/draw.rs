@@ -1,4 +1,4 @@
-//! A placed figure as SVG text.
+//! A figure with its layout as SVG text.
 
 use std::fmt::Write;
 
@@ -9,14 +9,14 @@ use super::layout::{
 };
 use super::text::escaped;
 
-/// Okabe and Ito's colours, which people with any kind of colour vision tell apart; their yellow is too pale for lines.
+/// The colours of Okabe and Ito, distinguishable with any kind of colour vision; their yellow is too pale for lines.
 const COLOURS: [&str; 7] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000"];
 
-/// Lines from the fifth on are broken as well.
+/// The number of solid lines; further ones are dashed.
 const N_SOLID: usize = 4;
 const DASHES: [&str; 3] = ["7 3", "2 2.5", "9 3 2 3"];
 
-/// Most points in one figure: about 14 bytes each, so that a file stays below 200 kB.
+/// The largest number of points in one figure: at about 14 bytes each, a file stays below 200 kB.
 const MOST_POINTS: usize = 12_000;
 
 const INK: &str = "#222222";
@@ -45,7 +45,7 @@ pub(super) fn document(layout: &Layout) -> String {
     out
 }
 
-/// Size, white ground and title.
+/// Size, white background and title.
 fn head(layout: &Layout) -> String {
     let (width, height, name) = (px(layout.width), px(layout.height), escaped(layout.name));
     let mut out = format!(
@@ -64,7 +64,7 @@ fn head(layout: &Layout) -> String {
     out
 }
 
-/// Width of the pixel columns at which the figure has few enough points.
+/// The width of the pixel columns, in pixels, at which the figure has at most `MOST_POINTS` points.
 fn coarseness(layout: &Layout) -> f64 {
     let n_points = |column: f64| -> usize {
         let curves = layout.panels.iter().flat_map(|p| p.panel.curves.iter().map(move |c| pieces(p, c, column)));
@@ -80,7 +80,7 @@ fn pieces(placed: &Placed, curve: &Curve, column: f64) -> Vec<Vec<Point>> {
     pieces.map(|piece| decimate(&piece.iter().flatten().copied().collect::<Vec<_>>(), column)).collect()
 }
 
-/// Pale lines at the ticks, the one at zero a little darker.
+/// Pale lines at the ticks, a darker one at zero.
 fn grid(out: &mut String, placed: &Placed) {
     let Frame { left, top, width, height } = placed.frame;
     let mut path = String::new();
@@ -219,10 +219,10 @@ fn text(out: &mut String, (x, y): Point, size: f64, anchor: &str, text: &str) {
     let _ = writeln!(out, "<text x=\"{x}\" y=\"{y}\" font-size=\"{size}\" text-anchor=\"{anchor}\">{text}</text>");
 }
 
-/// A length with two decimals at most.
+/// A length with at most two decimals.
 fn px(x: f64) -> String {
     let rounded = (x * 100.0).round() / 100.0;
-    // no minus zero
+    // turns -0 into 0
     format!("{}", rounded + 0.0)
 }
 

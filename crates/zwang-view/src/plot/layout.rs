@@ -1,34 +1,34 @@
-//! Where everything of a figure goes, before anything is drawn.
+//! The layout of a figure, computed before it is drawn.
 
 use super::axis::{Axis, is_plottable, range};
 use super::decimate::Point;
 use super::text::{cut, fitted, typeset, width};
 use super::{Curve, Figure, Panel};
 
-/// Sizes of letters in pixels: at ticks and marks, at axes and curves, in the title.
+/// Font sizes in pixels: of ticks and marks, of axes and curves, of the title.
 pub(super) const SMALL: f64 = 11.0;
 pub(super) const MEDIUM: f64 = 12.0;
 pub(super) const LARGE: f64 = 15.0;
 
-/// Least room at the right edge and around the title.
+/// The smallest margin at the right edge and around the title, in pixels.
 pub(super) const MARGIN: f64 = 20.0;
-/// Width of the plotted area.
+/// The width of the plotted area, in pixels.
 const PLOT: f64 = 560.0;
-/// Least distance of texts below each other.
+/// The smallest distance between texts below each other, in pixels.
 pub(super) const LINE: f64 = 15.0;
-/// Height of a row of marks above a panel, and of a row of the legend.
+/// The height of a row of marks above a panel, and of a row of the legend, in pixels.
 pub(super) const MARK_ROW: f64 = 14.0;
 pub(super) const LEGEND_ROW: f64 = 20.0;
-/// Length of the line before a name in the legend, and of the one from a curve's end to its name.
+/// The length of the line before a name in the legend, and of the one from a curve's end to its name, in pixels.
 pub(super) const SAMPLE: f64 = 24.0;
 pub(super) const LEADER: f64 = 16.0;
-/// A name at a curve's end is at most this wide and this far above or below the end.
+/// The largest width of a name at a curve's end, and its largest distance above or below the end, in pixels.
 const WIDEST_NAME: f64 = 120.0;
 const FARTHEST_NAME: f64 = 30.0;
-/// Widest name in a legend and widest word at a mark.
+/// The largest width of a name in a legend, and of a word at a mark, in pixels.
 const WIDEST_ENTRY: f64 = PLOT - SAMPLE - 20.0;
 const WIDEST_WORD: f64 = 160.0;
-/// Rows of marks before words are left out.
+/// The largest number of rows of marks; further words are omitted.
 const MOST_MARK_ROWS: usize = 3;
 
 /// The plotted area of a panel, in pixels.
@@ -40,29 +40,29 @@ pub(super) struct Frame {
     pub height: f64,
 }
 
-/// How curves are named: not at all, at their ends (height of each name), or in rows above (row, place of each).
+/// The names of the curves: none, at the ends (heights of end and name), or in a legend above (row and position).
 pub(super) enum Names {
     None,
     AtEnds(Vec<(f64, f64)>),
     Legend(Vec<(usize, f64)>),
 }
 
-/// A panel with its place.
+/// A panel with its layout.
 pub(super) struct Placed<'a> {
     pub panel: &'a Panel,
     pub frame: Frame,
     pub x: Axis,
     pub y: Axis,
-    /// Whether the numbers of the horizontal axis stand below this panel.
+    /// `true` if the numbers of the horizontal axis are below this panel.
     pub has_x_texts: bool,
     pub names: Names,
-    /// Row above the panel and middle of the word of each mark, if it is shown.
+    /// For each mark, the row above the panel and the middle of its word, or `None` if the word is not shown.
     pub words: Vec<Option<(usize, f64)>>,
 }
 
-/// A figure with the place of everything.
+/// A figure with the positions of all its parts.
 pub(super) struct Layout<'a> {
-    /// The title as given, for those who have the figure read to them.
+    /// The title as given, for screen readers.
     pub name: &'a str,
     /// The title as printed.
     pub title: String,
@@ -72,14 +72,14 @@ pub(super) struct Layout<'a> {
 }
 
 impl Placed<'_> {
-    /// A point in pixels, if it can be shown.
+    /// A point in pixels, or `None` if it cannot be plotted.
     pub fn point(&self, x: f64, y: f64) -> Option<Point> {
         let Frame { left, top, width, height } = self.frame;
         (is_plottable(x) && is_plottable(y))
             .then(|| (left + width * self.x.place(x), top + height * (1.0 - self.y.place(y))))
     }
 
-    /// Height of the rows above the plotted area.
+    /// The height of the rows above the plotted area.
     fn header(&self) -> f64 {
         let n_legend = match &self.names {
             Names::Legend(places) => places.iter().map(|(row, _)| row + 1).max().unwrap_or(0),
@@ -88,13 +88,13 @@ impl Placed<'_> {
         self.words_height() + LEGEND_ROW * n_legend as f64
     }
 
-    /// Height of the rows of words between the plotted area and the legend.
+    /// The height of the rows of words between the plotted area and the legend.
     pub fn words_height(&self) -> f64 {
         MARK_ROW * self.words.iter().flatten().map(|(row, _)| row + 1).max().unwrap_or(0) as f64
     }
 }
 
-/// Places everything: axes first, then names and marks, then the panels below each other.
+/// Lays out the axes first, then names and marks, then the panels below each other.
 pub(super) fn layout(figure: &Figure) -> Layout<'_> {
     let mut panels: Vec<Placed> = (0..figure.panels.len()).map(|k| place(figure, k)).collect();
     let left = panels.iter().map(left_margin).fold(24.0, f64::max);
@@ -134,23 +134,23 @@ fn place(figure: &Figure, k: usize) -> Placed<'_> {
     placed
 }
 
-/// Whether two neighbours have one horizontal axis.
+/// `true` if two neighbours share a horizontal axis.
 pub(crate) fn is_shared(above: &Panel, below: &Panel) -> bool {
     above.x_label == below.x_label && !above.equal_aspect && !below.equal_aspect
 }
 
-/// Range of the horizontal axis that panel k shares with its neighbours.
+/// The range of the horizontal axis that panel k shares with its neighbours.
 pub(crate) fn x_range(figure: &Figure, k: usize) -> (f64, f64) {
     let panels = &figure.panels;
     let first = (1..=k).rev().find(|&i| !is_shared(&panels[i - 1], &panels[i])).unwrap_or(0);
     let n_before = (k + 1..panels.len()).find(|&i| !is_shared(&panels[i - 1], &panels[i])).unwrap_or(panels.len());
     let curves = || panels[first..n_before].iter().flat_map(|p| &p.curves);
-    // time runs from edge to edge, a path gets air around it
+    // time extends from edge to edge, a path has a margin
     let is_path = curves().any(|c| c.x.windows(2).any(|pair| pair[1] < pair[0]));
     range(curves().flat_map(shown).map(|p| p.0), if is_path { 0.05 } else { 0.0 })
 }
 
-/// Points of a curve that can be shown.
+/// The points of a curve that can be plotted.
 fn shown(curve: &Curve) -> impl Iterator<Item = (f64, f64)> {
     let points = curve.x.iter().copied().zip(curve.y.iter().copied());
     points.filter(|(x, y)| is_plottable(*x) && is_plottable(*y))
@@ -158,7 +158,7 @@ fn shown(curve: &Curve) -> impl Iterator<Item = (f64, f64)> {
 
 type Range = (f64, f64);
 
-/// Ranges and size of the plotted area.
+/// The ranges and the size of the plotted area.
 fn extent(figure: &Figure, k: usize) -> (Range, Range, f64, f64) {
     let panel = &figure.panels[k];
     let height = match figure.panels.len() {
@@ -172,7 +172,7 @@ fn extent(figure: &Figure, k: usize) -> (Range, Range, f64, f64) {
     if !panel.equal_aspect {
         return (x, y, PLOT, height);
     }
-    // pixels per unit, the same in both directions; what is left over widens the range
+    // pixels per unit, equal in both directions; the remaining space widens the range
     let (tallest, least) = (460.0, 140.0);
     let scale = (PLOT / (x.1 - x.0)).min(tallest / (y.1 - y.0));
     let alone = figure.panels.iter().all(|p| p.equal_aspect);
@@ -187,17 +187,17 @@ fn widened((lo, hi): Range, spread: f64) -> Range {
     (lo - more, hi + more)
 }
 
-/// The name of a curve as it is printed.
+/// The name of a curve in printed form.
 pub(super) fn name(curve: &Curve) -> String {
     cut(&typeset(&curve.label), MEDIUM, WIDEST_ENTRY)
 }
 
-/// The word at a mark as it is printed.
+/// The word at a mark in printed form.
 pub(super) fn word(mark: &(f64, String)) -> String {
     cut(&mark.1, SMALL, WIDEST_WORD)
 }
 
-/// Names at the ends where all fit there, else in a legend.
+/// Names at the curves' ends if all fit there, else in a legend.
 fn names(placed: &Placed) -> Names {
     let curves = &placed.panel.curves;
     let is_told = |c: &Curve| c.label.is_empty() || placed.y.label.contains(&typeset(&c.label));
@@ -207,7 +207,7 @@ fn names(placed: &Placed) -> Names {
     at_ends(placed).map_or_else(|| Names::Legend(legend(curves, placed.frame.width)), Names::AtEnds)
 }
 
-/// Heights of the curves' ends and of their names, below the top of the frame.
+/// The heights of the curves' ends and of their names, measured from the top of the frame.
 fn at_ends(placed: &Placed) -> Option<Vec<(f64, f64)>> {
     let Frame { width: plot, height, .. } = placed.frame;
     let mut ends = Vec::new();
@@ -223,9 +223,9 @@ fn at_ends(placed: &Placed) -> Option<Vec<(f64, f64)>> {
     near.then(|| ends.into_iter().zip(names).collect())
 }
 
-/// Heights as near to the wanted ones as a least distance allows; none if there is not enough room.
+/// Heights as near to the wanted ones as a smallest distance allows, or `None` if there is not enough space.
 ///
-/// Names that would touch form a block around the mean of their wishes; blocks that touch are joined.
+/// Names that would touch form a block around the mean of their wanted heights; blocks that touch are joined.
 fn spread(wanted: &[f64], least: f64, height: f64) -> Option<Vec<f64>> {
     if (wanted.len() as f64 - 1.0) * least > height {
         return None;
@@ -252,7 +252,7 @@ fn spread(wanted: &[f64], least: f64, height: f64) -> Option<Vec<f64>> {
     Some(heights)
 }
 
-/// Row and place of each name in the legend, in columns of equal width.
+/// The row and the position of each name in the legend, in columns of equal width.
 fn legend(curves: &[Curve], plot: f64) -> Vec<(usize, f64)> {
     let widest = curves.iter().map(|c| width(&name(c), MEDIUM)).fold(0.0, f64::max);
     let column = SAMPLE + 6.0 + widest + 20.0;
@@ -260,7 +260,8 @@ fn legend(curves: &[Curve], plot: f64) -> Vec<(usize, f64)> {
     (0..curves.len()).map(|k| (k / n, (k % n) as f64 * column)).collect()
 }
 
-/// A free row and a place for the word of each mark; none where it was said above, is out of sight or finds no room.
+/// A free row and a position for the word of each mark; `None` if the panel above has it, it is outside, or has no
+/// space.
 fn words(panel: &Panel, before: Option<&Panel>, x: &Axis, plot: f64) -> Vec<Option<(usize, f64)>> {
     let mut ends = [f64::NEG_INFINITY; MOST_MARK_ROWS];
     let mut order: Vec<usize> = (0..panel.marks.len()).collect();
@@ -272,7 +273,7 @@ fn words(panel: &Panel, before: Option<&Panel>, x: &Axis, plot: f64) -> Vec<Opti
         if word.is_empty() || is_known || !(0.0..=1.0).contains(&x.place(at)) {
             continue;
         }
-        // above its line, but not beyond the right margin
+        // above its line, but within the right margin
         let half = width(&word, SMALL) / 2.0;
         let middle = (plot * x.place(at)).min(plot + MARGIN - 4.0 - half);
         if let Some(row) = ends.iter().position(|end| middle - half > end + 6.0) {
@@ -283,13 +284,13 @@ fn words(panel: &Panel, before: Option<&Panel>, x: &Axis, plot: f64) -> Vec<Opti
     words
 }
 
-/// Room for the numbers and the label of the vertical axis.
+/// The space for the numbers and the label of the vertical axis.
 fn left_margin(placed: &Placed) -> f64 {
     let widest = placed.y.ticks.iter().map(|t| width(&t.text, SMALL)).fold(0.0, f64::max);
     14.0 + MEDIUM + 10.0 + widest + 8.0
 }
 
-/// Room for names at the ends of curves, or for a legend wider than the plotted area.
+/// The space for names at the ends of curves, or for a legend wider than the plotted area.
 fn right_margin(placed: &Placed) -> f64 {
     let widths = placed.panel.curves.iter().map(|c| width(&name(c), MEDIUM));
     match &placed.names {
@@ -314,7 +315,7 @@ mod tests {
         sorted.sort_by(f64::total_cmp);
         assert!(sorted.windows(2).all(|w| w[1] - w[0] >= 15.0 - 1e-9), "{heights:?}");
         assert!(sorted[0] >= 0.0 && sorted[5] <= 200.0);
-        // order is kept, and who has room stays
+        // the order is kept, and a name with enough space stays in place
         assert!(heights[2] < heights[0] && heights[0] < heights[1]);
         assert_eq!(heights[3], 120.0);
         assert!(spread(&[0.0; 20], 15.0, 200.0).is_none());

@@ -1,4 +1,4 @@
-//! Text in a figure: how wide it is, how symbols are set, what XML allows.
+//! Text in a figure: its width, the typesetting of symbols, and escaping for XML.
 
 /// Advance widths of the characters from space to tilde in DejaVu Sans, in thousandths of the font size.
 const WIDTHS: [u16; 95] = [
@@ -9,7 +9,7 @@ const WIDTHS: [u16; 95] = [
     337, 636, 838,
 ];
 
-/// Width of a text in pixels, close enough to keep labels apart.
+/// The width of a text in pixels, accurate enough to keep labels apart.
 pub(crate) fn width(text: &str, size: f64) -> f64 {
     let advance = |c: char| match c {
         ' '..='~' => WIDTHS[c as usize - 32],
@@ -24,7 +24,7 @@ pub(crate) fn width(text: &str, size: f64) -> f64 {
     text.chars().map(|c| f64::from(advance(c))).sum::<f64>() * size / 1000.0
 }
 
-/// Text with the characters that XML keeps for itself replaced, and those it forbids left out.
+/// Text with the reserved characters of XML escaped and the forbidden ones removed.
 pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -42,7 +42,7 @@ pub(crate) fn escaped(text: &str) -> String {
     out
 }
 
-/// A symbol or unit as it is printed: `θ'` as θ′, `q_1` as q₁, `kg*m/s^2` as kg·m/s².
+/// A symbol or unit in printed form: `θ'` as θ′, `q_1` as q₁, `kg*m/s^2` as kg·m/s².
 pub(crate) fn typeset(label: &str) -> String {
     let mut out = String::with_capacity(label.len());
     let mut rest = label.chars().peekable();
@@ -85,7 +85,7 @@ fn raised(digit: char) -> char {
     }
 }
 
-/// The label cut to a width, the list of quantities before the unit first: `x, y, … in m`.
+/// The label shortened to a width, beginning with the list of quantities before the unit: `x, y, … in m`.
 pub(crate) fn fitted(label: &str, size: f64, most: f64) -> String {
     if width(label, size) <= most {
         return label.into();
@@ -99,7 +99,7 @@ pub(crate) fn fitted(label: &str, size: f64, most: f64) -> String {
             return shorter;
         }
     }
-    // half a name of a list helps nobody, and the curves tell it
+    // part of a name in a list is of no use, and the curves have labels
     match cut(quantity, size, most - width(&unit, size)) {
         _ if names.len() > 1 => unit.trim_start().into(),
         shorter if shorter.is_empty() => shorter,
@@ -107,7 +107,7 @@ pub(crate) fn fitted(label: &str, size: f64, most: f64) -> String {
     }
 }
 
-/// The text cut to a width, with dots for what is missing.
+/// The text shortened to a width, with an ellipsis for the rest.
 pub(crate) fn cut(text: &str, size: f64, most: f64) -> String {
     if width(text, size) <= most {
         return text.into();

@@ -1,18 +1,18 @@
-//! Linear rows solved for some of their unknowns.
+//! Linear systems reduced to echelon form.
 
 #![allow(non_snake_case)]
 
-use crate::verdict::dot;
+use crate::analysis::dot;
 
-/// Rows reduced until each has a column of its own.
+/// Rows reduced until each has a pivot column of its own.
 pub(super) struct Echelon {
     rows: Vec<Vec<f64>>,
-    /// The column of each row.
+    /// The pivot column of each row.
     pub(super) pivots: Vec<usize>,
 }
 
 impl Echelon {
-    /// Rows at size one.
+    /// The rows, each scaled to a largest entry of one.
     pub(super) fn new(mut rows: Vec<Vec<f64>>) -> Echelon {
         for row in &mut rows {
             let size = row.iter().fold(0.0_f64, |top, x| top.max(x.abs()));
@@ -23,9 +23,9 @@ impl Echelon {
         Echelon { rows, pivots: Vec::new() }
     }
 
-    /// Looks for pivots in the first n columns, the largest entry first; rows without one are dropped.
+    /// Finds pivots in the first n columns, the largest entry first; rows without one are dropped.
     pub(super) fn reduce(&mut self, n: usize) {
-        /// What is left of a row that others give.
+        /// The remainder below which a row depends on the others.
         const NOTHING: f64 = 1e-10;
         for done in 0..self.rows.len() {
             let entries = (done..self.rows.len()).flat_map(|i| (0..n).map(move |j| (i, j)));
@@ -44,7 +44,7 @@ impl Echelon {
         self.rows.truncate(self.pivots.len());
     }
 
-    /// The vector with 1 in the free column and what each row asks of its own column.
+    /// The vector with 1 in the free column and the value of `asked` in the pivot column of each row.
     pub(super) fn dependent(&self, n: usize, asked: impl Fn(&[f64]) -> f64, free: usize) -> Vec<f64> {
         let mut vector = vec![0.0; n];
         if free < n {
@@ -57,12 +57,12 @@ impl Echelon {
     }
 }
 
-/// The shortest x with A x = b, A of p columns; of rows that depend on others those that are larger count. None if A is zero.
+/// The shortest x with A x = b, A having p columns; of dependent rows the larger ones count. `None` if A is zero.
 ///
-/// Rows are made orthogonal one after another, the one with most left first: each keeps its own scale, so a direction that is nearly
-/// flat is followed as far as its digits go.
+/// Rows are orthogonalized one after another, the one with the largest remainder first. Each keeps its own scale, so a
+/// direction that is nearly flat is followed as far as its digits allow.
 pub(super) fn shortest(A: &[f64], p: usize, b: &[f64]) -> Option<Vec<f64>> {
-    /// What is left of a row that others give.
+    /// The remainder below which a row depends on the others.
     const NOTHING: f64 = 1e-11;
     let length = |row: &[f64]| dot(row, row).sqrt();
     // each row at length one

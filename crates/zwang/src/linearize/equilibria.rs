@@ -1,30 +1,31 @@
-//! States of rest, looked for from the start and around it.
+//! Equilibria, sought from the start and from random positions around it.
 
 use zwang_motion::{Dynamics, Settings, State};
 
-use super::echelon::largest;
-use super::timed::is_timed;
-use super::way::Way;
-use super::{Linearized, Place, linearize_knowing};
-use crate::check::Check;
+use crate::analysis::check::Check;
+use crate::analysis::dot;
+use crate::analysis::start::units;
+use crate::linearize::echelon::largest;
+use crate::linearize::linearizer::Linearizer;
+use crate::linearize::timed::is_timed;
+use crate::linearize::{Linearized, MotionKind, linearize_knowing};
 use crate::random::Random;
-use crate::start::units;
-use crate::verdict::dot;
 
-/// Starts beyond the given one from which equilibria are looked for.
+/// The number of starts in addition to the given one.
 const MORE_STARTS: u64 = 24;
 
-/// Places beyond so many times the reach of the search are where a force fades, not where it vanishes.
+/// The distance, as a multiple of the reach of the search, beyond which a force decays rather than vanishes.
 const FARTHEST: f64 = 1e4;
 
-/// Coordinates beyond which families are not followed.
+/// The number of coordinates beyond which families are not followed.
 const MOST_FOLLOWED: usize = 12;
 
-/// The equilibria found from the start and from random positions around it: the positions of the start first if they are one, then the
-/// lowest first, and one of each family. Where the equations change with the time only those that rest at all times.
+/// The equilibria found from the start and from random positions around it. The positions of the start come first if
+/// they are an equilibrium, then the lowest potential, with one equilibrium of each family. If the equations change
+/// with the time, only equilibria that rest at all times count.
 pub fn equilibria(check: &mut Check, settings: &Settings) -> Vec<Linearized> {
     let is_timed = is_timed(check);
-    let mut search = Search { found: Vec::new(), way: Way::new(check, settings) };
+    let mut search = Search { found: Vec::new(), way: Linearizer::new(check, settings) };
     let start = check.state.clone();
     let reach = reaches(check);
     for seed in 0..=MORE_STARTS {
@@ -40,35 +41,35 @@ pub fn equilibria(check: &mut Check, settings: &Settings) -> Vec<Linearized> {
         }
         let rest = search.upright(check, rest);
         let Ok(linear) = linearize_knowing(check, &rest, settings, is_timed) else { continue };
-        if linear.place == Place::Equilibrium && !search.is_known(check, &linear) {
+        if linear.place == MotionKind::Equilibrium && !search.is_known(check, &linear) {
             search.add(check, linear);
         }
     }
     let mut found = search.found;
     found.sort_by(|x, y| x.potential.total_cmp(&y.potential));
-    // moving or not, it is what the user looks at
+    // moving or not, the start is the user's own state
     if let Some(at) = found.iter().position(|x| is_close(&x.state.q, &start.q, CLOSE)) {
         found[..=at].rotate_right(1);
     }
     found
 }
 
-/// How far from the start each coordinate is tried.
+/// The distance from the start to which each coordinate is varied.
 pub(super) fn reaches(check: &Check) -> Vec<f64> {
     let q = &check.state.q;
     let mass: Vec<f64> = (0..q.len()).map(|k| check.snapshot.given.mass_matrix.get(k, k)).collect();
     let unit = units(&mass, q);
-    // pure numbers may be angles: all of a turn is tried
+    // pure numbers may be angles: a whole turn is tried
     (0..q.len()).map(|k| if check.system.unit(k).is_none() { 3.2 } else { 2.0 * unit[k] }).collect()
 }
 
-/// Equilibria nearer than this are one.
+/// Equilibria closer than this, relative to 1 + |q|, are the same.
 const CLOSE: f64 = 1e-6;
 
-/// The same where nothing pulls back, so that a multiple root is known to fewer digits.
+/// The distance below which equilibria with zero eigenvalues are the same: a multiple root has fewer digits.
 const CLOSE_ROOTS: f64 = 1e-3;
 
-/// Whether positions are the same, or differ by whole turns.
+/// `true` if positions are equal, or differ by whole turns.
 fn is_close(x: &[f64], y: &[f64], close: f64) -> bool {
     let turn = std::f64::consts::TAU;
     x.iter().zip(y).all(|(x, y)| {
@@ -77,7 +78,7 @@ fn is_close(x: &[f64], y: &[f64], close: f64) -> bool {
     })
 }
 
-/// Whether both have the same eigenvalues; rounding may order them otherwise.
+/// `true` if both have the same eigenvalues; rounding may change their order.
 fn is_alike(x: &Linearized, y: &Linearized) -> bool {
     let has_all = |x: &Linearized, y: &Linearized| {
         x.modes.iter().all(|m| {
@@ -92,11 +93,11 @@ fn is_alike(x: &Linearized, y: &Linearized) -> bool {
 
 struct Search<'s> {
     found: Vec<Linearized>,
-    way: Way<'s>,
+    way: Linearizer<'s>,
 }
 
 impl Search<'_> {
-    /// Whether an equilibrium was found before, or one of its family.
+    /// `true` if an equilibrium, or one of its family, was found before.
     fn is_known(&mut self, check: &mut Check, new: &Linearized) -> bool {
         for at in 0..self.found.len() {
             let known = &self.found[at];
@@ -119,11 +120,12 @@ impl Search<'_> {
         false
     }
 
-    /// Keeps an equilibrium, with the coordinates that change along its family.
+    /// Adds an equilibrium, with the coordinates that change along its family.
     fn add(&mut self, check: &mut Check, mut new: Linearized) {
-        /// Large beside the digits of a root, small beside the bend of a family.
+        /// The distance along a family: large compared with the digits of a root, small compared with the radius of
+        /// curvature.
         const APART: f64 = 1e-2;
-        /// A coordinate that changes less does not.
+        /// A coordinate with a smaller share in the direction does not change along the family.
         const STAYS: f64 = 1e-6;
         if new.zeros.count > 0 && self.way.look(check, &new.state).is_ok() {
             for direction in self.way.free_directions(check, &new.state).unwrap_or_default() {
@@ -142,10 +144,11 @@ impl Search<'_> {
         self.found.push(new);
     }
 
-    /// Whether equilibria without a gap lead from one to another: a walk in which each step is put right.
+    /// `true` if a continuous family of equilibria leads from one to another: it is followed with a correction after
+    /// each step.
     fn leads_to(&mut self, check: &mut Check, mut here: State, q: &[f64]) -> bool {
         const STEPS: usize = 8;
-        /// Steps over the whole way that is left, for what a bend has put aside.
+        /// The number of further steps over the whole remaining distance, for deviations that the curvature caused.
         const MORE: usize = 4;
         let turn = std::f64::consts::TAU;
         let pure: Vec<bool> = (0..q.len()).map(|k| check.system.unit(k).is_none()).collect();
@@ -169,16 +172,18 @@ impl Search<'_> {
         is_close(&here.q, q, CLOSE)
     }
 
-    /// A state of rest near a guess, by Newton's method along the constraints; none if that leads nowhere.
+    /// An equilibrium near a guess, by Newton's method along the constraints; `None` if that does not converge.
     ///
-    /// Where the root is of multiplicity m, each step leaves (m − 1)/m of the way, which shows m: the step is then taken m times.
+    /// For a root of multiplicity m each step leaves (m − 1)/m of the distance, which reveals m: the step is then
+    /// multiplied by m.
     fn rest_near(&mut self, check: &mut Check, guess: State) -> Option<State> {
         const MOST_STEPS: usize = 100;
-        /// The shortest part of a step that is tried.
+        /// The shortest fraction of a step that is tried.
         const SHORTEST: f64 = 1e-3;
-        /// Before shorter ones two steps are tried; a power of one half.
+        /// The fraction at which two full steps are tried before shorter ones; a power of one half.
         const SHORT: f64 = 0.125;
-        /// Steps that are still this part of the way when no more are taken lead away: a force that fades has no root far out.
+        /// The relative length of the last step above which the iteration diverges: a decaying force has no root far
+        /// out.
         const LEADS_AWAY: f64 = 1e-3;
         let mut state = self.way.at_rest(check, guess)?;
         self.way.look(check, &state).ok()?;
@@ -187,14 +192,14 @@ impl Search<'_> {
         while n_left > 0 {
             let Some(step) = self.way.newton_step(check, &state) else { break };
             let length = dot(&step, &step).sqrt();
-            // shorter and shorter, until it pushes less there
-            let is_rest = self.way.place(&state) == Place::Equilibrium;
+            // the step is halved until the acceleration decreases
+            let is_rest = self.way.place(&state) == MotionKind::Equilibrium;
             let mut part = 1.0;
             let mut next = None;
             while next.is_none() && part >= SHORTEST && !(is_rest && part < 1.0) {
                 next = self.moved(check, &state, &step, part).filter(|(_, push)| *push < size);
                 part *= 0.5;
-                // along a bent valley a step may first push harder, until the next one is back
+                // along a curved valley a step may first increase the acceleration, until the next one decreases it
                 if next.is_none() && (is_rest || part == SHORT) {
                     next = self.two_steps(check, &state, &step, size);
                 }
@@ -216,17 +221,17 @@ impl Search<'_> {
             return None;
         }
         self.way.look(check, &state).ok()?;
-        (self.way.place(&state) == Place::Equilibrium).then(|| self.rounded(check, state, size))
+        (self.way.place(&state) == MotionKind::Equilibrium).then(|| self.rounded(check, state, size))
     }
 
-    /// The whole step and the one after it, if it pushes less there.
+    /// The full step and the one after it, if the acceleration decreases.
     fn two_steps(&mut self, check: &mut Check, state: &State, step: &[f64], size: f64) -> Option<(State, f64)> {
         let (between, _) = self.moved(check, state, step, 1.0)?;
         let second = self.way.newton_step(check, &between)?;
         self.moved(check, &between, &second, 1.0).filter(|(_, push)| *push < size)
     }
 
-    /// A part of a step, put on the constraints and at rest, with the push there.
+    /// A fraction of a step, projected onto the constraints and at rest, with the largest acceleration there.
     fn moved(&mut self, check: &mut Check, state: &State, step: &[f64], part: f64) -> Option<(State, f64)> {
         let mut next = state.clone();
         next.q.iter_mut().zip(step).for_each(|(q, d)| *q += part * d);
@@ -235,9 +240,9 @@ impl Search<'_> {
         Some((next, self.way.push()))
     }
 
-    /// The same place with small coordinates at zero, if nothing pushes harder there.
+    /// The equilibrium with small coordinates set to zero, if the acceleration does not increase.
     fn rounded(&mut self, check: &mut Check, state: State, size: f64) -> State {
-        /// What the digits of a root of multiplicity five leave.
+        /// The accuracy of a root of multiplicity five.
         const SMALL: f64 = 1e-3;
         const ROUNDING: f64 = 1e-15;
         let mut other = state.clone();
@@ -253,7 +258,7 @@ impl Search<'_> {
         }
     }
 
-    /// The same place without whole turns, where pure numbers are angles.
+    /// The equilibrium without whole turns, for pure numbers that are angles.
     fn upright(&mut self, check: &mut Check, state: State) -> State {
         let turn = std::f64::consts::TAU;
         let mut best = state;
@@ -268,7 +273,7 @@ impl Search<'_> {
             let wanted = other.q.clone();
             let there = self.way.at_rest(check, other).filter(|there| {
                 let stayed = there.q.iter().zip(&wanted).all(|(x, y)| (x - y).abs() <= 1e-9);
-                stayed && self.way.look(check, there).is_ok() && self.way.place(there) == Place::Equilibrium
+                stayed && self.way.look(check, there).is_ok() && self.way.place(there) == MotionKind::Equilibrium
             });
             best = there.unwrap_or(best);
         }
@@ -276,9 +281,10 @@ impl Search<'_> {
     }
 }
 
-/// How often to take a step where each is this part of the one before.
+/// The factor of a step if each step is this fraction of the previous one.
 fn multiplicity(ratio: f64) -> Option<f64> {
-    /// A simple root leaves less, a root of higher multiplicity is flat to all digits.
+    /// The fractions of multiple roots: a simple root leaves less, and a root of higher multiplicity is flat to all
+    /// digits.
     const OF_ROOTS: std::ops::Range<f64> = 0.4..0.9;
     OF_ROOTS.contains(&ratio).then(|| (1.0 / (1.0 - ratio)).round())
 }

@@ -1,26 +1,30 @@
-//! The motion near a state to first order, on what the constraints leave free.
+//! The motion near a state to first order, on the variations that the constraints allow.
 //!
 //! $$ M\,\ddot x + C\,\dot x + K\,x = 0, \qquad
 //!    M\,\delta\ddot q - A^T\delta\lambda = \delta(Q + C + A^T\lambda - M\ddot q), \qquad A\,\delta\ddot q = \delta(b - A\ddot q) $$
 //!
-//! for variations that keep the constraints: φ_q δq = 0 and the same for the rates φ̇ and ψ. As many positions x, and as many
-//! velocities u, as are free stand for all; where constraints are nonholonomic there are fewer velocities than positions.
+//! for variations that satisfy the constraints: φ_q δq = 0 and likewise for the rates φ̇ and ψ. The free positions x
+//! and the free velocities u represent all; with nonholonomic constraints there are fewer velocities than positions.
 
 #![allow(non_snake_case, reason = "matrices have the names of the papers")]
 
 mod echelon;
 mod equilibria;
-mod leaf;
+mod integral_manifold;
+mod linearizer;
+pub(crate) mod messages;
 mod obstacle;
 mod timed;
-mod way;
 mod zeros;
 
 use zwang_motion::{Eigen, MotionError, Settings, State, eigen};
 
-use crate::check::Check;
+use crate::analysis::check::Check;
+use crate::analysis::dot;
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::linearize::messages::lost_rank;
+pub use crate::linearize::messages::obstacle as obstacle_text;
 use crate::random::Random;
-use crate::verdict::dot;
 
 pub use equilibria::equilibria;
 pub use obstacle::Obstacle;
@@ -28,86 +32,86 @@ pub use timed::is_timed;
 pub use zeros::Zeros;
 
 use equilibria::reaches;
+use linearizer::{Linearizer, VariationBasis};
 use timed::rests_always;
-use way::{Space, Way};
 
 /// The linear equations at one state.
 #[derive(Clone, Debug)]
 pub struct Linearized {
-    /// Where.
+    /// The state of the linearization.
     pub state: State,
-    /// What the motion does there.
-    pub place: Place,
-    /// The coordinates whose velocities stand for all.
+    /// The kind of motion at the state.
+    pub place: MotionKind,
+    /// The free velocities, by coordinate, which determine all others.
     pub velocities: Vec<usize>,
-    /// The coordinates whose positions stand for all.
+    /// The free positions, by coordinate, which determine all others.
     pub positions: Vec<usize>,
     /// M, by rows, one for each of `velocities`.
     pub mass: Vec<f64>,
-    /// C, the same.
+    /// C, by rows, with one row and one column for each of `velocities`.
     pub damping: Vec<f64>,
-    /// K, one column for each of `positions`.
+    /// K, by rows, with one column for each of `positions`.
     pub stiffness: Vec<f64>,
     /// λ with the shape of each mode over all coordinates, the fastest growing first.
     pub modes: Vec<Eigen>,
     /// The potential energy.
     pub potential: f64,
-    /// Whether the energy is known to be conserved.
+    /// `true` if the energy is known to be conserved.
     pub is_conservative: bool,
-    /// Why there are no linear equations here; M, C, K and the modes are empty then.
+    /// The reason why there are no linear equations here; M, C, K and the modes are then empty.
     pub obstacle: Option<Obstacle>,
-    /// Whether the coefficients change with the time.
+    /// `true` if the coefficients change with the time.
     pub is_timed: bool,
-    /// What belongs to the eigenvalue zero.
+    /// The multiplicity and growth of the eigenvalue zero.
     pub zeros: Zeros,
-    /// The coordinates that change along a family of equilibria of which this is one; empty where it stands alone.
+    /// The coordinates that change along the family of equilibria to which this one belongs; empty if it is isolated.
     pub family: Vec<usize>,
 }
 
-/// What the motion does at a state.
+/// The kind of motion at a state.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// It rests, and stays at rest: q̇ = 0 and q̈ = 0 at all times.
+pub enum MotionKind {
+    /// Rest that lasts: q̇ = 0 and q̈ = 0 at all times.
     Equilibrium,
-    /// It goes on as it is: q̈ = 0, now and a little later.
+    /// Motion with constant velocities: q̈ = 0, now and to first order in time.
     Steady,
     /// Neither: the equations are those of small deviations from the motion, with the coefficients of one instant.
     Passing,
 }
 
-/// What the linear equations say of the future.
+/// The stability that the linear equations show.
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub enum Stability {
-    /// Something grows, at most by e in this time.
+    /// A mode grows, by the factor e in this time at the fastest.
     Unstable {
         /// 1/Re λ.
         time: f64,
     },
-    /// Everything dies out, by e in this time at the slowest.
+    /// All modes decay, by the factor 1/e in this time at the slowest.
     Stable {
         /// −1/Re λ.
         time: f64,
     },
-    /// Nothing grows by e, but something with this power of the time, and not only the place of what drifts evenly.
+    /// No mode grows exponentially, but one grows with this power of the time, beyond a uniform drift of positions.
     Growing {
         /// 1 for t, 2 for t², ….
         power: usize,
     },
     /// The energy is conserved and has a minimum here: the motion stays near.
     Minimum,
-    /// Nothing grows, but something neither grows nor dies out: what was left out decides.
+    /// No mode grows, but one neither grows nor decays: terms of higher order decide.
     Neutral,
-    /// Linear equations with the coefficients of one instant, or none at all, say nothing of the future.
+    /// Linear equations with the coefficients of one instant, or none at all, do not determine the future.
     Undecided,
 }
 
-/// A real part below this, beside the fastest rate, is rounding: double eigenvalues are known to the root of ε.
+/// A real part below this fraction of the fastest rate is rounding: double eigenvalues are known to the root of ε.
 const NO_GROWTH: f64 = 1e-7;
 
 impl Linearized {
-    /// What the eigenvalues say.
+    /// The stability by the eigenvalues.
     pub fn stability(&self) -> Stability {
-        if self.place == Place::Passing || self.is_timed || self.obstacle.is_some() {
+        if self.place == MotionKind::Passing || self.is_timed || self.obstacle.is_some() {
             return Stability::Undecided;
         }
         let fastest = self.modes.iter().fold(0.0_f64, |top, m| top.max(m.value.0.hypot(m.value.1)));
@@ -125,13 +129,13 @@ impl Linearized {
     fn is_minimum(&self) -> bool {
         let k = self.velocities.len();
         let K = |i: usize, j: usize| 0.5 * (self.stiffness[i * k + j] + self.stiffness[j * k + i]);
-        self.place == Place::Equilibrium
+        self.place == MotionKind::Equilibrium
             && self.is_conservative
             && self.positions == self.velocities
             && is_positive((0..k).map(|i| (0..k).map(|j| K(i, j)).collect()).collect())
     }
 
-    /// How many eigenvalues are zero: directions in which nothing pulls back.
+    /// The number of zero eigenvalues: directions without a restoring force.
     pub fn n_zero(&self) -> usize {
         let size = |m: &Eigen| m.value.0.hypot(m.value.1);
         let fastest = self.modes.iter().fold(0.0_f64, |top, m| top.max(size(m)));
@@ -139,7 +143,7 @@ impl Linearized {
     }
 }
 
-/// Whether a symmetric matrix is positive definite, clearly: every pivot is a part of its diagonal entry.
+/// `true` if a symmetric matrix is clearly positive definite: every pivot is above 1e-9 of its diagonal entry.
 fn is_positive(mut K: Vec<Vec<f64>>) -> bool {
     const CLEARLY: f64 = 1e-9;
     for p in 0..K.len() {
@@ -158,24 +162,79 @@ fn is_positive(mut K: Vec<Vec<f64>>) -> bool {
     true
 }
 
+/// The choice of states.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum LinearizedAt {
+    /// One state: a time of the motion, or a steady motion.
+    State,
+    /// Equilibria.
+    Equilibria {
+        /// `true` if the equations change with the time, so that few states rest at all times.
+        is_timed: bool,
+    },
+}
+
+/// The linear equations that were found, and their states.
+#[derive(Clone, Debug)]
+pub struct Linearization {
+    /// The choice of states at which they were taken.
+    pub at: LinearizedAt,
+    /// One for each state.
+    pub states: Vec<Linearized>,
+    /// All diagnostics of the analysis.
+    pub notes: Diagnostics,
+}
+
+/// The linear equations at the state of a check if a time was requested or the motion is steady; otherwise at every
+/// equilibrium found from there.
+pub(crate) fn linearization(
+    check: &mut Check,
+    is_asked: bool,
+    settings: &Settings,
+) -> Result<Linearization, Box<Diagnostic>> {
+    check.analyse_lagrangian(settings);
+    check.system.compile_motion(&mut check.equations);
+    let state = check.state.clone();
+    let here = linearize(check, &state, settings).map_err(|error| {
+        let d = Diagnostic::error("Z402", error.to_string()).with_note(format!("at t = {}", state.t));
+        d.help("linearize at another time with --at, or from another start")
+    })?;
+    let at = match is_asked || here.place == MotionKind::Steady {
+        true => LinearizedAt::State,
+        false => LinearizedAt::Equilibria { is_timed: here.is_timed },
+    };
+    let mut states = match at {
+        LinearizedAt::State => Vec::new(),
+        LinearizedAt::Equilibria { .. } => equilibria(check, settings),
+    };
+    match lost_rank(&here) {
+        Some(lost) if states.is_empty() => return Err(Box::new(lost)),
+        // that the start has no linear equations is reported in addition to the equilibria
+        Some(_) if here.place != MotionKind::Equilibrium => states.insert(0, here),
+        None if states.is_empty() => states.push(here),
+        _ => {}
+    }
+    Ok(Linearization { at, states, notes: std::mem::take(&mut check.notes) })
+}
+
 /// The linear equations at a state on the constraints.
 pub fn linearize(check: &mut Check, state: &State, settings: &Settings) -> Result<Linearized, MotionError> {
     let is_timed = is_timed(check);
     linearize_knowing(check, state, settings, is_timed)
 }
 
-/// The same where it is known whether the equations change with the time.
+/// The linear equations at a state on the constraints, if it is known whether the equations change with the time.
 fn linearize_knowing(
     check: &mut Check,
     state: &State,
     settings: &Settings,
     is_timed: bool,
 ) -> Result<Linearized, MotionError> {
-    let mut way = Way::new(check, settings);
+    let mut way = Linearizer::new(check, settings);
     way.look(check, state)?;
     let mut here = Linearized {
         state: state.clone(),
-        place: Place::Passing,
+        place: MotionKind::Passing,
         velocities: Vec::new(),
         positions: Vec::new(),
         mass: Vec::new(),
@@ -190,8 +249,8 @@ fn linearize_knowing(
         family: Vec::new(),
     };
     here.place = match is_timed {
-        true if rests_always(check, &mut way, state) => Place::Equilibrium,
-        true => Place::Passing,
+        true if rests_always(check, &mut way, state) => MotionKind::Equilibrium,
+        true => MotionKind::Passing,
         false => way.place(state),
     };
     way.look(check, state)?;
@@ -200,8 +259,8 @@ fn linearize_knowing(
     if here.obstacle.is_some() {
         return Ok(here);
     }
-    if here.place == Place::Steady && !goes_on(check, &mut way, state)? {
-        here.place = Place::Passing;
+    if here.place == MotionKind::Steady && !goes_on(check, &mut way, state)? {
+        here.place = MotionKind::Passing;
     }
     let F = match matrix(check, &mut way, &space) {
         Ok(F) => F,
@@ -214,9 +273,9 @@ fn linearize_knowing(
     fill(here, check, way, space, F, mass)
 }
 
-/// Whether q̈ stays zero: its derivative along the motion is zero too.
-fn goes_on(check: &mut Check, way: &mut Way, state: &State) -> Result<bool, MotionError> {
-    /// Derivatives by differences have so many digits.
+/// `true` if q̈ stays zero: its derivative along the motion is zero too.
+fn goes_on(check: &mut Check, way: &mut Linearizer, state: &State) -> Result<bool, MotionError> {
+    /// A jerk below this fraction of the free acceleration plus speed is the error of the differences.
     const NOTHING: f64 = 1e-6;
     let jerk = way.derivative(check, &state.qdot, &vec![0.0; state.q.len()])?;
     let speed = echelon::largest(&state.qdot);
@@ -225,7 +284,7 @@ fn goes_on(check: &mut Check, way: &mut Way, state: &State) -> Result<bool, Moti
 }
 
 /// F of (ẋ, u̇) = F (x, u), column by column.
-fn matrix(check: &mut Check, way: &mut Way, space: &Space) -> Result<Vec<f64>, MotionError> {
+fn matrix(check: &mut Check, way: &mut Linearizer, space: &VariationBasis) -> Result<Vec<f64>, MotionError> {
     let p = space.positions.len();
     let size = p + space.velocities.len();
     let mut F = vec![0.0; size * size];
@@ -242,7 +301,7 @@ fn matrix(check: &mut Check, way: &mut Way, space: &Space) -> Result<Vec<f64>, M
 }
 
 /// NᵀMN.
-fn mass(way: &Way, space: &Space) -> Vec<f64> {
+fn mass(way: &Linearizer, space: &VariationBasis) -> Vec<f64> {
     let (p, k) = (space.positions.len(), space.velocities.len());
     let M = &way.snapshot.given.mass_matrix;
     let mut mass = vec![0.0; k * k];
@@ -260,14 +319,14 @@ fn mass(way: &Way, space: &Space) -> Vec<f64> {
 fn fill(
     mut here: Linearized,
     check: &mut Check,
-    mut way: Way,
-    space: Space,
+    mut way: Linearizer,
+    space: VariationBasis,
     mut F: Vec<f64>,
     mass: Vec<f64>,
 ) -> Result<Linearized, MotionError> {
     let (p, k) = (space.positions.len(), space.velocities.len());
     let size = p + k;
-    if here.place == Place::Equilibrium {
+    if here.place == MotionKind::Equilibrium {
         without_remains(check, &mut way, &here.state, &space, &mut F);
     }
     let times_mass =
@@ -277,7 +336,7 @@ fn fill(
     here.mass = mass;
     here.zeros = zeros::zeros(&F, size, p);
     let mut found = eigen(&F, size).ok_or(MotionError::NotFinite { what: "a derivative of the motion".into() })?;
-    // those that ranks show to be zero are the smallest
+    // the eigenvalues that the ranks show to be zero are the smallest
     let mut order: Vec<usize> = (0..found.len()).collect();
     let square = |m: &Eigen| m.value.0.hypot(m.value.1);
     order.sort_by(|&i, &j| square(&found[i]).total_cmp(&square(&found[j])));
@@ -292,13 +351,13 @@ fn fill(
     Ok(here)
 }
 
-/// Clears derivatives by positions that are what is left of a multiple root: such an equilibrium is known to half its digits and less,
-/// and a derivative that vanishes there comes out as small as that beside what it is elsewhere.
-fn without_remains(check: &mut Check, way: &mut Way, state: &State, space: &Space, F: &mut [f64]) {
-    /// The root of ε, with some room.
+/// Clears derivatives by positions that are remainders of a multiple root. Such an equilibrium is known to half its
+/// digits or fewer, and a derivative that vanishes there comes out as a small fraction of its size elsewhere.
+fn without_remains(check: &mut Check, way: &mut Linearizer, state: &State, space: &VariationBasis, F: &mut [f64]) {
+    /// The square root of ε, with some margin.
     const REMAINS: f64 = 1e-7;
     const N_PLACES: u64 = 3;
-    /// Beside the reach of the search.
+    /// The distance of the other states, as a fraction of the reach of the search.
     const NEAR: f64 = 0.1;
     let (p, k) = (space.positions.len(), space.velocities.len());
     let size = p + k;

@@ -1,38 +1,38 @@
-//! Where the motion has no linear equations: at jumps and corners of formulas, and where constraints lose rank.
+//! States without linear equations: jumps and corners of formulas, and positions where constraints lose rank.
 
 #![allow(non_snake_case)]
 
 use zwang_expr::{Expr, Node};
 use zwang_motion::{MotionError, State};
 
-use super::echelon::Echelon;
-use super::way::{Space, Way};
-use crate::check::Check;
+use crate::analysis::check::Check;
+use crate::linearize::echelon::Echelon;
+use crate::linearize::linearizer::{Linearizer, VariationBasis};
 use crate::random::Random;
 
-/// Why there are no linear equations at a state.
+/// The reason why there are no linear equations at a state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Obstacle {
-    /// The forces jump where one of these formulas changes its sign, which it does here.
+    /// The forces jump where one of these formulas changes its sign, and it does so here.
     Jump {
         /// The formulas as text.
         switches: Vec<String>,
     },
-    /// The forces bend there: their derivatives are not the same on both sides.
+    /// The forces have a corner there: their derivatives differ on the two sides.
     Corner {
         /// The formulas as text.
         switches: Vec<String>,
     },
-    /// These constraints say nothing here, or less than elsewhere.
+    /// These constraints lose rank here.
     Rank {
         /// Their names.
         constraints: Vec<String>,
     },
 }
 
-/// Rows that vanish at the state or depend on each other only there; none if the constraints have the rank they have elsewhere.
-pub(super) fn lost_rank(check: &Check, way: &Way) -> Option<Obstacle> {
-    /// Coefficients below this are none.
+/// Rows that vanish at the state or are dependent only there; `None` if the constraints have their general rank.
+pub(super) fn lost_rank(check: &Check, way: &Linearizer) -> Option<Obstacle> {
+    /// Coefficients below this count as zero.
     const NOTHING: f64 = 1e-12;
     let A = &way.snapshot.given.constraint_matrix;
     let rows = &check.equations.rows;
@@ -45,8 +45,8 @@ pub(super) fn lost_rank(check: &Check, way: &Way) -> Option<Obstacle> {
     (way.snapshot.found.rank < general).then(|| of_rows(check, &dependent_rows(way)))
 }
 
-/// The same where the variations of the rows contradict each other: they do so only where rank is lost.
-pub(super) fn contradicted(check: &Check, way: &Way, error: &MotionError) -> Option<Obstacle> {
+/// The rows whose variations contradict each other; they do so only if rank is lost.
+pub(super) fn contradicted(check: &Check, way: &Linearizer, error: &MotionError) -> Option<Obstacle> {
     let MotionError::Contradiction { certificate, .. } = error else { return None };
     let mut rows: Vec<usize> = (0..certificate.len()).filter(|&i| certificate[i] != 0.0).collect();
     if rows.is_empty() {
@@ -63,7 +63,7 @@ fn of_rows(check: &Check, rows: &[usize]) -> Obstacle {
 }
 
 /// The rows with y ≠ 0 for some y with yᵀA = 0.
-fn dependent_rows(way: &Way) -> Vec<usize> {
+fn dependent_rows(way: &Linearizer) -> Vec<usize> {
     const NOTHING: f64 = 1e-9;
     let A = &way.snapshot.given.constraint_matrix;
     let m = A.n_rows;
@@ -79,9 +79,14 @@ fn dependent_rows(way: &Way) -> Vec<usize> {
 
 /// A jump or corner of the forces at the state.
 ///
-/// Where nothing switches here the formulas are smooth. Where something does, both sides are looked at: |v| v switches and is smooth
-/// enough.
-pub(super) fn broken(check: &mut Check, way: &mut Way, state: &State, space: &Space) -> Option<Obstacle> {
+/// If nothing switches at the state, the formulas are smooth. Otherwise both sides are evaluated: |v| v switches and is
+/// smooth enough.
+pub(super) fn broken(
+    check: &mut Check,
+    way: &mut Linearizer,
+    state: &State,
+    space: &VariationBasis,
+) -> Option<Obstacle> {
     let switching: Vec<Expr> = way.switches.iter().copied().filter(|&e| changes_sign(check, state, e)).collect();
     if switching.is_empty() {
         return None;
@@ -101,9 +106,9 @@ pub(super) fn broken(check: &mut Check, way: &mut Way, state: &State, space: &Sp
     }
 }
 
-/// Whether an expression is zero at a state, beside its terms.
+/// `true` if an expression is zero at a state, relative to its terms.
 fn changes_sign(check: &Check, state: &State, e: Expr) -> bool {
-    /// An equilibrium is known to about as many digits.
+    /// The relative accuracy of an equilibrium.
     const ZERO: f64 = 1e-9;
     let (mut terms, mut open) = (Vec::new(), vec![e]);
     while let Some(e) = open.pop() {
@@ -118,8 +123,8 @@ fn changes_sign(check: &Check, state: &State, e: Expr) -> bool {
     f64::abs(sum) <= ZERO * f64::max(size, 1.0)
 }
 
-/// Each free direction, and some between them: two conditions may have to change at once.
-fn directions(space: &Space) -> Vec<(Vec<f64>, Vec<f64>)> {
+/// Each free direction, and eight combinations of them: two conditions may have to change at once.
+fn directions(space: &VariationBasis) -> Vec<(Vec<f64>, Vec<f64>)> {
     const BETWEEN: u64 = 8;
     let mut all = space.basis.clone();
     let Some((dq, dv)) = space.basis.first() else { return all };
@@ -143,19 +148,20 @@ enum Side {
     Jumps,
 }
 
-/// How the acceleration goes through the state in a direction; none where it has no value beside it.
+/// The smoothness of the acceleration at the state along a direction; `None` if it has no value next to it.
 ///
-/// Of a difference at half the distance a smooth function keeps one half, a jump all of it. Of the sum of both sides, less twice the
-/// middle, a smooth function keeps a quarter and a corner one half.
-fn side(check: &mut Check, way: &mut Way, (dq, dv): &(Vec<f64>, Vec<f64>)) -> Option<Side> {
+/// At half the distance a smooth function keeps one half of its difference, a jump all of it. Of the sum of both sides
+/// minus twice the middle, a smooth function keeps a quarter and a corner one half.
+fn side(check: &mut Check, way: &mut Linearizer, (dq, dv): &(Vec<f64>, Vec<f64>)) -> Option<Side> {
     const APART: f64 = 1e-4;
-    /// Between one half and all.
+    /// The ratio of differences above which there is a jump: between one half and one.
     const JUMPS: f64 = 0.85;
-    /// Infinitely steep, as |x|^(2/3) is: between one half and what a jump keeps.
+    /// The ratio above which the slope is infinite, as for |x|^(2/3): between one half and the ratio of a jump.
     const STEEP: f64 = 0.6;
-    /// Between a quarter and one half; |x|^(3/2), whose derivative is there, keeps 0.354.
+    /// The ratio of second differences above which there is a corner: between a quarter and one half; |x|^(3/2), which
+    /// is differentiable, gives 0.354.
     const BENDS: f64 = 0.42;
-    /// Below this part of the acceleration differences are rounding.
+    /// Differences below this fraction of the acceleration are rounding.
     const NOTHING: f64 = 1e-10;
     let middle = way.snapshot.found.qddot.clone();
     let mut at = |part: f64| way.beside(check, dq, dv, part * APART).ok();

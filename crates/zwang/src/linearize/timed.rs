@@ -1,22 +1,23 @@
-//! Whether the equations of motion change with the time.
+//! Time dependence of the equations of motion.
 
 use zwang_expr::{Expr, Program};
 use zwang_motion::State;
 
-use super::way::Way;
-use super::{Place, echelon};
-use crate::check::Check;
+use crate::analysis::check::Check;
 use crate::equations::Equations;
+use crate::equations::switches::switches_by;
+use crate::linearize::linearizer::Linearizer;
+use crate::linearize::{MotionKind, echelon};
 use crate::random::scattered;
-use crate::switches::switches_by;
 
-/// Later times at which the equations are looked at, in units of the run: no part of a period that somebody would choose.
+/// Later times at which the equations are evaluated, as multiples of the run: not fractions of a period that anyone
+/// would choose.
 const TIMES: [f64; 5] = [0.137, 0.371, 0.713, 1.291, 2.917];
 
-/// Whether the equations of motion, or where the constraints hold, change with the time.
+/// `true` if the equations of motion, or the positions that the constraints allow, change with the time.
 ///
-/// Of a description with moving frames the time often drops out, as cos² + sin² does: what has the same values at all the times looked
-/// at, at states at random, is taken not to contain it.
+/// In a description with moving frames the time often cancels, as in cos² + sin². Formulas with the same values at all
+/// these times, at random states, are taken not to depend on it.
 pub fn is_timed(check: &Check) -> bool {
     let equations = &check.equations;
     let groups = groups(equations);
@@ -28,7 +29,8 @@ pub fn is_timed(check: &Check) -> bool {
     switches_by(&model.graph, &all, |s| s == model.time) || !is_constant(check, &groups)
 }
 
-/// Formulas whose values are compared with each other: masses, forces, and each row with what it asks.
+/// Formulas whose values are compared with each other: masses, forces, and the coefficients, right side and residual of
+/// each row.
 fn groups(equations: &Equations) -> Vec<Vec<Expr>> {
     let masses = equations.mass_matrix.iter().flatten().map(|(_, e)| *e).collect();
     let forces = equations.given_force.iter().chain(&equations.nonideal_force).copied().collect();
@@ -40,10 +42,10 @@ fn groups(equations: &Equations) -> Vec<Vec<Expr>> {
     groups
 }
 
-/// Whether the formulas have the same values at all times, up to rounding beside the largest of their group.
+/// `true` if the formulas have the same values at all times, up to rounding relative to the largest of their group.
 fn is_constant(check: &Check, groups: &[Vec<Expr>]) -> bool {
     const N_STATES: usize = 3;
-    /// Rounding of some hundred operations.
+    /// Relative rounding of some hundred operations.
     const SAME: f64 = 1e-11;
     let equations = &check.equations;
     let model = &equations.model;
@@ -83,8 +85,8 @@ fn is_constant(check: &Check, groups: &[Vec<Expr>]) -> bool {
     n_compared > TIMES.len()
 }
 
-/// Whether a state of rest is one at later times too.
-pub(super) fn rests_always(check: &mut Check, way: &mut Way, state: &State) -> bool {
+/// `true` if a state of rest is one at later times too.
+pub(super) fn rests_always(check: &mut Check, way: &mut Linearizer, state: &State) -> bool {
     const SAME: f64 = 1e-9;
     if state.qdot.iter().any(|v| *v != 0.0) {
         return false;
@@ -94,7 +96,7 @@ pub(super) fn rests_always(check: &mut Check, way: &mut Way, state: &State) -> b
         let later = State { t: state.t + time * horizon, ..state.clone() };
         way.at_rest(check, later).is_some_and(|there| {
             let stays = there.q.iter().zip(&state.q).all(|(x, y)| (x - y).abs() <= SAME * (1.0 + y.abs()));
-            stays && way.look(check, &there).is_ok() && way.place(&there) == Place::Equilibrium
+            stays && way.look(check, &there).is_ok() && way.place(&there) == MotionKind::Equilibrium
         })
     })
 }

@@ -1,22 +1,23 @@
-//! The eigenvalue zero: how often it is there, and how fast what belongs to it grows.
+//! The eigenvalue zero: its multiplicity, and the growth of its solutions.
 
 #![allow(non_snake_case)]
 
-use super::echelon::{Echelon, largest};
-use crate::verdict::dot;
+use crate::analysis::dot;
+use crate::linearize::echelon::{Echelon, largest};
 
-/// What belongs to the eigenvalue zero of (ẋ, u̇) = F (x, u).
+/// The eigenvalue zero of (ẋ, u̇) = F (x, u).
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct Zeros {
-    /// How often it is there.
+    /// Its algebraic multiplicity.
     pub count: usize,
-    /// The highest power of t with which something grows: with Jordan blocks of size r, r − 1.
+    /// The highest power of t in its solutions: with Jordan blocks of size r, r − 1.
     pub power: usize,
-    /// Whether velocities stay as they are, so that positions drift evenly at most.
+    /// `true` if velocities are constant, so that positions drift at most linearly.
     pub is_even: bool,
 }
 
-/// Counts by ranks: ker F ⊂ ker F² ⊂ … until it stays. An eigenvalue computed for a block of size r would be known to 1/r of the digits.
+/// Counts by ranks: ker F ⊂ ker F² ⊂ … until the dimension stays the same. A computed eigenvalue of a block of size r
+/// would have 1/r of the digits.
 ///
 /// ker Fʲ⁺¹ are the z with F z in ker Fʲ, so no power of F is formed. The first `p` entries are positions.
 pub(super) fn zeros(F: &[f64], size: usize, p: usize) -> Zeros {
@@ -33,14 +34,14 @@ pub(super) fn zeros(F: &[f64], size: usize, p: usize) -> Zeros {
     Zeros { count: kernel.len(), power: power.max(1) - 1, is_even: velocities_stay(&F, size, p, &kernel) && power <= 2 }
 }
 
-/// What is nothing beside the largest entry is nothing: a row of rounding alone would count.
+/// Sets entries to zero that are rounding relative to the largest: a row of rounding would count in the rank.
 fn without_rounding(F: &[f64], size: usize) -> Vec<Vec<f64>> {
     const ROUNDING: f64 = 1e-14;
     let least = ROUNDING * largest(F);
     F.chunks(size.max(1)).map(|row| row.iter().map(|x| if x.abs() <= least { 0.0 } else { *x }).collect()).collect()
 }
 
-/// The z with F z in the space of these vectors.
+/// The z with F z in the span of these vectors.
 fn preimage(F: &[Vec<f64>], size: usize, of: &[Vec<f64>]) -> Vec<Vec<f64>> {
     let n = size + of.len();
     let row = |(i, row): (usize, &Vec<f64>)| row.iter().copied().chain(of.iter().map(|z| -z[i])).collect();
@@ -58,7 +59,7 @@ fn preimage(F: &[Vec<f64>], size: usize, of: &[Vec<f64>]) -> Vec<Vec<f64>> {
     found
 }
 
-/// Whether F z has no velocities for any z of the kernel.
+/// `true` if F z has no velocity components for any z of the kernel.
 fn velocities_stay(F: &[Vec<f64>], size: usize, p: usize, kernel: &[Vec<f64>]) -> bool {
     const NOTHING: f64 = 1e-8;
     (p..size).all(|i| kernel.iter().all(|z| dot(&F[i], z).abs() <= NOTHING * largest(&F[i])))
@@ -77,9 +78,9 @@ mod tests {
     fn jordan_blocks_are_counted() {
         // a free particle: x = x₀ + v t
         check(&[0.0, 1.0, 0.0, 0.0], 2, 1, (2, 1, true));
-        // an oscillator has none
+        // an oscillator has no zero eigenvalue
         check(&[0.0, 1.0, -4.0, 0.0], 2, 1, (0, 0, true));
-        // a velocity that dies out leaves its position where it is
+        // a velocity that decays leaves its position where it ends
         check(&[0.0, 1.0, 0.0, -3.0], 2, 1, (1, 0, true));
     }
 

@@ -1,23 +1,23 @@
-//! Rigid bodies: orientation, angular velocity, body-fixed points, and the energy they bring.
+//! Rigid bodies: orientation, angular velocity, body-fixed points, and kinetic energy.
 
-use super::dimensions::Dim;
-use super::names::{Entry, Member};
-use super::value::{Quantity, Value};
-use super::{Lower, Lowered};
 use crate::diagnostic::Diagnostic;
+use crate::lower::dimensions::Dim;
+use crate::lower::names::{Entry, Member};
+use crate::lower::value::{Quantity, Value};
+use crate::lower::{Lower, Lowering};
 use crate::model::{Constraint, Level, Row};
 use crate::syntax::Span;
 use crate::syntax::tree::*;
 use crate::units::Dimension;
 use zwang_expr::{Expr, Function, Graph};
 
-/// The orientation of a body. In the plane only the upper left of `rotation` and the last of the rates count.
+/// The orientation of a body. In the plane only the upper left block of `rotation` and the last rate are used.
 #[derive(Clone, Debug)]
 pub(super) struct Frame {
     pub(super) center: Vec<Quantity>,
-    /// Columns are the body's axes, seen from space.
+    /// The columns are the body's axes in space components.
     rotation: [[Expr; 3]; 3],
-    /// Angular velocity in body axes and in space axes.
+    /// The angular velocity in body axes and in space axes.
     body_rates: [Expr; 3],
     pub(super) space_rates: [Expr; 3],
 }
@@ -27,21 +27,21 @@ impl Frame {
         self.center.len() == 2
     }
 
-    /// The body's axes, seen from space.
+    /// The body's axes in space components.
     pub(super) fn axes(&self) -> Vec<Vec<Expr>> {
         let d = self.center.len();
         (0..d).map(|axis| (0..d).map(|k| self.rotation[k][axis]).collect()).collect()
     }
 
-    /// The angular velocity as users see it: a scalar in the plane.
+    /// The angular velocity in the form shown to users: a scalar in the plane.
     pub(super) fn omega(&self) -> Vec<Expr> {
         if self.is_planar() { vec![self.space_rates[2]] } else { self.space_rates.to_vec() }
     }
 }
 
 impl Lower<'_> {
-    /// The key of the body that a formula names, with its frame worked out.
-    pub(super) fn body_key(&mut self, of: &Formula) -> Lowered<Option<String>> {
+    /// The key of the body that a formula names, after its frame has been evaluated; `None` for anything else.
+    pub(super) fn body_key(&mut self, of: &Formula) -> Lowering<Option<String>> {
         let Some((key, _)) = self.key_of(of)? else { return Ok(None) };
         let Some(Entry::Definition { statement, .. }) = self.entries.get(&key) else { return Ok(None) };
         if !matches!(self.tree.statements[*statement].kind, StatementKind::Body { .. }) {
@@ -51,18 +51,18 @@ impl Lower<'_> {
         Ok(Some(key))
     }
 
-    /// The frame of a body, worked out when it is first needed.
-    pub(super) fn frame(&mut self, key: &str, span: Span) -> Lowered<Frame> {
+    /// The frame of a body, evaluated when it is first needed.
+    pub(super) fn frame(&mut self, key: &str, span: Span) -> Lowering<Frame> {
         if let Some(frame) = self.frames.get(key) {
             return Ok(frame.clone());
         }
         let center = self.definition(key, span)?;
         let center = self.as_vector(center, span)?;
         let Some(Entry::Definition { statement, indices }) = self.entries.get(key).cloned() else {
-            return Err(super::Abandoned);
+            return Err(crate::lower::Reported);
         };
         let StatementKind::Body { target, turned, .. } = &self.tree.statements[statement].kind else {
-            return Err(super::Abandoned);
+            return Err(crate::lower::Reported);
         };
         let member = self.members(target)?.into_iter().find(|m| m.indices == indices);
         let bound = member.map_or(Vec::new(), |m| self.bound(&m));
@@ -74,7 +74,7 @@ impl Lower<'_> {
         Ok(frame)
     }
 
-    fn turned(&mut self, center: Vec<Quantity>, turned: &Turned, span: Span) -> Lowered<Frame> {
+    fn turned(&mut self, center: Vec<Quantity>, turned: &Turned, span: Span) -> Lowering<Frame> {
         let planar = center.len() == 2;
         match turned {
             Turned::Quaternion(parts) if planar || parts.len() != 4 => {
@@ -83,17 +83,17 @@ impl Lower<'_> {
                 } else {
                     format!("a quaternion has four components, not {}", parts.len())
                 };
-                self.give_up(Diagnostic::error("Z107", message).at(span, "e0, e1, e2, e3 with the scalar first"))
+                self.report(Diagnostic::error("Z107", message).at(span, "e0, e1, e2, e3 with the scalar first"))
             }
             Turned::Quaternion(parts) => {
-                let parts = parts.iter().map(|p| self.angle(p)).collect::<Lowered<Vec<_>>>()?;
+                let parts = parts.iter().map(|p| self.angle(p)).collect::<Lowering<Vec<_>>>()?;
                 self.quaternion(center, [parts[0], parts[1], parts[2], parts[3]], span)
             }
             Turned::Plane(angle) if planar => {
                 let angle = self.angle(angle)?;
                 self.successive(center, &[(2, angle)], span)
             }
-            Turned::Plane(angle) => self.give_up(
+            Turned::Plane(angle) => self.report(
                 Diagnostic::error("Z107", "a body in space is turned about named axes")
                     .at(angle.span, "about which axis?")
                     .help("turned z by ψ, x by θ, z by φ"),
@@ -103,11 +103,11 @@ impl Lower<'_> {
                 for (axis, angle) in axes {
                     let Some(k) = ["x", "y", "z"].iter().position(|a| *a == axis.text) else {
                         let d = Diagnostic::error("Z107", format!("`{}` is not an axis", axis.text));
-                        return self.give_up(d.at(axis.span, "x, y or z is expected"));
+                        return self.report(d.at(axis.span, "x, y or z is expected"));
                     };
                     if planar && k != 2 {
                         let d = Diagnostic::error("Z107", "a body in the plane turns about z only");
-                        return self.give_up(d.at(axis.span, "out of the plane").help("turned by θ"));
+                        return self.report(d.at(axis.span, "out of the plane").help("turned by θ"));
                     }
                     turns.push((k, self.angle(angle)?));
                 }
@@ -116,21 +116,21 @@ impl Lower<'_> {
         }
     }
 
-    fn angle(&mut self, formula: &Formula) -> Lowered<Expr> {
+    fn angle(&mut self, formula: &Formula) -> Lowering<Expr> {
         let Quantity { expr, dim } = self.scalar(formula)?;
         self.pure_number(&dim, formula.span, "an angle")?;
         Ok(expr)
     }
 
     /// R = R₁R₂R₃… about the body's own successive axes; ω in body axes is Σ (R_{k+1}…)ᵀ e_k α̇_k.
-    fn successive(&mut self, center: Vec<Quantity>, turns: &[(usize, Expr)], span: Span) -> Lowered<Frame> {
+    fn successive(&mut self, center: Vec<Quantity>, turns: &[(usize, Expr)], span: Span) -> Lowering<Frame> {
         let mut rotation = identity();
         let mut body_rates = [Expr::ZERO; 3];
         for &(axis, angle) in turns {
             let rate = self.rate_of(angle, span)?;
             let turn = elementary_rotation(&mut self.graph, axis, angle);
             rotation = product(&mut self.graph, &rotation, &turn);
-            // seen from the turned frame: ω ← Rᵀω + e α̇
+            // in the turned frame: ω ← Rᵀω + e α̇
             body_rates = transposed_times(&mut self.graph, &turn, &body_rates);
             body_rates[axis] = self.graph.add(body_rates[axis], rate);
         }
@@ -138,15 +138,15 @@ impl Lower<'_> {
         Ok(Frame { center, rotation, body_rates, space_rates })
     }
 
-    fn rate_of(&mut self, expr: Expr, span: Span) -> Lowered<Expr> {
+    fn rate_of(&mut self, expr: Expr, span: Span) -> Lowering<Expr> {
         match self.graph.rate(expr) {
             Ok(rate) => Ok(rate),
-            Err(_) => self.give_up(Diagnostic::error("Z404", "this angle contains accelerations").at(span, "not here")),
+            Err(_) => self.report(Diagnostic::error("Z404", "this angle contains accelerations").at(span, "not here")),
         }
     }
 
     /// R(e) and ω = 2 ē∘ė in body axes, for e scalar first, body to space.
-    fn quaternion(&mut self, center: Vec<Quantity>, e: [Expr; 4], span: Span) -> Lowered<Frame> {
+    fn quaternion(&mut self, center: Vec<Quantity>, e: [Expr; 4], span: Span) -> Lowering<Frame> {
         let mut d = [Expr::ZERO; 4];
         for (rate, part) in d.iter_mut().zip(e) {
             *rate = self.rate_of(part, span)?;
@@ -191,14 +191,14 @@ impl Lower<'_> {
         Ok(Frame { center, rotation, body_rates, space_rates })
     }
 
-    /// `B.point(…)`, `B.vector(…)`, `B.omega`; none for a plain component.
+    /// `B.point(…)`, `B.vector(…)`, `B.omega`; `None` for a plain component.
     pub(super) fn body_member(
         &mut self,
         key: &str,
         name: &Name,
         arguments: Option<&[Formula]>,
         span: Span,
-    ) -> Lowered<Option<Value>> {
+    ) -> Lowering<Option<Value>> {
         let frame = self.frame(key, span)?;
         let d = frame.center.len();
         match (name.text.as_str(), arguments) {
@@ -209,7 +209,7 @@ impl Lower<'_> {
                 Ok(Some(if d == 2 { Value::Scalar(parts.remove(0)) } else { Value::Vector(parts) }))
             }
             ("point" | "vector", Some(arguments)) if arguments.len() == d => {
-                let local = arguments.iter().map(|a| self.scalar(a)).collect::<Lowered<Vec<_>>>()?;
+                let local = arguments.iter().map(|a| self.scalar(a)).collect::<Lowering<Vec<_>>>()?;
                 let dim = self.common_dimension(&local, span)?;
                 let mut padded = [Expr::ZERO; 3];
                 padded.iter_mut().zip(&local).for_each(|(p, q)| *p = q.expr);
@@ -220,7 +220,7 @@ impl Lower<'_> {
                 }
                 Ok(Some(self.added(Value::Vector(frame.center), arm, (span, span))?))
             }
-            ("point" | "vector", _) => self.give_up(
+            ("point" | "vector", _) => self.report(
                 Diagnostic::error("Z107", format!("`.{}` of this body takes {d} components", name.text))
                     .at(span, "wrong number of components"),
             ),
@@ -228,14 +228,14 @@ impl Lower<'_> {
         }
     }
 
-    /// The kinetic energy of a body's rotation, and the norm constraint of its quaternion.
+    /// Adds the rotational kinetic energy of a body and the norm constraint of its quaternion.
     pub(super) fn body_energy(
         &mut self,
         member: &Member,
         turned: &Turned,
         inertia: &Formula,
         span: Span,
-    ) -> Lowered<()> {
+    ) -> Lowering<()> {
         let frame = self.frame(&member.key, span)?;
         if let Turned::Quaternion(parts) = turned {
             self.quaternion_norm(member, parts, span)?;
@@ -260,20 +260,20 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// A scalar in the plane; three principal moments or a matrix in space; a scalar there is a sphere's.
-    pub(super) fn inertia(&mut self, formula: &Formula, planar: bool) -> Lowered<Vec<Vec<Quantity>>> {
+    /// The inertia: a scalar in the plane; in space a scalar (a sphere), three principal moments, or a matrix.
+    pub(super) fn inertia(&mut self, formula: &Formula, planar: bool) -> Lowering<Vec<Vec<Quantity>>> {
         if let FormulaKind::Matrix(rows) = &formula.kind {
             if planar || rows.len() != 3 || rows.iter().any(|r| r.len() != 3) {
                 let d = Diagnostic::error("Z107", "an inertia matrix belongs to a body in space and is 3 by 3");
-                return self.give_up(d.at(formula.span, "wrong size"));
+                return self.report(d.at(formula.span, "wrong size"));
             }
             let matrix: Vec<Vec<Quantity>> =
-                rows.iter().map(|r| r.iter().map(|e| self.scalar(e)).collect()).collect::<Lowered<_>>()?;
+                rows.iter().map(|r| r.iter().map(|e| self.scalar(e)).collect()).collect::<Lowering<_>>()?;
             for (i, j) in [(0, 1), (0, 2), (1, 2)] {
                 if !self.same(matrix[i][j].expr, matrix[j][i].expr) {
                     let d = Diagnostic::error("Z403", "an inertia matrix is symmetric, and this one is not");
                     let d = d.at(rows[j][i].span, "differs").and_at(rows[i][j].span, "from this");
-                    return self.give_up(d.help("write the same entry in both places"));
+                    return self.report(d.help("write the same entry in both places"));
                 }
             }
             return Ok(matrix);
@@ -285,7 +285,7 @@ impl Lower<'_> {
             (other, _) => {
                 let wanted = if planar { "one moment of inertia" } else { "three principal moments (I1, I2, I3)" };
                 let d = Diagnostic::error("Z107", format!("the inertia of this body is {}", other.word()));
-                return self.give_up(d.at(formula.span, format!("{wanted} expected")));
+                return self.report(d.at(formula.span, format!("{wanted} expected")));
             }
         };
         let zero = || Quantity::new(Expr::ZERO, Dim::default());
@@ -294,17 +294,17 @@ impl Lower<'_> {
     }
 
     /// |e|² = 1 as a constraint named after the body.
-    fn quaternion_norm(&mut self, member: &Member, parts: &[Formula], span: Span) -> Lowered<()> {
-        let parts = parts.iter().map(|p| self.scalar(p)).collect::<Lowered<Vec<_>>>()?;
+    fn quaternion_norm(&mut self, member: &Member, parts: &[Formula], span: Span) -> Lowering<()> {
+        let parts = parts.iter().map(|p| self.scalar(p)).collect::<Lowering<Vec<_>>>()?;
         let squares: Vec<Expr> = parts.iter().map(|q| self.graph.powi(q.expr, 2)).collect();
         let sum = self.graph.sum(&squares);
         let expr = self.graph.add(sum, Expr::MINUS_ONE);
         let name = format!("{}.norm", member.shown);
-        let lambda = self.graph.symbol(&format!("lambda({name})"), &super::constraints::multiplier_latex(&name));
+        let lambda = self.graph.symbol(&format!("lambda({name})"), &crate::lower::constraints::multiplier_latex(&name));
         self.row_dims.insert(lambda, Dimension::NONE.into());
         let row = Row { name: name.clone(), expr, right: Expr::ONE, level: Level::Position, lambda, dimension: None };
         let key = format!("{}.norm", member.key);
-        self.labels.insert(key, super::Label::Constraint(self.model.constraints.len()));
+        self.labels.insert(key, crate::lower::Label::Constraint(self.model.constraints.len()));
         self.model.constraints.push(Constraint { name, rows: vec![row], span, friction: None });
         Ok(())
     }

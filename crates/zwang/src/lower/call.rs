@@ -1,10 +1,10 @@
 //! Calls: elementary functions, vectors, the user's own functions, and quantities of the motion.
 
-use super::names::{Entry, Label, function_names};
-use super::value::{Quantity, Value};
-use super::{Lower, Lowered};
 use crate::diagnostic::Diagnostic;
 use crate::equations::{Symbols, constraint_row};
+use crate::lower::names::{Entry, Label, function_names};
+use crate::lower::value::{Quantity, Value};
+use crate::lower::{Lower, Lowering};
 use crate::model::{Constraint, Derived, FrictionLaw, Level, Row};
 use crate::syntax::Span;
 use crate::syntax::name::{canonical, nearest};
@@ -13,7 +13,7 @@ use crate::units::Dimension;
 use zwang_expr::{Expr, Function, Function2, Graph};
 
 impl Lower<'_> {
-    pub(super) fn call(&mut self, name: &Name, arguments: &[Formula], span: Span) -> Lowered<Value> {
+    pub(super) fn call(&mut self, name: &Name, arguments: &[Formula], span: Span) -> Lowering<Value> {
         let key = canonical(&name.text);
         if let Some(Entry::Function { statement }) = self.entries.get(&key) {
             let statement = *statement;
@@ -43,9 +43,9 @@ impl Lower<'_> {
         }
     }
 
-    fn unknown_function<T>(&mut self, key: &str, shown: &str, span: Span) -> Lowered<T> {
+    fn unknown_function<T>(&mut self, key: &str, shown: &str, span: Span) -> Lowering<T> {
         if self.entries.contains_key(key) {
-            return self.give_up(
+            return self.report(
                 Diagnostic::error("Z107", format!("`{shown}` is not a function"))
                     .at(span, "a bracket follows")
                     .help(format!("for a product write   {shown}*(…)")),
@@ -57,15 +57,18 @@ impl Lower<'_> {
         let d = Diagnostic::error("Z101", format!("there is no function `{shown}`")).at(span, "not known");
         let d = match (shown, near) {
             ("diff" | "d" | "D", _) => d.help("a time derivative is written with a prime: x'"),
-            ("ln", _) => d.help("the natural logarithm is `log`"),
-            ("arcsin" | "arccos" | "arctan", _) => d.help(format!("write `{}`", shown.replacen("arc", "a", 1))),
-            (_, Some(near)) => d.help(format!("did you mean `{near}`?")),
+            ("ln", _) => d.cured_by("the natural logarithm is `log`", "log"),
+            ("arcsin" | "arccos" | "arctan", _) => {
+                let own = shown.replacen("arc", "a", 1);
+                d.cured_by(format!("write `{own}`"), own)
+            }
+            (_, Some(near)) => d.did_you_mean(&near),
             _ => d.help(format!("for a product write   {shown}*(…);   to define it   let {shown}(s) = …")),
         };
-        self.give_up(d)
+        self.report(d)
     }
 
-    fn expect_arguments(&mut self, name: &str, arguments: &[Formula], n: usize, span: Span) -> Lowered<()> {
+    fn expect_arguments(&mut self, name: &str, arguments: &[Formula], n: usize, span: Span) -> Lowering<()> {
         if arguments.len() == n {
             return Ok(());
         }
@@ -78,10 +81,10 @@ impl Lower<'_> {
             _ => format!("{name}(a, b)"),
         };
         let message = format!("`{name}` takes {n} argument{}, not {}", if n == 1 { "" } else { "s" }, arguments.len());
-        self.give_up(Diagnostic::error("Z107", message).at(span, "wrong number of arguments").help(form))
+        self.report(Diagnostic::error("Z107", message).at(span, "wrong number of arguments").help(form))
     }
 
-    fn elementary(&mut self, function: Function, arguments: &[Formula], span: Span) -> Lowered<Value> {
+    fn elementary(&mut self, function: Function, arguments: &[Formula], span: Span) -> Lowering<Value> {
         self.expect_arguments(function.name(), arguments, 1, span)?;
         let value = self.formula(&arguments[0])?;
         if function == Function::Abs {
@@ -99,7 +102,7 @@ impl Lower<'_> {
         Ok(Value::Scalar(Quantity::new(self.graph.apply(function, expr), dim)))
     }
 
-    fn two_arguments(&mut self, function: Function2, name: &str, arguments: &[Formula], span: Span) -> Lowered<Value> {
+    fn two_arguments(&mut self, function: Function2, name: &str, arguments: &[Formula], span: Span) -> Lowering<Value> {
         if arguments.len() < 2 || function == Function2::Atan2 {
             self.expect_arguments(name, arguments, 2, span)?;
         }
@@ -113,19 +116,19 @@ impl Lower<'_> {
         Ok(Value::Scalar(result))
     }
 
-    fn vector_product(&mut self, name: &str, arguments: &[Formula], span: Span) -> Lowered<Value> {
+    fn vector_product(&mut self, name: &str, arguments: &[Formula], span: Span) -> Lowering<Value> {
         self.expect_arguments(name, arguments, 2, span)?;
         let (a, b) = (self.formula(&arguments[0])?, self.formula(&arguments[1])?);
         let (a, b) = (self.as_vector(a, arguments[0].span)?, self.as_vector(b, arguments[1].span)?);
         if a.len() != b.len() {
             let message = format!("a vector of {} components and one of {}", a.len(), b.len());
-            return self.give_up(Diagnostic::error("Z106", message).at(span, "both must have the same number"));
+            return self.report(Diagnostic::error("Z106", message).at(span, "both must have the same number"));
         }
         if name == "dot" {
             let terms: Vec<Value> = a.iter().zip(&b).map(|(a, b)| Value::Scalar(self.times(a, b))).collect();
             return self.total(terms, span);
         }
-        let minus = |lower: &mut Self, i: usize, j: usize| -> Lowered<Quantity> {
+        let minus = |lower: &mut Self, i: usize, j: usize| -> Lowering<Quantity> {
             let (p, q) = (lower.times(&a[i], &b[j]), lower.times(&a[j], &b[i]));
             let q = lower.scaled(Value::Scalar(q), Quantity::new(Expr::MINUS_ONE, Dimension::NONE.into()));
             let sum = lower.added(Value::Scalar(p), q, (span, span))?;
@@ -141,7 +144,7 @@ impl Lower<'_> {
         Quantity::new(self.graph.mul(a.expr, b.expr), a.dim.times(&b.dim, 1.0))
     }
 
-    fn total(&mut self, terms: Vec<Value>, span: Span) -> Lowered<Value> {
+    fn total(&mut self, terms: Vec<Value>, span: Span) -> Lowering<Value> {
         let mut terms = terms.into_iter();
         let mut total = terms.next().expect("at least one term");
         for term in terms {
@@ -151,7 +154,7 @@ impl Lower<'_> {
     }
 
     /// v/|v|, and zero for the zero vector.
-    fn direction(&mut self, arguments: &[Formula], span: Span) -> Lowered<Value> {
+    fn direction(&mut self, arguments: &[Formula], span: Span) -> Lowering<Value> {
         self.expect_arguments("direction", arguments, 1, span)?;
         let value = self.formula(&arguments[0])?;
         if let Value::Scalar(q) = value {
@@ -171,15 +174,15 @@ impl Lower<'_> {
         })
     }
 
-    fn user_function(&mut self, key: &str, statement: usize, arguments: &[Formula], span: Span) -> Lowered<Value> {
+    fn user_function(&mut self, key: &str, statement: usize, arguments: &[Formula], span: Span) -> Lowering<Value> {
         let StatementKind::Let { arguments: Some(names), value, .. } = &self.tree.statements[statement].kind else {
-            return Err(super::Abandoned);
+            return Err(crate::lower::Reported);
         };
         self.expect_arguments(key, arguments, names.len(), span)?;
         let values = self.each(arguments.iter())?;
         let bound = names.iter().map(|name| canonical(&name.text)).zip(values).collect();
         if self.in_progress_set.contains(key) {
-            return self.give_up(
+            return self.report(
                 Diagnostic::error("Z105", format!("the function `{key}` calls itself"))
                     .at(span, "needs itself")
                     .help("for a repeated term write `sum(i in 1..n: …)`, for a chain a family"),
@@ -188,14 +191,14 @@ impl Lower<'_> {
         self.check_circle(key, span)?;
         self.enter(key);
         let before = std::mem::replace(&mut self.locals, bound);
-        let result = stacker::maybe_grow(512 * 1024, 8 * 1024 * 1024, || self.formula(value));
+        let result = crate::stack::with_stack(512 * 1024, 8 * 1024 * 1024, || self.formula(value));
         self.locals = before;
         self.leave();
         result
     }
 
-    /// The label a formula names, such as `rod` or `rod[2]`.
-    pub(super) fn label(&mut self, formula: &Formula) -> Lowered<Label> {
+    /// The label that a formula names, such as `rod` or `rod[2]`.
+    pub(super) fn label(&mut self, formula: &Formula) -> Lowering<Label> {
         let (key, shown) = match &formula.kind {
             FormulaKind::Member(of, name, None) => match self.body_key(of)? {
                 Some(key) => (format!("{key}.{}", name.text), format!("{key}.{}", name.text)),
@@ -208,18 +211,18 @@ impl Lower<'_> {
         }
         // its statement had a mistake of its own
         if self.failed_labels.contains(&key) || self.unknown.contains(&key) {
-            return Err(super::Abandoned);
+            return Err(crate::lower::Reported);
         }
         let d = Diagnostic::error("Z101", format!("`{shown}` is not the label of a constraint"))
             .at(formula.span, "no such label");
         let d = match self.label_families.get(&key) {
             Some(members) => d.help(format!("it is a family: write one of `{}` …", members[0])),
             None => match nearest(&key, self.labels.keys().map(String::as_str)) {
-                Some(near) => d.help(format!("did you mean `{near}`?")),
+                Some(near) => d.did_you_mean(near),
                 None => d.help("name a constraint like this:   constraint rod: …   (those without are c1, c2, …)"),
             },
         };
-        self.give_up(d)
+        self.report(d)
     }
 
     pub(super) fn labelled(&self, label: Label) -> &Constraint {
@@ -230,7 +233,7 @@ impl Lower<'_> {
         }
     }
 
-    fn of_constraint(&mut self, name: &str, arguments: &[Formula], span: Span) -> Lowered<Value> {
+    fn of_constraint(&mut self, name: &str, arguments: &[Formula], span: Span) -> Lowering<Value> {
         self.only_in_outputs(name, span)?;
         if !(name == "reaction" && arguments.len() == 2) {
             self.expect_arguments(name, arguments, 1, span)?;
@@ -240,7 +243,7 @@ impl Lower<'_> {
         let shown = self.labelled(label).name.clone();
         let quantities: Vec<Quantity> = match name {
             "work" | "power" => {
-                // contacts follow the constraints once the system moves
+                // the numbers of contacts follow those of constraints
                 let is_ideal = self.labelled(label).friction.is_none() && self.states_no_law();
                 let derived = match (label, name) {
                     (Label::Constraint(_) | Label::Contact(_), "power") if is_ideal => return self.power_of(&rows),
@@ -259,7 +262,7 @@ impl Lower<'_> {
             "reaction" | "lambda" if matches!(label, Label::Control(_)) => {
                 let d = Diagnostic::error("Z107", format!("`{shown}` is a control, which has no {name}"));
                 let d = d.at(arguments[0].span, "a control");
-                return self.give_up(d.help("its force on a coordinate is `control(q)`"));
+                return self.report(d.help("its force on a coordinate is `control(q)`"));
             }
             "residual" => rows.iter().map(|r| Quantity::new(r.expr, self.row_dim(r.lambda))).collect(),
             "reaction" if arguments.len() == 2 => {
@@ -278,13 +281,13 @@ impl Lower<'_> {
         })
     }
 
-    /// Whether λᵀA q̇ is all that a constraint does: no law adds to it.
+    /// `true` if λᵀA q̇ is the whole power of a constraint: no nonideal law adds to it.
     fn states_no_law(&self) -> bool {
         let is_law = |kind: &StatementKind| matches!(kind, StatementKind::Nonideal { .. });
         self.states_law || !self.tree.statements.iter().any(|s| is_law(&s.kind))
     }
 
-    /// The rows of a constraint and those of its friction; a nonideal law speaks of the ideal part alone.
+    /// The rows of a constraint and those of its friction; a nonideal law refers to the ideal part only.
     fn with_friction(&self, label: Label, mut rows: Vec<Row>) -> Vec<Row> {
         let is_own = |law: &&FrictionLaw| match label {
             Label::Constraint(k) => law.constraint && law.of == k,
@@ -297,15 +300,15 @@ impl Lower<'_> {
         rows
     }
 
-    pub(super) fn row_dim(&mut self, lambda: Expr) -> super::Dim {
+    pub(super) fn row_dim(&mut self, lambda: Expr) -> crate::lower::Dim {
         match self.row_dims.get(&lambda) {
             Some(dim) => dim.clone(),
             None => self.dimensions.unknown(None),
         }
     }
 
-    /// [λ] = [E]/[φ], with a second more for each derivative the row contains.
-    fn lambda_dim(&mut self, lambda: Expr, level: Level) -> super::Dim {
+    /// [λ] = [E]/[φ], divided by a second for each derivative in the row.
+    fn lambda_dim(&mut self, lambda: Expr, level: Level) -> crate::lower::Dim {
         let row = self.row_dim(lambda);
         let seconds = match level {
             Level::Position => 0.0,
@@ -316,14 +319,14 @@ impl Lower<'_> {
     }
 
     /// Aᵀλ of one constraint, as expressions.
-    fn reaction(&mut self, rows: &[Row]) -> Lowered<Value> {
+    fn reaction(&mut self, rows: &[Row]) -> Lowering<Value> {
         let symbols = Symbols::new(self.model.time, &self.model.coordinates);
         let parts = self.reaction_parts(rows, &symbols);
         let dim = |k: usize| self.energy_dim.times(&self.coordinate_dims[k], -1.0);
         Ok(Value::Generalized(parts.into_iter().map(|(k, e)| (k, Quantity::new(e, dim(k)))).collect()))
     }
 
-    /// The components of Aᵀλ that are not zero, each with its coordinate.
+    /// The nonzero components of Aᵀλ, each with its coordinate.
     pub(super) fn reaction_parts(&mut self, rows: &[Row], symbols: &Symbols) -> Vec<(usize, Expr)> {
         let mut parts: Vec<(usize, Expr)> = Vec::new();
         for row in rows {
@@ -339,19 +342,19 @@ impl Lower<'_> {
         parts
     }
 
-    /// Power of an ideal constraint: λᵀA q̇.
-    fn power_of(&mut self, rows: &[Row]) -> Lowered<Value> {
-        let Value::Generalized(force) = self.reaction(rows)? else { return Err(super::Abandoned) };
+    /// The power of an ideal constraint: λᵀA q̇.
+    fn power_of(&mut self, rows: &[Row]) -> Lowering<Value> {
+        let Value::Generalized(force) = self.reaction(rows)? else { return Err(crate::lower::Reported) };
         let coordinates = &self.model.coordinates;
         let terms: Vec<Expr> = force.iter().map(|(k, f)| self.graph.mul(f.expr, coordinates[*k].qdot)).collect();
         let dim = self.energy_dim.times(&self.time_dim, -1.0);
         Ok(Value::Scalar(Quantity::new(self.graph.sum(&terms), dim)))
     }
 
-    /// The force a constraint puts on a point.
+    /// The force of a constraint on a point.
     ///
     /// A component that the coordinates do not determine is a symbol without a value.
-    fn reaction_at(&mut self, rows: &[Row], at: &Formula) -> Lowered<Value> {
+    fn reaction_at(&mut self, rows: &[Row], at: &Formula) -> Lowering<Value> {
         let symbols = Symbols::new(self.model.time, &self.model.coordinates);
         let reaction = self.reaction_parts(rows, &symbols);
         let place = self.formula(at)?;
@@ -359,8 +362,8 @@ impl Lower<'_> {
         self.at_point(&reaction, &place)
     }
 
-    /// What the control force would be as a force at a point.
-    fn control_at(&mut self, place: &[Quantity]) -> Lowered<Value> {
+    /// The control force as a force at a point.
+    fn control_at(&mut self, place: &[Quantity]) -> Lowering<Value> {
         let mut force = Vec::new();
         for k in if self.model.controls.is_empty() { Vec::new() } else { self.model.driven() } {
             force.push((k, self.control_symbol(k)));
@@ -368,14 +371,14 @@ impl Lower<'_> {
         self.at_point(&force, place)
     }
 
-    /// u on coordinate k, a symbol.
+    /// The symbol of u on coordinate k.
     fn control_symbol(&mut self, k: usize) -> Expr {
         let name = format!("control({})", self.model.coordinates[k].name);
         self.derived_symbol(Derived::Control(k), name)
     }
 
     /// A generalized force as a force at a point.
-    fn at_point(&mut self, force: &[(usize, Expr)], place: &[Quantity]) -> Lowered<Value> {
+    fn at_point(&mut self, force: &[(usize, Expr)], place: &[Quantity]) -> Lowering<Value> {
         let dim = self.energy_dim.times(&place[0].dim, -1.0);
         let jacobian = self.jacobian(&place.iter().map(|p| p.expr).collect::<Vec<_>>());
         let force = self.force_at(force, &jacobian);
@@ -387,15 +390,15 @@ impl Lower<'_> {
         Ok(Value::Vector(parts.collect()))
     }
 
-    /// J = ∂P/∂q, row by row: the symbols of the coordinates and the derivatives by them.
+    /// J = ∂P/∂q, row by row: the symbols of the coordinates and the derivatives with respect to them.
     pub(super) fn jacobian(&mut self, place: &[Expr]) -> Vec<Vec<(Expr, Expr)>> {
-        let is_position = |s: Expr| matches!(self.meaning.get(&s), Some(super::Meaning::Position(_)));
+        let is_position = |s: Expr| matches!(self.meaning.get(&s), Some(crate::lower::Meaning::Position(_)));
         place.iter().map(|&p| self.graph.gradient_in(p, is_position)).collect()
     }
 
     /// The force F at a point with Jᵀ F = Aᵀλ, J = ∂P/∂q: F = (J Jᵀ)⁻¹ J Aᵀλ.
     ///
-    /// Along a direction in which the point cannot move the coordinates do not determine the force.
+    /// Along a direction in which the point cannot move, the coordinates do not determine the force.
     pub(super) fn force_at(&mut self, reaction: &[(usize, Expr)], jacobian: &[Vec<(Expr, Expr)>]) -> Vec<Option<Expr>> {
         let movable: Vec<usize> = (0..jacobian.len()).filter(|i| !jacobian[*i].is_empty()).collect();
         let entry = |row: usize, q: Expr| jacobian[row].iter().find(|(s, _)| *s == q).map(|(_, d)| *d);
@@ -411,16 +414,16 @@ impl Lower<'_> {
                 reaction.iter().filter_map(|(k, f)| Some(g.mul(entry(i, coordinates[*k].q)?, *f))).collect();
             right.push(g.sum(&terms));
         }
-        let mut solved = crate::closed_form::cramer(g, &gram, &right).into_iter();
+        let mut solved = crate::formulas::closed_form::cramer(g, &gram, &right).into_iter();
         jacobian.iter().map(|row| if row.is_empty() { None } else { solved.next() }).collect()
     }
 
-    /// What follows from the motion cannot be put into what the motion follows from.
-    fn only_in_outputs(&mut self, name: &str, span: Span) -> Lowered<()> {
+    /// Rejects a quantity that follows from the motion in a statement that determines the motion.
+    fn only_in_outputs(&mut self, name: &str, span: Span) -> Lowering<()> {
         if self.rows_ready {
             return Ok(());
         }
-        self.give_up(
+        self.report(
             Diagnostic::error("Z404", format!("`{name}` cannot stand here"))
                 .at(span, "it is known only after energies, forces and constraints are stated")
                 .help(match name {
@@ -430,7 +433,7 @@ impl Lower<'_> {
         )
     }
 
-    fn of_coordinate(&mut self, name: &str, arguments: &[Formula], span: Span) -> Lowered<Value> {
+    fn of_coordinate(&mut self, name: &str, arguments: &[Formula], span: Span) -> Lowering<Value> {
         self.only_in_outputs(name, span)?;
         self.expect_arguments(name, arguments, 1, span)?;
         let value = self.formula(&arguments[0])?;
@@ -438,11 +441,11 @@ impl Lower<'_> {
             return self.control_at(place);
         }
         let value = self.as_scalar(value, arguments[0].span)?;
-        let Some(super::Meaning::Position(k)) = self.meaning.get(&value.expr).copied() else {
+        let Some(crate::lower::Meaning::Position(k)) = self.meaning.get(&value.expr).copied() else {
             let or_point = if name == "control" { " or a point" } else { "" };
             let d = Diagnostic::error("Z107", format!("`{name}` takes a coordinate{or_point}"))
                 .at(arguments[0].span, "not a coordinate");
-            return self.give_up(d);
+            return self.report(d);
         };
         let symbol = match name {
             "control" => self.control_symbol(k),
@@ -453,7 +456,7 @@ impl Lower<'_> {
         Ok(Value::Scalar(Quantity::new(symbol, dim)))
     }
 
-    fn of_motion(&mut self, name: &str, arguments: &[Formula], span: Span) -> Lowered<Value> {
+    fn of_motion(&mut self, name: &str, arguments: &[Formula], span: Span) -> Lowering<Value> {
         self.only_in_outputs(name, span)?;
         self.expect_arguments(name, arguments, 0, span)?;
         let derived = match name {
@@ -474,7 +477,7 @@ impl Lower<'_> {
         name: &Name,
         arguments: Option<&[Formula]>,
         span: Span,
-    ) -> Lowered<Value> {
+    ) -> Lowering<Value> {
         if let Some(key) = self.body_key(of)?
             && let Some(value) = self.body_member(&key, name, arguments, span)?
         {
@@ -494,7 +497,7 @@ impl Lower<'_> {
             (Value::Vector(parts), Some(k), None) if k < parts.len() => Ok(Value::Scalar(parts[k].clone())),
             _ => {
                 let word = value.word();
-                self.give_up(
+                self.report(
                     Diagnostic::error("Z108", format!("{word} has no `{}`", name.text))
                         .at(span, "no such component")
                         .help("vectors have .x .y .z; bodies have .point(…), .vector(…), .omega"),

@@ -1,9 +1,9 @@
 //! Constraints, contacts and controls: equalities with their rows, levels and multipliers.
 
-use super::names::{Label, family_of};
-use super::value::Value;
-use super::{Lower, Lowered, Meaning};
 use crate::diagnostic::Diagnostic;
+use crate::lower::names::{Label, family_of};
+use crate::lower::value::Value;
+use crate::lower::{Lower, Lowering, Meaning};
 use crate::model::{Constraint, Level, Row};
 use crate::syntax::Span;
 use crate::syntax::name::canonical;
@@ -48,7 +48,7 @@ impl Lower<'_> {
                             let message = format!("contact `{}` is between velocities, not positions", c.name);
                             let d = Diagnostic::error("Z321", message).at(c.span, "says how fast, not how far");
                             let help = "state the gap itself, as in   contact floor: y >= 0   ; what acts with a velocity is a force";
-                            return lower.give_up(d.help(help));
+                            return lower.report(d.help(help));
                         }
                         lower.model.restitutions.push(restitution);
                         let label = Label::Contact(lower.model.contacts.len());
@@ -78,12 +78,12 @@ impl Lower<'_> {
         self.rows_ready = true;
     }
 
-    /// Works through the members of a label, or once under a name of its own.
+    /// Calls `work` for the members of a label, or once with a generated name.
     fn stated(
         &mut self,
         label: Option<&Target>,
         span: Span,
-        mut work: impl FnMut(&mut Self, String, String) -> Lowered<()>,
+        mut work: impl FnMut(&mut Self, String, String) -> Lowering<()>,
     ) {
         let Some(label) = label else {
             let name = loop {
@@ -106,7 +106,7 @@ impl Lower<'_> {
                 let first = lower.labelled(first).span;
                 let d = Diagnostic::error("Z104", format!("`{}` is the name of {word} already", member.shown));
                 let d = d.at(label.span, "named again here").and_at(first, "the first one");
-                return lower.give_up(d.help("choose another label"));
+                return lower.report(d.help("choose another label"));
             }
             if !member.indices.is_empty() {
                 lower.label_families.entry(family_of(&member.key)).or_default().push(member.key.clone());
@@ -127,17 +127,17 @@ impl Lower<'_> {
         left: &Formula,
         right: &Formula,
         friction: Option<Span>,
-    ) -> Lowered<Constraint> {
+    ) -> Lowering<Constraint> {
         let span = left.span.to(right.span);
         let (a, b) = (self.formula(left)?, self.formula(right)?);
-        // (x, y) = 0 is read component by component
+        // (x, y) = 0 holds for each component
         let b = match (&a, b) {
             (Value::Vector(parts), Value::Scalar(q)) if q.expr == Expr::ZERO => Value::Vector(vec![q; parts.len()]),
             (_, b) => b,
         };
         if std::mem::discriminant(&a) != std::mem::discriminant(&b) || matches!(a, Value::Generalized(_)) {
             let d = Diagnostic::error("Z106", format!("`{name}` sets {} equal to {}", a.word(), b.word()));
-            return self.give_up(d.at(right.span, b.word()).and_at(left.span, a.word()));
+            return self.report(d.at(right.span, b.word()).and_at(left.span, a.word()));
         }
         let (a, b) = (a.components(), b.components());
         if a.len() != b.len() {
@@ -145,7 +145,7 @@ impl Lower<'_> {
                 "Z106",
                 format!("`{name}` compares vectors of {} and {} components", a.len(), b.len()),
             );
-            return self.give_up(d.at(span, "must match"));
+            return self.report(d.at(span, "must match"));
         }
         let n = a.len();
         let mut rows = Vec::new();
@@ -164,7 +164,7 @@ impl Lower<'_> {
         Ok(Constraint { name, rows, span, friction })
     }
 
-    /// What a row contains; a row without coordinates or with squared accelerations is a mistake.
+    /// The level of a row; a row without coordinates or with squared accelerations is reported.
     fn level(
         &mut self,
         (word, name): (&str, &str),
@@ -172,7 +172,7 @@ impl Lower<'_> {
         sides: (Expr, Expr),
         left: &Formula,
         right: &Formula,
-    ) -> Lowered<Level> {
+    ) -> Lowering<Level> {
         let symbols = self.graph.symbols(expr);
         let has = |meaning: fn(&Meaning) -> bool| symbols.iter().any(|s| self.meaning.get(s).is_some_and(meaning));
         let span = left.span.to(right.span);
@@ -183,7 +183,7 @@ impl Lower<'_> {
             let coefficients: Vec<Expr> = gradient.iter().map(|(_, d)| *d).collect();
             if self.graph.symbols_of(&coefficients).iter().any(|s| wanted.contains(s)) {
                 let d = Diagnostic::error("Z304", format!("{word} `{name}` is not linear in the accelerations"));
-                return self.give_up(d.at(span, "accelerations must appear linearly").help(format!(
+                return self.report(d.at(span, "accelerations must appear linearly").help(format!(
                     "a {word} on positions or velocities may be nonlinear; the engine differentiates it"
                 )));
             }
@@ -209,7 +209,7 @@ impl Lower<'_> {
         sides: (Expr, Expr),
         left: &Formula,
         right: &Formula,
-    ) -> Lowered<T> {
+    ) -> Lowering<T> {
         let span = left.span.to(right.span);
         let values = self.model.constants_in(&self.graph, &[sides.0, sides.1]);
         let (a, b) = (values[0], values[1]);
@@ -220,7 +220,7 @@ impl Lower<'_> {
                 false => Diagnostic::error("Z302", format!("{word} `{name}` contains no coordinate"))
                     .at(span, "no motion can make it true or false"),
             };
-            return self.give_up(d.help("leave it out, or correct one side"));
+            return self.report(d.help("leave it out, or correct one side"));
         }
         let verdict = if !(a.is_finite() && b.is_finite()) {
             "no coordinate can make it true or false".to_string()
@@ -229,7 +229,7 @@ impl Lower<'_> {
         } else {
             format!("{a} against {b} (in SI units), so it is simply false, by {}", (a - b).abs())
         };
-        self.give_up(
+        self.report(
             Diagnostic::error("Z302", format!("{word} `{name}` contains no coordinate"))
                 .at(span, verdict)
                 .help("if one parameter should follow another, give it that value:   parameter l = 2*r")
@@ -237,36 +237,36 @@ impl Lower<'_> {
         )
     }
 
-    /// Only these properties make sense here.
-    pub(super) fn known_properties(&mut self, properties: &[Property], known: &[&'static str]) -> Lowered<()> {
+    /// Reports properties that are not in `known` and properties given twice.
+    pub(super) fn known_properties(&mut self, properties: &[Property], known: &[&'static str]) -> Lowering<()> {
         for (k, property) in properties.iter().enumerate() {
             let name = &property.name.text;
             if properties[..k].iter().any(|p| p.name.text == *name) {
                 let d =
                     Diagnostic::error("Z104", format!("`{name}` is given twice")).at(property.name.span, "given again");
-                return self.give_up(d.help("keep one of them"));
+                return self.report(d.help("keep one of them"));
             }
             if !known.contains(&name.as_str()) {
                 let d = Diagnostic::error("Z107", format!("`{name}` is not a property of this statement"))
                     .at(property.name.span, "not known here");
                 let d = match crate::syntax::name::nearest(name, known.iter().copied()) {
-                    Some(near) => d.help(format!("did you mean `{near}`?")),
+                    Some(near) => d.did_you_mean(near),
                     None => d.help(format!("properties here: {}", known.join(", "))),
                 };
-                return self.give_up(d);
+                return self.report(d);
             }
         }
         Ok(())
     }
 
-    /// The value of a property that is a number.
-    pub(super) fn property(&mut self, properties: &[Property], name: &str) -> Lowered<Option<Expr>> {
+    /// The value of a scalar property, or `None` if it is not given.
+    pub(super) fn property(&mut self, properties: &[Property], name: &str) -> Lowering<Option<Expr>> {
         let Some(property) = properties.iter().find(|p| p.name.text == name) else { return Ok(None) };
         Ok(Some(self.scalar(&property.value)?.expr))
     }
 
-    /// Works out the values of properties, so that their mistakes are found.
-    fn check_properties(&mut self, properties: &[Property]) -> Lowered<()> {
+    /// Evaluates the values of properties, so that their mistakes are found.
+    fn check_properties(&mut self, properties: &[Property]) -> Lowering<()> {
         for property in properties {
             let Property { name, value } = property;
             let pure = matches!(name.text.as_str(), "friction" | "sliding" | "restitution" | "damping");
@@ -286,7 +286,7 @@ impl Lower<'_> {
     }
 }
 
-/// The multiplier of a row as LaTeX: its name upright, with what LaTeX would misread escaped.
+/// The multiplier of a row as LaTeX: its name upright, with reserved characters escaped.
 pub(super) fn multiplier_latex(row: &str) -> String {
     let escaped = row.replace('_', "\\_");
     format!("\\lambda_{{\\text{{{escaped}}}}}")

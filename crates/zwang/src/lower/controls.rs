@@ -1,7 +1,7 @@
-//! Controls: what is asked, by which forces, how errors die out and what bounds the forces.
+//! Controls: their targets, driven coordinates, error dynamics, weights and limits.
 
-use super::{Dim, Lower, Lowered, Meaning, Quantity};
 use crate::diagnostic::Diagnostic;
+use crate::lower::{Dim, Lower, Lowering, Meaning, Quantity};
 use crate::model::{Constraint, Control, Level};
 use crate::syntax::tree::*;
 use zwang_expr::Expr;
@@ -13,13 +13,13 @@ impl Lower<'_> {
         stated: Constraint,
         using: &[Target],
         properties: &[Property],
-    ) -> Lowered<Control> {
+    ) -> Lowering<Control> {
         self.known_properties(properties, &["settling", "damping", "weight", "limit"])?;
         let property = |name: &str| properties.iter().find(|p| p.name.text == name);
         let using = self.driven(using)?;
         let n = self.model.coordinates.len();
         let driven = if using.is_empty() { (0..n).collect() } else { using.clone() };
-        // every mistake is told, not only the first
+        // report every mistake, not only the first
         let settles = property("settling").is_some();
         let settling = property("settling").map(|p| self.settling(&stated, p)).transpose();
         let damping = property("damping").map(|p| self.damping(&stated, p, settles)).transpose();
@@ -36,18 +36,18 @@ impl Lower<'_> {
         })
     }
 
-    /// The coordinates that `using` names, each once.
-    fn driven(&mut self, using: &[Target]) -> Lowered<Vec<usize>> {
+    /// The coordinates that `using` names, without repetition.
+    fn driven(&mut self, using: &[Target]) -> Lowering<Vec<usize>> {
         let mut driven = Vec::new();
         for target in using {
             let Some(coordinates) = self.coordinates_of(target) else {
                 let message = format!("`{}` is not a coordinate, so it cannot be driven", target.name.text);
-                return self.give_up(Diagnostic::error("Z107", message).at(target.span, "not a coordinate"));
+                return self.report(Diagnostic::error("Z107", message).at(target.span, "not a coordinate"));
             };
             for k in coordinates {
                 if driven.contains(&k) {
                     let message = format!("`{}` is named twice", self.model.coordinates[k].name);
-                    return self.give_up(Diagnostic::error("Z104", message).at(target.span, "named again"));
+                    return self.report(Diagnostic::error("Z104", message).at(target.span, "named again"));
                 }
                 driven.push(k);
             }
@@ -55,45 +55,45 @@ impl Lower<'_> {
         Ok(driven)
     }
 
-    /// τ, a positive time; there must be something that can settle.
-    fn settling(&mut self, stated: &Constraint, property: &Property) -> Lowered<Expr> {
+    /// τ, a positive time; requires a target for positions or velocities, which can settle.
+    fn settling(&mut self, stated: &Constraint, property: &Property) -> Lowering<Expr> {
         if stated.rows.iter().any(|row| row.level == Level::Acceleration) {
             let message = format!("`{}` asks for an acceleration, which has no error that could settle", stated.name);
             let d = Diagnostic::error("Z704", message).at(property.name.span, "nothing to settle");
-            return self.give_up(d.help("ask for a position or a velocity, or write the law of the error yourself"));
+            return self.report(d.help("ask for a position or a velocity, or write the law of the error yourself"));
         }
         self.positive_time(&property.value, "a settling time is", "with settling 0.2 s")
     }
 
-    /// ζ, a positive number beside a settling time of positions.
-    fn damping(&mut self, stated: &Constraint, property: &Property, settles: bool) -> Lowered<Expr> {
+    /// ζ, a positive number; requires a settling time and a target for positions.
+    fn damping(&mut self, stated: &Constraint, property: &Property, settles: bool) -> Lowering<Expr> {
         let value = self.constant(&property.value)?;
         self.pure_number(&value.dim, property.value.span, "`damping`")?;
         if !settles {
             let d = Diagnostic::error("Z704", "`damping` belongs to `settling`, which is not given");
-            return self.give_up(d.at(property.name.span, "damps nothing").help("with settling 0.2 s and damping 0.7"));
+            return self.report(d.at(property.name.span, "damps nothing").help("with settling 0.2 s and damping 0.7"));
         }
         if stated.rows.iter().all(|row| row.level != Level::Position) {
             let message = format!("`{}` asks for a velocity, whose error settles without swinging", stated.name);
             let d = Diagnostic::error("Z704", message).at(property.name.span, "damps nothing");
-            return self.give_up(d.help("leave `damping` out: the error falls as exp(-t/τ), with τ the settling time"));
+            return self.report(d.help("leave `damping` out: the error falls as exp(-t/τ), with τ the settling time"));
         }
         if !self.is_positive(value.expr) {
             let d = Diagnostic::error("Z109", "a damping is a positive number").at(property.value.span, "not positive");
-            return self.give_up(d.help("1 settles without swinging, less swings"));
+            return self.report(d.help("1 settles without swinging, less swings"));
         }
         Ok(value.expr)
     }
 
     /// W for k coordinates: one number for all, one for each, or a symmetric matrix.
-    fn weight(&mut self, property: &Property, k: usize) -> Lowered<Vec<Expr>> {
+    fn weight(&mut self, property: &Property, k: usize) -> Lowering<Vec<Expr>> {
         let span = property.value.span;
         let parts: Vec<Expr> = match &property.value.kind {
             FormulaKind::Matrix(rows) if rows.len() == k && k > 1 && rows.iter().all(|row| row.len() == k) => {
                 return self.weight_matrix(rows, property);
             }
             FormulaKind::Matrix(rows) if rows.len() == 1 => {
-                rows[0].iter().map(|f| Ok(self.scalar(f)?.expr)).collect::<Lowered<_>>()?
+                rows[0].iter().map(|f| Ok(self.scalar(f)?.expr)).collect::<Lowering<_>>()?
             }
             FormulaKind::Matrix(_) => Vec::new(),
             _ => self.entries(&property.value)?.iter().map(|q| q.expr).collect(),
@@ -102,19 +102,19 @@ impl Lower<'_> {
         if parts.len() != k {
             let message = format!("a weight for {k} driven coordinates has {k} entries, or one for all");
             let d = Diagnostic::error("Z704", message).at(span, "wrong size");
-            return self.give_up(d.help("with weight (1, 4)   or   with weight [2, 1; 1, 3]"));
+            return self.report(d.help("with weight (1, 4)   or   with weight [2, 1; 1, 3]"));
         }
         self.of_a_state(&parts, property)?;
         for (i, &part) in parts.iter().enumerate() {
             if self.graph.symbols(part).iter().all(|s| self.parameter_of(*s).is_some()) && !self.is_positive(part) {
                 let d = Diagnostic::error("Z704", format!("entry {} of the weight is not positive", i + 1));
-                return self.give_up(d.at(span, "not a metric").help("give positive numbers"));
+                return self.report(d.at(span, "not a metric").help("give positive numbers"));
             }
         }
         Ok((0..k * k).map(|at| if at % (k + 1) == 0 { parts[at / k] } else { Expr::ZERO }).collect())
     }
 
-    fn weight_matrix(&mut self, rows: &[Vec<Formula>], property: &Property) -> Lowered<Vec<Expr>> {
+    fn weight_matrix(&mut self, rows: &[Vec<Formula>], property: &Property) -> Lowering<Vec<Expr>> {
         let k = rows.len();
         let mut entries = Vec::with_capacity(k * k);
         for formula in rows.iter().flatten() {
@@ -123,41 +123,41 @@ impl Lower<'_> {
         for at in 0..k * k {
             if !self.same(entries[at], entries[at % k * k + at / k]) {
                 let message = format!("the weight is not symmetric at entry {},{}", at / k + 1, at % k + 1);
-                return self.give_up(Diagnostic::error("Z704", message).at(property.value.span, "not symmetric"));
+                return self.report(Diagnostic::error("Z704", message).at(property.value.span, "not symmetric"));
             }
         }
         self.of_a_state(&entries, property)?;
         Ok(entries)
     }
 
-    /// A list with one entry per driven coordinate, which may be more than a vector has components.
-    fn entries(&mut self, list: &Formula) -> Lowered<Vec<Quantity>> {
+    /// A list with one entry per driven coordinate; it may be longer than a vector.
+    fn entries(&mut self, list: &Formula) -> Lowering<Vec<Quantity>> {
         match &list.kind {
             FormulaKind::Vector(parts) => parts.iter().map(|part| self.scalar(part)).collect(),
             _ => Ok(self.formula(list)?.components()),
         }
     }
 
-    /// A weight is made of what a state gives.
-    fn of_a_state(&mut self, exprs: &[Expr], property: &Property) -> Lowered<()> {
+    /// Requires that a weight depends on quantities of a state only.
+    fn of_a_state(&mut self, exprs: &[Expr], property: &Property) -> Lowering<()> {
         let known =
             |s: &Expr| *s == self.model.time || !matches!(self.meaning.get(s), None | Some(Meaning::Acceleration));
         if self.graph.symbols_of(exprs).iter().all(known) {
             return Ok(());
         }
         let message = format!("`{}` contains more than positions, velocities and time", property.name.text);
-        self.give_up(Diagnostic::error("Z704", message).at(property.value.span, "not known when the force is found"))
+        self.report(Diagnostic::error("Z704", message).at(property.value.span, "not known when the force is found"))
     }
 
     /// The largest force on each driven coordinate: one for all of them, or one for each.
-    fn limit(&mut self, property: &Property, driven: &[usize]) -> Lowered<Vec<Expr>> {
+    fn limit(&mut self, property: &Property, driven: &[usize]) -> Lowering<Vec<Expr>> {
         let span = property.value.span;
         let parts = self.entries(&property.value)?;
         let parts = if parts.len() == 1 { vec![parts[0].clone(); driven.len()] } else { parts };
         if parts.len() != driven.len() {
             let message =
                 format!("a limit for {} driven coordinates has as many entries, or one for all", driven.len());
-            return self.give_up(Diagnostic::error("Z704", message).at(span, "wrong size"));
+            return self.report(Diagnostic::error("Z704", message).at(span, "wrong size"));
         }
         for (part, &k) in parts.iter().zip(driven) {
             let force: Dim = self.energy_dim.times(&self.coordinate_dims[k], -1.0);
@@ -166,13 +166,13 @@ impl Lower<'_> {
             self.check_constant(part.expr, span)?;
             if !self.is_positive(part.expr) {
                 let d = Diagnostic::error("Z109", "a limit is a positive force").at(span, "not positive");
-                return self.give_up(d.help("with limit 20 N*m"));
+                return self.report(d.help("with limit 20 N*m"));
             }
         }
         Ok(parts.iter().map(|q| q.expr).collect())
     }
 
-    /// Z704: limits of several controls on one coordinate, of which the smaller one counts.
+    /// Z704: limits of several controls on one coordinate, of which the smallest counts.
     pub(super) fn limits_fit(&mut self) {
         let n = self.model.coordinates.len();
         let mut first: Vec<Option<(usize, Expr)>> = vec![None; n];
@@ -199,7 +199,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Z704: either every control has a weight or none, and none weighs what another does.
+    /// Z704: either every control has a weight or none, and no coordinate has two weights.
     pub(super) fn weights_fit(&mut self) {
         let n = self.model.coordinates.len();
         let controls = &self.model.controls;

@@ -1,7 +1,7 @@
-//! Dimensions found by what is done with the quantities: only a contradiction is an error.
+//! Inference of dimensions from the use of quantities; only a contradiction is an error.
 //!
-//! Every coordinate, every parameter without a unit, the time and every bare number has an unknown dimension.
-//! Sums and equations say that two dimensions are the same, which is one linear equation between exponents.
+//! Every coordinate, every parameter without a unit, the time and every number without a unit has an unknown dimension.
+//! A sum or an equation requires two equal dimensions, which is a linear equation between exponents.
 
 use crate::syntax::Span;
 use crate::units::Dimension;
@@ -39,39 +39,39 @@ impl From<Dimension> for Dim {
     }
 }
 
-/// An unknown dimension: what has it, and what is known of it by now.
+/// An unknown dimension: its owner, and its solution as far as it is known.
 struct Unknown {
-    /// The user's name; none for a bare number.
+    /// The user's name; `None` for a number without a unit.
     name: Option<String>,
-    /// What it was found to be, and where.
+    /// The inferred dimension, and the position in the text that determined it.
     solution: Option<(Dim, Span)>,
 }
 
-/// Two dimensions that should be the same and are not.
+/// Two dimensions that should be equal but are not.
 #[derive(Clone, Debug)]
-pub struct Clash {
-    /// The first, as shown to the user.
+pub struct DimensionClash {
+    /// The first dimension, as shown to the user.
     pub left: String,
-    /// The second.
+    /// The second dimension, as shown to the user.
     pub right: String,
-    /// Names whose dimension matters here: name, dimension, and the place that fixed it.
+    /// Names whose dimensions are relevant: name, dimension, and the position that determined it.
     pub reasons: Vec<(String, String, Span)>,
 }
 
-/// All unknown dimensions of a model and what was found out about them.
+/// All unknown dimensions of a model with their solutions.
 #[derive(Default)]
 pub struct Dimensions {
     unknowns: Vec<Unknown>,
 }
 
 impl Dimensions {
-    /// A dimension nothing is known of yet; bare numbers have no name.
+    /// A new unknown dimension; `None` for a number without a unit.
     pub fn unknown(&mut self, name: Option<&str>) -> Dim {
         self.unknowns.push(Unknown { name: name.map(str::to_string), solution: None });
         Dim { base: Dimension::NONE, unknowns: vec![(self.unknowns.len() as u32 - 1, 1.0)] }
     }
 
-    /// The dimension with everything put in that is known by now.
+    /// The dimension with all known solutions substituted.
     pub fn resolved(&self, dim: &Dim) -> Dim {
         let mut dim = dim.clone();
         let solved = |dim: &Dim| {
@@ -84,13 +84,13 @@ impl Dimensions {
         dim
     }
 
-    /// The dimension in base units, if it is fully known.
+    /// The dimension in base units, or `None` unless it is fully known.
     pub fn known(&self, dim: &Dim) -> Option<Dimension> {
         let dim = self.resolved(dim);
         dim.unknowns.is_empty().then_some(dim.base)
     }
 
-    /// Whether the dimension is a power of time alone, `time` being that of t.
+    /// `true` if the dimension is a power of time alone; `time` is the dimension of t.
     pub fn is_power_of_time(&self, dim: &Dim, time: &Dim) -> bool {
         let (dim, time) = (self.resolved(dim), self.resolved(time));
         let exponent = dim.base.0[2] + dim.unknowns.iter().map(|(_, e)| e).sum::<f64>();
@@ -98,10 +98,10 @@ impl Dimensions {
         rest.unknowns.is_empty() && rest.base.same(Dimension::NONE)
     }
 
-    /// Makes two dimensions the same, because of what stands at `span`.
-    pub fn unify(&mut self, left: &Dim, right: &Dim, span: Span) -> Result<(), Box<Clash>> {
+    /// Makes two dimensions equal; `span` is the position in the text that requires it.
+    pub fn unify(&mut self, left: &Dim, right: &Dim, span: Span) -> Result<(), Box<DimensionClash>> {
         let difference = self.resolved(&left.times(right, -1.0));
-        // bare numbers give way first, then what was met last
+        // solve for numbers without a unit first, then for the most recent unknown
         let weight = |u: u32| (self.unknowns[u as usize].name.is_none(), u);
         match difference.unknowns.iter().copied().max_by_key(|(u, _)| weight(*u)) {
             Some((u, e)) => {
@@ -115,7 +115,7 @@ impl Dimensions {
         }
     }
 
-    fn clash(&self, left: &Dim, right: &Dim) -> Clash {
+    fn clash(&self, left: &Dim, right: &Dim) -> DimensionClash {
         let mut reasons = Vec::new();
         for &(u, _) in left.unknowns.iter().chain(&right.unknowns) {
             let unknown = &self.unknowns[u as usize];
@@ -126,17 +126,17 @@ impl Dimensions {
                 }
             }
         }
-        Clash { left: self.show(left), right: self.show(right), reasons }
+        DimensionClash { left: self.show(left), right: self.show(right), reasons }
     }
 
-    /// Where the last unknown of a dimension was found, if it has one: that is what made it known.
+    /// The position that determined the only unknown of a dimension, or `None`.
     fn origin(&self, dim: &Dim) -> Option<Span> {
         let [(u, _)] = dim.unknowns[..] else { return None };
         let (solution, span) = self.unknowns[u as usize].solution.as_ref()?;
         Some(self.origin(solution).unwrap_or(*span))
     }
 
-    /// The dimension for the user: base units, and `[x]` for what is not known of x.
+    /// The dimension for the user: base units, and `[x]` for an unknown dimension of x.
     pub fn show(&self, dim: &Dim) -> String {
         let dim = self.resolved(dim);
         let mut text = dim.base.to_string();

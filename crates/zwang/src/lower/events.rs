@@ -1,8 +1,8 @@
-//! Events: a condition on the state, and the parameter or velocity that changes where it begins to hold.
+//! Events: a condition on the state, and the parameter or velocity that changes when the condition becomes true.
 
-use super::names::Entry;
-use super::{Lower, Lowered, Meaning};
 use crate::diagnostic::Diagnostic;
+use crate::lower::names::Entry;
+use crate::lower::{Lower, Lowering, Meaning};
 use crate::model::{Change, Derived, When};
 use crate::syntax::Span;
 use crate::syntax::tree::*;
@@ -16,7 +16,7 @@ impl Lower<'_> {
         primes: u32,
         value: &Formula,
         span: Span,
-    ) -> Lowered<()> {
+    ) -> Lowering<()> {
         let holds = self.margin(condition);
         let member = self.one_member(target)?;
         let (key, primes) = self.undotted_key(&member, &target.name.text, primes);
@@ -26,7 +26,7 @@ impl Lower<'_> {
             (Some(&Entry::Coordinate(k)), 1) => Change::Velocity(k),
             _ => {
                 let d = Diagnostic::error("Z107", "an event changes a parameter or a velocity");
-                return self.give_up(d.at(target.span, "neither of them").help("when t >= 2 s: k = 0"));
+                return self.report(d.at(target.span, "neither of them").help("when t >= 2 s: k = 0"));
             }
         };
         let changed = self.primed(changed, primes, target.span)?;
@@ -40,8 +40,8 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// g with g ≥ 0 where the condition holds: `x < 1` gives 1 − x.
-    fn margin(&mut self, condition: &Formula) -> Lowered<Expr> {
+    /// g with g ≥ 0 if and only if the condition holds: `x < 1` gives 1 − x.
+    fn margin(&mut self, condition: &Formula) -> Lowering<Expr> {
         let (comparison, left, right) = self.comparison(condition)?;
         let margin = match comparison {
             Comparison::Greater | Comparison::GreaterOrEqual => self.graph.sub(left, right),
@@ -51,22 +51,22 @@ impl Lower<'_> {
         Ok(margin)
     }
 
-    /// Whether t, positions, velocities and parameters give a symbol, perhaps by way of an energy.
+    /// `true` if t, positions, velocities and parameters determine a symbol, perhaps through an energy.
     fn is_known_at_a_state(&self, symbol: Expr) -> bool {
         use Derived::{Energy, Kinetic, Momentum, Potential};
         let by_energy = matches!(self.model.derived.get(&symbol), Some(Energy | Kinetic | Potential | Momentum(_)));
         by_energy || self.is_state(symbol)
     }
 
-    /// Whether a symbol is t, a position, a velocity or a parameter.
+    /// `true` if a symbol is t, a position, a velocity or a parameter.
     pub(super) fn is_state(&self, symbol: Expr) -> bool {
         use Meaning::{Parameter, Position, Velocity};
         let meaning = self.meaning.get(&symbol);
         symbol == self.model.time || matches!(meaning, Some(Position(_) | Velocity | Parameter(_)))
     }
 
-    /// Refuses what only the motion gives: accelerations, reactions, work.
-    fn known_at_a_state(&mut self, expr: Expr, place: &str, span: Span) -> Lowered<()> {
+    /// Rejects quantities that only the motion determines: accelerations, reactions, work.
+    fn known_at_a_state(&mut self, expr: Expr, place: &str, span: Span) -> Lowering<()> {
         let strange = self.graph.symbols(expr).into_iter().find(|s| !self.is_known_at_a_state(*s));
         let Some(symbol) = strange else { return Ok(()) };
         let name = self.graph.name(symbol).to_string();
@@ -75,6 +75,6 @@ impl Lower<'_> {
             false => format!("`{name}` cannot stand in {place}"),
         };
         let d = Diagnostic::error("Z404", what).at(span, "not known from positions and velocities alone");
-        self.give_up(d.help("coordinates, velocities, t, parameters, energies and momenta can stand here"))
+        self.report(d.help("coordinates, velocities, t, parameters, energies and momenta can stand here"))
     }
 }

@@ -1,10 +1,10 @@
-//! Formulas to values: one rule per kind of formula, dimensions carried along.
+//! From formulas to values: one rule per kind of formula, with dimensions.
 
-use super::dimensions::Dim;
-use super::names::suffix;
-use super::value::{Quantity, Value};
-use super::{Lower, Lowered};
 use crate::diagnostic::Diagnostic;
+use crate::lower::dimensions::Dim;
+use crate::lower::names::suffix;
+use crate::lower::value::{Quantity, Value};
+use crate::lower::{Lower, Lowering};
 use crate::syntax::Span;
 use crate::syntax::name::canonical;
 use crate::syntax::tree::*;
@@ -13,7 +13,7 @@ use zwang_expr::{Comparison, Expr, Function};
 
 impl Lower<'_> {
     /// The value of a formula.
-    pub(super) fn formula(&mut self, formula: &Formula) -> Lowered<Value> {
+    pub(super) fn formula(&mut self, formula: &Formula) -> Lowering<Value> {
         self.spend(formula.span)?;
         let span = formula.span;
         match &formula.kind {
@@ -21,7 +21,7 @@ impl Lower<'_> {
             FormulaKind::WithUnit(written, unit) => self.number(written, Some(unit), span),
             FormulaKind::Name(name) => self.named(canonical(name), name, span),
             FormulaKind::Indexed(name, indices) => {
-                let indices = indices.iter().map(|i| self.integer(i)).collect::<Lowered<Vec<i64>>>()?;
+                let indices = indices.iter().map(|i| self.integer(i)).collect::<Lowering<Vec<i64>>>()?;
                 let suffix = suffix(&indices);
                 self.named(canonical(&name.text) + &suffix, &format!("{}{suffix}", name.text), span)
             }
@@ -57,33 +57,33 @@ impl Lower<'_> {
         }
     }
 
-    /// A value; numbers such as sqrt(-1) are none.
-    fn finite(&mut self, value: Value, span: Span) -> Lowered<Value> {
+    /// Rejects a constant that is not finite, such as sqrt(-1).
+    fn finite(&mut self, value: Value, span: Span) -> Lowering<Value> {
         let Value::Scalar(q) = &value else { return Ok(value) };
         match self.graph.constant_value(q.expr) {
             Some(x) if !x.is_finite() => {
                 let written = self.text.get(span.start..span.end).unwrap_or_default();
-                self.give_up(no_value(&format!("`{written}` has no value"), span, "not a finite number"))
+                self.report(no_value(&format!("`{written}` has no value"), span, "not a finite number"))
             }
             _ => Ok(value),
         }
     }
 
-    fn misplaced<T>(&mut self, what: &str, place: &str, span: Span) -> Lowered<T> {
+    fn misplaced<T>(&mut self, what: &str, place: &str, span: Span) -> Lowering<T> {
         let d = Diagnostic::error("Z106", format!("{what} can only stand {place}")).at(span, "not here");
-        self.give_up(d)
+        self.report(d)
     }
 
     /// The value of a formula that must be a scalar.
-    pub(super) fn scalar(&mut self, formula: &Formula) -> Lowered<Quantity> {
+    pub(super) fn scalar(&mut self, formula: &Formula) -> Lowering<Quantity> {
         let value = self.formula(formula)?;
         self.as_scalar(value, formula.span)
     }
 
-    pub(super) fn as_scalar(&mut self, value: Value, span: Span) -> Lowered<Quantity> {
+    pub(super) fn as_scalar(&mut self, value: Value, span: Span) -> Lowering<Quantity> {
         match value {
             Value::Scalar(quantity) => Ok(quantity),
-            other => self.give_up(
+            other => self.report(
                 Diagnostic::error("Z106", format!("{} stands where a scalar is expected", other.word()))
                     .at(span, "not a scalar")
                     .help("take a component (.x), a length |…|, or a dot product"),
@@ -91,11 +91,11 @@ impl Lower<'_> {
         }
     }
 
-    /// The value of a formula that must be a vector.
-    pub(super) fn as_vector(&mut self, value: Value, span: Span) -> Lowered<Vec<Quantity>> {
+    /// The components of a value that must be a vector.
+    pub(super) fn as_vector(&mut self, value: Value, span: Span) -> Lowering<Vec<Quantity>> {
         match value {
             Value::Vector(parts) => Ok(parts),
-            other => self.give_up(
+            other => self.report(
                 Diagnostic::error("Z106", format!("{} stands where a vector is expected", other.word()))
                     .at(span, "not a vector")
                     .help("write its components as (a, b) or (a, b, c)"),
@@ -103,13 +103,13 @@ impl Lower<'_> {
         }
     }
 
-    fn number(&mut self, written: &str, unit: Option<&Unit>, span: Span) -> Lowered<Value> {
+    fn number(&mut self, written: &str, unit: Option<&Unit>, span: Span) -> Lowering<Value> {
         let Some(number) = self.graph.decimal(written) else {
             let d = Diagnostic::error("Z006", "this number cannot be computed with").at(span, "out of range");
-            return self.give_up(d);
+            return self.report(d);
         };
         let Some(unit) = unit else {
-            // a bare number fits any dimension
+            // a number without a unit fits any dimension
             let dim = self.dimensions.unknown(None);
             return Ok(Value::Scalar(Quantity::new(number, dim)));
         };
@@ -120,7 +120,7 @@ impl Lower<'_> {
         Ok(Value::Scalar(Quantity::new(expr, unit.dimension.into())))
     }
 
-    fn sum(&mut self, terms: &[(bool, Formula)]) -> Lowered<Value> {
+    fn sum(&mut self, terms: &[(bool, Formula)]) -> Lowering<Value> {
         let (_, first) = &terms[0];
         let values = self.each(terms.iter().map(|(_, term)| term))?;
         let mut values = values.into_iter();
@@ -133,12 +133,12 @@ impl Lower<'_> {
         Ok(total)
     }
 
-    pub(super) fn added(&mut self, a: Value, b: Value, spans: (Span, Span)) -> Lowered<Value> {
+    pub(super) fn added(&mut self, a: Value, b: Value, spans: (Span, Span)) -> Lowering<Value> {
         match (a, b) {
             (Value::Scalar(a), Value::Scalar(b)) => Ok(Value::Scalar(self.added_scalars(a, b, spans)?)),
             (Value::Vector(a), Value::Vector(b)) if a.len() == b.len() => {
                 let parts = a.into_iter().zip(b).map(|(a, b)| self.added_scalars(a, b, spans));
-                Ok(Value::Vector(parts.collect::<Lowered<Vec<_>>>()?))
+                Ok(Value::Vector(parts.collect::<Lowering<Vec<_>>>()?))
             }
             (Value::Generalized(a), Value::Generalized(b)) => {
                 let mut sum = a;
@@ -151,7 +151,7 @@ impl Lower<'_> {
                 sum.sort_by_key(|(k, _)| *k);
                 Ok(Value::Generalized(sum))
             }
-            (a, b) => self.give_up(
+            (a, b) => self.report(
                 Diagnostic::error("Z106", format!("cannot add {} and {}", a.word(), b.word()))
                     .at(spans.1, b.word())
                     .and_at(spans.0, a.word())
@@ -160,25 +160,25 @@ impl Lower<'_> {
         }
     }
 
-    fn added_scalars(&mut self, a: Quantity, b: Quantity, spans: (Span, Span)) -> Lowered<Quantity> {
+    fn added_scalars(&mut self, a: Quantity, b: Quantity, spans: (Span, Span)) -> Lowering<Quantity> {
         if a.expr == Expr::ZERO {
             return Ok(b);
         }
         if b.expr != Expr::ZERO {
             self.same_dimension((&a.dim, spans.0), (&b.dim, spans.1), "a sum of different things")?;
         }
-        // what is known of a sum is what is known of either term
+        // the dimension of a sum is that of a term whose dimension is known
         let dim = if self.dimensions.known(&a.dim).is_some() { a.dim } else { b.dim };
         Ok(Quantity::new(self.graph.add(a.expr, b.expr), dim))
     }
 
-    /// All values, after all of them were looked at, so that every mistake among them is told.
-    pub(super) fn each<'f>(&mut self, formulas: impl Iterator<Item = &'f Formula>) -> Lowered<Vec<Value>> {
-        let values: Vec<Lowered<Value>> = formulas.map(|f| self.formula(f)).collect();
+    /// All values; every formula is evaluated, so that every mistake among them is reported.
+    pub(super) fn each<'f>(&mut self, formulas: impl Iterator<Item = &'f Formula>) -> Lowering<Vec<Value>> {
+        let values: Vec<Lowering<Value>> = formulas.map(|f| self.formula(f)).collect();
         values.into_iter().collect()
     }
 
-    fn product(&mut self, factors: &[(bool, Formula)]) -> Lowered<Value> {
+    fn product(&mut self, factors: &[(bool, Formula)]) -> Lowering<Value> {
         let mut total: Option<Value> = None;
         let values = self.each(factors.iter().map(|(_, factor)| factor))?;
         for (k, ((divides, factor), value)) in factors.iter().zip(values).enumerate() {
@@ -188,7 +188,7 @@ impl Lower<'_> {
                 (Some(total), true) => {
                     let Quantity { expr, dim } = self.as_scalar(value, factor.span)?;
                     if expr == Expr::ZERO {
-                        return self.give_up(no_value("a division by zero has no value", factor.span, "always zero"));
+                        return self.report(no_value("a division by zero has no value", factor.span, "always zero"));
                     }
                     let inverse = Quantity::new(self.graph.powi(expr, -1), dim.power(-1.0));
                     self.scaled(total, inverse)
@@ -199,17 +199,17 @@ impl Lower<'_> {
         Ok(total.expect("a product has factors"))
     }
 
-    /// A literal that is a pure number by its place.
-    fn pure(&mut self, value: Value, span: Span) -> Lowered<Value> {
+    /// A literal that is a pure number because of its place in the formula.
+    fn pure(&mut self, value: Value, span: Span) -> Lowering<Value> {
         let Quantity { expr, .. } = self.as_scalar(value, span)?;
         Ok(Value::Scalar(Quantity::new(expr, Dimension::NONE.into())))
     }
 
-    fn multiplied(&mut self, a: Value, b: Value, first: Span, second: Span) -> Lowered<Value> {
+    fn multiplied(&mut self, a: Value, b: Value, first: Span, second: Span) -> Lowering<Value> {
         match (a, b) {
             (a, Value::Scalar(b)) => Ok(self.scaled(a, b)),
             (Value::Scalar(a), b) => Ok(self.scaled(b, a)),
-            (a, b) => self.give_up(
+            (a, b) => self.report(
                 Diagnostic::error("Z106", "a product of two vectors")
                     .at(second, b.word())
                     .and_at(first, a.word())
@@ -228,10 +228,10 @@ impl Lower<'_> {
         }
     }
 
-    fn power(&mut self, base: &Formula, exponent: &Formula) -> Lowered<Value> {
+    fn power(&mut self, base: &Formula, exponent: &Formula) -> Lowering<Value> {
         let value = self.formula(base)?;
         if !matches!(value, Value::Scalar(_)) {
-            return self.give_up(
+            return self.report(
                 Diagnostic::error("Z106", format!("a power of {}", value.word()))
                     .at(base.span, "not a scalar")
                     .help("write |v|^2 or dot(v, v)"),
@@ -250,8 +250,8 @@ impl Lower<'_> {
         Ok(Value::Scalar(Quantity::new(self.graph.pow(base_value.expr, power.expr), dim)))
     }
 
-    /// Requires a pure number; a power of time passes, counted in seconds, so that `sin(t)` can be written.
-    pub(super) fn pure_number(&mut self, dim: &Dim, span: Span, what: &str) -> Lowered<()> {
+    /// Requires a pure number; a power of time, in seconds, is accepted, so that `sin(t)` can be written.
+    pub(super) fn pure_number(&mut self, dim: &Dim, span: Span, what: &str) -> Lowering<()> {
         if self.dimensions.is_power_of_time(dim, &self.time_dim) {
             return Ok(());
         }
@@ -261,20 +261,20 @@ impl Lower<'_> {
         }
     }
 
-    fn vector(&mut self, parts: &[Formula], span: Span) -> Lowered<Value> {
+    fn vector(&mut self, parts: &[Formula], span: Span) -> Lowering<Value> {
         if parts.len() > 3 {
-            return self.give_up(
+            return self.report(
                 Diagnostic::error("Z106", format!("a vector has two or three components, not {}", parts.len()))
                     .at(span, "too many"),
             );
         }
         let values = self.each(parts.iter())?;
         let scalars = values.into_iter().zip(parts).map(|(value, part)| self.as_scalar(value, part.span));
-        Ok(Value::Vector(scalars.collect::<Lowered<Vec<_>>>()?))
+        Ok(Value::Vector(scalars.collect::<Lowering<Vec<_>>>()?))
     }
 
     /// |v|: absolute value of a scalar, length of a vector.
-    pub(super) fn length(&mut self, value: Value, span: Span) -> Lowered<Value> {
+    pub(super) fn length(&mut self, value: Value, span: Span) -> Lowering<Value> {
         if let Value::Scalar(q) = value {
             return Ok(Value::Scalar(Quantity::new(self.graph.apply(Function::Abs, q.expr), q.dim)));
         }
@@ -285,8 +285,8 @@ impl Lower<'_> {
         Ok(Value::Scalar(Quantity::new(self.graph.sqrt(sum), dim)))
     }
 
-    /// The dimension all components share; zeros fit any.
-    pub(super) fn common_dimension(&mut self, parts: &[Quantity], span: Span) -> Lowered<Dim> {
+    /// The common dimension of all components; zeros fit any dimension.
+    pub(super) fn common_dimension(&mut self, parts: &[Quantity], span: Span) -> Lowering<Dim> {
         let mut common: Option<Dim> = None;
         for part in parts.iter().filter(|q| q.expr != Expr::ZERO) {
             if let Some(common) = &common {
@@ -297,23 +297,23 @@ impl Lower<'_> {
         Ok(common.unwrap_or_else(|| self.dimensions.unknown(None)))
     }
 
-    /// The total time derivative, several times.
-    pub(super) fn primed(&mut self, value: Value, primes: u32, span: Span) -> Lowered<Value> {
+    /// The total time derivative of order `primes`.
+    pub(super) fn primed(&mut self, value: Value, primes: u32, span: Span) -> Lowering<Value> {
         if primes > 3 {
-            return self.give_up(
+            return self.report(
                 Diagnostic::error("Z404", "more than two derivatives")
                     .at(span, "too many primes")
                     .help("x' is the velocity, x'' the acceleration"),
             );
         }
-        let mut rate = |q: Quantity| -> Lowered<Quantity> {
+        let mut rate = |q: Quantity| -> Lowering<Quantity> {
             let mut expr = q.expr;
             for _ in 0..primes {
                 expr = match self.graph.rate(expr) {
                     Ok(rate) => rate,
                     Err(no_rate) => {
                         let name = self.graph.name(no_rate.0).to_string();
-                        return self.give_up(
+                        return self.report(
                             Diagnostic::error("Z404", format!("the rate of `{name}` is not part of a model"))
                                 .at(span, "differentiated once too often")
                                 .help("positions, velocities and accelerations are; a third derivative is not"),
@@ -325,16 +325,16 @@ impl Lower<'_> {
         };
         Ok(match value {
             Value::Scalar(q) => Value::Scalar(rate(q)?),
-            Value::Vector(v) => Value::Vector(v.into_iter().map(rate).collect::<Lowered<Vec<_>>>()?),
+            Value::Vector(v) => Value::Vector(v.into_iter().map(rate).collect::<Lowering<Vec<_>>>()?),
             Value::Generalized(g) => {
                 let parts = g.into_iter().map(|(k, q)| Ok((k, rate(q)?)));
-                Value::Generalized(parts.collect::<Lowered<Vec<_>>>()?)
+                Value::Generalized(parts.collect::<Lowering<Vec<_>>>()?)
             }
         })
     }
 
     /// A comparison as its sign and two sides.
-    pub(super) fn comparison(&mut self, condition: &Formula) -> Lowered<(Comparison, Expr, Expr)> {
+    pub(super) fn comparison(&mut self, condition: &Formula) -> Lowering<(Comparison, Expr, Expr)> {
         let FormulaKind::Compare(sign, left, right) = &condition.kind else {
             return self.misplaced("this", "where no comparison is expected", condition.span);
         };
@@ -349,22 +349,22 @@ impl Lower<'_> {
         Ok((comparison, a.expr, b.expr))
     }
 
-    fn choice(&mut self, condition: &Formula, then: &Formula, otherwise: &Formula) -> Lowered<Value> {
+    fn choice(&mut self, condition: &Formula, then: &Formula, otherwise: &Formula) -> Lowering<Value> {
         let (comparison, left, right) = self.comparison(condition)?;
         if let (Some(left), Some(right)) = (self.graph.constant_value(left), self.graph.constant_value(right)) {
-            // `if k > 1 then 1/(k - 1) else 0` of a family: the other branch belongs to other members
+            // `if k > 1 then 1/(k - 1) else 0` in a family: the other branch belongs to other members
             return self.formula(if comparison.holds(&left, &right) { then } else { otherwise });
         }
         let (a, b) = (self.formula(then), self.formula(otherwise));
         let (a, b) = (a?, b?);
         if std::mem::discriminant(&a) != std::mem::discriminant(&b) {
-            return self.give_up(
+            return self.report(
                 Diagnostic::error("Z106", format!("one branch is {}, the other {}", a.word(), b.word()))
                     .at(otherwise.span, b.word())
                     .and_at(then.span, a.word()),
             );
         }
-        let mut choose = |a: Quantity, b: Quantity| -> Lowered<Quantity> {
+        let mut choose = |a: Quantity, b: Quantity| -> Lowering<Quantity> {
             if a.expr != Expr::ZERO && b.expr != Expr::ZERO {
                 self.same_dimension((&a.dim, then.span), (&b.dim, otherwise.span), "two branches differ")?;
             }
@@ -375,10 +375,10 @@ impl Lower<'_> {
             (Value::Scalar(a), Value::Scalar(b)) => Ok(Value::Scalar(choose(a, b)?)),
             (Value::Vector(a), Value::Vector(b)) if a.len() == b.len() => {
                 let parts = a.into_iter().zip(b).map(|(a, b)| choose(a, b));
-                Ok(Value::Vector(parts.collect::<Lowered<Vec<_>>>()?))
+                Ok(Value::Vector(parts.collect::<Lowering<Vec<_>>>()?))
             }
             (Value::Generalized(a), Value::Generalized(b)) => {
-                // a coordinate that only one branch acts on feels nothing in the other
+                // a coordinate that only one branch acts on has zero force in the other
                 let zero = |dim: &Dim| Quantity::new(Expr::ZERO, dim.clone());
                 let find =
                     |list: &[(usize, Quantity)], k: usize| list.iter().find(|(j, _)| *j == k).map(|(_, q)| q.clone());
@@ -393,7 +393,7 @@ impl Lower<'_> {
                 }
                 Ok(Value::Generalized(parts))
             }
-            (_, b) => self.give_up(
+            (_, b) => self.report(
                 Diagnostic::error("Z106", "the two branches have different sizes")
                     .at(otherwise.span, b.word())
                     .help("give both branches the same number of components"),
@@ -401,7 +401,7 @@ impl Lower<'_> {
         }
     }
 
-    fn sum_over(&mut self, index: &Name, from: &Formula, to: &Formula, body: &Formula, span: Span) -> Lowered<Value> {
+    fn sum_over(&mut self, index: &Name, from: &Formula, to: &Formula, body: &Formula, span: Span) -> Lowering<Value> {
         let (from, to) = (self.integer(from)?, self.integer(to)?);
         let name = canonical(&index.text);
         let mut total: Option<Value> = None;
@@ -422,9 +422,9 @@ impl Lower<'_> {
     }
 }
 
-/// Whether a literal factor is a pure number by its place: the divisor 2, and 1 where it is halved.
+/// `true` if a literal factor is a pure number because of its place: the divisor 2, and 1 divided by it.
 ///
-/// All other bare numbers may stand for a quantity with a unit that was left off, as in `force x: -3*x`.
+/// Any other number without a unit may be a quantity whose unit was omitted, as in `force x: -3*x`.
 fn is_pure(factors: &[(bool, Formula)], k: usize) -> bool {
     let is = |k: usize, number: &str, divides: bool| {
         factors
@@ -434,7 +434,7 @@ fn is_pure(factors: &[(bool, Formula)], k: usize) -> bool {
     is(k, "2", true) || is(k, "1", false) && is(k + 1, "2", true)
 }
 
-/// Z402: a number that is none, whatever the state.
+/// Z402: a constant without a finite value, at every state.
 fn no_value(message: &str, span: Span, label: &str) -> Diagnostic {
     Diagnostic::error("Z402", message).at(span, label).with_note("it is so at every state and time")
 }

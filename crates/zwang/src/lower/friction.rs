@@ -1,23 +1,23 @@
-//! Friction: where it acts, how hard it is pressed there, and how fast the place slides.
+//! Friction: the sliding point, its normal force, and its slip velocity.
 
-use super::constraints::multiplier_latex;
-use super::names::Label;
-use super::points::Bare;
-use super::{Lower, Lowered, Meaning};
 use crate::diagnostic::Diagnostic;
 use crate::equations::Symbols;
+use crate::equations::zero::{samples, vanishes};
+use crate::lower::constraints::multiplier_latex;
+use crate::lower::names::Label;
+use crate::lower::points::Bare;
+use crate::lower::{Lower, Lowering, Meaning};
 use crate::model::{FrictionLaw, Level, Row};
 use crate::syntax::Span;
 use crate::syntax::tree::*;
-use crate::verdict::{samples, vanishes};
 use std::collections::HashMap;
 use zwang_expr::{Expr, Graph};
 
-/// Friction as stated, before the place it acts at is known.
+/// Friction as stated, before its sliding point is determined.
 pub(super) struct Draft {
     of: Label,
-    holding: Expr,
-    sliding: Expr,
+    static_mu: Expr,
+    kinetic_mu: Expr,
     at: Option<Vec<Expr>>,
     slip: Option<Vec<Expr>>,
     span: Span,
@@ -25,8 +25,8 @@ pub(super) struct Draft {
 }
 
 impl Lower<'_> {
-    /// What a statement says about its friction.
-    pub(super) fn draft_friction(&mut self, properties: &[Property], of: Label) -> Lowered<()> {
+    /// Lowers the friction properties of a statement.
+    pub(super) fn draft_friction(&mut self, properties: &[Property], of: Label) -> Lowering<()> {
         let find = |name: &str| properties.iter().find(|p| p.name.text == name);
         let Some(friction) = find("friction") else {
             return match properties.iter().find(|p| ["sliding", "at", "slip"].contains(&p.name.text.as_str())) {
@@ -34,7 +34,7 @@ impl Lower<'_> {
                 Some(p) => {
                     let d = Diagnostic::error("Z107", format!("`{}` says how friction acts", p.name.text))
                         .at(p.name.span, "there is no friction here");
-                    self.give_up(d.help("write `with friction 0.3` before it"))
+                    self.report(d.help("write `with friction 0.3` before it"))
                 }
             };
         };
@@ -53,11 +53,11 @@ impl Lower<'_> {
         };
         let span = friction.name.span;
         let slip_span = find("slip").map_or(span, |p| p.value.span);
-        self.frictions.push(Draft { of, holding, sliding, at, slip, span, slip_span });
+        self.frictions.push(Draft { of, static_mu: holding, kinetic_mu: sliding, at, slip, span, slip_span });
         Ok(())
     }
 
-    /// Finds the place, the normal force and the slip of every friction.
+    /// Determines the sliding point, the normal force and the slip of every friction.
     pub(super) fn place_frictions(&mut self) {
         let drafts = std::mem::take(&mut self.frictions);
         if drafts.is_empty() {
@@ -73,7 +73,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Contacts and friction beside a control are read and not computed: the least force would have to know the modes.
+    /// Contacts and friction together with a control are not computed: the least force would depend on the contact
+    /// mode.
     pub(super) fn contacts_beside_controls(&mut self) {
         if self.model.controls.is_empty() {
             return;
@@ -89,13 +90,13 @@ impl Lower<'_> {
         }
     }
 
-    fn friction_law(&mut self, draft: &Draft, bare: &Bare) -> Lowered<Option<FrictionLaw>> {
+    fn friction_law(&mut self, draft: &Draft, bare: &Bare) -> Lowering<Option<FrictionLaw>> {
         let constraint = self.labelled(draft.of);
         let (name, rows) = (constraint.name.clone(), constraint.rows.clone());
         let is_contact = matches!(draft.of, Label::Contact(_));
         if rows.len() > 1 && is_contact {
             let d = Diagnostic::error("Z319", format!("contact `{name}` states several gaps, and friction needs one"));
-            return self.give_up(
+            return self.report(
                 d.at(draft.span, "which of them presses here?")
                     .help("state one contact for each gap, with its friction"),
             );
@@ -115,7 +116,7 @@ impl Lower<'_> {
                 Some(slip) => slip,
                 None => {
                     let d = Diagnostic::error("Z319", format!("`{name}` leaves its point no way to slide"));
-                    return self.give_up(
+                    return self.report(
                         d.at(draft.span, "friction acts where something slides")
                             .help("leave the friction out, or state the slip:   with friction 0.3 and slip x' - u"),
                     );
@@ -128,22 +129,22 @@ impl Lower<'_> {
             of: match draft.of {
                 Label::Constraint(k) | Label::Contact(k) | Label::Control(k) => k,
             },
-            holding: draft.holding,
-            sliding: draft.sliding,
+            static_mu: draft.static_mu,
+            kinetic_mu: draft.kinetic_mu,
             forces,
             slip,
             span: draft.span,
         }))
     }
 
-    /// The place that slides: the one that is named, or the only particle the constraint acts on.
+    /// The sliding point: the one that is named, or the only particle that the constraint acts on.
     fn sliding_place(
         &mut self,
         draft: &Draft,
         name: &str,
         reaction: &[(usize, Expr)],
         bare: &Bare,
-    ) -> Lowered<Vec<Expr>> {
+    ) -> Lowering<Vec<Expr>> {
         if let Some(place) = &draft.at {
             return Ok(place.clone());
         }
@@ -164,17 +165,17 @@ impl Lower<'_> {
             }
         };
         let d = Diagnostic::error("Z319", format!("it is not clear where `{name}` slides"));
-        self.give_up(d.at(draft.span, label).help(help))
+        self.report(d.at(draft.span, label).help(help))
     }
 
-    /// The force with which the constraint presses at a place, by the multipliers of its rows.
+    /// The normal force of the constraint at a place, in terms of the multipliers of its rows.
     fn normal_force(
         &mut self,
         draft: &Draft,
         name: &str,
         reaction: &[(usize, Expr)],
         (place, rows, bare): (&[Expr], &[Row], &Bare),
-    ) -> Lowered<Vec<Expr>> {
+    ) -> Lowering<Vec<Expr>> {
         if draft.slip.is_some()
             && self.wanders(place)
             && let Some(force) = self.distance_force(reaction, rows, bare)
@@ -185,7 +186,7 @@ impl Lower<'_> {
             self.mind_work(draft, name, reaction, (place, &force))?;
             return Ok(force);
         }
-        // a guide that leaves the place one way to go takes no part in the normal force
+        // a guide that leaves the place a single direction does not contribute to the normal force
         if draft.slip.is_some()
             && let Some(force) = self.guided_force(reaction, place)
         {
@@ -199,11 +200,11 @@ impl Lower<'_> {
                  state how fast it slides:   and slip x'"
             }
         };
-        self.give_up(d.at(draft.span, "friction is in proportion to it").help(help))
+        self.report(d.at(draft.span, "friction is in proportion to it").help(help))
     }
 
-    /// A stated slip is a velocity: it follows the velocities, in proportion to their changes.
-    fn mind_slip(&mut self, draft: &Draft, name: &str) -> Lowered<()> {
+    /// A stated slip is a velocity: it must depend linearly on the velocities.
+    fn mind_slip(&mut self, draft: &Draft, name: &str) -> Lowering<()> {
         let velocities: Vec<Expr> = self.model.coordinates.iter().map(|c| c.qdot).collect();
         let g = &mut self.graph;
         let mut moving = draft.slip.is_none();
@@ -228,10 +229,10 @@ impl Lower<'_> {
             (true, false) => (format!("the slip of `{name}` is not linear in the velocities"), "not a velocity"),
         };
         let d = Diagnostic::error("Z319", message).at(draft.slip_span, label);
-        self.give_up(d.help("state the velocity at which the point slides on the other:   and slip x2' - x1'"))
+        self.report(d.help("state the velocity at which the point slides on the other:   and slip x2' - x1'"))
     }
 
-    /// Where nobody states the slip, what the place slides on stands still: every coordinate that changes the gap has to move the
+    /// Unless the slip is stated, the surface must be at rest: every coordinate that changes the gap has to move the
     /// place.
     fn mind_moving_surface(
         &mut self,
@@ -239,7 +240,7 @@ impl Lower<'_> {
         name: &str,
         reaction: &[(usize, Expr)],
         (place, bare): (&[Expr], &Bare),
-    ) -> Lowered<()> {
+    ) -> Lowering<()> {
         let jacobian = self.jacobian(place);
         let moves = |q: Expr| jacobian.iter().flatten().any(|(of, _)| *of == q);
         let coordinate = |k: usize| &self.model.coordinates[k];
@@ -254,18 +255,18 @@ impl Lower<'_> {
         let d = Diagnostic::error("Z319", format!("`{name}` does not say how fast what it slides on moves"))
             .at(draft.span, format!("`{}` changes the gap and does not move the sliding point", other.name))
             .help(format!("state how fast the point slides on the other:   {slip}"));
-        self.give_up(d)
+        self.report(d)
     }
 
-    /// A force at the place has to do the work of the constraint, as far as the coordinates move the place: in relative coordinates
-    /// it does not, and acts on what the place slides on as well.
+    /// A force at the place must do the work of the constraint for all coordinates that move the place. In relative
+    /// coordinates it does not, because it also acts on the other body.
     fn mind_work(
         &mut self,
         draft: &Draft,
         name: &str,
         reaction: &[(usize, Expr)],
         (place, force): (&[Expr], &[Expr]),
-    ) -> Lowered<()> {
+    ) -> Lowering<()> {
         let jacobian = self.jacobian(place);
         let (wrong, is_felt) = self.missed_work(reaction, &jacobian, force, false);
         let label = match wrong {
@@ -274,13 +275,14 @@ impl Lower<'_> {
             None => return Ok(()),
         };
         let d = Diagnostic::error("Z319", format!("no force at the sliding point does what `{name}` does"));
-        self.give_up(d.at(draft.span, label).help(
+        self.report(d.at(draft.span, label).help(
             "name the place relative to what it slides on, which is moved by the coordinates in the gap:   and at B - A",
         ))
     }
 
-    /// The first coordinate, among those that move a place or among all, along which a force there does not do the work of a
-    /// constraint, and whether there is such a force: judged by numbers, since formulas of both may look different.
+    /// The first coordinate, among those that move a place or among all, along which a force there does not do the work
+    /// of a constraint; and `true` if that force is not zero. The test is numerical, because equal formulas may look
+    /// different.
     fn missed_work(
         &self,
         reaction: &[(usize, Expr)],
@@ -288,7 +290,7 @@ impl Lower<'_> {
         force: &[Expr],
         of_all: bool,
     ) -> (Option<usize>, bool) {
-        /// Rounding of a force that solves a few equations, beside the terms in its work.
+        /// The rounding of a force from a few equations, relative to the terms of its work.
         const ROUNDING: f64 = 1e-9;
         let coordinates = self.model.coordinates.iter().enumerate();
         let of = |row: &Vec<(Expr, Expr)>, q: Expr| row.iter().find(|(s, _)| *s == q).map_or(Expr::ZERO, |(_, d)| *d);
@@ -318,8 +320,8 @@ impl Lower<'_> {
         (wrong, is_felt)
     }
 
-    /// Whether how a place moves with the coordinates depends on where they are, or whether it does not move at all: the place at
-    /// which a wheel touches an edge stays where it is while they touch.
+    /// `true` if the Jacobian of a place depends on the coordinates, or if no coordinate moves one of its components:
+    /// the point at which a wheel touches an edge is at rest while they touch.
     fn wanders(&mut self, place: &[Expr]) -> bool {
         let jacobian = self.jacobian(place);
         let is_position = |s: &Expr| matches!(self.meaning.get(s), Some(Meaning::Position(_)));
@@ -327,8 +329,8 @@ impl Lower<'_> {
         jacobian.iter().any(Vec::is_empty) || jacobian.iter().flatten().any(varies)
     }
 
-    /// The force on a particle or body whose coordinates are those of its place, if the gap grows as far as that moves off: the
-    /// multiplier is then the force.
+    /// The force on a particle or body whose coordinates are those of its place, if the gap grows with its distance
+    /// from the surface at unit rate: the multiplier is then the force.
     fn distance_force(&mut self, reaction: &[(usize, Expr)], rows: &[Row], bare: &Bare) -> Option<Vec<Expr>> {
         let [row] = rows else { return None };
         let mut of: Vec<usize> =
@@ -346,8 +348,8 @@ impl Lower<'_> {
         None
     }
 
-    /// The force at a place that the coordinates cannot move in every direction: the one along those in which they do, if it does the
-    /// work of the constraint.
+    /// The force at a place that the coordinates cannot move in every direction: the component along the directions in
+    /// which they do, if it does the work of the constraint.
     fn guided_force(&mut self, reaction: &[(usize, Expr)], place: &[Expr]) -> Option<Vec<Expr>> {
         let jacobian = self.jacobian(place);
         let mut moving: Vec<Expr> = jacobian.iter().flatten().map(|(q, _)| *q).collect();
@@ -361,22 +363,22 @@ impl Lower<'_> {
         self.missed_work(reaction, &jacobian, &force, true).0.is_none().then_some(force)
     }
 
-    /// The force of one row alone, its multiplier being one.
+    /// The force of one row alone, with unit multiplier.
     fn force_of(&mut self, force: &[Expr], rows: &[Row], row: &Row) -> Vec<Expr> {
         let alone = |r: &Row| (r.lambda, if r.lambda == row.lambda { Expr::ONE } else { Expr::ZERO });
         let alone: HashMap<Expr, Expr> = rows.iter().map(alone).collect();
         self.graph.substitute(force, &alone)
     }
 
-    /// The velocity of a place off the normals: one number in the plane and along a curve, a vector on a surface in space;
-    /// none where the place cannot slide.
+    /// The velocity of a place orthogonal to the normals: a scalar in the plane and along a curve, a vector on a
+    /// surface in space; `None` if the place cannot slide.
     fn tangential_velocity(&mut self, place: &[Expr], normals: &[Vec<Expr>]) -> Option<Vec<Expr>> {
         let velocity: Vec<Expr> = place.iter().map(|p| self.graph.rate(*p).unwrap_or(Expr::ZERO)).collect();
         self.along_surface(&velocity, normals)
     }
 
-    /// A slip that is stated as a velocity may have a part off the surface, as where the gap opens or the surface moves: that is no
-    /// slip.
+    /// Removes the normal component of a stated slip. A slip stated as a velocity may have one if the gap opens or the
+    /// surface moves.
     fn without_normal(&mut self, slip: &[Expr], place: &[Expr], normals: &[Vec<Expr>]) -> Vec<Expr> {
         if slip.len() != place.len() {
             return slip.to_vec();
@@ -392,7 +394,7 @@ impl Lower<'_> {
         self.along_surface(slip, normals).unwrap_or_else(|| slip.to_vec())
     }
 
-    /// A velocity off the normals.
+    /// The component of a velocity orthogonal to the normals.
     fn along_surface(&mut self, velocity: &[Expr], normals: &[Vec<Expr>]) -> Option<Vec<Expr>> {
         let g = &mut self.graph;
         match (normals, velocity) {
@@ -442,7 +444,7 @@ fn cross3(g: &mut Graph, x: &[Expr], y: &[Expr]) -> Vec<Expr> {
     (0..3).map(|k| cross2(g, &pair(x, k), &pair(y, k))).collect()
 }
 
-/// A product with a vector, by its length.
+/// A product with a vector, divided by the length of the vector.
 fn part_along(g: &mut Graph, product: Expr, of: &[Expr]) -> Expr {
     let square = dot(g, of, of);
     let length = g.sqrt(square);

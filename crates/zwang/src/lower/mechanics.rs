@@ -1,24 +1,24 @@
 //! Energies and forces: particles, bodies, Lagrangians, masses, loads.
 
-use super::names::Member;
-use super::value::{Quantity, Value};
-use super::{Lower, Lowered, Meaning};
 use crate::diagnostic::Diagnostic;
+use crate::equations::zero::vanishes;
+use crate::lower::names::Member;
+use crate::lower::value::{Quantity, Value};
+use crate::lower::{Lower, Lowering, Meaning};
 use crate::model::Load;
 use crate::syntax::Span;
 use crate::syntax::name::canonical;
 use crate::syntax::tree::*;
-use crate::verdict::vanishes;
 use zwang_expr::Expr;
 
-/// What a force acts on.
+/// The object that a force acts on.
 enum Place {
     Coordinates(Vec<usize>),
     Point(Vec<Quantity>),
 }
 
 impl Lower<'_> {
-    /// Everything that adds to L or to the applied forces.
+    /// Lowers all statements that contribute to L or to the applied forces.
     pub(super) fn mechanics(&mut self) {
         let gravity = self.gravity();
         self.model.gravity = gravity.iter().flat_map(|(field, _)| field).map(|g| g.expr).collect();
@@ -34,7 +34,7 @@ impl Lower<'_> {
                         let Some(inertia) = properties.iter().find(|p| p.name.text == "inertia") else {
                             let d = Diagnostic::error("Z107", format!("body `{}` has no inertia", m.shown));
                             let d = d.at(target.span, "no moment of inertia given");
-                            return lower.give_up(
+                            return lower.report(
                                 d.help("add   and inertia I   (0 for a massless frame), or make it a particle"),
                             );
                         };
@@ -53,7 +53,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The sum of all gravity statements, each with its place.
+    /// The sum of all gravity statements, with its position in the text.
     fn gravity(&mut self) -> Option<(Vec<Quantity>, Span)> {
         let mut total: Option<(Value, Span)> = None;
         for statement in &self.tree.statements {
@@ -76,12 +76,12 @@ impl Lower<'_> {
         properties: &[Property],
         gravity: &Option<(Vec<Quantity>, Span)>,
         span: Span,
-    ) -> Lowered<()> {
+    ) -> Lowering<()> {
         self.known_properties(properties, &["mass", "inertia"])?;
         let Some(mass) = properties.iter().find(|p| p.name.text == "mass") else {
             let shown = &member.shown;
             let d = Diagnostic::error("Z107", format!("`{shown}` has no mass")).at(span, "no mass given");
-            return self.give_up(d.help("add   with mass m   or make it a point:   point P = (x, y)"));
+            return self.report(d.help("add   with mass m   or make it a point:   point P = (x, y)"));
         };
         let mass_value = self.scalar(&mass.value)?;
         let place = self.definition(&member.key, at.span)?;
@@ -102,7 +102,7 @@ impl Lower<'_> {
         if field.len() != place.len() {
             let (n, k) = (place.len(), field.len());
             let message = format!("`{}` has {n} components, gravity has {k}", member.shown);
-            return self.give_up(Diagnostic::error("Z106", message).at(*field_span, "must match the places"));
+            return self.report(Diagnostic::error("Z106", message).at(*field_span, "must match the places"));
         }
         let mut terms = Vec::new();
         for (g, p) in field.iter().zip(&place).filter(|(g, _)| g.expr != Expr::ZERO) {
@@ -115,7 +115,7 @@ impl Lower<'_> {
         Ok(())
     }
 
-    fn energy(&mut self, kind: EnergyKind, name: Option<&Name>, formula: &Formula) -> Lowered<()> {
+    fn energy(&mut self, kind: EnergyKind, name: Option<&Name>, formula: &Formula) -> Lowering<()> {
         let value = match name {
             Some(name) => self.definition(&canonical(&name.text), name.span)?,
             None => self.formula(formula)?,
@@ -136,11 +136,11 @@ impl Lower<'_> {
         Ok(())
     }
 
-    fn no_accelerations(&mut self, expr: Expr, span: Span) -> Lowered<()> {
+    fn no_accelerations(&mut self, expr: Expr, span: Span) -> Lowering<()> {
         let found = self.graph.symbols(expr).into_iter().find(|s| self.meaning.get(s) == Some(&Meaning::Acceleration));
         let Some(symbol) = found else { return Ok(()) };
         let name = self.graph.name(symbol).to_string();
-        self.give_up(
+        self.report(
             Diagnostic::error("Z404", format!("the acceleration `{name}` cannot stand here"))
                 .at(span, format!("contains `{name}`"))
                 .help(
@@ -149,7 +149,7 @@ impl Lower<'_> {
         )
     }
 
-    fn mass(&mut self, targets: &[Target], formula: &Formula) -> Lowered<()> {
+    fn mass(&mut self, targets: &[Target], formula: &Formula) -> Lowering<()> {
         for target in targets {
             if target.indices.iter().any(|i| matches!(i, Index::Range(Some(_), ..))) {
                 self.each_member(target, |lower, member| lower.mass(&[single(target, member)], formula));
@@ -158,11 +158,11 @@ impl Lower<'_> {
             let Some(coordinates) = self.coordinates_of(target) else {
                 let name = &target.name.text;
                 if self.unknown.contains(&canonical(name)) {
-                    return Err(super::Abandoned);
+                    return Err(crate::lower::Reported);
                 }
                 let d =
                     Diagnostic::error("Z107", format!("`{name}` is not a coordinate, so it can have no mass this way"));
-                return self.give_up(d.at(target.span, "not a coordinate").help("particle P at (x, y) with mass m"));
+                return self.report(d.at(target.span, "not a coordinate").help("particle P at (x, y) with mass m"));
             };
             let value = self.scalar(formula)?;
             for k in coordinates {
@@ -184,20 +184,20 @@ impl Lower<'_> {
         self.model.kinetic = self.graph.add(self.model.kinetic, term);
     }
 
-    fn mass_matrix(&mut self, formula: &Formula) -> Lowered<()> {
+    fn mass_matrix(&mut self, formula: &Formula) -> Lowering<()> {
         let n = self.model.coordinates.len();
         let FormulaKind::Matrix(rows) = &formula.kind else {
             let d = Diagnostic::error("Z107", "the mass matrix is written as rows between brackets");
-            return self.give_up(d.at(formula.span, "not a matrix").help("mass matrix = [a, b; b, c]"));
+            return self.report(d.at(formula.span, "not a matrix").help("mass matrix = [a, b; b, c]"));
         };
         if rows.len() != n || rows.iter().any(|r| r.len() != n) {
             let d =
                 Diagnostic::error("Z107", format!("the mass matrix must be {n} by {n}, one row for each coordinate"));
-            return self.give_up(d.at(formula.span, "wrong size"));
+            return self.report(d.at(formula.span, "wrong size"));
         }
         let mut entries = Vec::new();
         for row in rows {
-            entries.push(row.iter().map(|e| self.scalar(e)).collect::<Lowered<Vec<_>>>()?);
+            entries.push(row.iter().map(|e| self.scalar(e)).collect::<Lowering<Vec<_>>>()?);
         }
         for i in 0..n {
             for j in 0..n {
@@ -206,7 +206,7 @@ impl Lower<'_> {
                     let (r, c) = (i + 1, j + 1);
                     let message = format!("the mass matrix is not symmetric: entry {r},{c} and entry {c},{r} differ");
                     let d = Diagnostic::error("Z403", message).at(rows[i][j].span, format!("entry {r},{c}"));
-                    return self.give_up(d.and_at(rows[j][i].span, format!("entry {c},{r}")));
+                    return self.report(d.and_at(rows[j][i].span, format!("entry {c},{r}")));
                 }
                 if a.expr == Expr::ZERO {
                     continue;
@@ -220,13 +220,13 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// Whether two expressions are the same, if perhaps written differently.
+    /// `true` if two expressions are equal, even if they are written differently.
     pub(super) fn same(&mut self, a: Expr, b: Expr) -> bool {
         let difference = self.graph.sub(a, b);
         vanishes(&self.graph, difference)
     }
 
-    fn place(&mut self, target: &Target) -> Lowered<Place> {
+    fn place(&mut self, target: &Target) -> Lowering<Place> {
         if let Some(coordinates) = self.coordinates_of(target) {
             return Ok(Place::Coordinates(coordinates));
         }
@@ -234,32 +234,32 @@ impl Lower<'_> {
         let value = self.named(member.key, &member.shown, target.span)?;
         match value {
             Value::Vector(parts) => Ok(Place::Point(parts)),
-            other => self.give_up(
+            other => self.report(
                 Diagnostic::error("Z106", format!("`{}` is {}, not a coordinate or point", member.shown, other.word()))
                     .at(target.span, "a force acts on a coordinate, a point or a body"),
             ),
         }
     }
 
-    pub(super) fn one_member(&mut self, target: &Target) -> Lowered<Member> {
+    pub(super) fn one_member(&mut self, target: &Target) -> Lowering<Member> {
         let mut members = self.members(target)?;
         match members.len() {
             1 => Ok(members.remove(0)),
-            n => self.give_up(
+            n => self.report(
                 Diagnostic::error("Z109", format!("this names {n} things; one is expected"))
                     .at(target.span, "one only"),
             ),
         }
     }
 
-    /// The members of a force's target; a range is worked through with its index bound.
-    fn force(&mut self, is_torque: bool, target: &Target, value: &Formula) -> Lowered<()> {
+    /// The loads on all members of a force's target; a range is lowered with its index bound.
+    fn force(&mut self, is_torque: bool, target: &Target, value: &Formula) -> Lowering<()> {
         let loads = self.loads(is_torque, target, value)?;
         self.model.forces.extend(loads);
         Ok(())
     }
 
-    pub(super) fn loads(&mut self, is_torque: bool, target: &Target, formula: &Formula) -> Lowered<Vec<Load>> {
+    pub(super) fn loads(&mut self, is_torque: bool, target: &Target, formula: &Formula) -> Lowering<Vec<Load>> {
         let mut loads = Vec::new();
         let ranged = target.indices.iter().any(|i| matches!(i, Index::Range(..)));
         if !ranged {
@@ -277,7 +277,7 @@ impl Lower<'_> {
         Ok(loads)
     }
 
-    fn load(&mut self, is_torque: bool, target: &Target, formula: &Formula) -> Lowered<Vec<Load>> {
+    fn load(&mut self, is_torque: bool, target: &Target, formula: &Formula) -> Lowering<Vec<Load>> {
         if is_torque {
             let name = Formula { span: target.span, kind: target_formula(target) };
             if let Some(key) = self.body_key(&name)? {
@@ -296,14 +296,14 @@ impl Lower<'_> {
             }
             Place::Point(_) if is_torque => {
                 let d = Diagnostic::error("Z107", "a torque acts on a body or on an angle, not on a point");
-                self.give_up(d.at(target.span, "a point"))
+                self.report(d.at(target.span, "a point"))
             }
             Place::Point(place) => {
                 let value = self.formula(formula)?;
                 let force = self.as_vector(value, formula.span)?;
                 if force.len() != place.len() {
                     let message = format!("a force of {} components at a point of {}", force.len(), place.len());
-                    return self.give_up(Diagnostic::error("Z106", message).at(formula.span, "must match"));
+                    return self.report(Diagnostic::error("Z106", message).at(formula.span, "must match"));
                 }
                 for (f, p) in force.iter().zip(&place).filter(|(f, p)| f.expr != Expr::ZERO && p.expr != Expr::ZERO) {
                     self.no_accelerations(f.expr, formula.span)?;
@@ -315,14 +315,14 @@ impl Lower<'_> {
         }
     }
 
-    fn torque(&mut self, key: &str, formula: &Formula, span: Span) -> Lowered<Load> {
+    fn torque(&mut self, key: &str, formula: &Formula, span: Span) -> Lowering<Load> {
         let frame = self.frame(key, span)?;
         let omega = frame.omega();
         let torque = self.formula(formula)?.components();
         if torque.len() != omega.len() {
             let message = format!("the torque has {} components, {} expected", torque.len(), omega.len());
             return self
-                .give_up(Diagnostic::error("Z106", message).at(formula.span, "space axes; a scalar in the plane"));
+                .report(Diagnostic::error("Z106", message).at(formula.span, "space axes; a scalar in the plane"));
         }
         for part in torque.iter().filter(|q| q.expr != Expr::ZERO) {
             self.no_accelerations(part.expr, formula.span)?;
@@ -349,7 +349,7 @@ fn single(target: &Target, member: &Member) -> Target {
     Target { name: target.name.clone(), indices, span: target.span }
 }
 
-/// A target as a formula, to look it up.
+/// A target as a formula, for a lookup.
 fn target_formula(target: &Target) -> FormulaKind {
     let index = |i: &Index| match i {
         Index::One(formula) => Some(formula.clone()),

@@ -1,4 +1,4 @@
-//! Tree to model: names resolved, families expanded, units converted, every mistake reported at once.
+//! From tree to model: names are resolved, families expanded, units converted, and all mistakes reported at once.
 
 mod body;
 mod call;
@@ -13,49 +13,49 @@ mod mechanics;
 mod names;
 mod plots;
 mod points;
+mod run_statement;
 mod scene;
 mod table;
 mod value;
-mod wishes;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 use zwang_expr::{Expr, Graph};
 
+use crate::csv_table::CsvTable;
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::model::{self, Constraint, Derived, Later, Model, Parameter};
-use crate::sheet::Sheet;
+use crate::model::{self, Constraint, Derived, Model, Unsupported};
 use crate::syntax::Span;
 use crate::syntax::name::canonical;
 use crate::syntax::tree::*;
 use crate::units::Dimension;
 use body::Frame;
-use dimensions::{Clash, Dim, Dimensions};
+use dimensions::{Dim, DimensionClash, Dimensions};
 use names::{Entry, Label};
 use plots::{Curves, Shown};
 use points::Sketch;
 use value::{Quantity, Value};
 
-/// Formulas and parts of formulas one model may consist of once its families, sums and functions are written out: some
-/// ten seconds and a few gigabytes, and enough for a chain of 100,000 masses with every rod stated twice.
+/// The largest number of formulas and subformulas of a model after expansion of families, sums and functions. It takes
+/// some ten seconds and a few gigabytes, and is enough for a chain of 100,000 masses with every rod stated twice.
 const MOST_WORK: usize = 20_000_000;
 
-/// Members one family may have.
+/// The largest number of members of a family.
 const MOST_MEMBERS: usize = 400_000;
 
-/// How deep definitions may lean on each other.
+/// The largest depth of definitions that refer to each other.
 const DEEPEST_DEFINITION: usize = 2_000;
 
-/// A mistake was reported; this part is given up and the others go on.
-pub(crate) struct Abandoned;
+/// An error value: the mistake was already reported; this part is skipped and the others continue.
+pub(crate) struct Reported;
 
-/// What lowering a part yields.
-type Lowered<T> = Result<T, Abandoned>;
+/// The result of lowering a part.
+type Lowering<T> = Result<T, Reported>;
 
-/// Whoever opens files: the text of the file a model names, or why there is none.
+/// The function that opens files: it returns the text of the file that a model names, or the reason for the failure.
 pub type Files<'f> = &'f dyn Fn(&str) -> Result<String, String>;
 
-/// Turns the tree of a text into a model; none if there are errors.
+/// Turns the tree of a text into a model, or `None` if there are errors.
 pub fn lower(tree: &SyntaxTree, text: &str, files: Files, diagnostics: &mut Diagnostics) -> Option<Model> {
     let mut lower = Lower::new(tree, text, files, diagnostics);
     lower.declare();
@@ -71,7 +71,7 @@ pub fn lower(tree: &SyntaxTree, text: &str, files: Files, diagnostics: &mut Diag
     lower.finish()
 }
 
-/// What a symbol of the graph stands for.
+/// The meaning of a symbol of the graph.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 enum Meaning {
     Position(usize),
@@ -85,9 +85,9 @@ struct Lower<'a> {
     tree: &'a SyntaxTree,
     text: &'a str,
     files: Files<'a>,
-    /// The tables that were read; none where that failed.
-    sheets: FxHashMap<String, Option<Rc<Sheet>>>,
-    /// Tables over the time itself, each with its last row.
+    /// The tables read so far; `None` for a file that could not be read.
+    sheets: FxHashMap<String, Option<Rc<CsvTable>>>,
+    /// Tables over the time, each with its last time and its position in the text.
     timed: Vec<(String, f64, Span)>,
     diagnostics: &'a mut Diagnostics,
     graph: Graph,
@@ -97,55 +97,55 @@ struct Lower<'a> {
     /// Families: canonical name to the keys of its members, in order.
     families: FxHashMap<String, Vec<String>>,
     member_positions: FxHashMap<String, usize>,
-    /// How many members of a family have been asked for in their order.
+    /// The number of members of a family that were evaluated in their order.
     n_worked_out: FxHashMap<String, usize>,
     /// Labels of constraints, contacts and controls.
     labels: FxHashMap<String, Label>,
     label_families: FxHashMap<String, Vec<String>>,
-    /// Labels the user gives, and how many constraints have none.
+    /// The user's labels, and the number of constraints without one.
     given_labels: FxHashSet<String>,
     n_unlabelled: usize,
-    /// Labels whose statement had a mistake.
+    /// Labels of statements with a mistake.
     failed_labels: FxHashSet<String>,
     /// The user's spelling of every name.
     spelling: FxHashMap<String, String>,
-    /// LaTeX of the names so far.
+    /// The LaTeX of the names so far.
     typeset: FxHashSet<String>,
-    /// Definitions that have been worked out.
+    /// Definitions that have been evaluated.
     values: FxHashMap<String, Value>,
-    /// Definitions that are being worked out, to find circles.
+    /// Definitions under evaluation, to detect cycles.
     in_progress: Vec<String>,
     in_progress_set: FxHashSet<String>,
-    /// Whether a chain of definitions that is too deep was reported; its other links are not news.
+    /// `true` if a chain of definitions that is too deep was reported; its other links are not reported again.
     too_deep: bool,
-    /// Indices and arguments of functions in force here.
+    /// The index variables and function arguments in scope.
     locals: Vec<(String, Value)>,
-    /// Names already reported as unknown, or garbled where they were declared.
+    /// Names already reported as unknown, or declared in statements that could not be read.
     unknown: FxHashSet<String>,
-    /// Where each name was declared.
+    /// The position of each declaration.
     declared: FxHashMap<String, Span>,
     frames: FxHashMap<String, Frame>,
     meaning: FxHashMap<Expr, Meaning>,
     coordinate_dims: Vec<Dim>,
     parameter_dims: Vec<Dim>,
     row_dims: FxHashMap<Expr, Dim>,
-    /// Which entry of the start gives a quantity.
+    /// The entry of the start that gives a quantity.
     start_entries: FxHashMap<Expr, usize>,
     energy_dim: Dim,
     time_dim: Dim,
-    /// Set once the constraints have their multipliers, so that `reaction` can be used.
+    /// `true` once the constraints have their multipliers, so that `reaction` can be used.
     rows_ready: bool,
-    /// A nonideal law is being worked out.
+    /// `true` while a nonideal law is lowered.
     states_law: bool,
     work: usize,
     derived: FxHashMap<Derived, Expr>,
     outputs: Vec<Shown>,
     plots: Vec<Curves>,
-    /// How many points, particles and bodies there are.
+    /// The number of points, particles and bodies.
     n_points: usize,
-    /// The points each constraint speaks of.
+    /// The points that each constraint refers to.
     sketches: FxHashMap<Label, Sketch>,
-    /// Friction as stated.
+    /// The frictions as stated.
     frictions: Vec<friction::Draft>,
     model: Model,
 }
@@ -156,7 +156,7 @@ impl<'a> Lower<'a> {
         let mut dimensions = Dimensions::default();
         let time = graph.symbol("t", "t");
         graph.set_rate(time, Expr::ONE);
-        // with units about, time is in seconds; without, it may be a pure number like everything else
+        // in a model with units, time is in seconds; without units, it may be a pure number like everything else
         let energy_dim = dimensions.unknown(Some("energy"));
         let time_dim = if tree.has_units { Dimension::SECOND.into() } else { dimensions.unknown(Some("t")) };
         let model = Model {
@@ -237,21 +237,21 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Reports a mistake and gives up the part it stands in.
-    fn give_up<T>(&mut self, diagnostic: Diagnostic) -> Lowered<T> {
+    /// Reports a mistake and skips the part that contains it.
+    fn report<T>(&mut self, diagnostic: Diagnostic) -> Lowering<T> {
         self.diagnostics.push(diagnostic);
-        Err(Abandoned)
+        Err(Reported)
     }
 
-    /// Counts a step of work; refuses models that would need more than any machine has.
-    fn spend(&mut self, span: Span) -> Lowered<()> {
+    /// Counts a step of work; fails for a model that exceeds `MOST_WORK`.
+    fn spend(&mut self, span: Span) -> Lowering<()> {
         self.work += 1;
         match self.work.cmp(&MOST_WORK) {
             std::cmp::Ordering::Less => return Ok(()),
             std::cmp::Ordering::Equal => {}
-            std::cmp::Ordering::Greater => return Err(Abandoned),
+            std::cmp::Ordering::Greater => return Err(Reported),
         }
-        self.give_up(
+        self.report(
             Diagnostic::error(
                 "Z009",
                 "the model is too large: written out, its formulas have more than 5 million parts",
@@ -261,22 +261,22 @@ impl<'a> Lower<'a> {
         )
     }
 
-    /// Both have the same dimension because of what stands at `span`; else says what clashes.
-    fn same_dimension(&mut self, left: (&Dim, Span), right: (&Dim, Span), because: &str) -> Lowered<()> {
+    /// Requires equal dimensions and reports a conflict; the spans are the positions of both quantities.
+    fn same_dimension(&mut self, left: (&Dim, Span), right: (&Dim, Span), because: &str) -> Lowering<()> {
         match self.dimensions.unify(left.0, right.0, left.1.to(right.1)) {
             Ok(()) => Ok(()),
             Err(clash) => self.report_clash(*clash, left.1, right.1, because),
         }
     }
 
-    /// A quantity times `rest` must be an energy: [quantity] = [E]/[rest].
-    fn energy_over(&mut self, rest: &Dim, at: Span, given: (&Dim, Span), because: &str) -> Lowered<()> {
+    /// Requires that a quantity times `rest` is an energy: [quantity] = [E]/[rest].
+    fn energy_over(&mut self, rest: &Dim, at: Span, given: (&Dim, Span), because: &str) -> Lowering<()> {
         let wanted = self.energy_dim.times(rest, -1.0);
         self.same_dimension((&wanted, at), given, because)
     }
 
-    fn report_clash(&mut self, clash: Clash, left: Span, right: Span, because: &str) -> Lowered<()> {
-        let Clash { left: first, right: second, reasons } = clash;
+    fn report_clash(&mut self, clash: DimensionClash, left: Span, right: Span, because: &str) -> Lowering<()> {
+        let DimensionClash { left: first, right: second, reasons } = clash;
         let mut d = Diagnostic::error("Z501", format!("{because}: {first} and {second}")).at(right, second);
         if left != right {
             d = d.and_at(left, first);
@@ -289,11 +289,11 @@ impl<'a> Lower<'a> {
             }
         }
         let d = d.help("a factor with the missing unit, as in `m*g*y` for `m*y`; or leave the units off");
-        self.give_up(d)
+        self.report(d)
     }
 
-    /// Work over all members of a target, each with its indices bound.
-    fn each_member(&mut self, target: &Target, mut work: impl FnMut(&mut Self, &names::Member) -> Lowered<()>) {
+    /// Calls `work` for all members of a target, each with its indices bound.
+    fn each_member(&mut self, target: &Target, mut work: impl FnMut(&mut Self, &names::Member) -> Lowering<()>) {
         let Ok(members) = self.members(target) else { return };
         for member in members {
             let bound = self.bound(&member);
@@ -303,12 +303,12 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Something that is understood but not computed by this version.
+    /// Records a statement that is understood but not computed by this version.
     fn later(&mut self, what: String, changes_motion: bool, span: Span) {
-        self.model.later.push(Later { what, changes_motion, span });
+        self.model.later.push(Unsupported { what, changes_motion, span });
     }
 
-    /// The symbol that stands for a derived quantity.
+    /// The symbol of a derived quantity.
     fn derived_symbol(&mut self, derived: Derived, name: String) -> Expr {
         if let Some(&symbol) = self.derived.get(&derived) {
             return symbol;
@@ -320,7 +320,7 @@ impl<'a> Lower<'a> {
         symbol
     }
 
-    /// The value of every parameter, its range, and its dimension.
+    /// Lowers the value of every parameter, its range, and its dimension.
     fn parameters(&mut self) {
         let mut k = 0;
         for statement in &self.tree.statements {
@@ -329,7 +329,7 @@ impl<'a> Lower<'a> {
                 self.each_member(&declared.target, |lower, member| {
                     let this = k;
                     if lower.entries.get(&member.key) != Some(&Entry::Parameter(this)) {
-                        return Err(Abandoned);
+                        return Err(Reported);
                     }
                     k += 1;
                     lower.parameter(this, declared)
@@ -341,7 +341,7 @@ impl<'a> Lower<'a> {
         self.check_ranges();
     }
 
-    fn parameter(&mut self, k: usize, declared: &ParameterDeclaration) -> Lowered<()> {
+    fn parameter(&mut self, k: usize, declared: &ParameterDeclaration) -> Lowering<()> {
         let dim = self.parameter_dims[k].clone();
         let own = declared.target.span;
         let value = self.constant(&declared.value)?;
@@ -365,25 +365,14 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    /// A parameter outside its own range is probably a slip.
+    /// Warns of parameters outside their own ranges, which are probably typing errors.
     fn check_ranges(&mut self) {
-        for (k, parameter) in self.model.parameters.iter().enumerate() {
-            let Some((low, high)) = parameter.range else { continue };
-            let Parameter { name, span, .. } = parameter;
-            let value = self.model.parameter_values[k];
-            let bounds = self.model.constants_in(&self.graph, &[low, high]);
-            if value < bounds[0] || value > bounds[1] {
-                self.diagnostics.push(
-                    Diagnostic::warning("Z109", format!("parameter `{name}` lies outside its own range"))
-                        .at(*span, format!("{value} is not between {} and {} (in SI units)", bounds[0], bounds[1]))
-                        .help("change its value or its range"),
-                );
-            }
-        }
+        let warnings = self.model.range_warnings(&self.graph, &self.model.parameter_values);
+        self.diagnostics.extend(warnings);
     }
 
-    /// A scalar made of numbers and parameters only.
-    fn constant(&mut self, formula: &Formula) -> Lowered<Quantity> {
+    /// A scalar that consists of numbers and parameters only.
+    fn constant(&mut self, formula: &Formula) -> Lowering<Quantity> {
         let value = self.scalar(formula)?;
         self.check_constant(value.expr, formula.span)?;
         Ok(value)
@@ -396,7 +385,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Works out every definition, so that mistakes in unused ones are found too.
+    /// Evaluates every definition, so that mistakes in unused ones are found too.
     fn definitions(&mut self) {
         for statement in &self.tree.statements {
             let target = match &statement.kind {
@@ -411,7 +400,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// The finished model, if nothing was wrong.
+    /// The finished model, or `None` if there were errors.
     fn finish(mut self) -> Option<Model> {
         if self.model.coordinates.is_empty() && !self.diagnostics.has_errors() {
             self.diagnostics.push(
@@ -424,7 +413,7 @@ impl<'a> Lower<'a> {
         }
         self.settle_shown();
         self.tables_last();
-        // a model of pure numbers is shown no units, whatever could be inferred
+        // a model of pure numbers has no units, whatever could be inferred
         if !self.tree.has_units {
             self.model.graph = self.graph;
             return Some(self.model);

@@ -1,8 +1,8 @@
-//! Names: who is declared where, families and their members, and what to say about strangers.
+//! Names: their declarations, families with their members, and diagnostics for unknown names.
 
-use super::value::{Quantity, Value};
-use super::{Abandoned, DEEPEST_DEFINITION, Lower, Lowered, MOST_MEMBERS, Meaning};
 use crate::diagnostic::Diagnostic;
+use crate::lower::value::{Quantity, Value};
+use crate::lower::{DEEPEST_DEFINITION, Lower, Lowering, MOST_MEMBERS, Meaning, Reported};
 use crate::model::{Coordinate, Parameter};
 use crate::syntax::Span;
 use crate::syntax::name::{ascii, canonical, dotted, latex, nearest, skeleton, spelled_latex, undotted};
@@ -10,7 +10,7 @@ use crate::syntax::tree::*;
 use crate::units::Dimension;
 use zwang_expr::{Expr, Function, Function2};
 
-/// What a name stands for.
+/// The object that a name denotes.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Entry {
     Coordinate(usize),
@@ -26,7 +26,7 @@ pub(super) enum Entry {
     },
 }
 
-/// What a label stands for.
+/// The object that a label denotes.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Label {
     Constraint(usize),
@@ -37,17 +37,17 @@ pub(super) enum Label {
 /// One member of a target.
 #[derive(Clone, Debug)]
 pub(super) struct Member {
-    /// Canonical spelling, under which it is found.
+    /// The canonical spelling, which is the key of all maps.
     pub(super) key: String,
     /// The user's spelling.
     pub(super) shown: String,
-    /// Its index variables and their values.
+    /// The index variables with their values.
     pub(super) bindings: Vec<(String, i64)>,
-    /// All its indices.
+    /// All indices.
     pub(super) indices: Vec<i64>,
 }
 
-/// Names the language itself gives a meaning.
+/// Names that the language itself defines.
 const BUILT_IN: [&str; 18] = [
     "λ",
     "dot",
@@ -75,13 +75,13 @@ pub(super) fn function_names<'a>() -> impl Iterator<Item = &'a str> {
     elementary.chain(BUILT_IN)
 }
 
-/// Whether calls of that name belong to the language.
+/// `true` if the language defines a function of that name.
 pub(super) fn is_function(name: &str) -> bool {
     BUILT_IN.contains(&name) || Function::from_name(name).is_some() || Function2::from_name(name).is_some()
 }
 
 impl Lower<'_> {
-    /// Declares every name. Plain definitions come first, since bounds of families may use them.
+    /// Declares every name. Plain definitions come first, because bounds of families may use them.
     pub(super) fn declare(&mut self) {
         for (k, statement) in self.tree.statements.iter().enumerate() {
             match &statement.kind {
@@ -134,11 +134,11 @@ impl Lower<'_> {
         let _ = self.insert(&member, span, entry);
     }
 
-    fn insert(&mut self, member: &Member, span: Span, entry: Entry) -> Lowered<()> {
+    fn insert(&mut self, member: &Member, span: Span, entry: Entry) -> Lowering<()> {
         let Member { key, shown, indices, .. } = member;
         if key == "t" || key == "π" || is_function(key) && matches!(entry, Entry::Function { .. }) {
             let what = if key == "t" { "is the time" } else { "is part of the language" };
-            return self.give_up(
+            return self.report(
                 Diagnostic::error("Z104", format!("`{shown}` {what} and cannot be declared"))
                     .at(span, "already has a meaning")
                     .help("choose another name"),
@@ -151,11 +151,11 @@ impl Lower<'_> {
         };
         if clash {
             let known = self.declared.get(key).or_else(|| self.declared.get(&family_of(key))).copied();
-            // definitions are declared before the rest, so the later one in the text may be the one at hand or not
+            // definitions are declared before the rest, so the current one may come earlier or later in the text
             let (first, second) = known.map_or((span, span), |k| (k.min(span), k.max(span)));
             let d = Diagnostic::error("Z104", format!("`{shown}` is defined twice")).at(second, "defined again here");
             let d = if first == second { d } else { d.and_at(first, "defined here") };
-            return self.give_up(d.help("choose another name for one of them"));
+            return self.report(d.help("choose another name for one of them"));
         }
         self.declared.insert(key.clone(), span);
         if let Some(family) = family {
@@ -168,7 +168,7 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// How a name is typeset: as it is spelled, where another looks the same, as `θ1` and `θ_1` would.
+    /// The LaTeX of a name; letter by letter if another name looks the same, as `θ1` and `θ_1` would.
     fn own_latex(&mut self, shown: &str) -> String {
         let tex = latex(shown);
         match self.typeset.insert(tex.clone()) {
@@ -177,7 +177,7 @@ impl Lower<'_> {
         }
     }
 
-    fn coordinate(&mut self, member: &Member, span: Span, description: &Option<String>) -> Lowered<()> {
+    fn coordinate(&mut self, member: &Member, span: Span, description: &Option<String>) -> Lowering<()> {
         let index = self.model.coordinates.len();
         self.insert(member, span, Entry::Coordinate(index))?;
         let Member { shown, .. } = member;
@@ -196,7 +196,7 @@ impl Lower<'_> {
         Ok(())
     }
 
-    fn declare_parameter(&mut self, member: &Member, declared: &ParameterDeclaration) -> Lowered<()> {
+    fn declare_parameter(&mut self, member: &Member, declared: &ParameterDeclaration) -> Lowering<()> {
         let index = self.model.parameters.len();
         self.insert(member, declared.target.span, Entry::Parameter(index))?;
         let tex = self.own_latex(&member.shown);
@@ -216,7 +216,7 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// Names that look the same and are not.
+    /// Warns of distinct names that look the same.
     fn warn_of_look_alikes(&mut self) {
         let mut looks: Vec<(String, &String)> = self
             .entries
@@ -242,8 +242,8 @@ impl Lower<'_> {
         }
     }
 
-    /// The members a target speaks of: one, or one for each index.
-    pub(super) fn members(&mut self, target: &Target) -> Lowered<Vec<Member>> {
+    /// The members of a target: one, or one for each index.
+    pub(super) fn members(&mut self, target: &Target) -> Lowering<Vec<Member>> {
         let (name, text) = (canonical(&target.name.text), &target.name.text);
         let plain = Member { key: name, shown: text.clone(), bindings: vec![], indices: vec![] };
         let mut members = vec![plain];
@@ -256,14 +256,14 @@ impl Lower<'_> {
             let count = usize::try_from(to.saturating_sub(from).saturating_add(1)).unwrap_or(0);
             let all = count.saturating_mul(members.len());
             if all > MOST_MEMBERS {
-                return self.give_up(
+                return self.report(
                     Diagnostic::error("Z009", format!("`{text}` would have {all} members"))
                         .at(target.span, format!("at most {MOST_MEMBERS} are possible"))
                         .help("use smaller bounds"),
                 );
             }
             if to < from.saturating_sub(1) {
-                return self.give_up(
+                return self.report(
                     Diagnostic::error(
                         "Z109",
                         format!("`{text}` has no members: its bounds run from {from} down to {to}"),
@@ -290,7 +290,7 @@ impl Lower<'_> {
         Ok(members)
     }
 
-    /// The locals in force for a member: its index variables.
+    /// The local names for a member: its index variables.
     pub(super) fn bound(&mut self, member: &Member) -> Vec<(String, Value)> {
         self.bindings(&member.bindings)
     }
@@ -302,33 +302,33 @@ impl Lower<'_> {
         bindings.iter().map(number).collect()
     }
 
-    /// A whole number known before anything is derived.
-    pub(super) fn integer(&mut self, formula: &Formula) -> Lowered<i64> {
+    /// An integer that is known before the derivation.
+    pub(super) fn integer(&mut self, formula: &Formula) -> Lowering<i64> {
         let value = self.scalar(formula)?;
         let bad = |message: String| Diagnostic::error("Z109", message);
         let Some(number) = self.graph.constant_value(value.expr).filter(|number| !number.is_nan()) else {
             let d = bad("an index is not a number that is known beforehand".into())
                 .at(formula.span, "not a constant")
                 .help("bounds are numbers and `let`s of numbers, not parameters:   let n = 5");
-            return self.give_up(d);
+            return self.report(d);
         };
         if !number.is_finite() || number.abs() > 1e15 {
             let d = bad("an index is far too large to count with".into()).at(formula.span, "beyond 1e15");
-            return self.give_up(d.help("indices are whole numbers of moderate size"));
+            return self.report(d.help("indices are whole numbers of moderate size"));
         }
         if number.fract() != 0.0 {
             let d = bad(format!("an index must be a whole number, not {number}")).at(formula.span, "not whole");
-            return self.give_up(d.help("round it, or let the family count differently"));
+            return self.report(d.help("round it, or let the family count differently"));
         }
         Ok(number as i64)
     }
 
-    /// The key of a plain or indexed name and the user's spelling of it; none for any other formula.
-    pub(super) fn key_of(&mut self, formula: &Formula) -> Lowered<Option<(String, String)>> {
+    /// The key of a plain or indexed name and the user's spelling; `None` for any other formula.
+    pub(super) fn key_of(&mut self, formula: &Formula) -> Lowering<Option<(String, String)>> {
         Ok(match &formula.kind {
             FormulaKind::Name(name) => Some((canonical(name), name.clone())),
             FormulaKind::Indexed(name, indices) => {
-                let indices = indices.iter().map(|i| self.integer(i)).collect::<Lowered<Vec<i64>>>()?;
+                let indices = indices.iter().map(|i| self.integer(i)).collect::<Lowering<Vec<i64>>>()?;
                 let suffix = suffix(&indices);
                 Some((canonical(&name.text) + &suffix, format!("{}{suffix}", name.text)))
             }
@@ -336,7 +336,7 @@ impl Lower<'_> {
         })
     }
 
-    /// The members of the family that a plain name stands for, each with its key and the user's spelling of it.
+    /// The members of the family that a plain name denotes, each with its key and the user's spelling.
     pub(super) fn family(&self, formula: &Formula) -> Option<Vec<(String, String)>> {
         let FormulaKind::Name(name) = &formula.kind else { return None };
         let keys = self.families.get(&canonical(name))?;
@@ -345,7 +345,7 @@ impl Lower<'_> {
     }
 
     /// The value of a plain or indexed name.
-    pub(super) fn named(&mut self, key: String, shown: &str, span: Span) -> Lowered<Value> {
+    pub(super) fn named(&mut self, key: String, shown: &str, span: Span) -> Lowering<Value> {
         if let Some((_, value)) = self.locals.iter().rev().find(|(name, _)| *name == key) {
             return Ok(value.clone());
         }
@@ -357,7 +357,7 @@ impl Lower<'_> {
         if self.entries.contains_key(&key) {
             return self.definition(&key, span);
         }
-        // a dot above the letter is a derivative where the bare name is known
+        // a dot above the letter denotes a derivative if the name without it is known
         if let Some((bare, primes)) = undotted(shown) {
             let bare = format!("{bare}{}", key.find('[').map_or("", |k| &key[k..]));
             if self.entries.contains_key(&bare) || self.locals.iter().any(|(name, _)| *name == bare) {
@@ -365,11 +365,11 @@ impl Lower<'_> {
                 return self.primed(value, primes, span);
             }
         }
-        self.stranger(&key, shown, span)
+        self.unknown_name(&key, shown, span)
     }
 
-    /// The value of a declared name, worked out when it is first needed.
-    pub(super) fn definition(&mut self, key: &str, span: Span) -> Lowered<Value> {
+    /// The value of a declared name, evaluated when it is first needed.
+    pub(super) fn definition(&mut self, key: &str, span: Span) -> Lowering<Value> {
         if let Some(value) = self.values.get(key) {
             return Ok(value.clone());
         }
@@ -383,30 +383,30 @@ impl Lower<'_> {
                 return Ok(Value::Scalar(quantity));
             }
             Some(Entry::Function { .. }) => {
-                return self.give_up(
+                return self.report(
                     Diagnostic::error("Z107", format!("`{key}` is a function"))
                         .at(span, "its argument is missing")
                         .help(format!("{key}(…)")),
                 );
             }
             Some(Entry::Definition { statement, indices }) => (*statement, indices.clone()),
-            None => return Err(Abandoned),
+            None => return Err(Reported),
         };
         self.check_circle(key, span)?;
         self.earlier_members(key, span);
         self.enter(key);
-        let value = stacker::maybe_grow(512 * 1024, 8 * 1024 * 1024, || self.work_out(key, statement, &indices));
+        let value = crate::stack::with_stack(512 * 1024, 8 * 1024 * 1024, || self.work_out(key, statement, &indices));
         self.leave();
-        // a definition that failed is not tried again
+        // a definition that failed is not evaluated again
         match value {
             Ok(value) => {
                 self.values.insert(key.to_string(), value.clone());
                 Ok(value)
             }
-            Err(Abandoned) => {
+            Err(Reported) => {
                 self.entries.remove(key);
                 self.unknown.insert(key.to_string());
-                Err(Abandoned)
+                Err(Reported)
             }
         }
     }
@@ -422,12 +422,12 @@ impl Lower<'_> {
         }
     }
 
-    pub(super) fn check_circle(&mut self, key: &str, span: Span) -> Lowered<()> {
+    pub(super) fn check_circle(&mut self, key: &str, span: Span) -> Lowering<()> {
         if self.in_progress.len() >= DEEPEST_DEFINITION {
             if std::mem::replace(&mut self.too_deep, true) {
-                return Err(Abandoned);
+                return Err(Reported);
             }
-            return self.give_up(
+            return self.report(
                 Diagnostic::error(
                     "Z005",
                     format!("definitions lean on each other more than {DEEPEST_DEFINITION} deep"),
@@ -445,7 +445,7 @@ impl Lower<'_> {
             circle.splice(3..circle.len() - 2, ["…".to_string()]);
         }
         let circle = format!("{} → `{key}`", circle.join(" → "));
-        self.give_up(
+        self.report(
             Diagnostic::error("Z105", format!("the definition of `{key}` goes in a circle"))
                 .at(span, "needs itself")
                 .with_note(circle)
@@ -453,7 +453,7 @@ impl Lower<'_> {
         )
     }
 
-    /// Works out the members of a family before this one, so that a long chain is not a deep one.
+    /// Evaluates the earlier members of a family first, so that a long chain does not become a deep recursion.
     fn earlier_members(&mut self, key: &str, span: Span) {
         let name = family_of(key);
         let Some(&at) = self.member_positions.get(key) else { return };
@@ -470,8 +470,8 @@ impl Lower<'_> {
         }
     }
 
-    /// Lowers the statement behind a definition, with its indices bound.
-    fn work_out(&mut self, key: &str, statement: usize, indices: &[i64]) -> Lowered<Value> {
+    /// Lowers the statement of a definition, with its indices bound.
+    fn work_out(&mut self, key: &str, statement: usize, indices: &[i64]) -> Lowering<Value> {
         let statement = &self.tree.statements[statement];
         let (target, value) = match &statement.kind {
             StatementKind::Let { target, value, .. } => (Some(target), value),
@@ -479,7 +479,7 @@ impl Lower<'_> {
             StatementKind::Output { target, value, .. } => (Some(target), value),
             StatementKind::Particle { target, at, .. } | StatementKind::Body { target, at, .. } => (Some(target), at),
             StatementKind::Energy { value, .. } => (None, value),
-            _ => return Err(Abandoned),
+            _ => return Err(Reported),
         };
         let variables = target.map_or(Vec::new(), |t| index_variables(t, indices));
         let bound = self.bindings(&variables);
@@ -497,7 +497,7 @@ impl Lower<'_> {
                 other => {
                     let d = Diagnostic::error("Z106", format!("the place of `{key}` is {}", other.word()))
                         .at(value.span, "a vector (x, y) or (x, y, z) is expected");
-                    self.give_up(d)
+                    self.report(d)
                 }
             };
         }
@@ -505,10 +505,10 @@ impl Lower<'_> {
         result
     }
 
-    /// A name nobody declared: the nearest known one, and the line that would declare it.
-    fn stranger<T>(&mut self, key: &str, shown: &str, span: Span) -> Lowered<T> {
+    /// Reports an undeclared name, with the nearest known name and the line that would declare it.
+    fn unknown_name<T>(&mut self, key: &str, shown: &str, span: Span) -> Lowering<T> {
         if !self.unknown.insert(key.to_string()) || self.diagnostics.is_full() {
-            return Err(Abandoned);
+            return Err(Reported);
         }
         if let Some(members) = self.families.get(family_of(key).as_str()) {
             let (first, last) = (members[0].clone(), members[members.len() - 1].clone());
@@ -521,28 +521,28 @@ impl Lower<'_> {
                     .at(span, "which member?")
                     .help(format!("write one of `{first}` … `{last}`"))
             };
-            return self.give_up(d);
+            return self.report(d);
         }
         if is_function(key) {
             let d = Diagnostic::error("Z107", format!("`{shown}` is a function")).at(span, "its argument is missing");
-            return self.give_up(d.help(format!("{shown}(…)")));
+            return self.report(d.help(format!("{shown}(…)")));
         }
         let base = family_of(key);
         if base != *key && self.entries.contains_key(base.as_str()) {
-            return self.give_up(
+            return self.report(
                 Diagnostic::error("Z108", format!("`{base}` has no members"))
                     .at(span, "an index behind a single quantity")
                     .help(format!("write   {base}   or declare a family:   {base}[1..n]")),
             );
         }
         if base != *key {
-            return self.give_up(
+            return self.report(
                 Diagnostic::error("Z101", format!("`{shown}` is not a coordinate, parameter or definition"))
                     .at(span, "not defined")
                     .help(format!("declare the family, for example   coordinates {base}[1..n]")),
             );
         }
-        // Greek letters are also compared by their names
+        // Greek letters are also compared by their Latin names
         let spelled = self.spelling.iter().flat_map(|(key, shown)| [(shown.clone(), shown), (ascii(key), shown)]);
         let spelled: Vec<(String, &String)> = spelled.collect();
         let known = spelled.iter().map(|(spelling, _)| spelling.as_str()).chain(function_names()).chain(["pi"]);
@@ -560,19 +560,19 @@ impl Lower<'_> {
         if let Some(bare) = key.strip_suffix("_dot").or_else(|| key.strip_suffix("dot"))
             && self.spelling.contains_key(bare)
         {
-            return self.give_up(d.help(format!("the velocity is written `{bare}'`")));
+            return self.report(d.cured_by(format!("the velocity is written `{bare}'`"), format!("{bare}'")));
         }
         if let Some(near) = near {
-            d = d.help(format!("did you mean `{near}`?"));
+            d = d.did_you_mean(&near);
         }
         if crate::units::find(key).is_some() {
             d = d.help(format!("as a unit it stands behind a number, `40 {shown}` or `40 1/{shown}`; in formulas in brackets, `40[1/{shown}]`"));
         }
         let value = if key == "g" { "9.81 m/s^2" } else { "1" };
-        self.give_up(d.help(format!("to make it a parameter add   parameter {shown} = {value}")))
+        self.report(d.help(format!("to make it a parameter add   parameter {shown} = {value}")))
     }
 
-    /// The coordinates a target names: one, some members, or a whole family.
+    /// The coordinates that a target names: one, some members, or a whole family.
     pub(super) fn coordinates_of(&mut self, target: &Target) -> Option<Vec<usize>> {
         let members = self.members(target).ok()?;
         let coordinate = |entries: &rustc_hash::FxHashMap<String, Entry>, key: &str| match entries.get(key) {
@@ -588,7 +588,7 @@ impl Lower<'_> {
     }
 }
 
-/// Whether a statement declares something that has a place.
+/// `true` if a statement declares a point, particle or body.
 pub(super) fn is_place(kind: &StatementKind) -> bool {
     matches!(kind, StatementKind::Point { .. } | StatementKind::Particle { .. } | StatementKind::Body { .. })
 }

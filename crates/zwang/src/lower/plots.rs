@@ -1,22 +1,22 @@
-//! What is shown: outputs, and the curves of plots under the names the user wrote.
+//! Outputs, and the curves of plots under the names the user wrote.
 
-use super::dimensions::Dim;
-use super::names::{Entry, Member};
-use super::value::{Quantity, Value};
-use super::{Lower, Lowered};
+use crate::lower::dimensions::Dim;
+use crate::lower::names::{Entry, Member};
+use crate::lower::value::{Quantity, Value};
+use crate::lower::{Lower, Lowering};
 use crate::model::{Output, Plot};
 use crate::syntax::Span;
 use crate::syntax::tree::*;
 use crate::units::{Dimension, Unit};
 
-/// A named quantity; what it measures is settled when the whole model is known.
+/// A named quantity; its dimension is determined when the whole model is known.
 pub(super) struct Shown {
     name: String,
     quantity: Quantity,
     unit: Option<Unit>,
 }
 
-/// The curves of one `plot`, what they are drawn over, and the statement.
+/// The curves of one `plot`, the quantity on its horizontal axis, and the position of the statement.
 pub(super) struct Curves {
     curves: Vec<Shown>,
     versus: Option<Shown>,
@@ -24,7 +24,7 @@ pub(super) struct Curves {
 }
 
 impl Lower<'_> {
-    pub(super) fn output(&mut self, member: &Member, formula: &Formula, unit: Option<&(Unit, Span)>) -> Lowered<()> {
+    pub(super) fn output(&mut self, member: &Member, formula: &Formula, unit: Option<&(Unit, Span)>) -> Lowering<()> {
         let value = self.definition(&member.key, formula.span)?;
         let shown = self.components_shown(&member.shown, value, unit.map(|(unit, _)| unit.clone()));
         for Shown { quantity, .. } in shown.iter().filter(|_| unit.is_some()) {
@@ -53,16 +53,16 @@ impl Lower<'_> {
         }
     }
 
-    pub(super) fn plot(&mut self, values: &[Formula], versus: Option<&Formula>, span: Span) -> Lowered<()> {
-        let curves: Vec<Lowered<Vec<Shown>>> = values.iter().map(|f| self.curves(f)).collect();
+    pub(super) fn plot(&mut self, values: &[Formula], versus: Option<&Formula>, span: Span) -> Lowering<()> {
+        let curves: Vec<Lowering<Vec<Shown>>> = values.iter().map(|f| self.curves(f)).collect();
         let versus = versus.map(|f| self.versus(f)).transpose()?.flatten();
-        let curves = curves.into_iter().collect::<Lowered<Vec<_>>>()?.into_iter().flatten().collect();
+        let curves = curves.into_iter().collect::<Lowering<Vec<_>>>()?.into_iter().flatten().collect();
         self.plots.push(Curves { curves, versus, span });
         Ok(())
     }
 
     /// The curves of one item: one, one for each component, or those of a whole family.
-    fn curves(&mut self, formula: &Formula) -> Lowered<Vec<Shown>> {
+    fn curves(&mut self, formula: &Formula) -> Lowering<Vec<Shown>> {
         let members = match self.family(formula) {
             Some(members) => members,
             None => {
@@ -82,15 +82,15 @@ impl Lower<'_> {
         Ok(curves)
     }
 
-    /// What the curves are drawn over; none if it is the time.
-    fn versus(&mut self, formula: &Formula) -> Lowered<Option<Shown>> {
+    /// The quantity on the horizontal axis, or `None` for the time.
+    fn versus(&mut self, formula: &Formula) -> Lowering<Option<Shown>> {
         let unit = self.key_of(formula)?.and_then(|(key, _)| self.output_unit(&key));
         let quantity = self.scalar(formula)?;
         let name = self.written(formula.span);
         Ok((quantity.expr != self.model.time).then_some(Shown { name, quantity, unit }))
     }
 
-    /// The unit of an output.
+    /// The unit of an output, or `None`.
     fn output_unit(&self, key: &str) -> Option<Unit> {
         let Some(Entry::Definition { statement, .. }) = self.entries.get(key) else { return None };
         match &self.tree.statements[*statement].kind {
@@ -99,14 +99,14 @@ impl Lower<'_> {
         }
     }
 
-    /// What stands in the text, on one line and without comments.
+    /// The text at a span, on one line and without comments.
     pub(super) fn written(&self, span: Span) -> String {
         let text = self.text.get(span.start..span.end).unwrap_or_default();
         let words = text.lines().flat_map(|line| line.split('#').next().unwrap_or_default().split_whitespace());
         words.collect::<Vec<_>>().join(" ")
     }
 
-    /// Puts outputs and plots into the model, now that all dimensions are found.
+    /// Adds outputs and plots to the model, after all dimensions have been determined.
     pub(super) fn settle_shown(&mut self) {
         let (outputs, plots) = (std::mem::take(&mut self.outputs), std::mem::take(&mut self.plots));
         self.model.outputs = outputs.into_iter().map(|shown| self.settled(shown)).collect();
@@ -125,7 +125,7 @@ impl Lower<'_> {
         Output { name, expr: quantity.expr, unit, dimension: self.shown_dimension(&quantity.dim) }
     }
 
-    /// What is known of a dimension; nothing is shown in a model of pure numbers.
+    /// The dimension as far as it is known; `None` in a model of pure numbers.
     fn shown_dimension(&self, dim: &Dim) -> Option<Dimension> {
         self.dimensions.known(dim).filter(|_| self.tree.has_units)
     }

@@ -1,20 +1,20 @@
-//! Points, particles and bodies as places: all of them, and those a constraint speaks of.
+//! The places of points, particles and bodies, and the places that a constraint refers to.
 
-use super::names::{Entry, Label, is_place};
-use super::value::Value;
-use super::{Lower, Lowered, Meaning};
+use crate::lower::names::{Entry, Label, is_place};
+use crate::lower::value::Value;
+use crate::lower::{Lower, Lowering, Meaning};
 use crate::syntax::Span;
 use crate::syntax::tree::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 use zwang_expr::Expr;
 
-/// Points beyond which no rods and forces are drawn: nobody could tell them apart, and large models stay cheap.
+/// The largest number of points for which rods and forces are drawn; more are indistinguishable and costly.
 const MOST_SKETCHED: usize = 2_000;
 
-/// Parts of a constraint's formula that are looked at for points; a rod names its ends early.
+/// The largest number of subformulas of a constraint that are searched for points; a rod names its ends early.
 const MOST_WALKED: usize = 1_000;
 
-/// What has a place.
+/// The kind of an object with a place.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) enum SpotKind {
     Point,
@@ -22,24 +22,24 @@ pub(super) enum SpotKind {
     Body,
 }
 
-/// Something that has a place.
+/// An object with a place.
 #[derive(Clone, Debug)]
 pub(super) struct Spot {
-    /// Canonical spelling; empty for a place without a name of its own.
+    /// Canonical spelling; empty for a place without a name.
     pub(super) key: String,
     pub(super) name: String,
     pub(super) place: Vec<Expr>,
     pub(super) kind: SpotKind,
 }
 
-/// The places a constraint speaks of, and the ends of the rod it is.
+/// The places that a constraint refers to, and the ends of its rod.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sketch {
     pub(super) points: Vec<Spot>,
     pub(super) ends: Option<(Vec<Expr>, Vec<Expr>)>,
 }
 
-/// Spots whose components are coordinates themselves, and which of them a coordinate belongs to.
+/// The objects whose components are coordinates themselves, and the object to which each coordinate belongs.
 #[derive(Default)]
 pub(super) struct Bare {
     pub(super) spots: Vec<Spot>,
@@ -47,7 +47,7 @@ pub(super) struct Bare {
 }
 
 impl Bare {
-    /// Keeps those of the spots that are made of coordinates no earlier one is made of.
+    /// Keeps the objects whose coordinates do not belong to an earlier one.
     pub(super) fn new(spots: Vec<Spot>, is_coordinate: impl Fn(Expr) -> bool) -> Bare {
         let mut bare = Bare::default();
         for spot in spots {
@@ -62,7 +62,7 @@ impl Bare {
 }
 
 impl Lower<'_> {
-    /// Whether the model is small enough for rods and forces.
+    /// `true` if the model is small enough for rods and forces.
     pub(super) fn has_rods(&self) -> bool {
         self.n_points <= MOST_SKETCHED
             && self.model.constraints.len() <= 4 * MOST_SKETCHED
@@ -87,8 +87,8 @@ impl Lower<'_> {
         spots
     }
 
-    /// The point, particle or body of a name; none if it is something else.
-    pub(super) fn spot(&mut self, key: &str, shown: &str, span: Span) -> Lowered<Option<Spot>> {
+    /// The point, particle or body of a name; `None` if the name denotes something else.
+    pub(super) fn spot(&mut self, key: &str, shown: &str, span: Span) -> Lowering<Option<Spot>> {
         let Some(Entry::Definition { statement, .. }) = self.entries.get(key) else { return Ok(None) };
         let kind = match &self.tree.statements[*statement].kind {
             StatementKind::Particle { .. } => SpotKind::Particle,
@@ -101,7 +101,7 @@ impl Lower<'_> {
         Ok(Some(Spot { key: key.to_string(), name: shown.to_string(), place, kind }))
     }
 
-    /// Points (x, y) or (x, y, z) from coordinates of these names, also x1, y1 or x[1], y[1].
+    /// The points (x, y) or (x, y, z) of coordinates with these names, also x1, y1 or x[1], y[1].
     pub(super) fn coordinate_spots(&self) -> Vec<Spot> {
         let by_name: FxHashMap<&str, Expr> = self.model.coordinates.iter().map(|c| (c.name.as_str(), c.q)).collect();
         let mut spots = Vec::new();
@@ -120,7 +120,7 @@ impl Lower<'_> {
         spots
     }
 
-    /// Notes which points a constraint speaks of.
+    /// Records the points that a constraint refers to.
     pub(super) fn sketch(&mut self, label: Label, sides: [&Formula; 2]) {
         if self.n_points == 0 || !self.has_rods() {
             return;
@@ -134,8 +134,8 @@ impl Lower<'_> {
         self.sketches.insert(label, Sketch { points, ends });
     }
 
-    /// The different points named in formulas, also by definitions; those under a sum, or in a very long formula, are too
-    /// many to tell.
+    /// The distinct points named in formulas, directly or by definitions. Points under a sum over an index are skipped;
+    /// the list is empty if the formulas have more than `MOST_WALKED` parts.
     fn points_in(&mut self, formulas: &[&Formula]) -> Vec<Spot> {
         let tree = self.tree;
         let (mut open, mut seen, mut points) = (formulas.to_vec(), FxHashSet::default(), Vec::<Spot>::new());
@@ -174,14 +174,14 @@ impl Lower<'_> {
         Vec::new()
     }
 
-    /// A formula as a place without a name of its own.
-    pub(super) fn place_of(&mut self, formula: &Formula) -> Lowered<Spot> {
+    /// The place that a formula denotes, without a name of its own.
+    pub(super) fn place_of(&mut self, formula: &Formula) -> Lowering<Spot> {
         let value = self.formula(formula)?;
         let place = self.as_vector(value, formula.span)?.into_iter().map(|q| q.expr).collect();
         Ok(Spot { key: String::new(), name: self.written(formula.span), place, kind: SpotKind::Point })
     }
 
-    /// For `|P|` or `|P - a|`, perhaps squared: the place a that no coordinate moves, and P.
+    /// For `|P|` or `|P - a|`, perhaps squared: the place a, which no coordinate moves, and P.
     fn anchored(&mut self, place: &[Expr], side: &Formula) -> Option<(Vec<Expr>, Vec<Expr>)> {
         let side = match &side.kind {
             FormulaKind::Power(base, _) => base,
@@ -202,7 +202,7 @@ impl Lower<'_> {
         [from, to].into_iter().find(|e| is_fixed(e)).map(|anchor| (anchor, place.to_vec()))
     }
 
-    /// Whether no coordinate moves this symbol.
+    /// `true` if the symbol does not depend on coordinates.
     fn is_unmoved(&self, symbol: Expr) -> bool {
         symbol == self.model.time || matches!(self.meaning.get(&symbol), Some(Meaning::Parameter(_)))
     }

@@ -1,26 +1,27 @@
-//! What is drawn: points, bodies, rods, traces and forces, as asked for by `animate` or by default.
+//! The scene: points, bodies, rods, traces and forces, as named by `animate` or by default.
 
-use super::names::{Entry, Label, index_variables};
-use super::points::{Bare, Spot, SpotKind};
-use super::{Lower, Lowered, Meaning};
 use crate::diagnostic::Diagnostic;
 use crate::equations::Symbols;
-use crate::model::{Drawn, Level, Row, Shape};
+use crate::equations::zero::vanishes;
+use crate::lower::names::{Entry, Label, index_variables};
+use crate::lower::points::{Bare, Spot, SpotKind};
+use crate::lower::{Lower, Lowering, Meaning};
+use crate::model::{AnimateItem, Level, Row, Shape};
 use crate::syntax::Span;
 use crate::syntax::tree::*;
-use crate::verdict::vanishes;
 use zwang_expr::{Expr, Function2};
 
-/// Particles beyond which their paths would hide the picture, unless asked for.
+/// The largest number of particles with default traces; more would hide the picture.
 const MOST_TRACED: usize = 4;
 
-/// Expressions the forces of one scene may add to the graph; a point that hangs on many coordinates costs many.
+/// The largest number of expressions that the forces of a scene may add; a point that depends on many coordinates adds
+/// many.
 const MOST_FORCE_NODES: usize = 200_000;
 
-/// Vectors from which places are made.
+/// The position vectors of two ends.
 type Ends = (Vec<Expr>, Vec<Expr>);
 
-/// What drawing constraints needs to know of the whole model.
+/// The data of the whole model that drawing constraints needs.
 struct Stage {
     bare: Bare,
     symbols: Symbols,
@@ -29,7 +30,7 @@ struct Stage {
 }
 
 impl Lower<'_> {
-    /// Everything to draw: what `animate` names, else all there is.
+    /// Lowers the scene: the items of `animate`, or all items if there is none.
     pub(super) fn scene(&mut self) {
         let tree = self.tree;
         let wished = tree.statements.iter().filter_map(|s| match &s.kind {
@@ -60,7 +61,7 @@ impl Lower<'_> {
         Stage { bare, symbols, full: self.graph.len() + MOST_FORCE_NODES }
     }
 
-    /// All points and bodies, the rods of all constraints with their forces, and the paths of a few particles.
+    /// All points and bodies, the rods of all constraints with their forces, and the traces of a few particles.
     fn everything(&mut self, spots: Vec<Spot>, stage: &Stage) {
         let all: Vec<Expr> = spots.iter().flat_map(|s| &s.place).copied().collect();
         let all_known = self.graph.symbols_of(&all).iter().all(|s| self.is_state(*s));
@@ -79,11 +80,11 @@ impl Lower<'_> {
     }
 
     fn draw(&mut self, name: String, shape: Shape) {
-        self.model.scene.push(Drawn { name, shape });
+        self.model.scene.push(AnimateItem { name, shape });
     }
 
-    /// Something to draw: a point, a body, a constraint, families of them, or the trace of a point.
-    fn animated(&mut self, formula: &Formula, stage: &Stage) -> Lowered<()> {
+    /// Draws a point, a body, a constraint, a family of them, or the trace of a point.
+    fn animated(&mut self, formula: &Formula, stage: &Stage) -> Lowering<()> {
         if let FormulaKind::Call(name, arguments) = &formula.kind
             && name.text == "trace"
         {
@@ -107,18 +108,18 @@ impl Lower<'_> {
         Ok(())
     }
 
-    /// The constraints a formula names: one, a family, or none.
-    fn labels_of(&mut self, formula: &Formula) -> Lowered<Vec<Label>> {
+    /// The constraints that a formula names: one, a family, or none.
+    fn labels_of(&mut self, formula: &Formula) -> Lowering<Vec<Label>> {
         let Some((key, _)) = self.key_of(formula)? else { return Ok(Vec::new()) };
         if self.failed_labels.contains(&key) {
-            return Err(super::Abandoned);
+            return Err(crate::lower::Reported);
         }
         let members = self.label_families.get(&key).into_iter().flatten();
         Ok(members.chain([&key]).filter_map(|key| self.labels.get(key)).copied().collect())
     }
 
-    /// The places a formula names: a point, those of a family, or any vector.
-    fn places(&mut self, formula: &Formula) -> Lowered<Vec<Spot>> {
+    /// The places that a formula denotes: a point, those of a family, or any vector.
+    fn places(&mut self, formula: &Formula) -> Lowering<Vec<Spot>> {
         let names = match self.family(formula) {
             Some(members) => members,
             None => self.key_of(formula)?.into_iter().collect(),
@@ -136,24 +137,24 @@ impl Lower<'_> {
         Ok(places)
     }
 
-    /// Refuses a place that only the motion gives.
-    fn place_of_state(&mut self, spot: &Spot, span: Span) -> Lowered<()> {
+    /// Rejects a place that the state does not determine.
+    fn place_of_state(&mut self, spot: &Spot, span: Span) -> Lowering<()> {
         let strange = self.graph.symbols_of(&spot.place).into_iter().find(|s| !self.is_state(*s));
         let Some(symbol) = strange else { return Ok(()) };
         let name = self.graph.name(symbol).to_string();
         let d = Diagnostic::error("Z404", format!("`{name}` cannot stand in a place to draw"));
         let d = d.at(span, "not known from positions and velocities alone");
-        self.give_up(d.help("places contain coordinates, velocities, t and parameters"))
+        self.report(d.help("places contain coordinates, velocities, t and parameters"))
     }
 
-    fn traced(&mut self, formula: &Formula) -> Lowered<()> {
+    fn traced(&mut self, formula: &Formula) -> Lowering<()> {
         for spot in self.places(formula)? {
             self.draw(format!("trace({})", spot.name), Shape::Trace { place: spot.place });
         }
         Ok(())
     }
 
-    fn draw_spot(&mut self, spot: &Spot, span: Span) -> Lowered<()> {
+    fn draw_spot(&mut self, spot: &Spot, span: Span) -> Lowering<()> {
         let shape = match spot.kind {
             SpotKind::Body => self.body_shape(spot, span)?,
             kind => Shape::Point { place: spot.place.clone(), has_mass: kind == SpotKind::Particle },
@@ -162,13 +163,13 @@ impl Lower<'_> {
         Ok(())
     }
 
-    fn body_shape(&mut self, spot: &Spot, span: Span) -> Lowered<Shape> {
+    fn body_shape(&mut self, spot: &Spot, span: Span) -> Lowering<Shape> {
         let frame = self.frame(&spot.key, span)?;
         let Some(Entry::Definition { statement, indices }) = self.entries.get(&spot.key).cloned() else {
-            return Err(super::Abandoned);
+            return Err(crate::lower::Reported);
         };
         let StatementKind::Body { target, properties, .. } = &self.tree.statements[statement].kind else {
-            return Err(super::Abandoned);
+            return Err(crate::lower::Reported);
         };
         let bound = self.bindings(&index_variables(target, &indices));
         let before = std::mem::replace(&mut self.locals, bound);
@@ -181,10 +182,10 @@ impl Lower<'_> {
     ///
     /// $$ a_1^2 = \frac{5}{2m}\,(I_2 + I_3 - I_1) $$
     ///
-    /// In the plane both are the radius of gyration, √(I/m). Products of inertia are not looked at.
-    fn radii(&mut self, properties: &[Property], planar: bool) -> Lowered<Vec<Expr>> {
+    /// In the plane both are the radius of gyration, √(I/m). Products of inertia are ignored.
+    fn radii(&mut self, properties: &[Property], planar: bool) -> Lowering<Vec<Expr>> {
         let find = |name: &str| properties.iter().find(|p| p.name.text == name).map(|p| &p.value);
-        let (Some(mass), Some(inertia)) = (find("mass"), find("inertia")) else { return Err(super::Abandoned) };
+        let (Some(mass), Some(inertia)) = (find("mass"), find("inertia")) else { return Err(crate::lower::Reported) };
         let mass = self.scalar(mass)?.expr;
         let matrix = self.inertia(inertia, planar)?;
         let moments: Vec<Expr> = (0..matrix.len()).map(|k| matrix[k][k].expr).collect();
@@ -202,14 +203,14 @@ impl Lower<'_> {
             let difference = g.sub(others, moments[k]);
             let product = g.mul(factor, difference);
             let square = g.div(product, mass);
-            // no body has a negative one, but rounding may make it so
+            // it is never negative for a body, except by rounding
             let square = g.apply2(Function2::Max, square, Expr::ZERO);
             g.sqrt(square)
         };
         Ok((0..3).map(half_axis).collect())
     }
 
-    /// The rod of a constraint, and its forces if it has one or was asked for by name.
+    /// Draws the rod of a constraint, and its forces if it is a rod or was named.
     fn draw_constraint(&mut self, label: Label, is_named: bool, stage: &Stage) {
         let rod = self.rod(label, stage);
         let name = self.labelled(label).name.clone();
@@ -222,7 +223,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The ends of the rod that a constraint on positions is.
+    /// The ends of the rod that a position constraint represents, or `None`.
     fn rod(&mut self, label: Label, stage: &Stage) -> Option<Ends> {
         let Label::Constraint(k) = label else { return None };
         let rows = self.model.constraints[k].rows.clone();
@@ -235,7 +236,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The rod of an equation between the coordinates of one point or two, if it fixes their distance.
+    /// The rod of an equation between the coordinates of one or two points, if it fixes their distance.
     fn rod_by_coordinates(&mut self, rows: &[Row], bare: &Bare) -> Option<Ends> {
         let [row] = rows else { return None };
         let symbols = self.graph.symbols(row.expr);
@@ -258,7 +259,7 @@ impl Lower<'_> {
         self.fixes_distance(row.expr, &ends).then_some(ends)
     }
 
-    /// Whether φ depends on two places by their distance only: ∂φ/∂P is along P − O, and ∂φ/∂O opposite to it.
+    /// `true` if φ depends on two places by their distance only: ∂φ/∂P is along P − O, and ∂φ/∂O is opposite to it.
     fn fixes_distance(&mut self, phi: Expr, (from, to): &Ends) -> bool {
         let gradient = self.graph.gradient_in(phi, |s| from.contains(&s) || to.contains(&s));
         let by = |s: &Expr| gradient.iter().find(|(q, _)| q == s).map_or(Expr::ZERO, |(_, d)| *d);
@@ -277,7 +278,7 @@ impl Lower<'_> {
         zeros.into_iter().all(|e| vanishes(&self.graph, e))
     }
 
-    /// The forces of a constraint on the particles it speaks of.
+    /// Draws the forces of a constraint on the particles it refers to.
     fn draw_forces(&mut self, label: Label, stage: &Stage) {
         if self.graph.len() > stage.full {
             return;
@@ -292,7 +293,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The particles a constraint names, or else those whose coordinates it acts on.
+    /// The particles that a constraint names, or else those whose coordinates it acts on.
     pub(super) fn touched(&self, label: Label, reaction: &[(usize, Expr)], bare: &Bare) -> Vec<Spot> {
         let named = self.sketches.get(&label).map_or(&[][..], |sketch| &sketch.points);
         if !named.is_empty() {
@@ -305,7 +306,7 @@ impl Lower<'_> {
         of.into_iter().map(|k| bare.spots[k].clone()).filter(|s| s.kind == SpotKind::Particle).collect()
     }
 
-    /// The force at a place, if the coordinates can move it in every direction and so determine it.
+    /// The force at a place, or `None` unless the coordinates can move it in every direction and so determine it.
     pub(super) fn determined_force(&mut self, reaction: &[(usize, Expr)], place: &[Expr]) -> Option<Vec<Expr>> {
         let jacobian = self.jacobian(place);
         let mut moving: Vec<Expr> = jacobian.iter().flatten().map(|(q, _)| *q).collect();

@@ -2,37 +2,37 @@
 
 use std::rc::Rc;
 
-use super::value::{Quantity, Value};
-use super::{Dim, Lower, Lowered};
+use crate::analysis::start::joined;
+use crate::csv_table::{CsvColumn, CsvTable};
 use crate::diagnostic::Diagnostic;
+use crate::lower::value::{Quantity, Value};
+use crate::lower::{Dim, Lower, Lowering};
 use crate::quantity::number;
-use crate::sheet::{Sheet, SheetColumn};
-use crate::start::joined;
 use crate::syntax::Span;
 use crate::syntax::tree::*;
 use zwang_expr::{Table, TableError};
 
-/// Derivatives of a table beyond this one vanish: its pieces have degree 5.
+/// The highest derivative of a table that does not vanish: its pieces have degree 5.
 const HIGHEST_ORDER: usize = 5;
 
-/// Times are sums, which round: a run may be so much longer than a table, as a part of it.
+/// The fraction by which a run may be longer than a table: times are sums, which round.
 const BEYOND: f64 = 1e-9;
 
-/// What to type.
+/// An example of the syntax.
 const FORM: &str = "table(\"drive.csv\", t)   or with a column   table(\"drive.csv\", t, \"force\")";
 
 impl Lower<'_> {
-    /// `table("drive.csv", t)`, `table("drive.csv", t, "force")`, and with a whole number at the end the derivative of that order.
-    pub(super) fn table(&mut self, arguments: &[Formula], span: Span) -> Lowered<Value> {
+    /// `table("drive.csv", t)`, `table("drive.csv", t, "force")`; an integer at the end is the order of a derivative.
+    pub(super) fn table(&mut self, arguments: &[Formula], span: Span) -> Lowering<Value> {
         let (file, rest) = match arguments {
             [Formula { kind: FormulaKind::Text(file), .. }, rest @ ..] if (1..=3).contains(&rest.len()) => (file, rest),
             [Formula { kind: FormulaKind::Text(_), .. }, ..] | [] => {
                 let d = Diagnostic::error("Z107", "`table` takes a file name and an argument");
-                return self.give_up(d.at(span, "wrong number of arguments").help(FORM));
+                return self.report(d.at(span, "wrong number of arguments").help(FORM));
             }
             [first, ..] => {
                 let d = Diagnostic::error("Z107", "`table` takes a file name in quotes first");
-                return self.give_up(d.at(first.span, "a text is expected").help(FORM));
+                return self.report(d.at(first.span, "a text is expected").help(FORM));
             }
         };
         let argument = self.scalar(&rest[0])?;
@@ -55,7 +55,7 @@ impl Lower<'_> {
         Ok(Value::Scalar(Quantity::new(self.graph.look(id, argument.expr), dim)))
     }
 
-    /// Z111: a run that goes on when a table over the time has ended.
+    /// Z111: a run that ends later than a table over the time.
     pub(super) fn tables_last(&mut self) {
         let Some(run) = &self.model.run else { return };
         let end = self.model.constants_in(&self.graph, &[run.duration])[0];
@@ -70,8 +70,8 @@ impl Lower<'_> {
         }
     }
 
-    /// How often the table is differentiated.
-    fn order(&mut self, formula: &Formula) -> Lowered<usize> {
+    /// The order of the derivative of a table.
+    fn order(&mut self, formula: &Formula) -> Lowering<usize> {
         let written = match &formula.kind {
             FormulaKind::Number(written) => written.parse().ok().filter(|order| *order <= HIGHEST_ORDER),
             _ => None,
@@ -79,18 +79,18 @@ impl Lower<'_> {
         written.map_or_else(
             || {
                 let d = Diagnostic::error("Z107", "a table is differentiated up to five times");
-                self.give_up(d.at(formula.span, "a whole number, or a column in quotes, is expected").help(FORM))
+                self.report(d.at(formula.span, "a whole number, or a column in quotes, is expected").help(FORM))
             },
             Ok,
         )
     }
 
     /// The rows of a file, read once.
-    fn sheet(&mut self, file: &str, span: Span) -> Lowered<Rc<Sheet>> {
+    fn sheet(&mut self, file: &str, span: Span) -> Lowering<Rc<CsvTable>> {
         if let Some(known) = self.sheets.get(file) {
-            return known.clone().ok_or(super::Abandoned);
+            return known.clone().ok_or(crate::lower::Reported);
         }
-        let read = (self.files)(file).and_then(|text| Sheet::parse(&text));
+        let read = (self.files)(file).and_then(|text| CsvTable::parse(&text));
         let sheet = read.as_ref().ok().cloned().map(Rc::new);
         self.sheets.insert(file.to_string(), sheet.clone());
         match (read, sheet) {
@@ -100,14 +100,20 @@ impl Lower<'_> {
         }
     }
 
-    fn no_table<T>(&mut self, file: &str, why: &str, span: Span) -> Lowered<T> {
+    fn no_table<T>(&mut self, file: &str, why: &str, span: Span) -> Lowering<T> {
         let d =
             Diagnostic::error("Z111", format!("the table `{file}` cannot be used: {why}")).at(span, "asked for here");
-        self.give_up(d.help("a row per line, the argument first: `t [s], F [N]`, then `0, 1.5` and so on"))
+        self.report(d.help("a row per line, the argument first: `t [s], F [N]`, then `0, 1.5` and so on"))
     }
 
     /// The column of values: the one that is named, or the only one.
-    fn column<'s>(&mut self, file: &str, sheet: &'s Sheet, name: Option<&str>, span: Span) -> Lowered<&'s SheetColumn> {
+    fn column<'s>(
+        &mut self,
+        file: &str,
+        sheet: &'s CsvTable,
+        name: Option<&str>,
+        span: Span,
+    ) -> Lowering<&'s CsvColumn> {
         match name {
             Some(name) => match sheet.columns[1..].iter().find(|column| column.name == name) {
                 Some(column) => Ok(column),
@@ -120,12 +126,18 @@ impl Lower<'_> {
             None => {
                 let d = Diagnostic::error("Z111", format!("the table `{file}` has several columns of values"));
                 let d = d.at(span, "which one?").with_note(format!("they are {}", joined(&sheet.names()[1..])));
-                self.give_up(d.help(FORM))
+                self.report(d.help(FORM))
             }
         }
     }
 
-    fn spline(&mut self, file: &str, sheet: &Sheet, (name, value): (&str, &SheetColumn), span: Span) -> Lowered<Table> {
+    fn spline(
+        &mut self,
+        file: &str,
+        sheet: &CsvTable,
+        (name, value): (&str, &CsvColumn),
+        span: Span,
+    ) -> Lowering<Table> {
         let line = |row: usize| sheet.lines.get(row).copied().unwrap_or(0);
         let why = match Table::new(file, name, &sheet.columns[0].values, &value.values) {
             Ok(table) => return Ok(table),
@@ -139,14 +151,14 @@ impl Lower<'_> {
         self.no_table(file, &why, span)
     }
 
-    /// Units are those of the first row; without them a number fits anything.
+    /// The dimension from the units of the first row; without a unit, it is unknown.
     fn table_dim(
         &mut self,
-        argument: &SheetColumn,
-        value: &SheetColumn,
+        argument: &CsvColumn,
+        value: &CsvColumn,
         (given, at): (&Dim, Span),
         order: usize,
-    ) -> Lowered<Dim> {
+    ) -> Lowering<Dim> {
         if let Some(unit) = &argument.unit {
             let wanted = Dim::from(unit.dimension);
             self.same_dimension((&wanted, at), (given, at), "the argument of a table differs from its first column")?;

@@ -1,8 +1,8 @@
-//! What a formula is worth: an expression with its dimension, or several of them.
+//! The value of a formula: an expression with its dimension, or several of them.
 
 use zwang_expr::Expr;
 
-use super::dimensions::Dim;
+use crate::lower::dimensions::Dim;
 
 /// A scalar with its dimension.
 #[derive(Clone, Debug)]
@@ -17,7 +17,7 @@ impl Quantity {
     }
 }
 
-/// What a formula can be.
+/// The kinds of values of a formula.
 #[derive(Clone, Debug)]
 pub(super) enum Value {
     Scalar(Quantity),
@@ -28,7 +28,7 @@ pub(super) enum Value {
 }
 
 impl Value {
-    /// What it is, in words.
+    /// The kind of the value in words.
     pub(super) fn word(&self) -> String {
         match self {
             Value::Scalar(_) => "a scalar".into(),

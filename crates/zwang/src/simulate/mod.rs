@@ -1,216 +1,96 @@
 //! A run: the model moved from its start, with everything read off on the way.
 
-mod account;
-mod ending;
-mod gauge;
-mod powers;
+mod balance;
+mod messages;
+pub(crate) mod powers;
+mod probes;
 mod record;
-
-use std::time::Instant as Clock;
+mod result;
 
 use zwang_expr::Expr;
 use zwang_motion::{
-    Counts, Drift, Dynamics, Method, Motion, MotionError, Outcome, Passage, Plan, Reaction, RouteName, Saturation,
-    Settings, Solver, State, Tamed, Turn,
+    Counts, Drift, Dynamics, IntegrationOptions, Method, Motion, MotionError, Outcome, RankDrop, Reaction,
+    ReducedRestitution, Saturation, Settings, Solver, State, Trajectory, TransitionKind,
 };
 
-use crate::check::Check;
+use crate::analysis::check::Check;
+use crate::analysis::constraints::contradiction;
+use crate::compile::evaluator::Evaluator;
 use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::error::Error;
+use crate::quantity::number;
+use crate::run::{Budget, Keep, Monitor, Progress, Resource, RunOptions, Stage};
 use crate::samples::Samples;
 use crate::scene::Scene;
-use crate::system::System;
-use crate::verdict::contradiction;
-use account::Accountant;
-pub use account::{Audit, EnergyAccount, Extent, ExtentValues, Following, Momentum};
-use gauge::Around;
+use balance::AuditBuilder;
+pub use balance::{Audit, EnergyBalance, Momentum, OutputRange, OutputValues, TrackingError};
 pub use powers::Parts;
-use powers::Worker;
-pub use record::Pictured;
+use powers::WorkIntegrator;
+use probes::ProbeContext;
+pub use record::PlotCurves;
 pub(crate) use record::columns;
 use record::{Extremes, Recorder};
+pub use result::{Bound, End, Event, EventKind, Run};
 
-/// What is wished of a run; what is left out is as the model says, or the default.
-#[derive(Clone, Debug, Default)]
-pub struct RunWishes {
-    /// When it ends.
-    pub to: Option<f64>,
-    /// Error allowed per step, relative.
-    pub tolerance: Option<f64>,
-    /// The method.
-    pub method: Option<Method>,
-    /// The step of a fixed-step method, the longest step of others.
-    pub step: Option<f64>,
-    /// What keeps the system on the constraints; Baumgarte's rate is chosen from the duration if it is zero.
-    pub drift: Drift,
-    /// Time between two rows of the samples; a thousandth of the run if left out.
-    pub every: Option<f64>,
-    /// Keep samples of every quantity.
-    pub samples: bool,
-    /// Keep what is to be drawn and plotted.
-    pub pictures: bool,
-    /// The numbers that decide something.
-    pub settings: Settings,
-}
-
-/// What happened at an instant.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Happening {
-    /// When.
-    pub t: f64,
-    /// The user's name for it: a constraint, a condition.
-    pub name: String,
-    /// `impact`, `take-off`, `rest`, `stick`, `slip`, `rank-drop`, `when`, `switch` or `saturation`.
-    pub kind: &'static str,
-    /// Which bounded force it is about, if it is.
-    pub bounded: Option<BoundedForce>,
-}
-
-/// A bounded force that comes to a bound or leaves one.
-#[derive(Clone, Debug, PartialEq)]
-pub struct BoundedForce {
-    /// The coordinate that is driven.
-    pub coordinate: String,
-    /// The bound from now on: `upper`, `lower` or `none`.
-    pub bound: &'static str,
-}
-
-/// How a run ended.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Ended {
-    /// At its end.
-    Finished,
-    /// By the user.
-    Interrupted,
-    /// Because of the motion.
-    Stopped(Outcome),
-}
-
-impl Ended {
-    /// In one word.
-    pub fn as_str(&self) -> &'static str {
-        match self {
-            Ended::Finished => "finished",
-            Ended::Interrupted => "interrupted",
-            Ended::Stopped(Outcome::Contradiction { .. }) => "contradiction",
-            Ended::Stopped(Outcome::Undetermined { .. }) => "undetermined",
-            Ended::Stopped(Outcome::StepTooSmall { .. }) => "step-too-small",
-            Ended::Stopped(Outcome::HoldLost { .. }) => "out-of-reach",
-            Ended::Stopped(Outcome::StepTooLong { .. }) => "step-too-long",
-            Ended::Stopped(Outcome::Sliding { .. } | Outcome::Stalled { .. }) => "sliding",
-            Ended::Stopped(Outcome::JumpedOff { .. }) => "off-constraint",
-            Ended::Stopped(Outcome::Restless { .. }) => "restless",
-            Ended::Stopped(Outcome::TooManyModes { .. }) => "too-many-modes",
-            Ended::Stopped(Outcome::Ambiguous { n_modes: 0, .. }) => "no-motion",
-            Ended::Stopped(Outcome::AmbiguousBlow { outcomes, .. }) if outcomes.is_empty() => "no-motion",
-            Ended::Stopped(Outcome::Ambiguous { .. } | Outcome::AmbiguousBlow { .. }) => "several-motions",
-            Ended::Stopped(_) => "failed",
-        }
-    }
-}
-
-/// A finished run.
-pub struct Run {
-    /// What was known before; its system has the parameters of the end.
-    pub check: Check,
-    /// How it ended.
-    pub ended: Ended,
-    /// The state at the end.
-    pub state: State,
-    /// When it should have ended.
-    pub end: f64,
-    /// The sizes of q and of q̇, against which errors were measured.
-    pub sizes: (Vec<f64>, Vec<f64>),
-    /// Rank along the motion.
-    pub rank: usize,
-    /// The tolerance.
-    pub tolerance: f64,
-    /// The method at the end.
-    pub method: Method,
-    /// What kept the system on the constraints.
-    pub drift: Drift,
-    /// What it cost.
-    pub counts: Counts,
-    /// Seconds from the text to machine programs, and of the motion itself.
-    pub compile_seconds: f64,
-    /// Seconds the motion took.
-    pub wall_seconds: f64,
-    /// Residuals, energy, momenta.
-    pub audit: Audit,
-    /// The outputs.
-    pub outputs: Vec<Extent>,
-    /// Events in the order of time.
-    pub events: Vec<Happening>,
-    /// Rows with friction whose normal force is not determined, because others share it.
-    pub shared_normals: Vec<usize>,
-    /// Contacts whose force is not determined one by one, because others share it.
-    pub undetermined_contacts: Vec<usize>,
-    /// How often there were too many modes of friction to look for another one that fits.
-    pub n_unchecked: usize,
-    /// Blows whose restitution was lowered, because energy would have come out of nothing.
-    pub tamed: Vec<Tamed>,
-    /// `when` statements that set velocities which the constraints do not allow, and when.
-    pub undone: Vec<(f64, usize)>,
-    /// Positions passed in which the constraints lose rank.
-    pub passages: Vec<Passage>,
-    /// Stiffness met by an explicit method, and whether the stiff one took over.
-    pub stiffness: Option<(zwang_motion::Stiffness, bool)>,
-    /// The motion at chosen times, if wished.
-    pub samples: Samples,
-    /// What was drawn and plotted, if wished.
-    pub scene: Scene,
-    /// The curves of every `plot`.
-    pub plots: Vec<Pictured>,
-}
-
-/// Moves a checked model. `goes_on` is asked after every step with the time reached and says whether to go on.
+/// Moves a checked model with an evaluator that can move; none says that something has no value.
 ///
-/// Fails, with the reason among the messages, where the motion cannot even begin; a motion that ends early is a run.
-pub fn simulate(
+/// Fails, with the reason among the messages unless it is the request's, if the motion cannot even begin; a motion that ends
+/// early is a run.
+pub(crate) fn simulate(
     mut check: Check,
-    wishes: &RunWishes,
+    motion: Option<Evaluator>,
+    options: &RunOptions,
+    settings: &Settings,
     diagnostics: &mut Diagnostics,
-    goes_on: &mut dyn FnMut(f64) -> bool,
-) -> Option<Run> {
-    let clock = Clock::now();
-    let plan = plan(&check, wishes);
-    if !engage(&mut check) || !check.system.prepare_motion(&mut check.equations) {
+    monitor: &mut dyn Monitor,
+) -> Result<Run, Option<Error>> {
+    let plan = plan(&check, options);
+    if plan.end.is_nan() || plan.end <= check.state.t {
+        let (end, start) = (number(plan.end), number(check.state.t));
+        return Err(Some(Error::Request(format!("the run would end at t = {end}, and it starts at t = {start}"))));
+    }
+    let Some(motion) = motion else {
         let message = "an event or an integral contains a quantity that this version cannot compute";
         diagnostics.push(Diagnostic::error("Z901", message));
-        return None;
+        return Err(None);
+    };
+    if check.equations.has_contacts() && check.equations.n_permanent.is_none() {
+        check.equations.engage();
     }
-    let compile_seconds = clock.elapsed().as_secs_f64();
-    let clock = Clock::now();
-    let mut run = match Walk::new(&mut check, wishes, &plan).and_then(|walk| walk.run(goes_on)) {
+    let parameters = check.system.parameters().to_vec();
+    check.system = motion;
+    check.system.set_parameters(&parameters);
+    let built = RunBuilder::new(&mut check, options, &plan, settings);
+    let done = match built {
+        Ok(builder) => {
+            builder.allows(&options.budget).map_err(Some)?;
+            builder.run(monitor)
+        }
+        Err(error) => Err(error),
+    };
+    let mut run = match done {
         Ok(walked) => walked.into_run(check, &plan),
         Err(error) => {
             let Check { equations, system, state, .. } = &mut check;
-            diagnostics.push(contradiction::explained(equations, system, state, &error, &wishes.settings));
-            return None;
+            diagnostics.push(contradiction::explained(equations, system, state, &error, settings));
+            return Err(None);
         }
     };
-    run.compile_seconds += compile_seconds;
-    run.wall_seconds = clock.elapsed().as_secs_f64();
     if !run.undetermined_contacts.is_empty()
-        && let Some(determinacy) = run.check.determinacy_at(&run.state, &wishes.settings)
+        && let Some(determinacy) = run.check.determinacy_at(&run.state, settings)
     {
         run.check.determinacy = determinacy;
     }
-    say(&mut run, &wishes.settings, diagnostics);
-    Some(run)
+    report(&mut run, settings, diagnostics);
+    Ok(run)
 }
 
-/// Takes what holds only at times among the rows, and compiles them; false if one contains a symbol without a value.
-pub fn engage(check: &mut Check) -> bool {
-    if check.equations.n_always.is_some() || !check.equations.is_one_sided() {
-        return true;
+/// An evaluator of a checked model that can move, with rows of contacts; none if something contains a symbol without a value.
+pub(crate) fn motion_of(check: &mut Check) -> Option<Evaluator> {
+    if !check.engage() || !check.system.compile_motion(&mut check.equations) {
+        return None;
     }
-    check.equations.engage();
-    let with_legendre = check.route == RouteName::TwoForm;
-    let Some(system) = System::compile(&mut check.equations, with_legendre, check.system.coding()) else {
-        return false;
-    };
-    check.system = system;
-    true
+    Some(check.system.clone())
 }
 
 /// A motion of which nothing was kept but its end.
@@ -228,9 +108,9 @@ pub struct Bare {
 /// Moves a checked and prepared model as planned and keeps nothing on the way; `goes_on` is asked after every step.
 pub fn move_bare(
     check: &mut Check,
-    plan: &Plan,
+    plan: &IntegrationOptions,
     settings: &Settings,
-    goes_on: &mut dyn FnMut(&mut Motion<System>) -> bool,
+    goes_on: &mut dyn FnMut(&mut Motion<Evaluator>) -> bool,
 ) -> Result<Bare, MotionError> {
     let Check { equations, system, state, .. } = check;
     system.set_parameters(&equations.model.parameter_values);
@@ -247,21 +127,21 @@ pub fn move_bare(
 }
 
 /// The plan of the run: the command line wins over the model.
-pub fn plan(check: &Check, wishes: &RunWishes) -> Plan {
+pub fn plan(check: &Check, options: &RunOptions) -> IntegrationOptions {
     let model = &check.equations.model;
     let stated = model.run.as_ref();
     let number = |e: Option<Expr>| e.map(|e| model.constants(&[e])[0]).filter(|x| x.is_finite());
-    let default = Plan::default();
-    let end = wishes.to.or(number(stated.map(|r| r.duration))).unwrap_or(default.end);
-    let drift = match wishes.drift {
+    let default = IntegrationOptions::default();
+    let end = options.to.or(number(stated.map(|r| r.duration))).unwrap_or(default.end);
+    let drift = match options.drift {
         Drift::Baumgarte { rate } if rate <= 0.0 => Drift::Baumgarte { rate: BAUMGARTE / end },
         other => other,
     };
-    Plan {
+    IntegrationOptions {
         end,
-        tolerance: wishes.tolerance.or(number(stated.and_then(|r| r.tolerance))).unwrap_or(default.tolerance),
-        method: wishes.method.or(stated.and_then(|r| r.method.as_ref()?.0.parse().ok())).unwrap_or_default(),
-        step: wishes.step.or(number(stated.and_then(|r| r.step))),
+        tolerance: options.tolerance.or(number(stated.and_then(|r| r.tolerance))).unwrap_or(default.tolerance),
+        method: options.method_in(model),
+        step: options.step.or(number(stated.and_then(|r| r.step))),
         drift,
         route: check.route,
     }
@@ -273,102 +153,112 @@ const BAUMGARTE: f64 = 200.0;
 /// Rows of the samples unless the user says otherwise.
 const ROWS: f64 = 1000.0;
 
-fn say(run: &mut Run, settings: &Settings, diagnostics: &mut Diagnostics) {
+fn report(run: &mut Run, settings: &Settings, diagnostics: &mut Diagnostics) {
     let equations = &run.check.equations;
-    if let Some(note) = ending::passed(equations, &run.passages) {
+    if let Some(note) = messages::passed(equations, &run.rank_drops) {
         diagnostics.push(note);
     }
-    if let Some(warning) = ending::shared(equations, &run.shared_normals) {
+    if let Some(warning) = messages::shared(equations, &run.shared_normals) {
         diagnostics.push(warning);
     }
-    if let Some(note) = ending::undetermined_contacts(equations, &run.undetermined_contacts) {
+    if let Some(note) = messages::undetermined_contacts(equations, &run.undetermined_contacts) {
         diagnostics.push(note);
     }
-    if let Some(note) = ending::unchecked(run.n_unchecked) {
+    if let Some(note) = messages::unchecked(run.n_unchecked) {
         diagnostics.push(note);
     }
-    if let Some(note) = ending::tamed(equations, &run.tamed) {
+    if let Some(note) = messages::reduced_restitutions(equations, &run.reduced_restitutions) {
         diagnostics.push(note);
     }
-    if let Some(warning) = ending::undone(equations, &run.undone) {
+    if let Some(warning) = messages::undone(equations, &run.undone) {
         diagnostics.push(warning);
     }
-    if let Some(warning) = ending::left(equations, run) {
+    if let Some(warning) = messages::left(equations, run) {
         diagnostics.push(warning);
     }
     let asked = run.check.snapshot.found.asked.as_ref();
-    if let Ended::Stopped(outcome) = &run.ended
-        && let Some(error) = ending::ending(equations, &mut run.check.system, &run.state, outcome, asked, settings)
+    if let End::Stopped(outcome) = &run.ended
+        && let Some(error) = messages::ending(equations, &mut run.check.system, &run.state, outcome, asked, settings)
     {
         diagnostics.push(error);
     }
     if let Some((stiffness, switched)) = &run.stiffness {
-        diagnostics.push(ending::stiff(equations, stiffness, *switched));
+        diagnostics.push(messages::stiff(equations, stiffness, *switched));
     }
 }
 
 /// A motion and everything that is kept of it.
-struct Walk<'c> {
-    motion: Motion<'c, System>,
+struct RunBuilder<'c> {
+    motion: Motion<'c, Evaluator>,
     equations: &'c mut crate::equations::Equations,
-    accountant: Accountant,
+    accountant: AuditBuilder,
     recorder: Recorder,
     extremes: Extremes,
     /// The works of the parts of the constraint force, where not every constraint is ideal.
-    worker: Option<Worker>,
-    events: Vec<Happening>,
+    worker: Option<WorkIntegrator>,
+    events: Vec<Event>,
     n_events: usize,
     n_changes: usize,
     n_saturations: usize,
     start: f64,
     every: f64,
     n_rows: usize,
+    end: f64,
+    keep: Keep,
+    budget: Budget,
+    trajectory: Option<Trajectory>,
 }
 
 /// What is left of a walk once the motion is over.
 struct Walked {
-    ended: Ended,
+    ended: End,
     state: State,
     sizes: (Vec<f64>, Vec<f64>),
     rank: usize,
     method: Method,
     counts: Counts,
     audit: Audit,
-    outputs: Vec<Extent>,
-    events: Vec<Happening>,
+    outputs: Vec<OutputRange>,
+    events: Vec<Event>,
     shared_normals: Vec<usize>,
     undetermined_contacts: Vec<usize>,
     n_unchecked: usize,
-    tamed: Vec<Tamed>,
+    reduced_restitutions: Vec<ReducedRestitution>,
     undone: Vec<(f64, usize)>,
-    passages: Vec<Passage>,
+    rank_drops: Vec<RankDrop>,
     stiffness: Option<(zwang_motion::Stiffness, bool)>,
     samples: Samples,
     scene: Scene,
-    plots: Vec<Pictured>,
+    plots: Vec<PlotCurves>,
+    trajectory: Option<Trajectory>,
 }
 
-impl<'c> Walk<'c> {
-    fn new(check: &'c mut Check, wishes: &RunWishes, plan: &Plan) -> Result<Walk<'c>, MotionError> {
+impl<'c> RunBuilder<'c> {
+    fn new(
+        check: &'c mut Check,
+        options: &RunOptions,
+        plan: &IntegrationOptions,
+        settings: &Settings,
+    ) -> Result<RunBuilder<'c>, MotionError> {
         let Check { equations, system, state, .. } = check;
         let mut events = Vec::new();
         let mut start = state.clone();
         fire_at_start(equations, system, &mut start, &mut events)?;
         let works = system.works().to_vec();
-        let accountant = Accountant::new(equations);
-        let recorder = Recorder::new(equations, &works, wishes);
+        let accountant = AuditBuilder::new(equations);
+        let recorder = Recorder::new(equations, &works, options.keep);
         let extremes = Extremes::new(equations, &works);
         let has_parts = equations.has_nonideal_parts();
-        let every = wishes.every.unwrap_or((plan.end - state.t) / ROWS);
+        let every = options.every.unwrap_or((plan.end - state.t) / ROWS);
         let start_t = state.t;
-        let motion = Motion::new(system, &start, plan, &wishes.settings)?;
-        Ok(Walk {
+        let motion = Motion::new(system, &start, plan, settings)?;
+        Ok(RunBuilder {
             motion,
             equations,
             accountant,
             recorder,
             extremes,
-            worker: has_parts.then(Worker::default),
+            worker: has_parts.then(WorkIntegrator::default),
             events,
             n_events: 0,
             n_changes: 0,
@@ -376,10 +266,20 @@ impl<'c> Walk<'c> {
             start: start_t,
             every,
             n_rows: 0,
+            end: plan.end,
+            keep: options.keep,
+            budget: options.budget,
+            trajectory: options.keep.dense.then(Trajectory::default),
         })
     }
 
-    fn run(mut self, goes_on: &mut dyn FnMut(f64) -> bool) -> Result<Walked, MotionError> {
+    /// Rows that a run may have are known before it begins.
+    fn allows(&self, budget: &Budget) -> Result<(), Error> {
+        let n_rows = if self.recorder.is_wanted() { (self.end - self.start) / self.every + 2.0 } else { 0.0 };
+        budget.allows_table(n_rows, self.recorder.n_columns())
+    }
+
+    fn run(mut self, monitor: &mut dyn Monitor) -> Result<Walked, MotionError> {
         self.note_events();
         self.look()?;
         // where no motion is possible no force is known
@@ -387,29 +287,46 @@ impl<'c> Walk<'c> {
             self.extremes.begin(&mut self.motion)?;
         }
         self.write_rows()?;
-        let mut interrupted = false;
-        while self.motion.advance() {
+        let mut cut = self.is_cut(monitor);
+        while cut.is_none() && self.motion.advance() {
             // what cannot be evaluated between two good states ends the looking, not the run
-            self.look()?;
-            self.extremes.look(&mut self.motion)?;
+            if self.keep.audit {
+                self.look()?;
+            }
+            if self.keep.extremes {
+                self.extremes.look(&mut self.motion)?;
+            }
             if let Some(worker) = &mut self.worker {
                 worker.look(&mut self.motion)?;
             }
+            if let Some(trajectory) = &mut self.trajectory {
+                trajectory.push(self.motion.last_step()?.clone());
+            }
             self.write_rows()?;
             self.note_events();
-            if !goes_on(self.motion.t()) {
-                interrupted = true;
-                break;
-            }
+            cut = self.is_cut(monitor);
         }
         // what falls on the very end is struck there
-        if self.motion.mode_changes().len() > self.n_changes {
+        if self.motion.contact_transitions().len() > self.n_changes || !self.keep.audit {
             self.look()?;
             self.extremes.look(&mut self.motion)?;
         }
         self.note_events();
         self.write_last_row()?;
-        Ok(self.finish(interrupted))
+        Ok(self.finish(cut))
+    }
+
+    /// Why the run ends here although the motion would continue.
+    fn is_cut(&self, monitor: &mut dyn Monitor) -> Option<End> {
+        let (t, steps) = (self.motion.t(), self.motion.counts().steps as u64);
+        let fraction = ((t - self.start) / (self.end - self.start)).clamp(0.0, 1.0);
+        if monitor.progress(Progress { stage: Stage::Move, fraction, t, steps }).is_break() {
+            return Some(End::Cancelled);
+        }
+        if steps >= self.budget.steps {
+            return Some(End::BudgetSpent(Resource::Steps));
+        }
+        (self.events.len() as u64 >= self.budget.events.max(1)).then_some(End::BudgetSpent(Resource::Events))
     }
 
     /// Residuals, energy and momenta at the state reached.
@@ -465,9 +382,9 @@ impl<'c> Walk<'c> {
         let energies = system.energies(&state)?;
         let residuals = system.residuals(&state);
         let parameters = system.parameters().to_vec();
-        self.recorder.write(&record::Look {
+        self.recorder.write(&record::Sample {
             instant: motion.instant(),
-            around: Around {
+            around: ProbeContext {
                 parameters: &parameters,
                 gaussian,
                 works: &works,
@@ -493,22 +410,24 @@ impl<'c> Walk<'c> {
                 continue;
             }
             let (name, kind) = match system.when(event.event) {
-                Some(k) => (self.equations.model.whens[k].name.clone(), "when"),
-                None => ("a formula switches".into(), "switch"),
+                Some(k) => (self.equations.model.whens[k].name.clone(), EventKind::When),
+                None => ("a formula switches".into(), EventKind::Switch),
             };
-            self.events.push(Happening { t: event.t, name, kind, bounded: None });
+            self.events.push(Event { t: event.t, name, kind });
         }
         self.note_saturations();
-        let changes = &self.motion.mode_changes()[self.n_changes..];
+        let changes = &self.motion.contact_transitions()[self.n_changes..];
         self.n_changes += changes.len();
         for change in changes {
             let row = &self.equations.rows[change.row];
             // a curve stated by several rows slides as one
             let name = match change.turn {
-                Turn::Stick | Turn::Slip => self.equations.model.constraints[row.constraint].name.clone(),
+                TransitionKind::Stick | TransitionKind::Slip => {
+                    self.equations.model.constraints[row.constraint].name.clone()
+                }
                 _ => row.name.clone(),
             };
-            self.events.push(Happening { t: change.t, name, kind: change.turn.as_str(), bounded: None });
+            self.events.push(Event { t: change.t, name, kind: change.turn.into() });
         }
     }
 
@@ -520,23 +439,27 @@ impl<'c> Walk<'c> {
         for &Saturation { t, place, before, side } in new {
             let Some(&driven) = model.driven().get(place) else { continue };
             let coordinate = model.coordinates[driven].name.clone();
-            let word = |side: i8| if side > 0 { "upper" } else { "lower" };
-            let (name, bound) = match (before, side) {
-                (_, 0) => (format!("{coordinate} leaves its {} limit", word(before)), "none"),
-                (0, _) => (format!("{coordinate} at its {} limit", word(side)), word(side)),
-                _ => (format!("{coordinate} from its {} to its {} limit", word(before), word(side)), word(side)),
+            let bound = |side: i8| match side {
+                0 => Bound::None,
+                side if side > 0 => Bound::Upper,
+                _ => Bound::Lower,
             };
-            let bounded = Some(BoundedForce { coordinate, bound });
-            self.events.push(Happening { t, name, kind: "saturation", bounded });
+            let (from, to) = (bound(before).as_str(), bound(side).as_str());
+            let name = match (before, side) {
+                (_, 0) => format!("{coordinate} leaves its {from} limit"),
+                (0, _) => format!("{coordinate} at its {to} limit"),
+                _ => format!("{coordinate} from its {from} to its {to} limit"),
+            };
+            let kind = EventKind::Saturation { coordinate, bound: bound(side) };
+            self.events.push(Event { t, name, kind });
         }
     }
 
-    fn finish(mut self, interrupted: bool) -> Walked {
+    fn finish(mut self, cut: Option<End>) -> Walked {
         let ended = match self.motion.outcome() {
-            Some(Outcome::End) => Ended::Finished,
-            Some(outcome) => Ended::Stopped(outcome.clone()),
-            None if interrupted => Ended::Interrupted,
-            None => Ended::Finished,
+            Some(Outcome::End) => End::Finished,
+            Some(outcome) => End::Stopped(outcome.clone()),
+            None => cut.unwrap_or(End::Finished),
         };
         if !self.equations.asked.is_empty() && self.motion.at(self.motion.t()).is_ok() {
             let force = self.motion.instant().control_force.clone();
@@ -545,10 +468,10 @@ impl<'c> Walk<'c> {
         }
         let undone: Vec<(f64, usize)> = self.motion.undone().to_vec();
         let undone = undone.iter().filter_map(|&(t, event)| Some((t, self.motion.dynamics().when(event)?))).collect();
-        let passages = self.motion.passages().to_vec();
-        for passage in &passages {
+        let rank_drops = self.motion.rank_drops().to_vec();
+        for passage in &rank_drops {
             let names: Vec<&str> = passage.rows.iter().take(6).map(|&k| self.equations.rows[k].name.as_str()).collect();
-            self.events.push(Happening { t: passage.t, name: names.join(", "), kind: "rank-drop", bounded: None });
+            self.events.push(Event { t: passage.t, name: names.join(", "), kind: EventKind::RankDrop });
         }
         self.events.sort_by(|a, b| a.t.total_cmp(&b.t));
         let (samples, scene, plots) = self.recorder.finish();
@@ -566,21 +489,22 @@ impl<'c> Walk<'c> {
             shared_normals: self.motion.shared_normals().to_vec(),
             undetermined_contacts: self.motion.undetermined_contacts().to_vec(),
             n_unchecked: self.motion.n_unchecked(),
-            tamed: self.motion.tamed().to_vec(),
+            reduced_restitutions: self.motion.reduced_restitutions().to_vec(),
             undone,
-            passages,
+            rank_drops,
             stiffness: self.motion.stiffness().cloned().map(|s| (s, switched)),
             samples,
             scene,
             plots,
+            trajectory: self.trajectory,
         }
     }
 }
 
 impl Walked {
-    fn into_run(self, check: Check, plan: &Plan) -> Run {
+    fn into_run(self, check: Check, plan: &IntegrationOptions) -> Run {
         // what holds only at times is no constraint to be counted
-        let rank = if check.equations.n_always.is_some() { check.rank } else { self.rank };
+        let rank = if check.equations.n_permanent.is_some() { check.rank } else { self.rank };
         Run {
             check,
             ended: self.ended,
@@ -600,13 +524,15 @@ impl Walked {
             shared_normals: self.shared_normals,
             undetermined_contacts: self.undetermined_contacts,
             n_unchecked: self.n_unchecked,
-            tamed: self.tamed,
+            reduced_restitutions: self.reduced_restitutions,
             undone: self.undone,
-            passages: self.passages,
+            rank_drops: self.rank_drops,
             stiffness: self.stiffness,
             samples: self.samples,
             scene: self.scene,
             plots: self.plots,
+            trajectory: self.trajectory,
+            notes: Diagnostics::default(),
         }
     }
 }
@@ -614,9 +540,9 @@ impl Walked {
 /// Events whose condition holds already at the start.
 fn fire_at_start(
     equations: &crate::equations::Equations,
-    system: &mut System,
+    system: &mut Evaluator,
     state: &mut State,
-    events: &mut Vec<Happening>,
+    events: &mut Vec<Event>,
 ) -> Result<(), MotionError> {
     let mut values = vec![0.0; system.n_events()];
     system.fill_events(state, &mut values)?;
@@ -624,12 +550,7 @@ fn fire_at_start(
         let Some(k) = system.when(event).filter(|_| *value >= 0.0) else { continue };
         let reaction = system.fire(event, true, state)?;
         if reaction == Reaction::Change {
-            events.push(Happening {
-                t: state.t,
-                name: equations.model.whens[k].name.clone(),
-                kind: "when",
-                bounded: None,
-            });
+            events.push(Event { t: state.t, name: equations.model.whens[k].name.clone(), kind: EventKind::When });
         }
     }
     Ok(())

@@ -1,15 +1,15 @@
-//! What the constraint forces do along the motion: power and work of the ideal part, the nonideal part and C, each apart.
+//! Power and work of the constraint forces along the motion: ideal part, nonideal part and C, separately.
 
 use zwang_motion::{Motion, MotionError};
 
-use super::System;
+use crate::compile::evaluator::Evaluator;
 
 /// Power, or work, of the parts of the constraint force.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Parts {
-    /// Of Qc_ideal = Aᵀλ: zero unless a constraint moves by itself.
+    /// Of Qc_ideal = Aᵀλ: zero unless a constraint depends on time.
     pub ideal: f64,
-    /// Of Qc_nonideal, the part of C that acts and what it changes of the reactions.
+    /// Of Qc_nonideal, the acting part of C with the resulting change of the reactions.
     pub nonideal: f64,
     /// Of C as prescribed: nonideal laws and sliding friction.
     pub law: f64,
@@ -23,15 +23,16 @@ impl Parts {
     }
 }
 
-/// The work since the start, step by step.
+/// The work since the start, accumulated over the steps.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Worker {
-    /// To the start of the last step, and over it.
+pub(super) struct WorkIntegrator {
+    /// The work up to the start of the last step, and the work in it.
     before: Parts,
     step: Parts,
 }
 
-/// Gauss's five places in (−1, 1) and their weights, exact for polynomials of degree nine: more than the dense output has.
+/// Gauss's five nodes in (−1, 1) and their weights, exact for polynomials of degree nine: more than the dense output
+/// has.
 const PLACES: [(f64, f64); 5] = [
     (-0.906_179_845_938_664, 0.236_926_885_056_189_08),
     (-0.538_469_310_105_683_1, 0.478_628_670_499_366_47),
@@ -40,9 +41,9 @@ const PLACES: [(f64, f64); 5] = [
     (0.906_179_845_938_664, 0.236_926_885_056_189_08),
 ];
 
-impl Worker {
-    /// Adds the last step.
-    pub(super) fn look(&mut self, motion: &mut Motion<System>) -> Result<(), MotionError> {
+impl WorkIntegrator {
+    /// Adds the work of the last step.
+    pub(super) fn look(&mut self, motion: &mut Motion<Evaluator>) -> Result<(), MotionError> {
         let last = self.step;
         self.before.add(1.0, last);
         self.step = work(motion, motion.step_start(), motion.t())?;
@@ -50,7 +51,7 @@ impl Worker {
     }
 
     /// The work to a time in the last step.
-    pub(super) fn at(&self, motion: &mut Motion<System>, t: f64) -> Result<Parts, MotionError> {
+    pub(super) fn at(&self, motion: &mut Motion<Evaluator>, t: f64) -> Result<Parts, MotionError> {
         let mut whole = self.before;
         match t == motion.t() {
             true => whole.add(1.0, self.step),
@@ -68,7 +69,7 @@ impl Worker {
 }
 
 /// The work between two times in the last step.
-fn work(motion: &mut Motion<System>, from: f64, to: f64) -> Result<Parts, MotionError> {
+fn work(motion: &mut Motion<Evaluator>, from: f64, to: f64) -> Result<Parts, MotionError> {
     let mut sum = Parts::default();
     let half = 0.5 * (to - from);
     if half == 0.0 {
@@ -81,8 +82,8 @@ fn work(motion: &mut Motion<System>, from: f64, to: f64) -> Result<Parts, Motion
     Ok(sum)
 }
 
-/// The power at the instant that was looked at last.
-pub(super) fn power(motion: &Motion<System>) -> Parts {
+/// The power at the instant evaluated last.
+pub(super) fn power(motion: &Motion<Evaluator>) -> Parts {
     let forces = motion.force_parts();
     let velocity = &motion.instant().state.qdot;
     let by = |force: &[f64]| force.iter().zip(velocity).map(|(f, v)| f * v).sum();

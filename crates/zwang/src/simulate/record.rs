@@ -1,40 +1,41 @@
-//! What is written down along the motion: rows of samples, frames of the scene, curves, extremes of outputs.
+//! The records of a motion: rows of samples, frames of the scene, curves, extremes of outputs.
 
 use zwang_expr::Expr;
 use zwang_motion::{Dynamics, ForceParts, Instant, Motion, MotionError};
 
-use super::account::{Extent, ExtentValues};
-use super::gauge::{Around, Gauges};
-use super::powers::Parts;
-use super::{RunWishes, System};
+use crate::compile::evaluator::Evaluator;
 use crate::equations::Equations;
 use crate::model::{Coordinate, Derived, Output, Shape};
+use crate::run::Keep;
 use crate::samples::{Column, Samples, ascii_name, unique_names};
-use crate::scene::{Frames, Scene, Thing, Vector};
+use crate::scene::{Frames, Scene, SceneItem, Vector};
+use crate::simulate::balance::{OutputRange, OutputValues};
+use crate::simulate::powers::Parts;
+use crate::simulate::probes::{ProbeContext, Probes};
 use crate::units::Dimension;
 
 /// The curves of one `plot`, sampled.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Pictured {
+pub struct PlotCurves {
     /// The curves.
     pub curves: Vec<Column>,
-    /// What they are drawn over; t unless the user says otherwise.
+    /// The abscissa of the curves; t unless the user states another.
     pub versus: Column,
 }
 
-/// The motion at one instant, and what goes with it.
-pub(super) struct Look<'a> {
+/// The motion at one instant with the derived forces and works.
+pub(super) struct Sample<'a> {
     pub(super) instant: &'a Instant,
-    pub(super) around: Around<'a>,
+    pub(super) around: ProbeContext<'a>,
     /// M q̈ − Q.
     pub(super) constraint_force: &'a [f64],
     pub(super) energies: [f64; 3],
     pub(super) residuals: &'a [f64],
-    /// Where not every constraint is ideal.
+    /// The parts of the constraint force; `None` if every constraint is ideal.
     pub(super) parts: Option<&'a PartsAt>,
 }
 
-/// The parts of the constraint force at one instant, what they do and what they have done.
+/// The parts of the constraint force at one instant, their power and their work.
 pub(super) struct PartsAt {
     pub(super) forces: ForceParts,
     pub(super) power: Parts,
@@ -42,7 +43,7 @@ pub(super) struct PartsAt {
 }
 
 impl PartsAt {
-    /// In the order of the columns.
+    /// All values in the order of the columns.
     fn values(&self) -> impl Iterator<Item = f64> {
         let ForceParts { ideal, nonideal, law } = &self.forces;
         let forces = ideal.iter().chain(nonideal).chain(law).copied();
@@ -51,7 +52,7 @@ impl PartsAt {
     }
 }
 
-/// Keeps rows and frames.
+/// Stores rows and frames.
 pub(super) struct Recorder {
     wants_samples: bool,
     wants_pictures: bool,
@@ -59,43 +60,43 @@ pub(super) struct Recorder {
     factors: Vec<f64>,
     /// The coordinates that controls drive.
     driven: Vec<usize>,
-    gauges: Gauges,
+    gauges: Probes,
     n_outputs: usize,
     values: Vec<f64>,
-    plots: Vec<Pictured>,
+    plots: Vec<PlotCurves>,
     plot_factors: Vec<Vec<f64>>,
     scene: Scene,
 }
 
 impl Recorder {
-    pub(super) fn new(equations: &Equations, works: &[Derived], wishes: &RunWishes) -> Recorder {
+    pub(super) fn new(equations: &Equations, works: &[Derived], keep: Keep) -> Recorder {
         let model = &equations.model;
         let mut exprs: Vec<Expr> = equations.outputs.clone();
-        if wishes.pictures {
+        if keep.pictures {
             exprs.extend(equations.plots.iter().flatten());
             exprs.extend(model.scene.iter().flat_map(|drawn| places(&drawn.shape)));
         }
-        let shown = if wishes.pictures { &model.plots[..] } else { &[] };
+        let shown = if keep.pictures { &model.plots[..] } else { &[] };
         let plots = shown.iter().map(|plot| pictured(&plot.curves, plot.versus.as_ref(), time_unit(equations)));
         let factors = |outputs: &[Output], versus: Option<&Output>| {
             outputs.iter().chain(versus).map(|o| o.unit.as_ref().map_or(1.0, |u| u.factor())).collect()
         };
         Recorder {
-            wants_samples: wishes.samples,
-            wants_pictures: wishes.pictures,
-            columns: if wishes.samples {
+            wants_samples: keep.samples,
+            wants_pictures: keep.pictures,
+            columns: if keep.samples {
                 columns(equations, &model.driven(), equations.has_nonideal_parts())
             } else {
                 Vec::new()
             },
             factors: factors(&model.outputs, None),
             driven: model.driven(),
-            gauges: Gauges::new(equations, works, &exprs),
+            gauges: Probes::new(equations, works, &exprs),
             n_outputs: model.outputs.len(),
             values: Vec::new(),
             plots: plots.collect(),
             plot_factors: shown.iter().map(|p| factors(&p.curves, p.versus.as_ref())).collect(),
-            scene: if wishes.pictures { empty_scene(equations) } else { Scene::default() },
+            scene: if keep.pictures { empty_scene(equations) } else { Scene::default() },
         }
     }
 
@@ -103,12 +104,17 @@ impl Recorder {
         self.wants_samples || self.wants_pictures
     }
 
+    /// The number of columns of a row.
+    pub(super) fn n_columns(&self) -> usize {
+        self.columns.len() + self.plots.iter().map(|plot| plot.curves.len() + 1).sum::<usize>()
+    }
+
     pub(super) fn wants_gaussian(&self) -> bool {
         self.gauges.wants_gaussian()
     }
 
-    /// Writes down one instant.
-    pub(super) fn write(&mut self, look: &Look) {
+    /// Records one instant.
+    pub(super) fn write(&mut self, look: &Sample) {
         let mut values = std::mem::take(&mut self.values);
         self.gauges.read(look.instant, &look.around, &mut values);
         let t = look.instant.state.t;
@@ -134,7 +140,7 @@ impl Recorder {
         self.values = values;
     }
 
-    fn write_row(&mut self, look: &Look, outputs: &[f64]) {
+    fn write_row(&mut self, look: &Sample, outputs: &[f64]) {
         let Instant { state, qddot, lambda, .. } = look.instant;
         let outputs = outputs.iter().zip(&self.factors).map(|(x, f)| x / f);
         let row = std::iter::once(state.t)
@@ -153,7 +159,7 @@ impl Recorder {
         }
     }
 
-    pub(super) fn finish(self) -> (Samples, Scene, Vec<Pictured>) {
+    pub(super) fn finish(self) -> (Samples, Scene, Vec<PlotCurves>) {
         (Samples { columns: self.columns }, self.scene, self.plots)
     }
 }
@@ -172,7 +178,7 @@ fn output_unit(output: &Output) -> String {
     output.unit.as_ref().map_or_else(|| unit_text(output.dimension), |u| u.text.clone())
 }
 
-fn pictured(curves: &[Output], versus: Option<&Output>, time_unit: &str) -> Pictured {
+fn pictured(curves: &[Output], versus: Option<&Output>, time_unit: &str) -> PlotCurves {
     let column = |o: &Output| Column {
         name: ascii_name(&o.name),
         label: o.name.clone(),
@@ -180,11 +186,11 @@ fn pictured(curves: &[Output], versus: Option<&Output>, time_unit: &str) -> Pict
         values: Vec::new(),
     };
     let time = Column { name: "t".into(), label: "t".into(), unit: time_unit.into(), values: Vec::new() };
-    Pictured { curves: curves.iter().map(column).collect(), versus: versus.map_or(time, column) }
+    PlotCurves { curves: curves.iter().map(column).collect(), versus: versus.map_or(time, column) }
 }
 
-/// The columns of files: t, x, x_dot, x_ddot, lambda_rod, fc_x, res_rod, T, V, E and the outputs; `with_parts` also those of
-/// the parts of the constraint force.
+/// The columns of files: t, x, x_dot, x_ddot, lambda_rod, fc_x, res_rod, T, V, E and the outputs; `with_parts` adds
+/// those of the parts of the constraint force.
 pub(crate) fn columns(equations: &Equations, driven: &[usize], with_parts: bool) -> Vec<Column> {
     let model = &equations.model;
     let time = time_unit(equations);
@@ -255,7 +261,7 @@ fn force_unit(energy: &str, coordinate: &Coordinate) -> String {
     }
 }
 
-/// Every expression of a shape, in the order in which `push_frame` takes them.
+/// Every expression of a shape, in the order in which `push_frame` reads them.
 fn places(shape: &Shape) -> Vec<Expr> {
     match shape {
         Shape::Point { place, .. } | Shape::Trace { place } => place.clone(),
@@ -274,7 +280,7 @@ fn empty_scene(equations: &Equations) -> Scene {
     });
     let dimension = sizes.max().unwrap_or(2);
     let time = time_unit(equations);
-    let thing = |drawn: &crate::model::Drawn| Thing {
+    let thing = |drawn: &crate::model::AnimateItem| SceneItem {
         name: drawn.name.clone(),
         shape: match &drawn.shape {
             Shape::Point { has_mass, .. } => Frames::Point { place: Vec::new(), has_mass: *has_mass },
@@ -296,7 +302,7 @@ fn empty_scene(equations: &Equations) -> Scene {
     }
 }
 
-/// Takes the numbers of one frame from the front and returns the rest.
+/// Reads the numbers of one frame from the front and returns the rest.
 fn push_frame<'v>(frames: &mut Frames, values: &'v [f64], dimension: usize) -> &'v [f64] {
     let mut values = values;
     let mut take = || -> Vector {
@@ -331,22 +337,22 @@ fn push_frame<'v>(frames: &mut Frames, values: &'v [f64], dimension: usize) -> &
 
 /// Finds the extremes of the outputs, located on the dense output.
 pub(super) struct Extremes {
-    gauges: Gauges,
-    found: Vec<Option<ExtentValues>>,
-    /// Whether an output could not be computed somewhere.
+    gauges: Probes,
+    found: Vec<Option<OutputValues>>,
+    /// True for each output that was undefined somewhere.
     undefined: Vec<bool>,
     values: Vec<f64>,
-    /// The outputs at the five places of a step.
+    /// The outputs at the five points of a step.
     places: Vec<Vec<f64>>,
 }
 
-/// Halvings of the bracket of an extreme: a quadratic top is then met to rounding.
+/// Number of halvings of the bracket of an extremum: a quadratic maximum is then exact to rounding.
 const HALVINGS: usize = 16;
 
 impl Extremes {
     pub(super) fn new(equations: &Equations, works: &[Derived]) -> Extremes {
         Extremes {
-            gauges: Gauges::new(equations, works, &equations.outputs),
+            gauges: Probes::new(equations, works, &equations.outputs),
             found: vec![None; equations.outputs.len()],
             undefined: vec![false; equations.outputs.len()],
             values: Vec::new(),
@@ -354,12 +360,12 @@ impl Extremes {
         }
     }
 
-    fn read(&mut self, motion: &mut Motion<System>, t: f64) -> Result<(), MotionError> {
+    fn read(&mut self, motion: &mut Motion<Evaluator>, t: f64) -> Result<(), MotionError> {
         motion.at(t)?;
         let gaussian = if self.gauges.wants_gaussian() { motion.gaussian() } else { f64::NAN };
         let parameters = motion.dynamics().parameters().to_vec();
         let ((works, powers), control_powers) = (works_of(motion)?, control_powers_of(motion));
-        let around = Around {
+        let around = ProbeContext {
             parameters: &parameters,
             gaussian,
             works: &works,
@@ -372,20 +378,20 @@ impl Extremes {
         Ok(())
     }
 
-    /// The value at the start.
-    pub(super) fn begin(&mut self, motion: &mut Motion<System>) -> Result<(), MotionError> {
+    /// Records the values at the start.
+    pub(super) fn begin(&mut self, motion: &mut Motion<Evaluator>) -> Result<(), MotionError> {
         if self.gauges.is_empty() {
             return Ok(());
         }
         self.read(motion, motion.t())?;
         for (found, &x) in self.found.iter_mut().zip(&self.values) {
-            *found = x.is_finite().then_some(ExtentValues { last: x, min: x, max: x });
+            *found = x.is_finite().then_some(OutputValues { last: x, min: x, max: x });
         }
         Ok(())
     }
 
-    /// Looks through the last step.
-    pub(super) fn look(&mut self, motion: &mut Motion<System>) -> Result<(), MotionError> {
+    /// Searches the last step for extremes.
+    pub(super) fn look(&mut self, motion: &mut Motion<Evaluator>) -> Result<(), MotionError> {
         if self.gauges.is_empty() {
             return Ok(());
         }
@@ -410,10 +416,10 @@ impl Extremes {
         Ok(())
     }
 
-    /// Looks for a new largest value of sign·x in the step, near the largest of the five points.
+    /// Searches for a new largest value of sign·x in the step, near the largest of the five points.
     fn seek(
         &mut self,
-        motion: &mut Motion<System>,
+        motion: &mut Motion<Evaluator>,
         i: usize,
         sign: f64,
         points: &[f64],
@@ -434,7 +440,7 @@ impl Extremes {
         }
         if most > known {
             let value = sign * most;
-            let found = self.found[i].get_or_insert(ExtentValues { last: value, min: value, max: value });
+            let found = self.found[i].get_or_insert(OutputValues { last: value, min: value, max: value });
             if sign > 0.0 {
                 found.max = value;
             } else {
@@ -444,11 +450,11 @@ impl Extremes {
         Ok(())
     }
 
-    /// Climbs from a point by steps that halve.
+    /// Ascends from a point by steps that are halved.
     #[allow(clippy::too_many_arguments, reason = "a bracket has a middle, a value and a width")]
     fn climb(
         &mut self,
-        motion: &mut Motion<System>,
+        motion: &mut Motion<Evaluator>,
         i: usize,
         sign: f64,
         mut t: f64,
@@ -477,20 +483,20 @@ impl Extremes {
         Ok(top)
     }
 
-    pub(super) fn finish(self, equations: &Equations) -> Vec<Extent> {
+    pub(super) fn finish(self, equations: &Equations) -> Vec<OutputRange> {
         let outputs = equations.model.outputs.iter().zip(self.found).zip(self.undefined);
-        let extent = |((output, found), undefined): ((&Output, Option<ExtentValues>), bool)| {
+        let extent = |((output, found), undefined): ((&Output, Option<OutputValues>), bool)| {
             let factor = output.unit.as_ref().map_or(1.0, |u| u.factor());
             let scaled =
-                |v: ExtentValues| ExtentValues { last: v.last / factor, min: v.min / factor, max: v.max / factor };
-            Extent { name: output.name.clone(), unit: output_unit(output), values: found.map(scaled), undefined }
+                |v: OutputValues| OutputValues { last: v.last / factor, min: v.min / factor, max: v.max / factor };
+            OutputRange { name: output.name.clone(), unit: output_unit(output), values: found.map(scaled), undefined }
         };
         outputs.map(extent).collect()
     }
 }
 
-/// The power of each control, where the motion stands.
-pub(super) fn control_powers_of(motion: &mut Motion<System>) -> Vec<f64> {
+/// The power of each control at the current state.
+pub(super) fn control_powers_of(motion: &mut Motion<Evaluator>) -> Vec<f64> {
     let Instant { state, control_force, control_powers, .. } = motion.instant();
     if control_powers.is_empty() {
         return Vec::new();
@@ -499,8 +505,8 @@ pub(super) fn control_powers_of(motion: &mut Motion<System>) -> Vec<f64> {
     motion.dynamics().control_powers(&u, &of_rows, &qdot)
 }
 
-/// The works that are integrated, where the motion stands, and their powers.
-pub(super) fn works_of(motion: &mut Motion<System>) -> Result<(Vec<f64>, Vec<f64>), MotionError> {
+/// The integrated works and their powers at the current state.
+pub(super) fn works_of(motion: &mut Motion<Evaluator>) -> Result<(Vec<f64>, Vec<f64>), MotionError> {
     let n_before = usize::from(motion.dynamics().has_power());
     let works = motion.instant().integrals[n_before..].to_vec();
     if works.is_empty() {

@@ -1,18 +1,18 @@
 //! Formulas, values, units and targets: precedence climbing over the tokens of one statement.
 
-use super::Span;
-use super::lexer::{TokenKind, tokens};
-use super::name::nearest;
-use super::parser::{Abandoned, Parsed, Parser, RESERVED};
-use super::tree::*;
 use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::syntax::Span;
+use crate::syntax::lexer::{TokenKind, tokens};
+use crate::syntax::name::nearest;
+use crate::syntax::parser::{Parsed, Parser, RESERVED, Reported};
+use crate::syntax::tree::*;
 use crate::units::{self, Dimension, Unit};
 
-/// Brackets deeper than this are refused: nobody writes them, and each level costs stack.
+/// The largest nesting depth of brackets; each level needs stack.
 const DEEPEST: usize = 200;
 
 impl Parser<'_> {
-    /// A formula, in which units stand in brackets: `0.3[m]`.
+    /// A formula, in which units are in brackets: `0.3[m]`.
     pub(super) fn formula(&mut self) -> Parsed<Formula> {
         let before = std::mem::replace(&mut self.in_value, false);
         let formula = self.sum();
@@ -20,7 +20,7 @@ impl Parser<'_> {
         formula
     }
 
-    /// A value, in which units may follow numbers bare: `9.81 m/s^2`.
+    /// A value, in which units may follow numbers without brackets: `9.81 m/s^2`.
     pub(super) fn value(&mut self) -> Parsed<Formula> {
         let before = std::mem::replace(&mut self.in_value, true);
         let value = self.sum();
@@ -68,7 +68,7 @@ impl Parser<'_> {
         Ok(self.single_or(factors, start, FormulaKind::Product))
     }
 
-    /// The item itself if there is only one, else the list.
+    /// The item itself if there is only one, otherwise the list.
     fn single_or(
         &self,
         mut items: Vec<(bool, Formula)>,
@@ -164,13 +164,13 @@ impl Parser<'_> {
         Ok(Formula { span: self.since(start), kind })
     }
 
-    /// Runs `read` one bracket deeper, refusing absurd depths.
+    /// Runs `read` one bracket deeper; fails beyond the largest depth.
     fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         if self.depth >= DEEPEST {
             return self.too_deep();
         }
         self.depth += 1;
-        let result = stacker::maybe_grow(64 * 1024, 1024 * 1024, || read(self));
+        let result = crate::stack::with_stack(64 * 1024, 1024 * 1024, || read(self));
         self.depth -= 1;
         result
     }
@@ -182,7 +182,7 @@ impl Parser<'_> {
                 .at(here, "one bracket too many")
                 .help("name a part of it with `let`"),
         );
-        Err(Abandoned)
+        Err(Reported)
     }
 
     fn number(&mut self, written: String) -> Parsed<FormulaKind> {
@@ -201,7 +201,7 @@ impl Parser<'_> {
                 .at(span, "beyond the range of 64-bit numbers")
                 .help("numbers lie between 1e-300 and 1e300 in size"),
             );
-            return Err(Abandoned);
+            return Err(Reported);
         }
         // 0.3[m]
         if self.is_symbol("[") {
@@ -220,7 +220,7 @@ impl Parser<'_> {
         Ok(FormulaKind::Number(written))
     }
 
-    /// Whether a bare unit stands here: `m/s^2`, `1/m`.
+    /// `true` if a unit without brackets follows: `m/s^2`, `1/m`.
     fn unit_follows(&self) -> bool {
         let is_unit = |k| matches!(self.peek_at(k), Some(TokenKind::Name(n)) if units::find(&unit_name(n)).is_some());
         let one_over = matches!(self.peek(), Some(TokenKind::Number(one)) if one == "1")
@@ -229,7 +229,8 @@ impl Parser<'_> {
         is_unit(0) || one_over
     }
 
-    /// `2 m` in a formula is neither a product nor a unit; in a value it may be a mistyped unit.
+    /// Rejects a name after a number: `2 m` is neither a product nor a unit in a formula, and perhaps a mistyped unit
+    /// in a value.
     fn no_name_follows(&mut self, written: &str, number: Span) -> Parsed<()> {
         let Some(TokenKind::Name(word)) = self.peek() else { return Ok(()) };
         if RESERVED.contains(&word.as_str()) {
@@ -251,13 +252,19 @@ impl Parser<'_> {
             let question = if is_unit { format!("a unit, or {written} times {word}?") } else { "a product?".into() };
             let d = Diagnostic::error("Z102", format!("`{written} {word}` in a formula")).at(span, question);
             let d = d.help(format!("product: {written}*{word}"));
+            // an insertion loses nothing that stands between the two; what is not next to each other was perhaps meant otherwise
+            let (behind, title) = (Span::new(number.end, number.end), format!("make it a product, {written}*{word}"));
+            let d = match is_unit || self.here().start > number.end + 1 {
+                true => d.guessed(title, behind, "*"),
+                false => d.cure(title, behind, "*"),
+            };
             if is_unit { d.help(format!("unit: {written}[{chain}]")) } else { d }
         };
         self.diagnostics.push(diagnostic);
-        Err(Abandoned)
+        Err(Reported)
     }
 
-    /// The text of the unit that stands here, without reading on.
+    /// The text of the unit that follows; the position does not advance.
     fn unit_ahead(&mut self) -> String {
         let (at, saw_unit) = (self.at, self.saw_unit);
         let text = self.unit().map_or(String::new(), |unit| unit.text);
@@ -285,7 +292,7 @@ impl Parser<'_> {
             } else {
                 break;
             };
-            // what follows must be a unit, else the sign belongs to the formula around
+            // if no unit follows, the sign belongs to the surrounding formula
             let is_unit = matches!(self.peek_at(1), Some(TokenKind::Name(n)) if units::find(&unit_name(n)).is_some());
             if !is_unit {
                 break;
@@ -304,7 +311,7 @@ impl Parser<'_> {
         let span = self.here();
         let Some(factor) = units::find(&unit_name(word)) else {
             self.diagnostics.push(unknown_unit(word, span));
-            return Err(Abandoned);
+            return Err(Reported);
         };
         self.at += 1;
         let power = self.unit_power()?;
@@ -314,7 +321,7 @@ impl Parser<'_> {
                 self.diagnostics.push(
                     Diagnostic::error("Z502", "this power of a unit is out of range").at(self.since(span), "too high"),
                 );
-                Err(Abandoned)
+                Err(Reported)
             }
         }
     }
@@ -365,7 +372,7 @@ impl Parser<'_> {
         Ok(FormulaKind::Call(name, arguments))
     }
 
-    /// `m x` is not a product.
+    /// Rejects `m x`, which is not a product.
     fn check_no_adjacent(&mut self, name: &Name) -> Parsed<()> {
         let next = match self.peek() {
             Some(TokenKind::Name(next)) if !RESERVED.contains(&next.as_str()) => next.clone(),
@@ -381,8 +388,10 @@ impl Parser<'_> {
         let is_function = zwang_expr::Function::from_name(&name.text).is_some();
         let help =
             if is_function { format!("{}({next})", name.text) } else { format!("product: {}*{next}", name.text) };
-        self.diagnostics.push(d.help(help));
-        Err(Abandoned)
+        let own = help.trim_start_matches("product: ").to_string();
+        let (d, behind) = (d.help(help), Span::new(name.span.end, name.span.end));
+        self.diagnostics.push(if is_function { d } else { d.guessed(format!("write {own}"), behind, "*") });
+        Err(Reported)
     }
 
     fn arguments(&mut self) -> Parsed<Vec<Formula>> {
@@ -403,7 +412,7 @@ impl Parser<'_> {
         if self.eat_symbol(close) { Ok(items) } else { self.unclosed(close, open) }
     }
 
-    /// A bracket that is not closed, or something that should not stand inside it.
+    /// Reports a bracket that is not closed, or an unexpected token inside it.
     fn unclosed<T>(&mut self, close: &'static str, open: Span) -> Parsed<T> {
         if self.peek().is_some() && !self.is_symbol("=") && !self.is_symbol("]") && !self.is_symbol(")") {
             return self.fail(&format!("`{close}` or an operator"));
@@ -413,12 +422,13 @@ impl Parser<'_> {
             Diagnostic::error("Z004", "a bracket is not closed")
                 .at(open, "opened here")
                 .and_at(here, format!("`{close}` is missing before this"))
-                .help(format!("add `{close}`")),
+                .help(format!("add `{close}`"))
+                .guessed(format!("add `{close}`"), Span::new(here.start, here.start), close),
         );
-        Err(Abandoned)
+        Err(Reported)
     }
 
-    /// `(a)` is a; `(a, b)` a vector.
+    /// `(a)` is a; `(a, b)` is a vector.
     fn parenthesis(&mut self) -> Parsed<Formula> {
         let start = self.here();
         self.at += 1;
@@ -449,7 +459,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A bar opens where an operand is expected, else closes.
+    /// A bar opens if an operand is expected, otherwise it closes.
     fn length(&mut self) -> Parsed<FormulaKind> {
         let open = self.here();
         self.at += 1;
@@ -513,7 +523,7 @@ impl Parser<'_> {
         Ok(Target { name, indices, span })
     }
 
-    /// A target that may also be a member, such as the point `arm.tip`; the dot becomes part of the name.
+    /// A target that may be a member, such as the point `arm.tip`; the dot becomes part of the name.
     pub(super) fn dotted_target(&mut self, what: &str) -> Parsed<Target> {
         let mut target = self.target(what)?;
         while self.eat_symbol(".") {
@@ -538,13 +548,12 @@ impl Parser<'_> {
     }
 }
 
-/// µ is μ also in units.
+/// The name of a unit with µ as μ.
 fn unit_name(written: &str) -> String {
     written.replace('µ', "μ")
 }
 
-/// Z502: a word where a unit stands.
-/// A unit as written in a model, such as `m/s^2`; none if there is something else.
+/// A unit as written in a model, such as `m/s^2`; `None` if the text contains anything else.
 pub fn unit(text: &str) -> Option<Unit> {
     let mut diagnostics = Diagnostics::default();
     let tokens = tokens(text, 0, &mut diagnostics);
@@ -553,11 +562,12 @@ pub fn unit(text: &str) -> Option<Unit> {
     (parser.at == tokens.len()).then_some(unit)
 }
 
+/// Z502: a word in the place of a unit.
 fn unknown_unit(word: &str, span: Span) -> Diagnostic {
     let d = Diagnostic::error("Z502", format!("`{word}` is not a unit")).at(span, "no unit of that name");
     match (word, nearest(word, units::names())) {
-        ("g", _) => d.help("`g` is kept for gravity: write `gram`"),
-        (_, Some(near)) => d.help(format!("did you mean `{near}`?")),
+        ("g", _) => d.help("`g` is kept for gravity: write `gram`").guessed("write `gram`", span, "gram"),
+        (_, Some(near)) => d.did_you_mean(near),
         (_, None) => d.help("zwang explain Z502 lists the units"),
     }
 }

@@ -1,39 +1,39 @@
-//! Text to tokens, each with its place. Never fails: what is not understood becomes a message.
+//! From text to tokens with positions. The lexer never fails: characters that it does not know are reported.
 
-use super::Span;
 use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::syntax::Span;
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TokenKind {
-    /// A word: keyword, symbol or unit, as written.
+    /// A word as written: keyword, symbol or unit.
     Name(String),
-    /// A number, as written.
+    /// A number as written.
     Number(String),
     /// `"…"`, without the quotes.
     Text(String),
     /// One or more derivatives: `'`, `′`, `″`.
     Prime(u32),
-    /// `²` and its like: a power in one character.
+    /// A power in superscript characters, such as `²`.
     Superscript(String),
     /// Operators and brackets, in their plain spelling.
     Symbol(&'static str),
 }
 
-/// A token, its place, and whether a statement begins with it.
+/// A token with its position.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Token {
-    /// What it is.
+    /// The kind.
     pub kind: TokenKind,
-    /// Where it stands.
+    /// Position in the text.
     pub span: Span,
-    /// True for the first token of a line that is not a continuation.
+    /// `true` for the first token of a line that is not a continuation.
     pub begins_statement: bool,
-    /// True for the first token of any line.
+    /// `true` for the first token of any line.
     pub begins_line: bool,
 }
 
-/// Operators, longest first, with the spellings that mean the same.
+/// Operators, longest first, each with its canonical spelling.
 const SYMBOLS: [(&str, &str); 33] = [
     ("**", "^"),
     ("..", ".."),
@@ -70,12 +70,12 @@ const SYMBOLS: [(&str, &str); 33] = [
     ("÷", "/"),
 ];
 
-/// Splits `text[from..]` into tokens; spans count from the beginning of `text`.
+/// Splits `text[from..]` into tokens; spans are relative to the beginning of `text`.
 pub fn tokens(text: &str, from: usize, diagnostics: &mut Diagnostics) -> Vec<Token> {
     Lexer { text, at: from, tokens: Vec::new(), diagnostics, indent: common_indent(&text[from..]) }.run()
 }
 
-/// Blanks that every line begins with, so that a pasted block works.
+/// The number of blanks with which every line begins, so that an indented block can be pasted.
 fn common_indent(text: &str) -> usize {
     let blanks = |line: &str| line.len() - line.trim_start_matches([' ', '\t']).len();
     let counts = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
@@ -92,7 +92,7 @@ struct Lexer<'a> {
 
 impl Lexer<'_> {
     fn run(mut self) -> Vec<Token> {
-        // a byte-order mark is no part of the text
+        // a byte-order mark is not part of the text
         if self.text[self.at..].starts_with('\u{feff}') {
             self.at += '\u{feff}'.len_utf8();
         }
@@ -124,7 +124,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// `//` and `%` begin comments elsewhere; say so once per line and skip it.
+    /// Skips comments in the style of other languages, `//` and `%`, and reports them once per line.
     fn is_foreign_comment(&mut self, c: char, end: usize) -> bool {
         let rest = &self.text[self.at..end];
         let sign = if c == '%' { "%" } else { "//" };
@@ -132,11 +132,17 @@ impl Lexer<'_> {
             return false;
         }
         let span = Span::new(self.at, end);
-        self.diagnostics.push(
-            Diagnostic::error("Z007", format!("a comment begins with `#`, not with `{sign}`"))
-                .at(span, "read as a comment")
-                .help(format!("#{}", rest[sign.len()..].trim_end())),
-        );
+        let own = format!("#{}", rest[sign.len()..].trim_end());
+        let d = Diagnostic::error("Z007", format!("a comment begins with `#`, not with `{sign}`"))
+            .at(span, "read as a comment")
+            .help(own);
+        // behind a formula the sign may have been meant as a division or a remainder
+        let line = self.text[..self.at].rfind('\n').map_or(0, |k| k + 1);
+        let (title, sign) = ("begin the comment with `#`", Span::new(self.at, self.at + sign.len()));
+        self.diagnostics.push(match self.text[line..self.at].trim().is_empty() {
+            true => d.cure(title, sign, "#"),
+            false => d.guessed(title, sign, "#"),
+        });
         true
     }
 
@@ -157,7 +163,7 @@ impl Lexer<'_> {
         let span = Span::new(start, self.at);
         match kind {
             Some(kind) => self.tokens.push(Token { kind, span, begins_statement: begins, begins_line: false }),
-            None => self.stranger(c, span),
+            None => self.unknown_name(c, span),
         }
     }
 
@@ -244,8 +250,8 @@ impl Lexer<'_> {
         Some(TokenKind::Symbol(plain))
     }
 
-    /// A character the language has no use for; a run of them is reported once.
-    fn stranger(&mut self, c: char, span: Span) {
+    /// Reports a run of characters that the language does not use, once.
+    fn unknown_name(&mut self, c: char, span: Span) {
         self.at += c.len_utf8();
         let known = |c: char| c.is_alphanumeric() || c.is_whitespace() || c == '"' || c == '#';
         while let Some(next) = self.text[self.at..].chars().next() {
@@ -258,12 +264,13 @@ impl Lexer<'_> {
         self.diagnostics.push(
             Diagnostic::error("Z003", format!("the character `{shown}` has no meaning here"))
                 .at(Span::new(span.start, self.at), "not part of the language")
-                .help("remove it"),
+                .help("remove it")
+                .guessed("remove it", Span::new(span.start, self.at), ""),
         );
     }
 }
 
-/// Characters that pasting brings along and nobody sees.
+/// `true` for invisible characters that copied text may contain.
 fn is_invisible(c: char) -> bool {
     matches!(c, '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}' | '\u{ad}')
 }

@@ -1,8 +1,8 @@
-//! One name, many spellings: `theta` is `θ`, `q₁` is `q_1`, `ẋ` may be `x'`.
+//! Spellings of names: `theta` is `θ`, `q₁` is `q_1`, `ẋ` may be `x'`.
 
 use unicode_normalization::UnicodeNormalization;
 
-/// Latin spellings of Greek letters, and letters that only look different.
+/// Latin spellings of Greek letters, and variant letter forms.
 const GREEK: [(&str, &str); 35] = [
     ("alpha", "α"),
     ("beta", "β"),
@@ -41,12 +41,12 @@ const GREEK: [(&str, &str); 35] = [
     ("Omega", "Ω"),
 ];
 
-/// The one form under which all spellings of a name are found.
+/// The canonical form that all spellings of a name have in common.
 ///
-/// A Greek name counts when it is all the letters before digits or an underscore; subscript digits are an
-/// underscore and digits; µ, ϕ, ϑ, ϵ, ϱ are μ, φ, θ, ε, ρ.
+/// A Greek name is recognised if it consists of all letters before digits or an underscore. Subscript digits become an
+/// underscore and digits; µ, ϕ, ϑ, ϵ, ϱ become μ, φ, θ, ε, ρ.
 pub fn canonical(written: &str) -> String {
-    // the names of most members of most families
+    // fast path for the names of most families
     if written.len() == 1 && written.is_ascii() {
         return written.to_string();
     }
@@ -58,7 +58,7 @@ pub fn canonical(written: &str) -> String {
     }
 }
 
-/// Letters in their composed form, subscript digits as digits.
+/// Letters in composed form, subscript digits as an underscore and digits.
 fn plain(written: &str) -> String {
     let mut plain = String::with_capacity(written.len());
     let mut in_subscript = false;
@@ -80,7 +80,7 @@ fn plain(written: &str) -> String {
     plain
 }
 
-/// The name without dots above its letters and how many derivatives those dots mean, if it has any.
+/// The name without dots above its letters and the number of derivatives that the dots denote; `None` without dots.
 pub fn undotted(written: &str) -> Option<(String, u32)> {
     let mut primes = 0;
     let bare: String = written
@@ -98,7 +98,7 @@ pub fn undotted(written: &str) -> Option<(String, u32)> {
     (primes > 0).then(|| (canonical(&bare), primes))
 }
 
-/// The name as LaTeX writes it: Greek letters as commands, the rest after the first letter as a subscript.
+/// The name in LaTeX: Greek letters as commands, the rest after the first letter as a subscript.
 pub fn latex(written: &str) -> String {
     let canonical = canonical(written);
     let mut letters = canonical.chars();
@@ -122,16 +122,16 @@ pub fn latex(written: &str) -> String {
     }
 }
 
-/// A dot above the first letter of a LaTeX name.
+/// A LaTeX name with a dot above its first letter.
 pub fn dotted(tex: &str, dot: &str) -> String {
-    // an underscore that is spelled is no subscript
+    // a literal underscore does not start a subscript
     match tex.split_once("_{") {
         Some((head, tail)) => format!("{dot}{{{head}}}_{{{tail}"),
         None => format!("{dot}{{{tex}}}"),
     }
 }
 
-/// The same letter by letter, with no subscripts read into it.
+/// The name in LaTeX letter by letter, without subscripts.
 pub fn spelled_latex(written: &str) -> String {
     let letter = |c: char| match GREEK.iter().find(|(_, greek)| greek.starts_with(c)) {
         Some((latin, _)) => format!("\\{latin} "),
@@ -154,7 +154,7 @@ pub fn ascii(written: &str) -> String {
     out.trim_end_matches('_').to_string()
 }
 
-/// What a name looks like: letters of other alphabets replaced by the Latin ones they resemble.
+/// The visual form of a name: letters of other alphabets are replaced by the Latin ones they resemble.
 pub fn skeleton(canonical: &str) -> String {
     const LOOKS: [(&str, &str); 2] =
         [("νορΑΒΕΖΗΙΚΜΝΟΡΤΥΧιυ", "vopABEZHIKMNOPTYXiu"), ("аеорсхуіАВЕКМНОРСТХ", "aeopcxyiABEKMHOPCTX")];
@@ -163,7 +163,7 @@ pub fn skeleton(canonical: &str) -> String {
     canonical.chars().map(look).collect()
 }
 
-/// The known name nearest to `name`, if one is near enough to be a slip of the hand.
+/// The known name nearest to `name`, or `None` if none is near enough to suggest a typing error.
 pub fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let length = name.chars().count();
     if length > LONGEST_COMPARED {
@@ -178,10 +178,10 @@ pub fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&
         .map(|(_, k)| k)
 }
 
-/// Names longer than this are not compared; nobody mistypes one of them by a letter.
+/// The length above which names are not compared, in characters.
 const LONGEST_COMPARED: usize = 64;
 
-/// Levenshtein distance, with swapped neighbours counted once.
+/// The Levenshtein distance, with an exchange of neighbours counted once.
 fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let mut rows = vec![vec![0; b.len() + 1]; a.len() + 1];

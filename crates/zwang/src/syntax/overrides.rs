@@ -1,13 +1,13 @@
-//! What the command line changes: values of parameters and constants, and entries of the start.
+//! Overrides from the command line: values of parameters and constants, and entries of the start.
 
-use super::lexer::{Token, tokens};
-use super::name::{canonical, nearest};
-use super::parser::{Parsed, Parser};
-use super::tree::*;
 use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::syntax::lexer::{Token, tokens};
+use crate::syntax::name::{canonical, nearest};
+use crate::syntax::parser::{Parsed, Parser};
+use crate::syntax::tree::*;
 
-/// Changes to a model text, each written as on the command line.
-#[derive(Clone, Debug, Default)]
+/// Changes to a model text, each in the syntax of the command line.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Overrides {
     /// `l=2`, `n=5`
     pub set: Vec<String>,
@@ -16,7 +16,7 @@ pub struct Overrides {
 }
 
 impl Overrides {
-    /// Changes the tree. The overrides are appended to `text`, so that messages can point into them.
+    /// Changes the tree. The overrides are appended to `text`, so that messages can refer to them.
     pub fn apply(&self, text: &mut String, tree: &mut SyntaxTree, diagnostics: &mut Diagnostics) {
         for set in &self.set {
             let tokens = appended(text, set, diagnostics);
@@ -41,7 +41,7 @@ fn appended(text: &mut String, line: &str, diagnostics: &mut Diagnostics) -> (Ve
     (tokens(text, from, diagnostics), text.len())
 }
 
-/// Reads one override; nothing may be left over.
+/// Reads one override, which must end with the tokens.
 fn reading<T>(
     (tokens, end): &(Vec<Token>, usize),
     diagnostics: &mut Diagnostics,
@@ -90,14 +90,14 @@ fn set_value(tree: &mut SyntaxTree, change: Initial, diagnostics: &mut Diagnosti
     let d = Diagnostic::error("Z801", format!("there is no parameter or constant `{name}` to set"))
         .at(change.target.span, "not in the model");
     let d = match nearest(name, known.iter().map(String::as_str)) {
-        Some(near) => d.help(format!("did you mean `{near}`?")),
+        Some(near) => d.did_you_mean(near),
         None if known.is_empty() => d.help("the model has no parameters"),
         None => d.help(format!("what can be set: {}", known.join(", "))),
     };
     diagnostics.push(d);
 }
 
-/// The definitions that are made of numbers and other such definitions only.
+/// The definitions that consist of numbers and other such definitions only.
 fn constant_lets(tree: &SyntaxTree) -> Vec<String> {
     let mut constants: Vec<String> = Vec::new();
     loop {
@@ -128,10 +128,10 @@ fn is_constant(formula: &Formula, constants: &[String]) -> bool {
     }
 }
 
-/// Entries of the same name give way; the new ones come last.
+/// Replaces entries of the same name; the new ones come last.
 fn replace_start(tree: &mut SyntaxTree, entries: Vec<Initial>) {
     let key = |i: &Initial| {
-        let (name, dots) = super::name::undotted(&i.target.name.text).unwrap_or((String::new(), 0));
+        let (name, dots) = crate::syntax::name::undotted(&i.target.name.text).unwrap_or((String::new(), 0));
         let name = if dots > 0 { name } else { canonical(&i.target.name.text) };
         let index = |k: &Index| match k {
             Index::One(Formula { kind: FormulaKind::Number(n), .. }) => n.clone(),

@@ -1,12 +1,12 @@
-//! Statements: each begins at the left margin with a keyword, so a mistake in one never spoils the next.
+//! Statements. Each begins at the left margin with a keyword, so a mistake in one never affects the next.
 
-use super::Span;
-use super::lexer::{Token, TokenKind, tokens};
-use super::name::nearest;
-use super::tree::*;
 use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::syntax::Span;
+use crate::syntax::lexer::{Token, TokenKind, tokens};
+use crate::syntax::name::nearest;
+use crate::syntax::tree::*;
 
-/// Words that separate the parts of a statement and so cannot be names.
+/// Words that separate the parts of a statement and therefore cannot be names.
 pub(super) const RESERVED: [&str; 18] = [
     "with",
     "and",
@@ -28,7 +28,7 @@ pub(super) const RESERVED: [&str; 18] = [
     "quaternion",
 ];
 
-/// Words of other programs, and ours for the same thing.
+/// Keywords of other programs, with the corresponding ones of this language.
 const OTHER_WORDS: [(&str, &str); 14] = [
     ("damping", "dissipation"),
     ("damper", "dissipation"),
@@ -46,7 +46,7 @@ const OTHER_WORDS: [(&str, &str); 14] = [
     ("V", "potential"),
 ];
 
-/// The words a statement begins with, and how each is written.
+/// The keywords of statements, each with an example of its syntax.
 const FORMS: [(&str, &str); 27] = [
     ("model", "model \"title\""),
     ("coordinates", "coordinates x, y, θ \"lean\", q[1..n]"),
@@ -77,16 +77,16 @@ const FORMS: [(&str, &str); 27] = [
     ("import", "import \"arm.urdf\" as arm"),
 ];
 
-/// How the statement that begins with a word is written.
+/// The syntax of the statement that begins with a word.
 fn form_of(word: &str) -> Option<&'static str> {
     FORMS.iter().find(|(keyword, _)| *keyword == word).map(|(_, form)| *form)
 }
 
-/// A mistake was reported; the statement is given up.
-pub(super) struct Abandoned;
+/// An error value: the mistake was already reported, and the statement is skipped.
+pub(super) struct Reported;
 
-/// What parsing a part yields.
-pub(super) type Parsed<T> = Result<T, Abandoned>;
+/// The result of parsing a part.
+pub(super) type Parsed<T> = Result<T, Reported>;
 
 /// Reads a whole model text.
 pub fn parse(text: &str) -> (SyntaxTree, Diagnostics) {
@@ -118,13 +118,13 @@ pub(super) struct Parser<'a> {
     pub(super) tokens: &'a [Token],
     pub(super) at: usize,
     pub(super) diagnostics: &'a mut Diagnostics,
-    /// Bare units may follow numbers here.
+    /// `true` if numbers may have units without brackets here.
     pub(super) in_value: bool,
-    /// How deep brackets are nested around this place.
+    /// The current nesting depth of brackets.
     pub(super) depth: usize,
-    /// Whether a unit of a dimension was read.
+    /// `true` if a unit with a dimension was read.
     pub(super) saw_unit: bool,
-    /// Where the text ends that is being read.
+    /// The end of the text that is read.
     end: Span,
 }
 
@@ -142,7 +142,7 @@ impl<'a> Parser<'a> {
         self.tokens.get(self.at + ahead).map(|t| &t.kind)
     }
 
-    /// The place of the next token, or just behind the last one.
+    /// Span of the next token, or the position after the last one.
     pub(super) fn here(&self) -> Span {
         match self.tokens.get(self.at) {
             Some(token) => token.span,
@@ -150,7 +150,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// From `start` to the last token read.
+    /// Span from `start` to the last token read.
     pub(super) fn since(&self, start: Span) -> Span {
         match self.at.checked_sub(1).and_then(|k| self.tokens.get(k)) {
             Some(token) if token.span.end >= start.start => start.to(token.span),
@@ -178,7 +178,7 @@ impl<'a> Parser<'a> {
         found
     }
 
-    /// What stands at the next token, in words.
+    /// The next token in words.
     pub(super) fn found(&self) -> String {
         match self.peek() {
             None => "the statement ends here".to_string(),
@@ -203,10 +203,10 @@ impl<'a> Parser<'a> {
             Some(form) => d.help(format!("the statement reads   {form}")),
             None => d,
         });
-        Err(Abandoned)
+        Err(Reported)
     }
 
-    /// How the statement being read is written.
+    /// The syntax of the current statement.
     fn form(&self) -> Option<&'static str> {
         let first = self.tokens.first().filter(|t| t.begins_statement)?;
         let TokenKind::Name(word) = &first.kind else { return None };
@@ -221,7 +221,7 @@ impl<'a> Parser<'a> {
         if self.eat_word(word) { Ok(()) } else { self.fail(&format!("the word `{word}`")) }
     }
 
-    /// A name that is none of the reserved words.
+    /// A name that is not a reserved word.
     pub(super) fn name(&mut self, what: &str) -> Parsed<Name> {
         match self.peek() {
             Some(TokenKind::Name(text)) if !RESERVED.contains(&text.as_str()) => {
@@ -243,7 +243,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// `read` once, then again after each comma.
+    /// A list of items separated by commas; `read` reads one.
     pub(super) fn list<T>(&mut self, mut read: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
         let mut items = vec![read(self)?];
         while self.eat_symbol(",") {
@@ -273,7 +273,7 @@ impl<'a> Parser<'a> {
         Ok(Statement { span: self.since(start), kind })
     }
 
-    /// Something stands behind a complete statement.
+    /// Reports tokens after a complete statement.
     fn leftover<T>(&mut self) -> Parsed<T> {
         let (found, here) = (self.found(), self.here());
         let closing = [")", "]"].iter().any(|s| self.is_symbol(s));
@@ -291,7 +291,7 @@ impl<'a> Parser<'a> {
             _ => d,
         };
         self.diagnostics.push(d);
-        Err(Abandoned)
+        Err(Reported)
     }
 
     fn unknown_statement<T>(&mut self, word: Option<&str>) -> Parsed<T> {
@@ -306,12 +306,12 @@ impl<'a> Parser<'a> {
             let near = word.and_then(|w| nearest(w, FORMS.iter().map(|(keyword, _)| *keyword)));
             let other = word.and_then(|w| OTHER_WORDS.iter().find(|(said, _)| *said == w)).map(|(_, meant)| *meant);
             d = match other.or(near) {
-                Some(near) => d.help(format!("did you mean `{near}`?")),
+                Some(near) => d.did_you_mean(near),
                 None => d.help("for a definition write `let … = …`; to continue the line above, indent this one"),
             };
         }
         self.diagnostics.push(d);
-        Err(Abandoned)
+        Err(Reported)
     }
 
     fn body_of(&mut self, keyword: &str) -> Option<Parsed<StatementKind>> {
@@ -381,7 +381,7 @@ impl<'a> Parser<'a> {
         Ok(StatementKind::Let { target, arguments, value: self.definition_value()? })
     }
 
-    /// `let g = 9.81 m/s^2` is a plain value and may carry a bare unit; any longer formula may not.
+    /// `let g = 9.81 m/s^2` is a plain value and may have a unit without brackets; any longer formula may not.
     fn definition_value(&mut self) -> Parsed<Formula> {
         let is_part = |t: &Token| match &t.kind {
             TokenKind::Name(name) => crate::units::find(name).is_some(),
@@ -458,7 +458,7 @@ impl<'a> Parser<'a> {
         Ok(StatementKind::Force { is_torque, targets, value: self.formula()? })
     }
 
-    /// The label before a colon, if there is one: `rod:`, `rod[i in 1..n]:`.
+    /// The label before a colon, or `None`: `rod:`, `rod[i in 1..n]:`.
     fn label(&mut self) -> Parsed<Option<Target>> {
         let mut ahead = 1;
         if !matches!(self.peek(), Some(TokenKind::Name(_))) {
@@ -486,7 +486,7 @@ impl<'a> Parser<'a> {
                     .at(here, "one-sided")
                     .help("for a one-sided constraint write   contact … >= …"),
             );
-            return Err(Abandoned);
+            return Err(Reported);
         }
         self.expect_symbol("=")?;
         let right = self.formula()?;
@@ -520,7 +520,7 @@ impl<'a> Parser<'a> {
         Ok(StatementKind::Nonideal { target, value: self.formula()? })
     }
 
-    /// `with mass m and inertia I`, also `at P` behind a friction
+    /// `with mass m and inertia I`, also `at P` after a friction
     fn properties(&mut self) -> Parsed<Vec<Property>> {
         let mut properties = Vec::new();
         let mut more = self.eat_word("with");
@@ -532,7 +532,7 @@ impl<'a> Parser<'a> {
             } else {
                 self.name("a property")?
             };
-            // places and slips are formulas; numbers elsewhere may carry bare units
+            // places and slips are formulas; numbers in the other properties may have units without brackets
             let formula = name.text == "at" || name.text == "slip";
             let value = match self.peek() {
                 Some(TokenKind::Text(text)) => {
@@ -550,7 +550,7 @@ impl<'a> Parser<'a> {
         Ok(properties)
     }
 
-    /// A word that names a choice, not a quantity: `order8`, and `half-step` where no blank stands around the hyphen.
+    /// A word that names a choice, not a quantity: `order8`, and `half-step` without blanks around the hyphen.
     fn word(&mut self, what: &str) -> Parsed<Formula> {
         let start = self.here();
         let mut word = self.name(what)?.text;

@@ -1,45 +1,45 @@
-//! The text as a tree: what was written, where, and nothing more.
+//! The text as a syntax tree: the statements as written and their positions.
 
-use super::Span;
+use crate::syntax::Span;
 use crate::units::Unit;
 
-/// All statements of a model, in the order they stand.
+/// All statements of a model, in the order of the text.
 #[derive(Clone, Debug, Default)]
 pub struct SyntaxTree {
-    /// The statements that could be read; the others left messages.
+    /// The statements that could be read; mistakes in the others were reported.
     pub statements: Vec<Statement>,
-    /// Whether a unit of a dimension occurs outside `run`, so that time is counted in seconds.
+    /// `true` if a unit with a dimension occurs outside `run`, so that time is measured in seconds.
     pub has_units: bool,
-    /// Words of statements that could not be read: names that may have been declared there.
+    /// Words of statements that could not be read; they may be names declared there.
     pub garbled: Vec<String>,
 }
 
-/// One statement with its place.
+/// One statement with its position.
 #[derive(Clone, Debug)]
 pub struct Statement {
-    /// From its keyword to its last token.
+    /// Span from its keyword to its last token.
     pub span: Span,
-    /// What it says.
+    /// The content of the statement.
     pub kind: StatementKind,
 }
 
-/// A word with its place, as written.
+/// A word as written, with its position.
 #[derive(Clone, Debug)]
 pub struct Name {
-    /// As written.
+    /// The text as written.
     pub text: String,
-    /// Where.
+    /// Position in the text.
     pub span: Span,
 }
 
-/// `x`, `x[3]`, `x[1..n]`, `x[i in 1..n]`: what a statement is about.
+/// `x`, `x[3]`, `x[1..n]`, `x[i in 1..n]`: the object of a statement.
 #[derive(Clone, Debug)]
 pub struct Target {
-    /// Its name.
+    /// The name.
     pub name: Name,
-    /// Its indices; empty for a plain name.
+    /// The indices; empty for a plain name.
     pub indices: Vec<Index>,
-    /// The whole of it.
+    /// Span of the name and its indices.
     pub span: Span,
 }
 
@@ -55,31 +55,31 @@ pub enum Index {
 /// `with mass m and inertia I`: named properties.
 #[derive(Clone, Debug)]
 pub struct Property {
-    /// Which.
+    /// The name of the property.
     pub name: Name,
-    /// Its value.
+    /// The value of the property.
     pub value: Formula,
 }
 
-/// Which energy-like function a statement gives.
+/// The kind of energy function in a statement.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum EnergyKind {
-    /// L itself.
+    /// The Lagrangian L itself.
     Lagrangian,
-    /// A part of T.
+    /// A term of T.
     Kinetic,
-    /// A part of V.
+    /// A term of V.
     Potential,
-    /// Rayleigh's function.
+    /// Rayleigh's dissipation function.
     Dissipation,
 }
 
-/// How a body is turned.
+/// The orientation of a body.
 #[derive(Clone, Debug)]
 pub enum Turned {
-    /// Rotations about its own successive axes: axis, angle.
+    /// Rotations about its own successive axes, each with axis and angle.
     Axes(Vec<(Name, Formula)>),
-    /// In the plane: one angle.
+    /// A single angle in the plane.
     Plane(Formula),
     /// Four quaternion components, scalar first.
     Quaternion(Vec<Formula>),
@@ -92,17 +92,17 @@ pub struct Initial {
     pub target: Target,
     /// 0 for a position, 1 for a velocity.
     pub primes: u32,
-    /// True for `=`, false for `~`.
+    /// `true` for `=`, `false` for `~`.
     pub exact: bool,
     /// The value.
     pub value: Formula,
-    /// The whole equation.
+    /// Span of the whole equation.
     pub span: Span,
-    /// Whether it comes from the command line and wins over what the file says.
+    /// `true` if the equation comes from the command line and replaces that of the file.
     pub replaces: bool,
 }
 
-/// The values a `sweep` runs through.
+/// The values of a `sweep`.
 #[derive(Clone, Debug)]
 pub enum SweepRange {
     /// `from a to b in n steps`
@@ -116,20 +116,20 @@ pub enum SweepRange {
 /// One parameter with its value, range and description.
 #[derive(Clone, Debug)]
 pub struct ParameterDeclaration {
-    /// Its name, or a family.
+    /// The name of the parameter or family.
     pub target: Target,
-    /// Its value.
+    /// The value.
     pub value: Formula,
-    /// The range it may be changed in.
+    /// The range within which it may be changed.
     pub range: Option<(Formula, Formula)>,
-    /// What it is.
+    /// The description.
     pub description: Option<String>,
-    /// The unit the file gives it, where the command line has changed the value.
+    /// The unit in the file, if the command line has changed the value.
     pub set_unit: Option<Unit>,
 }
 
 impl ParameterDeclaration {
-    /// The unit its value was written with.
+    /// The unit with which the value was written.
     pub fn unit(&self) -> Option<Unit> {
         let mut value = &self.value;
         while let FormulaKind::Negative(inner) = &value.kind {
@@ -142,7 +142,7 @@ impl ParameterDeclaration {
     }
 }
 
-/// What a statement says.
+/// The content of a statement.
 #[derive(Clone, Debug)]
 #[allow(missing_docs, reason = "each variant shows how its fields are written")]
 pub enum StatementKind {
@@ -196,17 +196,17 @@ pub enum StatementKind {
     Import { path: String, name: Option<Name> },
 }
 
-/// A formula with its place.
+/// A formula with its position.
 #[derive(Clone, Debug)]
 pub struct Formula {
-    /// Where it stands.
+    /// Position in the text.
     pub span: Span,
-    /// What it is.
+    /// The content of the formula.
     pub kind: FormulaKind,
 }
 
 impl Formula {
-    /// The formulas it is made of, one level down.
+    /// The direct subformulas.
     pub fn parts(&self) -> Vec<&Formula> {
         match &self.kind {
             FormulaKind::Number(_) | FormulaKind::WithUnit(..) | FormulaKind::Name(_) | FormulaKind::Text(_) => vec![],
@@ -223,7 +223,7 @@ impl Formula {
     }
 }
 
-/// What a formula is. Sums and products are lists, so that a long one is not a deep one.
+/// The content of a formula. Sums and products are lists, so that a long one is not deeply nested.
 #[derive(Clone, Debug)]
 pub enum FormulaKind {
     /// A number as written.
@@ -240,9 +240,9 @@ pub enum FormulaKind {
     Member(Box<Formula>, Name, Option<Vec<Formula>>),
     /// `x''`, `(…)'`
     Prime(Box<Formula>, u32),
-    /// Terms, each with whether it is subtracted.
+    /// The terms, with `true` for those that are subtracted.
     Sum(Vec<(bool, Formula)>),
-    /// Factors, each with whether it divides.
+    /// The factors, with `true` for those that divide.
     Product(Vec<(bool, Formula)>),
     /// `-a`
     Negative(Box<Formula>),

@@ -4,7 +4,7 @@
 pub mod reference;
 
 use zwang::diagnostic::Diagnostics;
-use zwang::simulate::Ended;
+use zwang::simulate::End;
 use zwang::{Check, Inspection, Overrides, Reading, Run, RunWishes, Wishes, check, inspect, read_with, simulate};
 
 /// The folder of the project.
@@ -69,7 +69,7 @@ pub fn told_at(text: &str, tolerance: f64) -> (Run, Diagnostics) {
 #[track_caller]
 pub fn finished(text: &str, set: &[&str]) -> Run {
     let (run, diagnostics) = told(text, set);
-    assert_eq!(run.ended, Ended::Finished, "{diagnostics:#?}");
+    assert_eq!(*run.end(), End::Finished, "{diagnostics:#?}");
     run
 }
 
@@ -124,7 +124,7 @@ pub fn every_route_gives(inspection: &Inspection, wanted: &[f64], tolerance: f64
 
 /// The times of events of one kind.
 pub fn times(run: &Run, kind: &str) -> Vec<f64> {
-    run.events.iter().filter(|e| e.kind == kind).map(|e| e.t).collect()
+    run.events().iter().filter(|e| e.kind.as_str() == kind).map(|e| e.t).collect()
 }
 
 /// Two numbers no further apart than this.
@@ -149,13 +149,13 @@ pub fn attempt_to(text: &str, set: &[&str], to: f64) -> (Option<Run>, Diagnostic
 #[track_caller]
 pub fn finished_model(name: &str, to: f64) -> Run {
     let run = run_to(&model_text(name), &[], to);
-    assert_eq!(run.ended, Ended::Finished, "{name}");
+    assert_eq!(*run.end(), End::Finished, "{name}");
     run
 }
 
-/// Two lists of numbers, no further apart than this; more may have been found.
+/// Two lists of equally many numbers, no further apart than this.
 #[track_caller]
 pub fn all_close(found: &[f64], wanted: &[f64], tolerance: f64) {
-    assert!(found.len() >= wanted.len(), "{found:?} instead of {wanted:?}");
+    assert_eq!(found.len(), wanted.len(), "{found:?} instead of {wanted:?}");
     found.iter().zip(wanted).for_each(|(f, w)| close(*f, *w, tolerance));
 }

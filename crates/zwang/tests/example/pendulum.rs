@@ -7,13 +7,15 @@
         constraint rod: x^2 + y^2 = l^2
         start x = 0, y = -l, x' = 2 m/s
     ";
-    let reading = zwang::read(text, &zwang::Overrides::default());
-    let mut messages = reading.diagnostics;
-    let model = reading.model.expect("the model has no mistakes");
-    let check = zwang::check(model, &zwang::Wishes::default(), &mut messages).expect("nor do its constraints");
+    let system = zwang::load(text).expect("the model has no mistakes");
+    let check = system.check().expect("nor do its constraints");
     assert_eq!((check.rank, check.degrees_of_freedom()), (1, 1));
 
     // the rod pulls with m g + m v²/l
     let pull = check.snapshot.found.constraint_force_ideal[1];
     assert!((pull - (9.81 + 4.0)).abs() < 1e-12);
+
+    // another rod, moved for ten seconds
+    let run = system.with("l", 2.0).expect("l is a parameter").run(&zwang::RunOptions::to(10.0)).expect("it moves");
+    assert!(run.column("x").expect("x is a coordinate").values.iter().all(|x| x.abs() < 2.0));
 }

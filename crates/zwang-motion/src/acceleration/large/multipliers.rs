@@ -3,11 +3,11 @@
 use super::{Large, Plan};
 use crate::{
     Matrix, MotionError, Settings,
-    dependence::dependence,
+    acceleration::dependence::dependence,
     factor::{largest, norm, sparse::Sparse},
 };
 
-/// What finds the shortest λ by a problem of its own, with the identity for M.
+/// Solver for the shortest λ: a sparse problem with the identity for M.
 pub(super) struct Shortener {
     large: Large,
     identity: Matrix,
@@ -17,7 +17,7 @@ pub(super) struct Shortener {
 }
 
 impl Large {
-    /// λ of the last solve, the shortest for the rows as written.
+    /// The shortest λ of the last solve, for the rows as written.
     pub(crate) fn multipliers(&mut self, A: &Matrix, lambda: &mut [f64]) -> Result<(), MotionError> {
         let redundant = self.is_deficient();
         if redundant && self.alike == Some(true) {
@@ -39,7 +39,7 @@ impl Large {
         self.share_with_left_out(A, lambda)
     }
 
-    /// Where rows are left out: λ ← (A Aᵀ)⁺ A (Aᵀλ), the shortest with the same force.
+    /// Includes the omitted rows: λ ← (A Aᵀ)⁺ A (Aᵀλ), the shortest λ with the same force.
     fn share_with_left_out(&mut self, A: &Matrix, lambda: &mut [f64]) -> Result<(), MotionError> {
         if self.left_out.is_empty() {
             return Ok(());
@@ -66,9 +66,10 @@ impl Large {
         Ok(())
     }
 
-    /// λ ← S S⁺ λ: takes out of λ what lies in the null space of S, where rounding has been divided by µ.
+    /// λ ← S S⁺ λ: removes from λ its part in the null space of S, where rounding has been divided by µ.
     fn project(&mut self) {
-        /// Each round gains the ratio of µ to the smallest eigenvalue that counts: two suffice, except in very long chains.
+        /// Largest number of iterations. Each one reduces the error by the ratio of µ to the smallest eigenvalue that
+        /// counts: two suffice, except in very long chains.
         const ROUNDS: usize = 12;
         let Some(Plan { rows, sparse }) = &mut self.plan else { return };
         // product = range, and range += S (S + µI)⁻¹ (λ − range)
@@ -84,7 +85,7 @@ impl Large {
                 most = most.max(step.abs());
                 *range += step;
             }
-            // every round also adds a little rounding, so it is the last one that gains
+            // every iteration also adds rounding, so the loop ends with the last one that gains
             if most <= 1e-12 * largest(range) {
                 break;
             }
@@ -92,11 +93,11 @@ impl Large {
         lambda.copy_from_slice(range);
     }
 
-    /// The same for rows of different lengths, in `left`, by the dependences of the rows.
+    /// Shortens λ, stored in `left`, for rows of different lengths, by means of the dependences of the rows.
     fn shorten(&mut self, A: &Matrix) -> Result<(), MotionError> {
         let kept = &self.repeats.kept;
         let pattern: Vec<Vec<usize>> = kept.iter().map(|&i| A.row(i).0.to_vec()).collect();
-        // a row that stands for several counts as one of their length together
+        // a row that represents several multiples has their combined length
         let mut whole = Matrix::from_pattern(kept.len(), A.n_cols, &pattern);
         for (k, &i) in kept.iter().enumerate() {
             let weight = self.repeats.square(k).sqrt();
@@ -111,7 +112,8 @@ impl Large {
         Ok(())
     }
 
-    /// Changes `left` so that its force is that of λ again: the dependences are known to rounding only, and λ may be large.
+    /// Changes `left` so that its force equals that of λ again: the dependences are known only to rounding, and λ may
+    /// be large.
     fn restore_force(&mut self) {
         let Some(Plan { rows, sparse }) = &mut self.plan else { return };
         let Large { lambda, left, product, change, scale, .. } = self;
@@ -186,7 +188,7 @@ fn shorten(A: &Matrix, lambda: &mut [f64], settings: &Settings) -> Result<(), Mo
     if system.factor(0.0, 0.0).is_none() {
         return Err(MotionError::NotConverged { residual: norm(lambda) });
     }
-    // twice: the second time takes out what rounding left
+    // twice: the second pass removes the rounding of the first
     for _ in 0..2 {
         let y = |k: usize| K[k].iter().map(|&(i, y)| y * lambda[i]).sum();
         let mut c: Vec<f64> = order.iter().map(|&k| y(k)).collect();

@@ -6,11 +6,12 @@ use crate::{
     factor::dot,
 };
 
-/// What is asked where a singular value of B may vanish. Rows of B stand here at the lengths they were held at, rows and
-/// coordinates in orders of their own.
+/// Singular values and vectors of B near a rank drop. Rows of B have their frozen lengths here; rows and coordinates
+/// are in internal orders.
 impl Large {
-    /// Keeps this rank from now on: rows that depend on others here are left out, so that the answer stays a smooth function of
-    /// the state where they do so only nearly. Also keeps the lengths of the rows, by which small values are judged.
+    /// Freezes this rank and the lengths of the rows, against which small singular values are judged. Rows that are
+    /// dependent here are omitted from now on, so that the solution stays a smooth function of the state where they
+    /// are only nearly dependent.
     pub(crate) fn hold(&mut self, rank: usize) {
         self.held_rank = Some(rank);
         if self.is_deficient() && self.left_out.is_empty() {
@@ -20,14 +21,14 @@ impl Large {
             let multiples = self.repeats.iter().filter(|(_, of, _)| leaves[*of]).map(|(row, ..)| row);
             self.left_out = kept.chain(multiples).collect();
             self.left_out.sort_unstable();
-            // the next factorization is without them
+            // the next factorization omits these rows
             self.plan = None;
             return;
         }
         self.hold_lengths();
     }
 
-    /// Keeps the lengths of the rows if they are to be held and are not yet.
+    /// Freezes the lengths of the rows if that was requested and has not been done.
     pub(super) fn hold_lengths(&mut self) {
         let Some(Plan { rows, .. }) = &self.plan else { return };
         if self.held_rank.is_none() || !self.held.is_empty() {
@@ -39,7 +40,7 @@ impl Large {
         self.held.iter_mut().zip(&self.scale).for_each(held);
     }
 
-    /// Decides afresh from now on.
+    /// Releases the frozen rank and lengths.
     pub(crate) fn release(&mut self) {
         self.held.clear();
         self.held_rank = None;
@@ -49,22 +50,23 @@ impl Large {
         }
     }
 
-    /// The rank that is held, or that was found if none is.
+    /// The frozen rank; the rank of the last factorization if none is frozen.
     pub(crate) fn held_rank(&self) -> usize {
         self.held_rank.unwrap_or(self.rank())
     }
 
-    /// Whether rows depend on each other that are no multiples.
+    /// True if rows are linearly dependent without being multiples of one another.
     pub(crate) fn is_deficient(&self) -> bool {
         self.rank() < self.repeats.kept.len()
     }
 
-    /// What row k of B is multiplied by; one where nothing is held.
+    /// The factor that multiplies row k of B; one if no lengths are frozen.
     fn held(&self, k: usize) -> f64 {
         self.held.get(k).copied().unwrap_or(1.0) / self.scale[k]
     }
 
-    /// What remains of every row beside those before it; rows that depend on others come out as almost nothing.
+    /// Writes the remainder of every row after elimination of the earlier ones; dependent rows have remainders of
+    /// rounding size.
     pub(crate) fn pivots(&self, pivots: &mut Vec<f64>) {
         let Some(Plan { sparse, .. }) = &self.plan else { return };
         pivots.clear();
@@ -72,26 +74,27 @@ impl Large {
         sparse.each_pivot(|k, pivot| pivots[k] = pivot.sqrt() * self.held(k));
     }
 
-    /// Whether rows help M.
+    /// True if rows of A are added to a singular M.
     pub(crate) fn has_singular_mass(&self) -> bool {
         !self.square.is_empty()
     }
 
-    /// How many values B has.
+    /// The number of stored values of B.
     pub(crate) fn n_values(&self) -> usize {
         self.plan.as_ref().map_or(0, |plan| plan.rows.n_values())
     }
 
-    /// The values of B.
+    /// Writes the values of B.
     pub(crate) fn write_B(&self, B: &mut Vec<f64>) {
         let Some(Plan { rows, .. }) = &self.plan else { return };
         B.clear();
         (0..self.scale.len()).for_each(|k| B.extend(rows.row(k).iter().map(|x| self.held(k) * x)));
     }
 
-    /// How far B has gone from earlier values: the largest change of a row, and some more because rows share coordinates.
+    /// An estimate of the change of B from its earlier values: the largest change of a row, enlarged because rows
+    /// share coordinates.
     pub(crate) fn change(&self, before: &[f64]) -> f64 {
-        /// A row has about two neighbours.
+        /// Enlargement for shared coordinates: a row has about two neighbours.
         const NEIGHBOURS: f64 = 1.7;
         let Some(Plan { rows, .. }) = &self.plan else { return 0.0 };
         let (mut most, mut first) = (0f64, 0);
@@ -104,7 +107,7 @@ impl Large {
         NEIGHBOURS * most.sqrt()
     }
 
-    /// The `count` smallest singular values of B; those that rows without rank have are left out.
+    /// The `count` smallest singular values of B, without the zeros of dependent rows.
     pub(crate) fn smallest(&mut self, count: usize, start: Option<&Smallest>) -> Smallest {
         let (m, n) = (self.scale.len(), self.x.len());
         let empty = m - self.held_rank().min(m);
@@ -148,19 +151,20 @@ impl Large {
         found
     }
 
-    /// What makes a change of coordinate i a scaled one.
+    /// The factor that turns a change of coordinate i into a scaled one.
     pub(crate) fn mass_scale(&self, i: usize) -> f64 {
         1.0 / self.blocks.scale(i)
     }
 
-    /// How much of a left vector belongs to each row of A.
+    /// Writes the share of each row of A in a left vector.
     pub(crate) fn shares(&self, u: &[f64], share: &mut [f64]) {
         let mut put = |row: usize, k: usize| share[row] = f64::max(share[row], u[k].abs());
         self.repeats.kept.iter().enumerate().for_each(|(k, &row)| put(row, k));
         self.repeats.iter().for_each(|(row, of, _)| put(row, of));
     }
 
-    /// How far A x = g is off along the left vectors, and the smallest x that meets it in all other directions.
+    /// The residual of A x = g along the left vectors; x becomes the smallest vector that satisfies A x = g in all
+    /// other directions.
     pub(crate) fn solve_without(&mut self, values: &Smallest, g: &[f64], x: &mut [f64]) -> f64 {
         let factor: Vec<f64> = (0..self.scale.len()).map(|k| self.held(k)).collect();
         let Some(Plan { rows, sparse }) = &mut self.plan else { return 0.0 };

@@ -1,0 +1,132 @@
+//! Events: the step ends there, something changes, and the motion restarts.
+
+use super::{
+    Motion, Outcome,
+    events::{LocatedEvents, SignChange},
+};
+use crate::{Dynamics, MotionError, Reaction, smooth::OFF};
+
+impl<D: Dynamics + ?Sized> Motion<'_, D> {
+    /// Locates the first events of the step and ends it there; they are applied when the motion continues. `false` if there are
+    /// none.
+    pub(super) fn find_events(&mut self) -> Result<bool, MotionError> {
+        if self.events.is_empty() {
+            return Ok(false);
+        }
+        self.make_dense()?;
+        let Some(found) = self.events.first(&mut self.flow, &self.step.dense)? else { return Ok(false) };
+        self.end_at(found.t)?;
+        self.pending = Some(found);
+        Ok(true)
+    }
+
+    /// Applies the events at the end of the last step, and restarts.
+    pub(super) fn jump(&mut self, found: LocatedEvents) -> Result<(), Outcome> {
+        self.make_dense().map_err(Outcome::Failed)?;
+        self.flow.smooth.set_state(self.point.t, &self.point.y);
+        let mut state = self.flow.smooth.instant.state.clone();
+        let (own, mut guards) = self.events.part(&found.which);
+        let mut reactions = Vec::new();
+        for &(event, upwards) in &own {
+            // behind those of the system stand the bounds of control forces
+            let reaction = match event < self.flow.smooth.dynamics.n_events() {
+                true => self.flow.smooth.dynamics.fire(event, upwards, &mut state).map_err(Outcome::Failed)?,
+                false => Reaction::Switch,
+            };
+            if reaction != Reaction::Ignore {
+                self.log.log(SignChange { t: found.t, event, upwards });
+            }
+            reactions.push(reaction);
+        }
+        let (switches, changes) = (reactions.contains(&Reaction::Switch), reactions.contains(&Reaction::Change));
+        if switches {
+            self.log.count_switch(found.t, own[0].0, self.window())?;
+        }
+        let before = self.point.y.clone();
+        self.point.set_velocities(&state.qdot);
+        let mut mode = self.resolver().map(|resolver| resolver.previous_mode());
+        if changes {
+            // an impact may open closed contacts
+            if let Some(mut system) = self.flow.contact_system() {
+                system.open_all();
+                system.release();
+            }
+            self.project_after_jump(own[0].0)?;
+            if let (Some(mut resolver), Some(mode)) = (self.resolver(), &mut mode)
+                && let Some(row) = resolver.check_gaps(mode).map_err(Outcome::Failed)?
+            {
+                return Err(Outcome::OffConstraint { event: own[0].0, row, is_velocity: false });
+            }
+        }
+        // an event that changes the state has put it on the constraints again
+        let most_off = self.most_off();
+        let corner = match (self.step.corner.filter(|_| switches && !changes), self.resolver(), &mut mode) {
+            (Some(_), Some(mut resolver), Some(mode)) => {
+                resolver.turn_corner(mode, &mut guards, most_off).map_err(Outcome::Failed)?
+            }
+            (corner, ..) => corner,
+        };
+        if mode.is_some() && corner.is_none() {
+            self.contradiction.note_switch(self.point.t);
+            self.resolve(mode, &guards)?;
+        } else if reactions.iter().any(|r| *r != Reaction::Ignore) {
+            self.contradiction.note_switch(self.point.t);
+            if let Err(error) = self.restart()
+                && (corner.is_none() || matches!(error, MotionError::Contradiction { .. }))
+            {
+                // constraints that no longer agree leave the state as it was
+                self.point.restore(before);
+                return Err(self.failed(error));
+            }
+        }
+        if let Some((row, is_velocity)) = corner {
+            self.point.restore(before);
+            return Err(Outcome::OffConstraint { event: own[0].0, row, is_velocity });
+        }
+        self.events.passed(&found.which);
+        self.update_saturation();
+        self.choose_first_step().map_err(Outcome::Failed)
+    }
+
+    /// Projects the velocities onto the constraints after a jump; positions must not have left them.
+    fn project_after_jump(&mut self, event: usize) -> Result<(), Outcome> {
+        let smooth = &mut self.flow.smooth;
+        smooth.set_state(self.point.t, &self.point.y);
+        smooth.factor().map_err(Outcome::Failed)?;
+        if let Some(row) = smooth.violated_row(true, OFF).map_err(Outcome::Failed)? {
+            return Err(Outcome::OffConstraint { event, row, is_velocity: false });
+        }
+        // forces of a control are finite: velocities that it tracks exactly do not jump either
+        if let Some(row) = smooth.violated_control_row(false, OFF).map_err(Outcome::Failed)? {
+            return Err(Outcome::OffConstraint { event, row, is_velocity: true });
+        }
+        if smooth.violated_row(false, OFF).map_err(Outcome::Failed)?.is_some() {
+            self.log.log_undone(self.point.t, event);
+        }
+        smooth.project(true).map_err(Outcome::Failed)?;
+        self.point.read_state(smooth);
+        let state = smooth.instant.state.clone();
+        smooth.dynamics.landed(&state).map_err(Outcome::Failed)
+    }
+
+    /// Steps over a switch of a formula that no step can cross within the tolerance: 64 roundings of the time further. `false` if
+    /// there is no switch.
+    pub(super) fn step_over_switch(&mut self) -> Result<bool, MotionError> {
+        if self.events.is_empty() {
+            return Ok(false);
+        }
+        let t = self.point.t;
+        let h = 64.0 * f64::EPSILON * t.abs();
+        let mut rate = std::mem::take(&mut self.scratch);
+        rate.resize(self.point.y.len(), 0.0);
+        let done = self.flow.rate(t, &self.point.y, false, &mut rate);
+        self.step.set_straight(t, h, &self.point.y, &rate);
+        self.scratch = rate;
+        done?;
+        let Some(found) = self.events.first(&mut self.flow, &self.step.dense)? else { return Ok(false) };
+        self.counts.steps += 1;
+        self.end_at(found.t)?;
+        self.pending = Some(found);
+        Ok(true)
+    }
+}

@@ -1,0 +1,48 @@
+//! The log of a motion: events that changed something, and switches of formulas.
+
+use super::{Outcome, events::SignChange};
+use crate::tolerance::RunWindow;
+
+/// Events so far.
+pub(super) struct EventLog {
+    pub(super) events: Vec<SignChange>,
+    /// Times and indices of events that set velocities which the constraints do not allow.
+    pub(super) undone: Vec<(f64, usize)>,
+    /// The time since which switches of formulas are counted, and their number.
+    first_switch: f64,
+    n_switches: usize,
+}
+
+impl EventLog {
+    pub(super) fn new(start: f64) -> EventLog {
+        EventLog { events: Vec::new(), undone: Vec::new(), first_switch: start, n_switches: 0 }
+    }
+
+    /// An event changed something.
+    pub(super) fn log(&mut self, event: SignChange) {
+        self.events.push(event);
+    }
+
+    /// An event set velocities which the constraints do not allow.
+    pub(super) fn log_undone(&mut self, t: f64, event: usize) {
+        self.undone.push((t, event));
+    }
+
+    /// Counts a switch of formulas. Switches that follow each other without end are a sliding motion, which the formulas do not
+    /// determine.
+    pub(super) fn count_switch(&mut self, t: f64, event: usize, window: RunWindow) -> Result<(), Outcome> {
+        /// 1000 switches within 1 % of the run.
+        const MOST: usize = 1000;
+        const CLOSE: f64 = 1e-2;
+        if self.n_switches == 0 {
+            self.first_switch = t;
+        }
+        self.n_switches += 1;
+        if self.n_switches < MOST {
+            return Ok(());
+        }
+        self.n_switches = 0;
+        let close = t - self.first_switch < CLOSE * window.length();
+        if close { Err(Outcome::Sliding { event }) } else { Ok(()) }
+    }
+}

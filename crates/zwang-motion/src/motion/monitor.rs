@@ -1,0 +1,299 @@
+//! What is checked after every step: constraints, control authority, stiffness, progress, the algebra in use.
+
+use super::{Motion, Outcome, Stiffness, point::Point};
+use crate::{
+    Drift, Dynamics, Method, MotionError,
+    acceleration::decomposition::Decomposition,
+    methods::{Integrator, Spread},
+    tolerance::RunWindow,
+};
+
+/// A step counts as stiff if neighbouring solutions part at this rate at least, times the step, and this much faster than
+/// the solution itself changes.
+const STIFF: (f64, f64) = (0.3, 100.0);
+
+/// Counters over many steps.
+pub(super) struct Monitor {
+    progress: Progress,
+    n_stiff: usize,
+    n_not_stiff: usize,
+    /// The longest time constant of the fast mode met while counting, which is the best estimate.
+    time_constant: f64,
+    /// The step of the explicit method when stiffness was noticed.
+    explicit_step: f64,
+    pub(super) stiffness: Option<Stiffness>,
+    /// The longest step since the last restart, and the accelerations at the ends of such steps.
+    longest: f64,
+    reference_acceleration: Vec<f64>,
+}
+
+/// The progress of the last steps.
+struct Progress {
+    t: f64,
+    n_steps: usize,
+    /// For each velocity, its sign and the number of its changes since.
+    flips: Vec<(bool, usize)>,
+}
+
+impl Monitor {
+    pub(super) fn new(point: &Point) -> Monitor {
+        let flips: Vec<(bool, usize)> = point.velocities().iter().map(|v| (*v > 0.0, 0)).collect();
+        Monitor {
+            reference_acceleration: vec![0.0; flips.len()],
+            progress: Progress { t: point.t, n_steps: 0, flips },
+            n_stiff: 0,
+            n_not_stiff: 0,
+            time_constant: 0.0,
+            explicit_step: 0.0,
+            stiffness: None,
+            longest: 0.0,
+        }
+    }
+
+    /// The motion restarts: steps are compared with those from here on.
+    #[inline]
+    pub(super) fn restart(&mut self) {
+        self.longest = 0.0;
+        self.reference_acceleration.fill(0.0);
+    }
+
+    /// Ends a motion that would take 10¹⁰ steps because a law of the velocities changes its sign again and again.
+    #[inline]
+    pub(super) fn check_progress(&mut self, point: &Point, window: RunWindow) -> Result<(), Outcome> {
+        /// Steps that are taken together, and the part of the run they must get through: else a run takes 10¹⁰ of them.
+        const STEPS: usize = 10_000;
+        const LEAST: f64 = 1e-6;
+        /// One step in twenty must turn a velocity back.
+        const FLIPS: usize = 20;
+        let progress = &mut self.progress;
+        for ((positive, n_flips), v) in progress.flips.iter_mut().zip(point.velocities()) {
+            *n_flips += usize::from(*positive != (*v > 0.0));
+            *positive = *v > 0.0;
+        }
+        progress.n_steps += 1;
+        if progress.n_steps < STEPS {
+            return Ok(());
+        }
+        let flips = &progress.flips;
+        let most = (0..flips.len()).max_by_key(|&i| flips[i].1).filter(|&i| flips[i].1 > STEPS / FLIPS);
+        let is_slow = point.t - progress.t < LEAST * window.length();
+        (progress.t, progress.n_steps) = (point.t, 0);
+        progress.flips.iter_mut().for_each(|(_, n_flips)| *n_flips = 0);
+        match most {
+            Some(coordinate) if is_slow => Err(Outcome::NoProgress { coordinate }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Notes the length of a step; `true` if it is one of the long ones.
+    #[inline]
+    fn is_long(&mut self, h: f64) -> bool {
+        /// A step of this part of the longest is long.
+        const LONG: f64 = 0.5;
+        self.longest = self.longest.max(h);
+        h >= LONG * self.longest
+    }
+
+    /// Notes the accelerations at the end of a long step. An acceleration that would change the velocities little in such a step is
+    /// treated as zero.
+    #[inline]
+    fn note_accelerations(&mut self, qddot: &[f64], v_size: &[f64]) {
+        for ((reference, a), v) in self.reference_acceleration.iter_mut().zip(qddot).zip(v_size) {
+            *reference = reference.max(a.abs()).max(v / self.longest);
+        }
+    }
+
+    /// Counts a step of the explicit method that ends at t.
+    #[inline]
+    fn count_explicit_step(&mut self, is_stiff: bool, spread: &Spread, t: f64, h: f64) {
+        if is_stiff {
+            self.n_not_stiff = 0;
+            self.n_stiff += 1;
+            self.time_constant = self.time_constant.max(h / spread.neighbours);
+            if self.n_stiff == 15 {
+                self.stiffness = Some(Stiffness {
+                    t,
+                    coordinate: spread.coordinate,
+                    time_constant: self.time_constant,
+                    given_up: false,
+                });
+                self.explicit_step = h;
+            }
+        } else if self.n_stiff > 0 {
+            self.n_not_stiff += 1;
+            if self.n_not_stiff == 6 {
+                (self.n_stiff, self.time_constant) = (0, 0.0);
+            }
+        }
+    }
+
+    /// Counts a step of the stiff method; `true` if it is given up, because it needs shorter steps than the explicit one did.
+    #[inline]
+    fn gives_up_stiff_method(&mut self, h: f64) -> bool {
+        /// After 60 steps they should not be shorter than half of the explicit ones.
+        const TRIAL: usize = 60;
+        const SHORTER: f64 = 0.5;
+        let Some(stiffness) = self.stiffness.as_mut().filter(|stiffness| !stiffness.given_up) else { return false };
+        self.n_stiff += 1;
+        if self.n_stiff != TRIAL || h > SHORTER * self.explicit_step {
+            return false;
+        }
+        stiffness.given_up = true;
+        true
+    }
+
+    /// `true` if the motion is stiff and the stiff method has not been given up.
+    #[inline]
+    pub(super) fn wants_stiff_method(&self) -> bool {
+        self.stiffness.as_ref().is_some_and(|stiffness| !stiffness.given_up)
+    }
+
+    /// The stiff method begins.
+    #[inline]
+    pub(super) fn begin_stiff_method(&mut self) {
+        self.n_stiff = 0;
+    }
+}
+
+impl<D: Dynamics + ?Sized> Motion<'_, D> {
+    /// The contradiction at the end of the step, if the constraints cannot be satisfied there. The rank stays as it was decided
+    /// at the last restart.
+    pub(super) fn check_constraints(&mut self) -> Result<Option<MotionError>, MotionError> {
+        if self.options.drift != Drift::Project || self.flow.smooth.given.constraint_rhs.is_empty() {
+            return Ok(None);
+        }
+        // independent rows can always be satisfied, and the last correction was nothing but rounding
+        if self.step.pivot.is_some() && (self.flow.smooth.has_full_rank || self.redundant_rows_hold()?) {
+            return Ok(None);
+        }
+        if let Some(error) = self.flow.smooth.contradiction() {
+            return Ok(Some(error));
+        }
+        self.violated_projection()
+    }
+
+    /// The contradiction between positions or velocities that the last projection has left.
+    pub(super) fn violated_projection(&mut self) -> Result<Option<MotionError>, MotionError> {
+        if self.options.drift != Drift::Project {
+            return Ok(None);
+        }
+        let is_satisfied = self.flow.smooth.largest_residual()? <= 100.0 * self.options.tolerance.max(1e-12);
+        let smooth = &self.flow.smooth;
+        Ok((!is_satisfied).then(|| {
+            crate::acceleration::dependence::contradiction(&smooth.given, &smooth.instant.qddot, &smooth.settings)
+        }))
+    }
+
+    /// `true` if the redundant rows that an explicit acceleration leaves out are satisfied at the end of the step; if not, there
+    /// is a decomposition there to tell more.
+    fn redundant_rows_hold(&mut self) -> Result<bool, MotionError> {
+        let Some(rk) = self.integrator.runge_kutta() else { return Ok(false) };
+        let n = self.flow.smooth.n;
+        self.flow.smooth.fill()?;
+        let is_satisfied = self.flow.smooth.satisfies_rows(&rk.end_rate()[n..2 * n]);
+        if is_satisfied && self.flow.smooth.largest_residual()? <= 100.0 * self.options.tolerance.max(1e-12) {
+            return Ok(true);
+        }
+        self.step.set_pivot(None);
+        self.flow.evaluate()?;
+        Ok(false)
+    }
+
+    /// Notes the length of a step, and the accelerations at the ends of long ones, for systems with control.
+    pub(super) fn note_step_length(&mut self, h: f64) {
+        if !self.monitor.is_long(h) || self.flow.smooth.control.is_none() {
+            return;
+        }
+        let Some(rk) = self.integrator.runge_kutta() else { return };
+        let n = self.flow.smooth.n;
+        self.monitor.note_accelerations(&rk.end_rate()[n..2 * n], &self.flow.smooth.v_size);
+    }
+
+    /// The control row for which the driven coordinates lose authority, if a step of this length shows it: what is left of a row
+    /// has become small relative to what it was, and the steps with it, because forces grow as the authority falls. A motion that
+    /// passes such a position with finite forces continues.
+    pub(super) fn lost_control_row(&self, h: f64) -> Option<usize> {
+        /// What is left of the row, and of the longest step.
+        const LOST: f64 = 1e-3;
+        /// What accelerations grow by at least, as a part of what the authority has lost: long steps have seen some of both already.
+        const GROWN: f64 = 0.02;
+        if h > LOST * self.monitor.longest {
+            return None;
+        }
+        let solver = &self.flow.smooth.control.as_ref()?.solver;
+        // a force at its bound does not grow
+        if solver.margins.iter().any(|margin| *margin < 0.0) {
+            return None;
+        }
+        let (row, left) = solver.weakest().filter(|(_, left)| *left < LOST)?;
+        let Some(rk) = self.integrator.runge_kutta() else { return Some(row) };
+        let n = self.flow.smooth.n;
+        let mut rate = rk.end_rate()[n..2 * n].iter().zip(&self.monitor.reference_acceleration);
+        let grows = rate.any(|(a, reference)| a.abs() * left > GROWN * reference);
+        grows.then_some(row)
+    }
+
+    /// Leaves sparse algebra if a pivot becomes very small: S = B Bᵀ squares, and what corrects it then no longer gains.
+    /// Singular positions that are crossed are no reason, since steps have no stage there.
+    pub(super) fn check_solver(&mut self) -> Result<(), MotionError> {
+        /// A pivot of B below this, relative to its row, is too small to be squared.
+        const SMALL: f64 = 1e-5;
+        /// A dense decomposition of more coordinates than this takes longer than anybody waits.
+        const LARGEST: usize = 1000;
+        // a look ahead leaves the decomposition of another state behind
+        let kept = match (self.step.pivot, &self.integrator) {
+            (Some(pivot), _) => pivot.max(0.0).sqrt(),
+            (None, Integrator::RungeKutta(_)) => self.singular.kept(),
+            _ => self.flow.smooth.all.gap().kept,
+        };
+        let smooth = &mut self.flow.smooth;
+        let leaves = smooth.all.is_large() && smooth.n <= LARGEST && kept <= SMALL;
+        if !(smooth.all.take_fallback() || leaves) {
+            return Ok(());
+        }
+        self.make_dense()?;
+        self.flow.smooth.all = Decomposition::new(&self.flow.smooth.settings);
+        self.restart()?;
+        self.update_saturation();
+        self.choose_first_step()?;
+        self.step.note_restart();
+        Ok(())
+    }
+
+    /// Counts steps in which neighbouring motions part much faster than the motion itself changes.
+    pub(super) fn check_stiffness(&mut self) -> Result<(), MotionError> {
+        /// The stiff method solves with all coordinates coupled: more of them cost more than short steps.
+        const LARGEST: usize = 500;
+        let Some(rk) = self.integrator.runge_kutta() else { return self.check_stiff_method() };
+        if rk.guarded || self.monitor.stiffness.is_some() || self.flow.smooth.n > LARGEST {
+            return Ok(());
+        }
+        let h = self.step.dense.h;
+        let spread = rk.spread(h, &self.scales.allowed);
+        let is_stiff = spread.neighbours > STIFF.0 && spread.neighbours > STIFF.1 * spread.own;
+        let is_stiff = is_stiff && !self.slips_change()?;
+        self.monitor.count_explicit_step(is_stiff, &spread, self.point.t, h);
+        Ok(())
+    }
+
+    /// `true` if a slip in space has changed its speed in the step by more than 1 %.
+    fn slips_change(&mut self) -> Result<bool, MotionError> {
+        let dense = &self.step.dense;
+        match self.flow.contact_system() {
+            Some(mut system) => system.slips_change((dense.start, &dense.y), (self.point.t, &self.point.y)),
+            None => Ok(false),
+        }
+    }
+
+    /// Gives the stiff method up if it needs shorter steps than the explicit one did.
+    fn check_stiff_method(&mut self) -> Result<(), MotionError> {
+        let is_tried = matches!(self.integrator, Integrator::Radau(_)) && self.options.method == Method::Auto;
+        if !is_tried || !self.monitor.gives_up_stiff_method(self.step.dense.h) {
+            return Ok(());
+        }
+        self.make_dense()?;
+        self.use_method(Method::Order8)?;
+        self.step.note_restart();
+        Ok(())
+    }
+}

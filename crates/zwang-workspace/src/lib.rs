@@ -1,0 +1,26 @@
+//! One model text, many requests.
+//!
+//! A [`Workspace`] holds a text, the files it names and what a caller has changed, and answers requests with data. What does not
+//! depend on a change is kept: other values of parameters need no derivation, and a second request for the same check costs
+//! nothing. There is no clock, no thread and no file inside: a caller that wants to end a request early says so by its
+//! [`Monitor`](zwang::Monitor), and a [`Budget`](zwang::Budget) limits what is counted.
+//!
+//! ```
+//! use zwang_workspace::{Body, Request, Workspace};
+//!
+//! let mut workspace = Workspace::new(zwang::Budget::default());
+//! workspace.set_text("coordinates x\nparameter k = 4\nmass x: 1\nforce x: -k*x\nstart x = 1\nrun 1 s");
+//! let answer = workspace.answer(&Request::Run(zwang::RunOptions::default()), &mut |_| std::ops::ControlFlow::Continue(()));
+//! let Some(Body::Run(run)) = answer.body else { panic!("{:?}", answer.diagnostics) };
+//! assert!((run.state().q[0] - 2f64.cos()).abs() < 1e-8);
+//! ```
+
+mod answer;
+mod cache;
+mod request;
+mod workspace;
+
+pub use answer::{Answer, AnswerEnd, Body};
+pub use cache::FileMap;
+pub use request::{EquationsPart, Request};
+pub use workspace::Workspace;

@@ -1,0 +1,10 @@
+//! Analyses of the constraints: kinds, dependence, determinacy, contradiction, freedom.
+
+pub mod classification;
+pub mod contradiction;
+pub mod dependence;
+pub mod determinacy;
+pub mod freedom;
+pub mod hidden;
+pub mod integrability;
+mod rigidity;

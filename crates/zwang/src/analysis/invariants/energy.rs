@@ -1,0 +1,686 @@
+//! Conservation of the energy E = p·q̇ − L, and the causes of its change.
+//!
+//! dE/dt = F·q̇ − ∂L/∂t + λᵀA q̇ + C·q̇ (Y05 6, UK02 29). If every term vanishes by construction, the energy is
+//! conserved. Otherwise the terms are evaluated at states that satisfy the constraints. One state at which they do not
+//! cancel proves that E changes; that they vanish at several is taken as an identity, unless a formula switches.
+
+use rustc_hash::FxHashSet;
+use zwang_expr::{Expr, Function, Graph, Node, Program};
+use zwang_motion::{Settings, Snapshot, State, route};
+
+use crate::analysis::MOST_COORDINATES;
+use crate::analysis::check::Check;
+use crate::analysis::constraints::classification::{Classification, Time, Velocity};
+use crate::analysis::invariants::lagrangian::is_zero;
+use crate::analysis::start::{nearby_state, units};
+use crate::equations::{Equations, Symbols, applied_force};
+use crate::model::{Change, Level, Load, Model, Shape};
+use crate::random::scattered;
+
+/// The result on the conservation of energy.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct EnergyVerdict {
+    /// `true` if it is conserved; `None` if that is not decided.
+    pub conserved: Option<bool>,
+    /// The causes of its change, or the reasons why nothing is decided, each in one sentence.
+    pub why: Vec<String>,
+    /// Further notes: powers that cancel, forces that have a potential.
+    pub notes: Vec<String>,
+}
+
+/// The power of a force below this fraction of force times speed is rounding.
+const NOTHING: f64 = 1e-14;
+
+/// The power of a constraint below this fraction of force times speed is rounding: its multiplier comes from a solve at
+/// states that lie on the constraints to 1e-12.
+const NOTHING_SOLVED: f64 = 1e-10;
+
+/// Force times speed of a constraint below this fraction of the kinetic energy per duration of the run counts as zero.
+const NOTHING_AT_ALL: f64 = 1e-12;
+
+/// The factor above the rounding threshold from which a power is certain; between the two nothing is decided.
+const CERTAINLY: f64 = 1e3;
+
+/// Powers cancel if their sum is below this fraction of the sum of their sizes. If they differ by more than one over
+/// its square root, the smallest could be lost in the rounding of the others.
+const CANCELLED: f64 = 1e-13;
+
+/// The number of other states that are evaluated; a false identity fails at almost every state.
+const N_STATES: usize = 4;
+
+/// The number of components of all forces together beyond which forces are not analysed one by one.
+const MOST_ENTRIES: usize = 100_000;
+
+/// The largest number of sources named one by one.
+const MOST_NAMED: usize = 6;
+
+/// A force, constraint or time dependence that may do work.
+struct Source {
+    /// `the force on `x` does work`.
+    sentence: String,
+    /// Its kind, for the sum of powers.
+    kind: Kind,
+    /// The largest power found, relative to force times speed.
+    most: f64,
+    /// `true` if its force was nonzero at some state.
+    acts: bool,
+}
+
+enum Kind {
+    /// A generalized force: coordinate and component.
+    Force(Vec<(usize, Expr)>),
+    /// −∂L/∂t, term by term.
+    Time(Vec<Expr>),
+    /// A constraint, by its index: its rows do work if A q̇ is not zero.
+    Constraint(usize),
+}
+
+impl Source {
+    /// The fraction of force times speed below which it does no work.
+    fn nothing(&self) -> f64 {
+        if matches!(self.kind, Kind::Constraint(_)) { NOTHING_SOLVED } else { NOTHING }
+    }
+
+    fn works(&self) -> bool {
+        self.most >= CERTAINLY * self.nothing()
+    }
+}
+
+/// Decides whether E is conserved.
+pub(super) fn energy(check: &mut Check, settings: &Settings) -> EnergyVerdict {
+    let mut sources = sources(check);
+    let model = &check.equations.model;
+    let later: Vec<String> =
+        model.later.iter().filter(|l| l.changes_motion).map(|l| format!("{} is not computed yet", l.what)).collect();
+    let later = match later.is_empty() {
+        true => model.only_at_times().iter().map(|what| format!("{what} may take some of it")).collect(),
+        false => later,
+    };
+    if !later.is_empty() {
+        return EnergyVerdict { conserved: None, why: later, notes: Vec::new() };
+    }
+    if !check.equations.asked.is_empty() {
+        return with_controls(check, settings);
+    }
+    let jumps = jumps(check, settings);
+    let doubt = regime(&check.equations).or_else(|| steps(&mut check.equations));
+    if sources.is_empty() {
+        return match (jumps.is_empty(), doubt) {
+            (true, Some(why)) => EnergyVerdict { conserved: None, why: vec![why], notes: Vec::new() },
+            (kept, _) => EnergyVerdict { conserved: Some(kept), why: jumps, notes: Vec::new() },
+        };
+    }
+    if jumps.is_empty() && doubt.is_none() && holds_still(check, &sources) {
+        let notes = vec!["the constraints leave nothing that could move".into()];
+        return EnergyVerdict { conserved: Some(true), why: Vec::new(), notes };
+    }
+    let mut look = Observation::default();
+    if let Some(program) = program(&check.equations, &sources) {
+        look.at(check, &program, &check.state.clone(), &mut sources, settings, true);
+        if check.state.q.len() <= MOST_COORDINATES {
+            for state in states(check, settings) {
+                look.at(check, &program, &state, &mut sources, settings, false);
+            }
+        }
+    }
+    let mut verdict = look.verdict(check, &sources);
+    if !jumps.is_empty() {
+        let known = if verdict.conserved == Some(false) { std::mem::take(&mut verdict.why) } else { Vec::new() };
+        verdict =
+            EnergyVerdict { conserved: Some(false), why: known.into_iter().chain(jumps).collect(), notes: Vec::new() };
+    } else if verdict.conserved == Some(true)
+        && let Some(why) = doubt
+    {
+        verdict = EnergyVerdict { conserved: None, why: vec![why], notes: Vec::new() };
+    }
+    if verdict.conserved == Some(false)
+        && let Some(note) = potential_note(&mut check.equations, &sources)
+    {
+        verdict.notes.push(note);
+    }
+    verdict
+}
+
+/// The result with controls: a control force that does no work would be a coincidence.
+fn with_controls(check: &mut Check, settings: &Settings) -> EnergyVerdict {
+    let names: Vec<String> = check.equations.model.controls.iter().map(|c| format!("`{}`", c.stated.name)).collect();
+    let power = |u: &[f64], state: &State| {
+        let parts: Vec<f64> = u.iter().zip(&state.qdot).map(|(u, v)| u * v).collect();
+        let size: f64 = parts.iter().map(|x| x.abs()).sum();
+        (parts.iter().sum::<f64>().abs(), size)
+    };
+    let works = |(whole, size): (f64, f64)| size > 0.0 && whole > CERTAINLY * NOTHING_SOLVED * size;
+    let mut found = works(power(&check.snapshot.found.control_force, &check.state));
+    if !found && check.state.q.len() <= MOST_COORDINATES {
+        let mut way = route(check.route, settings);
+        for state in states(check, settings) {
+            let mut snapshot = Snapshot::new(&check.system);
+            let taken = snapshot.take(&mut check.system, &state, &mut *way, settings);
+            found |= taken.is_ok() && works(power(&snapshot.found.control_force, &state));
+        }
+    }
+    let (what, verb) = if names.len() == 1 { ("control", "does") } else { ("controls", "do") };
+    let names = names.join(", ");
+    match found {
+        true => EnergyVerdict {
+            conserved: Some(false),
+            why: vec![format!("{what} {names} {verb} work")],
+            notes: Vec::new(),
+        },
+        false => EnergyVerdict {
+            conserved: None,
+            why: vec![format!("{what} {names} may do work elsewhere")],
+            notes: Vec::new(),
+        },
+    }
+}
+
+/// `true` if the system rests permanently: no freedom, no prescribed motion and no formula with the time.
+fn holds_still(check: &Check, sources: &[Source]) -> bool {
+    check.freedom.here == 0
+        && check.state.qdot.iter().all(|v| *v == 0.0)
+        && check.constraints.iter().all(|c| c.time == Time::Scleronomic && c.velocity == Some(Velocity::Catastatic))
+        && !sources.iter().any(|s| matches!(s.kind, Kind::Time(_)))
+}
+
+/// All sources of work that do not vanish by construction.
+fn sources(check: &mut Check) -> Vec<Source> {
+    let Check { equations, constraints, .. } = check;
+    let symbols = Symbols::new(equations.model.time, &equations.model.coordinates);
+    let mut sources = Vec::new();
+    let mut add = |sentence: String, kind| sources.push(Source { sentence, kind, most: 0.0, acts: false });
+    let slope = equations.model.graph.derivative(equations.lagrangian, equations.model.time);
+    if !is_zero(&mut equations.model.graph, slope) {
+        let formula = equations.model.graph.text_limited(slope, 60).map_or(String::new(), |f| format!(": ∂L/∂t = {f}"));
+        let graph = &mut equations.model.graph;
+        let terms = terms(graph, slope).into_iter().map(|e| graph.neg(e)).collect();
+        add(format!("the Lagrangian depends on time{formula}"), Kind::Time(terms));
+    }
+    let nonzero = |force: Vec<Expr>| -> Vec<(usize, Expr)> {
+        force.into_iter().enumerate().filter(|(_, e)| *e != Expr::ZERO).collect()
+    };
+    let n_loads = equations.model.forces.len() + equations.model.nonideal.len();
+    if n_loads * equations.model.coordinates.len() > MOST_ENTRIES {
+        // more than `MOST_ENTRIES` components are reported together
+        add("the applied forces do work".into(), Kind::Force(nonzero(equations.applied_force.clone())));
+        add("the nonideal laws do work".into(), Kind::Force(nonzero(equations.nonideal_force.clone())));
+        sources.retain(|s| !matches!(&s.kind, Kind::Force(force) if force.is_empty()));
+        sources.extend(working_constraints(equations, constraints));
+        return sources;
+    }
+    for (loads, is_nonideal) in [(equations.model.forces.clone(), false), (equations.model.nonideal.clone(), true)] {
+        for load in &loads {
+            let Model { graph, coordinates, .. } = &mut equations.model;
+            let force = nonzero(applied_force(graph, coordinates, &symbols, std::slice::from_ref(load), Expr::ZERO));
+            if !force.is_empty() {
+                let name = load_name(&equations.model, load);
+                let what = if is_nonideal { name.replacen("the force", "the nonideal law", 1) } else { name };
+                add(format!("{what} does work"), Kind::Force(force));
+            }
+        }
+    }
+    if equations.model.dissipation != Expr::ZERO {
+        let Model { graph, coordinates, dissipation, .. } = &mut equations.model;
+        let force = nonzero(applied_force(graph, coordinates, &symbols, &[], *dissipation));
+        if !force.is_empty() {
+            add("`dissipation` does work".into(), Kind::Force(force));
+        }
+    }
+    sources.extend(working_constraints(equations, constraints));
+    sources
+}
+
+/// The constraints whose A q̇ does not vanish by construction.
+fn working_constraints(equations: &mut Equations, kinds: &[Classification]) -> Vec<Source> {
+    let power = equations.power();
+    let graph = &mut equations.model.graph;
+    let mut works = |e: Expr| e != Expr::ZERO && !is_zero(graph, e);
+    let working = power.of_constraint.iter().enumerate().filter(|(_, e)| works(**e));
+    let source = |k: usize| Source {
+        sentence: constraint_sentence(&kinds[k]),
+        kind: Kind::Constraint(k),
+        most: 0.0,
+        acts: false,
+    };
+    working.map(|(k, _)| source(k)).collect()
+}
+
+/// `the force on `x``, `the force at `P``.
+fn load_name(model: &Model, load: &Load) -> String {
+    let text = |parts: &[Expr]| {
+        let texts: Vec<String> =
+            parts.iter().map(|e| model.graph.text_limited(*e, 40).unwrap_or_else(|| "…".into())).collect();
+        format!("({})", texts.join(", "))
+    };
+    match load {
+        Load::Coordinate(k, _) => format!("the force on `{}`", model.coordinates[*k].name),
+        Load::Point(place, _) => {
+            let named = model.scene.iter().find(|d| match &d.shape {
+                Shape::Point { place: drawn, .. } | Shape::Body { place: drawn, .. } => drawn == place,
+                _ => false,
+            });
+            format!("the force at `{}`", named.map_or_else(|| text(place), |d| d.name.clone()))
+        }
+        Load::Torque(_, parts) => format!("the torque `{}`", text(parts)),
+    }
+}
+
+fn constraint_sentence(kind: &Classification) -> String {
+    let name = &kind.name;
+    let why = match (kind.level, kind.velocity, kind.time) {
+        (Level::Acceleration, ..) => "is on accelerations",
+        (_, Some(Velocity::Nonlinear), _) => "is not linear in the velocities",
+        (Level::Velocity, ..) => "has a part without velocities",
+        (Level::Position, _, Time::Rheonomic) => "moves with time",
+        _ => "is held",
+    };
+    format!("constraint `{name}` {why} and does work")
+}
+
+/// Events at which the energy jumps.
+fn jumps(check: &mut Check, settings: &Settings) -> Vec<String> {
+    let whens = check.equations.model.whens.clone();
+    let mut found = Vec::new();
+    for when in whens {
+        let (energy, model) = (check.equations.energy, &mut check.equations.model);
+        let (symbol, name) = match when.change {
+            Change::Parameter(k) => (model.parameters[k].symbol, model.parameters[k].name.clone()),
+            Change::Velocity(k) => (model.coordinates[k].qdot, format!("{}'", model.coordinates[k].name)),
+        };
+        // a velocity that only changes its sign leaves the energy unchanged
+        let after = model.graph.substitute(&[energy], &[(symbol, when.value)].into_iter().collect())[0];
+        let change = model.graph.sub(after, energy);
+        if !is_zero(&mut model.graph, change) && !vanishes_on_constraints(check, change, [energy, after], settings) {
+            found.push(format!("`when {}` changes `{name}`", when.name));
+        }
+    }
+    found
+}
+
+/// `true` if a change of the energy vanishes at the start and at every other state on the constraints that was found.
+fn vanishes_on_constraints(check: &mut Check, change: Expr, of: [Expr; 2], settings: &Settings) -> bool {
+    if check.state.q.len() > MOST_COORDINATES {
+        return false;
+    }
+    let states: Vec<State> = std::iter::once(check.state.clone()).chain(states(check, settings)).collect();
+    let Check { system, equations, .. } = check;
+    let vanishes = |state: &State| {
+        let values = system.evaluate(&equations.model, state, &[change, of[0], of[1]]);
+        values.is_some_and(|v| v[0].abs() <= NOTHING * (v[1].abs() + v[2].abs()))
+    };
+    states.len() > 1 && states.iter().all(vanishes)
+}
+
+/// An event after which forces or constraints may do work that do none before.
+fn regime(equations: &Equations) -> Option<String> {
+    let residuals = equations.rows.iter().map(|row| row.residual);
+    let formulas: Vec<Expr> = equations.formulas().into_iter().chain(residuals).collect();
+    let used = equations.model.graph.symbols_of(&formulas);
+    // a jump of a velocity in a row may change other velocities
+    let is_held = |k: usize| equations.rows.iter().any(|row| row.coefficients.iter().any(|(j, _)| *j == k));
+    let changes = |change: Change| match change {
+        Change::Parameter(k) => used.binary_search(&equations.model.parameters[k].symbol).is_ok(),
+        Change::Velocity(k) => is_held(k),
+    };
+    let event = equations.model.whens.iter().find(|w| changes(w.change))?;
+    Some(format!("`when {}` changes what acts; before it the energy stays the same", event.name))
+}
+
+/// A step in the Lagrangian, or a row at which velocities may jump; both may make the energy jump.
+fn steps(equations: &mut Equations) -> Option<String> {
+    let fixed: Vec<Expr> = equations.model.parameters.iter().map(|p| p.symbol).collect();
+    let graph = &mut equations.model.graph;
+    if has_step(graph, &[equations.lagrangian], &fixed) {
+        return Some("the Lagrangian switches between formulas, and the energy may jump there".into());
+    }
+    for row in &equations.rows {
+        // φ and φ_q have to be continuous; of a velocity row only the row itself
+        let mut exprs = vec![row.residual];
+        match row.level {
+            Level::Position => exprs.extend(row.coefficients.iter().map(|(_, e)| *e).chain(row.rate)),
+            Level::Velocity => {}
+            Level::Acceleration => continue,
+        }
+        if has_step(graph, &exprs, &fixed) {
+            let name = &equations.model.constraints[row.constraint].name;
+            return Some(format!("constraint `{name}` has a corner, where velocities may jump"));
+        }
+    }
+    None
+}
+
+/// `true` if a formula may jump: `sign`, or an `if` whose two formulas differ at the switch.
+///
+/// `abs`, `min` and `max` are continuous. A switch that depends on parameters alone never occurs; events that change
+/// parameters are reported separately.
+fn has_step(graph: &mut Graph, exprs: &[Expr], fixed: &[Expr]) -> bool {
+    let (mut seen, mut open) = (FxHashSet::default(), exprs.to_vec());
+    while let Some(e) = open.pop() {
+        if !seen.insert(e) {
+            continue;
+        }
+        let node = graph.node(e);
+        let steps = match node {
+            Node::Apply(Function::Sign, u) => graph.symbols(u).iter().any(|s| !fixed.contains(s)),
+            Node::Select { left, right, .. } => {
+                let varies = graph.symbols_of(&[left, right]).iter().any(|s| !fixed.contains(s));
+                varies && !meets(graph, e, fixed)
+            }
+            _ => false,
+        };
+        if steps {
+            return true;
+        }
+        open.extend_from_slice(&node.operands());
+    }
+    false
+}
+
+/// `true` if the two formulas of an `if` are found to agree at the switch: one symbol is eliminated by left = right, if
+/// that is linear in it.
+fn meets(graph: &mut Graph, select: Expr, fixed: &[Expr]) -> bool {
+    let Node::Select { left, right, then, otherwise, .. } = graph.node(select) else { return false };
+    let gap = graph.sub(left, right);
+    let symbols: Vec<Expr> = graph.symbols(gap).into_iter().filter(|s| !fixed.contains(s)).collect();
+    for s in symbols {
+        let slope = graph.derivative(gap, s);
+        if slope == Expr::ZERO || graph.symbols(slope).contains(&s) {
+            continue;
+        }
+        let step = graph.div(gap, slope);
+        let there = graph.sub(s, step);
+        let at = graph.substitute(&[then, otherwise], &[(s, there)].into_iter().collect());
+        return agree(graph, [at[0], at[1]], [then, otherwise]);
+    }
+    false
+}
+
+/// `true` if two formulas have the same values at three arbitrary states, relative to the sizes they have in general.
+fn agree(graph: &Graph, there: [Expr; 2], anywhere: [Expr; 2]) -> bool {
+    /// Relative rounding of a few dozen operations.
+    const SAME: f64 = 1e-10;
+    let exprs = [there, anywhere].concat();
+    let symbols = graph.symbols_of(&exprs);
+    let Ok(program) = Program::new(graph, &symbols, &exprs) else { return false };
+    let (mut work, mut values) = (program.workspace(), vec![0.0; exprs.len()]);
+    (1..4).all(|k| {
+        let inputs: Vec<f64> = (0..symbols.len()).map(|j| 0.7 + scattered(j, k)).collect();
+        program.run(&inputs, &mut work, &mut values);
+        let size = values.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+        (values[0] - values[1]).abs() <= SAME * size
+    })
+}
+
+/// The components of all forces, with the multipliers as inputs.
+fn program(equations: &Equations, sources: &[Source]) -> Option<Program> {
+    let mut inputs = equations.model.state_symbols();
+    inputs.extend(equations.rows.iter().map(|r| r.lambda));
+    let exprs: Vec<Expr> = sources
+        .iter()
+        .flat_map(|s| match &s.kind {
+            Kind::Force(force) => force.iter().map(|(_, e)| *e).collect(),
+            Kind::Time(terms) => terms.clone(),
+            Kind::Constraint(_) => Vec::new(),
+        })
+        .collect();
+    Program::new(&equations.model.graph, &inputs, &exprs).ok()
+}
+
+/// States around the start that satisfy all constraints, at other times if anything depends on time.
+fn states(check: &mut Check, settings: &Settings) -> Vec<State> {
+    let Check { equations, system, state, .. } = check;
+    // with x = t the formulas of the motion do not contain the time, but the position does
+    let residuals = equations.rows.iter().map(|row| row.residual);
+    let exprs: Vec<Expr> = equations.formulas().into_iter().chain([equations.lagrangian]).chain(residuals).collect();
+    let is_timed = equations.model.graph.symbols_of(&exprs).binary_search(&equations.model.time).is_ok();
+    let mut found = Vec::new();
+    for attempt in 0..2 * N_STATES {
+        let mut from = state.clone();
+        // the second half tries nearer states, in case moving constraints lead too far
+        let reach = if attempt < N_STATES { 1.0 } else { 0.1 };
+        if is_timed {
+            // not a fraction of a period that anyone would choose
+            from.t += 0.37 * equations.model.horizon() * reach * (attempt + 1) as f64;
+        }
+        found.extend(nearby_state(equations, system, &from, settings, attempt));
+        if found.len() == N_STATES {
+            break;
+        }
+    }
+    found
+}
+
+/// The powers observed at several states.
+#[derive(Default)]
+struct Observation {
+    n_states: usize,
+    /// The largest |sum of all powers| relative to the sum of their sizes.
+    whole: f64,
+    /// The largest ratio of two powers at one state, neither of them rounding.
+    spread: f64,
+}
+
+impl Observation {
+    /// Adds a state. The start itself may be at rest, so it can prove a change but not conservation.
+    fn at(
+        &mut self,
+        check: &mut Check,
+        program: &Program,
+        state: &State,
+        sources: &mut [Source],
+        settings: &Settings,
+        is_start: bool,
+    ) {
+        let taken;
+        let snapshot = if is_start {
+            &check.snapshot
+        } else {
+            let mut other = Snapshot::new(&check.system);
+            let mut way = route(check.route, settings);
+            if other.take(&mut check.system, state, &mut *way, settings).is_err() {
+                return;
+            }
+            taken = other;
+            &taken
+        };
+        let mass = &check.snapshot.given.mass_matrix;
+        let mass: Vec<f64> = (0..state.q.len()).map(|k| mass.get(k, k)).collect();
+        let usual = units(&mass, &check.state.qdot);
+        let kinetic: f64 = mass.iter().zip(&usual).map(|(m, v)| m.abs() * v * v).sum();
+        let floor = NOTHING_AT_ALL * kinetic / check.equations.model.horizon();
+        let found = &snapshot.found;
+        let mut inputs = check.equations.model.state_values(state);
+        inputs.extend(&found.lambda);
+        let mut values = vec![0.0; program.n_outputs()];
+        program.run(&inputs, &mut program.workspace(), &mut values);
+        if !values.iter().chain(&found.lambda_acting).all(|x| x.is_finite()) {
+            return;
+        }
+        let mut values = values.into_iter();
+        let mut powers = Vec::new();
+        for source in sources.iter_mut() {
+            let (mut power, mut scale) =
+                power_and_scale(source, &check.equations, snapshot, state, &usual, &mut values);
+            // without a load the multipliers are rounding, and so is the scale they are compared with
+            if matches!(source.kind, Kind::Constraint(_)) && scale <= floor {
+                (power, scale) = (0.0, 0.0);
+            }
+            source.acts |= scale > 0.0;
+            if scale > 0.0 {
+                source.most = source.most.max(power.abs() / scale);
+            }
+            powers.extend((power.abs() > source.nothing() * scale).then_some(power));
+        }
+        self.n_states += usize::from(!is_start);
+        let size: f64 = powers.iter().map(|p| p.abs()).sum();
+        if size > 0.0 {
+            let least = powers.iter().fold(f64::INFINITY, |m, p| m.min(p.abs()));
+            self.whole = self.whole.max(powers.iter().sum::<f64>().abs() / size);
+            self.spread = self.spread.max(size / least);
+        }
+    }
+
+    fn verdict(&self, check: &mut Check, sources: &[Source]) -> EnergyVerdict {
+        let working: Vec<&Source> = sources.iter().filter(|s| s.works()).collect();
+        let mut verdict = EnergyVerdict::default();
+        if self.whole >= CERTAINLY * CANCELLED && !working.is_empty() {
+            verdict.conserved = Some(false);
+            verdict.why = shortened(working.iter().map(|s| s.sentence.clone()).collect());
+            return verdict;
+        }
+        let undecided = |why: String| EnergyVerdict { conserved: None, why: vec![why], notes: Vec::new() };
+        if self.n_states < N_STATES {
+            let may = |s: &Source| match s.sentence.contains(" does work") {
+                true => s.sentence.replace(" does work", " may do work"),
+                false => s.sentence.replace(" do work", " may do work"),
+            };
+            let mut verdict = undecided("too few other states on the constraints were looked at".into());
+            verdict.why.extend(shortened(sources.iter().map(may).collect()));
+            return verdict;
+        }
+        if let Some(source) = sources.iter().find(|s| !s.works() && s.most > s.nothing()) {
+            let size = format!("{:.0e}", source.most);
+            let why = source.sentence.replace(" does work", "").replace(" and", "");
+            return undecided(format!("{why}: its power is {size} beside force times speed, too little to tell"));
+        }
+        if self.whole > CANCELLED || self.spread > CANCELLED.powf(-0.5) {
+            return undecided(match self.whole < 0.1 {
+                true => {
+                    format!("the powers cancel to {:.0e} of their sizes, too little to tell", self.whole.max(CANCELLED))
+                }
+                false => "all powers are next to nothing, too little to tell".into(),
+            });
+        }
+        if let Some(source) = sources.iter().find(|s| !is_settled(&mut check.equations, s)) {
+            let why = source.sentence.replace(" does work", " does no work near the start, but may elsewhere");
+            return undecided(why);
+        }
+        verdict.conserved = Some(true);
+        if !working.is_empty() {
+            verdict.notes.push("the powers of the forces cancel".into());
+        }
+        verdict
+    }
+}
+
+/// The power of a source at a state, and force times speed there.
+///
+/// The speed of a coordinate includes its reference speed, so that a coordinate at rest has a scale as well.
+fn power_and_scale(
+    source: &Source,
+    equations: &Equations,
+    snapshot: &Snapshot,
+    state: &State,
+    usual: &[f64],
+    values: &mut impl Iterator<Item = f64>,
+) -> (f64, f64) {
+    let (given, found) = (&snapshot.given, &snapshot.found);
+    // the velocities of other states were drawn in these units
+    let speed = |k: usize| state.qdot[k].abs() + usual[k];
+    match &source.kind {
+        Kind::Force(force) => force
+            .iter()
+            .zip(values)
+            .fold((0.0, 0.0), |(power, scale), ((k, _), f)| (power + f * state.qdot[*k], scale + f.abs() * speed(*k))),
+        Kind::Time(terms) => {
+            terms.iter().zip(values).fold((0.0, 0.0), |(power, scale), (_, x)| (power + x, scale + x.abs()))
+        }
+        Kind::Constraint(c) => {
+            let rows = equations.rows.iter().enumerate().filter(|(_, row)| row.constraint == *c);
+            let (mut power, mut touched, mut scale) = (0.0, Vec::new(), 0.0);
+            for (i, _) in rows {
+                let lambda = found.lambda_acting[i];
+                power += lambda * given.constraint_matrix.row_times(i, &state.qdot);
+                let (columns, values) = given.constraint_matrix.row(i);
+                // the force of each row alone: forces of several rows may cancel in the sum
+                scale += columns.iter().zip(values).map(|(&k, a)| (lambda * a).abs() * speed(k)).sum::<f64>();
+                touched.extend(columns);
+            }
+            touched.sort_unstable();
+            touched.dedup();
+            let force = |k: usize| given.given_force[k].abs() + found.constraint_force_ideal[k].abs();
+            (power, scale + touched.into_iter().map(|k| force(k) * speed(k)).sum::<f64>())
+        }
+    }
+}
+
+/// The terms of a sum.
+fn terms(graph: &zwang_expr::Graph, sum: Expr) -> Vec<Expr> {
+    let (mut found, mut open) = (Vec::new(), vec![sum]);
+    while let Some(e) = open.pop() {
+        match graph.node(e) {
+            zwang_expr::Node::Add(a, b) => open.extend([b, a]),
+            _ => found.push(e),
+        }
+    }
+    found
+}
+
+/// `true` if the result around the start holds everywhere: no formula switches, and no force is zero only there.
+fn is_settled(equations: &mut Equations, source: &Source) -> bool {
+    let exprs: Vec<Expr> = match &source.kind {
+        Kind::Force(force) => force.iter().map(|(_, e)| *e).collect(),
+        Kind::Time(terms) => terms.clone(),
+        Kind::Constraint(_) => equations.formulas(),
+    };
+    if source.acts {
+        return crate::equations::switches::switches(&mut equations.model.graph, &exprs).is_empty();
+    }
+    // rows without a load have no force
+    if let Kind::Constraint(_) = source.kind {
+        let unpushed = |k: usize| equations.given_force[k] == Expr::ZERO;
+        // a load on one row may reach another through it
+        let is_free = equations.rows.iter().flat_map(|row| &row.coefficients).all(|(k, _)| unpushed(*k));
+        // and no acceleration is prescribed: on a curve the rows need forces even without a load
+        let rhs: Vec<Expr> = equations.rows.iter().map(|row| row.rhs).collect();
+        let graph = &mut equations.model.graph;
+        let is_straight = rhs.into_iter().all(|e| is_zero(graph, e));
+        return is_free && is_straight && crate::equations::switches::switches(graph, &exprs).is_empty();
+    }
+    // a force that was zero at all states is zero because a parameter is zero
+    let model = &mut equations.model;
+    let zeros = model.parameters.iter().zip(&model.parameter_values).filter(|(_, v)| **v == 0.0);
+    let zeros = zeros.map(|(p, _)| (p.symbol, Expr::ZERO)).collect();
+    model.graph.substitute(&exprs, &zeros).iter().all(|e| *e == Expr::ZERO)
+}
+
+/// The first few sentences, and the number of the others.
+fn shortened(mut sentences: Vec<String>) -> Vec<String> {
+    sentences.dedup();
+    if sentences.len() > MOST_NAMED {
+        let more = sentences.len() - MOST_NAMED;
+        sentences.truncate(MOST_NAMED);
+        sentences.push(format!("{more} more do work"));
+    }
+    sentences
+}
+
+/// The note that applied forces are a gradient and would be part of the energy if stated as a potential.
+fn potential_note(equations: &mut Equations, sources: &[Source]) -> Option<String> {
+    /// The largest number of coordinates: the curl has half its square of components.
+    const MOST: usize = 24;
+    let model = &mut equations.model;
+    let is_load = |s: &Source| matches!(s.kind, Kind::Force(_)) && !s.sentence.contains("nonideal");
+    let only = sources.iter().filter(|s| s.works()).all(is_load);
+    if !only || model.coordinates.len() > MOST || !model.nonideal.is_empty() {
+        return None;
+    }
+    let used = model.graph.symbols_of(&equations.applied_force);
+    let moving = |s: &Expr| *s == model.time || model.coordinates.iter().any(|c| c.qdot == *s || c.qddot == *s);
+    if used.iter().any(moving) {
+        return None;
+    }
+    for i in 0..model.coordinates.len() {
+        for j in 0..i {
+            let (qi, qj) = (model.coordinates[i].q, model.coordinates[j].q);
+            let graph = &mut model.graph;
+            let (a, b) = (equations.applied_force[i], equations.applied_force[j]);
+            let (left, right) = (graph.derivative(a, qj), graph.derivative(b, qi));
+            let curl = graph.sub(left, right);
+            if !is_zero(graph, curl) {
+                return None;
+            }
+        }
+    }
+    Some("the applied forces have a potential; stated as `potential` it would be part of the energy".into())
+}

@@ -1,0 +1,662 @@
+//! Compiled equations with parameter values, for evaluation at any state.
+
+use rustc_hash::FxHashMap;
+use std::sync::{Arc, Mutex, OnceLock};
+use zwang_expr::{Expr, Graph};
+use zwang_motion::{
+    Contact, ControlRows, Coulomb, Dynamics, Friction, Given, Instant, Jacobian, Legendre, MotionError, Reaction,
+    State, StateQuantities, Tableau,
+};
+
+use crate::compile::contact_programs::ContactPrograms;
+use crate::compile::control_programs::{Controls, control_values};
+use crate::compile::explicit::{LONGEST, N_PIVOTS, acceleration, correction, least_pivot};
+use crate::compile::motion_programs::{Derivatives, EquationTerms, MotionPrograms};
+use crate::compile::program::{Compiled, Jit, JitPolicy};
+use crate::compile::whole_step::{StepProgram, WholeStep};
+use crate::equations::Equations;
+use crate::model::{Derived, Model};
+
+/// The compiled equations of one model with its parameter values.
+///
+/// A clone shares programs and machine code, and has its own numbers.
+#[derive(Clone)]
+pub struct Evaluator {
+    pub(super) n: usize,
+    pub(super) inputs: Vec<f64>,
+    pub(super) with_lambda: Vec<f64>,
+    pub(super) parameters: Vec<f64>,
+    pub(super) given: Compiled,
+    pub(super) energies: Compiled,
+    pub(super) nonideal: Option<Compiled>,
+    pub(super) controls: Option<Controls>,
+    /// The symbols of control forces and powers in outputs.
+    pub(super) control_symbols: Vec<(Expr, Derived)>,
+    /// The power of each control during a motion.
+    pub(super) powers: Vec<f64>,
+    pub(super) legendre: Option<Compiled>,
+    pub(super) outputs: Vec<(String, Option<Compiled>)>,
+    pub(super) empty: Given,
+    pub(super) empty_legendre: Option<Legendre>,
+    /// The symbols t, q, q̇ and parameters with their graph, for messages.
+    pub(super) symbols: Vec<Expr>,
+    /// The index of each symbol.
+    pub(super) place: FxHashMap<Expr, usize>,
+    pub(super) graph: Arc<Graph>,
+    /// The programs that only a motion needs.
+    pub(super) moving: Option<Box<MotionPrograms>>,
+    /// The programs of the contact rows.
+    pub(super) one_sided: Option<Box<ContactPrograms>>,
+    /// The energy jumps of events and impacts.
+    pub(super) jumps: Vec<Jump>,
+    /// Energies before the current event; and true if it is an impact.
+    pub(super) before: Option<(Energies, bool)>,
+    pub(super) source: Option<Arc<EquationTerms>>,
+    pub(super) cache: Arc<ProgramCache>,
+    pub(super) derivatives: Option<Box<Derivatives>>,
+    pub(super) jit: Jit,
+    pub(super) explicit: Option<Box<Explicit>>,
+}
+
+/// Programs that are compiled when a motion first needs them, shared by all evaluators of the model.
+#[derive(Default)]
+pub(super) struct ProgramCache {
+    explicit: Mutex<Vec<Arc<ExplicitPrograms>>>,
+    derivatives: OnceLock<Option<Derivatives>>,
+}
+
+/// The explicit programs for a set of independent rows, for any parameter values.
+struct ExplicitPrograms {
+    rows: Vec<usize>,
+    /// The rate of the motion, and the steps onto φ = 0 and onto φ̇ = 0, ψ = 0.
+    acceleration: Option<Compiled>,
+    positions: Option<Compiled>,
+    velocities: Option<Compiled>,
+    step: Mutex<Option<StepProgram>>,
+}
+
+/// The explicit programs of one evaluator.
+#[derive(Clone)]
+pub(super) struct Explicit {
+    programs: Arc<ExplicitPrograms>,
+    /// The squares of the scales of the rows, then of the control rows, at the start of the motion.
+    squares: Vec<f64>,
+    acceleration: Option<Compiled>,
+    positions: Option<Compiled>,
+    velocities: Option<Compiled>,
+    step: WholeStep,
+}
+
+/// A sudden change of the energy.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Jump {
+    /// Energies before the jump.
+    pub before: Energies,
+    /// Energies after the jump.
+    pub after: Energies,
+    /// True if the jump is an impact, false if it is the change of an event.
+    pub is_impact: bool,
+}
+
+/// Energies and momenta at a state.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Energies {
+    /// T.
+    pub kinetic: f64,
+    /// V.
+    pub potential: f64,
+    /// E = p·q̇ − L.
+    pub energy: f64,
+    /// p.
+    pub momentum: Vec<f64>,
+}
+
+impl Evaluator {
+    /// Compiles the programs of a motion; false if a formula contains a symbol without a value.
+    pub fn compile_motion(&mut self, equations: &mut Equations) -> bool {
+        self.moving = MotionPrograms::compile(equations, &self.jit).map(Box::new);
+        self.one_sided = ContactPrograms::compile(equations, &self.jit).map(Box::new);
+        self.set_source(equations);
+        self.moving.is_some() && (equations.n_permanent.is_none() || self.one_sided.is_some())
+    }
+
+    /// When programs become machine code.
+    pub(crate) fn jit(&self) -> Jit {
+        self.jit.clone()
+    }
+
+    /// Sets when programs compiled from now on become machine code.
+    pub fn set_jit(&mut self, jit: JitPolicy) {
+        self.jit.policy = jit;
+    }
+
+    /// The program of the explicit acceleration with its inputs, if it exists. The inputs t, q, q̇ come first and are
+    /// to be filled in; values computed from the parameters follow. The first three outputs concern pivots, then come
+    /// q̇ and q̈.
+    pub fn explicit_program(&self) -> Option<(&zwang_expr::Program, &[f64])> {
+        self.explicit.as_ref()?.acceleration.as_ref().map(Compiled::main)
+    }
+
+    /// The explicit programs for independent rows, as far as the system admits them.
+    fn explicit_programs(&self, rows: &[usize]) -> Arc<ExplicitPrograms> {
+        // a poisoned cache is merely rebuilt
+        let Ok(mut known) = self.cache.explicit.lock() else { return Arc::new(self.make_explicit(rows)) };
+        if let Some(programs) = known.iter().find(|programs| programs.rows == rows) {
+            return Arc::clone(programs);
+        }
+        let made = Arc::new(self.make_explicit(rows));
+        known.push(Arc::clone(&made));
+        made
+    }
+
+    fn make_explicit(&self, rows: &[usize]) -> ExplicitPrograms {
+        let none = (None, None, None);
+        let (acceleration, positions, velocities) = match self.source.as_ref() {
+            Some(source) if self.n_instructions() <= LONGEST => self.make_explicit_of(source, rows),
+            _ => none,
+        };
+        ExplicitPrograms { rows: rows.to_vec(), acceleration, positions, velocities, step: Mutex::default() }
+    }
+
+    fn make_explicit_of(
+        &self,
+        source: &EquationTerms,
+        rows: &[usize],
+    ) -> (Option<Compiled>, Option<Compiled>, Option<Compiled>) {
+        // the row lengths at the start differ from run to run, so they are inputs
+        let n_squares = rows.len() + source.asked.len();
+        let names = (1..=n_squares).map(|k| format!("square of scale {k}"));
+        let (source, squares) = source.shortened().with_inputs(names);
+        let (squares, asked_squares) = squares.split_at(rows.len());
+        let compile = |program| Compiled::explicit(program, source.held(), N_PIVOTS, &self.jit);
+        let Some(acceleration) = acceleration(&source, rows, squares, asked_squares) else { return (None, None, None) };
+        let first = |n_rows: usize| &rows[..rows.partition_point(|&r| r < n_rows)];
+        let (positions, velocities) = (&source.positions, &source.velocities);
+        let positions = correction(&source, first(positions.len()), positions).map(compile);
+        let velocities = correction(&source, first(velocities.len()), velocities).map(compile);
+        (Some(compile(acceleration)), positions, velocities)
+    }
+
+    /// Sets up the explicit programs with their own storage, for the current parameters.
+    fn start_explicit(&mut self, rows: &[usize], scales: &[f64], asked_scales: &[f64]) {
+        let programs = self.explicit_programs(rows);
+        let mut squares: Vec<f64> = scales.iter().map(|scale| scale * scale).collect();
+        squares.resize(rows.len(), 0.0);
+        squares.extend(asked_scales.iter().map(|scale| scale * scale));
+        let n_asked = self.source.as_ref().map_or(0, |source| source.asked.len());
+        squares.resize(rows.len() + n_asked, 0.0);
+        let (acceleration, positions, velocities) =
+            (programs.acceleration.clone(), programs.positions.clone(), programs.velocities.clone());
+        let step = WholeStep::new(self.jit.policy);
+        self.explicit = Some(Box::new(Explicit { programs, squares, acceleration, positions, velocities, step }));
+        self.hold_parameters();
+    }
+
+    /// Stores the expressions from which explicit accelerations and derivatives are compiled.
+    pub fn set_source(&mut self, equations: &Equations) {
+        let mut source = EquationTerms::new(equations);
+        if let Some(moving) = &self.moving {
+            moving.tell(&mut source);
+        }
+        self.graph = source.graph.clone();
+        (self.explicit, self.derivatives, self.cache) = (None, None, Arc::default());
+        self.source = Some(Arc::new(source));
+    }
+
+    /// The rows that the explicit acceleration uses.
+    pub fn explicit_rows(&self) -> Option<&[usize]> {
+        self.explicit.as_ref().map(|explicit| explicit.programs.rows.as_slice())
+    }
+
+    /// Sets all parameters.
+    pub fn set_parameters(&mut self, values: &[f64]) {
+        self.parameters.copy_from_slice(values);
+        self.hold_parameters();
+    }
+
+    /// Passes the parameters to the explicit programs.
+    fn hold_parameters(&mut self) {
+        let Some(explicit) = self.explicit.as_deref_mut() else { return };
+        let Explicit { squares, acceleration, positions, velocities, step, .. } = explicit;
+        let held = [&self.parameters[..], squares].concat();
+        step.hold(&held);
+        [acceleration, positions, velocities].into_iter().flatten().for_each(|program| program.hold(&held));
+    }
+
+    /// The current parameter values; an event may have changed them.
+    pub fn parameters(&self) -> &[f64] {
+        &self.parameters
+    }
+
+    /// The index of the `when` statement of an event; `None` if the event is a switch inside a formula.
+    pub fn when(&self, event: usize) -> Option<usize> {
+        self.moving.as_ref().and_then(|moving| moving.when(event))
+    }
+
+    /// True if the energy may change, so that the work is integrated as the first integral.
+    pub fn has_power(&self) -> bool {
+        self.moving.as_ref().is_some_and(|moving| moving.has_power)
+    }
+
+    /// The constraints and controls whose work is integrated, after the power if there is one.
+    pub fn works(&self) -> &[Derived] {
+        self.moving.as_ref().map_or(&[], |moving| &moving.works)
+    }
+
+    /// Takes the energy jumps of events and impacts since the last call.
+    pub fn take_jumps(&mut self) -> Vec<Jump> {
+        std::mem::take(&mut self.jumps)
+    }
+
+    /// φ or ψ of every row as written: positions, then velocities.
+    pub fn residuals(&mut self, state: &State) -> Vec<f64> {
+        self.set(state);
+        let Some(moving) = &mut self.moving else { return Vec::new() };
+        let mut values = moving.positions.run(&self.inputs).to_vec();
+        values.extend(&moving.velocities.run(&self.inputs)[moving.n_positions..]);
+        if let Some(one_sided) = &self.one_sided {
+            one_sided.mask(&mut values);
+        }
+        values
+    }
+
+    /// φ̇ of every row on positions.
+    pub fn position_rates(&mut self, state: &State) -> Vec<f64> {
+        self.set(state);
+        let Some(moving) = &mut self.moving else { return Vec::new() };
+        let mut rates = moving.velocities.run(&self.inputs)[..moving.n_positions].to_vec();
+        if let Some(one_sided) = &self.one_sided {
+            one_sided.mask_rates(&mut rates);
+        }
+        rates
+    }
+
+    /// The number of instructions of the program of M, Q, A, b.
+    pub fn n_instructions(&self) -> usize {
+        self.given.n_instructions()
+    }
+
+    fn set(&mut self, state: &State) {
+        let n = self.n;
+        self.inputs[0] = state.t;
+        self.inputs[1..=n].copy_from_slice(&state.q);
+        self.inputs[n + 1..=2 * n].copy_from_slice(&state.qdot);
+        self.inputs[2 * n + 1..].copy_from_slice(&self.parameters);
+    }
+
+    /// Values of expressions of the model at a state; `None` if one contains other symbols than state and parameters,
+    /// or is not finite.
+    pub fn evaluate(&self, model: &Model, state: &State, exprs: &[Expr]) -> Option<Vec<f64>> {
+        // a system may have very many symbols, and these expressions few of them
+        let symbols = model.graph.symbols_of(exprs);
+        let n = state.q.len();
+        let value = |s: &Expr| match self.place.get(s)? {
+            0 => Some(state.t),
+            k if *k <= n => Some(state.q[k - 1]),
+            k if *k <= 2 * n => Some(state.qdot[k - 1 - n]),
+            k => Some(self.parameters[k - 1 - 2 * n]),
+        };
+        let inputs: Vec<f64> = symbols.iter().map(value).collect::<Option<_>>()?;
+        let values = Compiled::new(&model.graph, &symbols, exprs)?.run(&inputs).to_vec();
+        values.iter().all(|v| v.is_finite()).then_some(values)
+    }
+
+    /// Energies and momenta at a state.
+    pub fn energies(&mut self, state: &State) -> Result<Energies, MotionError> {
+        self.set(state);
+        let values = self.energies.run(&self.inputs);
+        let energies =
+            Energies { kinetic: values[0], potential: values[1], energy: values[2], momentum: values[3..].to_vec() };
+        if values.iter().all(|v| v.is_finite()) {
+            Ok(energies)
+        } else {
+            Err(self.energies.explain_non_finite(&self.graph, &self.symbols, &self.inputs))
+        }
+    }
+
+    /// ε of every control row on positions or velocities, as written.
+    pub fn control_errors(&mut self, state: &State) -> Vec<f64> {
+        self.set(state);
+        let program = self.controls.as_mut().and_then(|controls| controls.errors.as_mut());
+        program.map_or(Vec::new(), |program| program.run(&self.inputs).to_vec())
+    }
+
+    /// The power of each control from the force and the powers of the control rows.
+    pub fn control_powers(&self, force: &[f64], of_rows: &[f64], qdot: &[f64]) -> Vec<f64> {
+        let Some(controls) = &self.controls else { return Vec::new() };
+        let whole: f64 = force.iter().zip(qdot).map(|(u, v)| u * v).sum();
+        let mut powers = vec![0.0; controls.n_controls];
+        controls.powers(of_rows, whole, &mut powers);
+        powers
+    }
+
+    /// The outputs at a state whose quantities are known; `None` for those that need the whole motion.
+    pub fn outputs(&mut self, state: &State, found: &StateQuantities) -> Vec<(String, Option<f64>)> {
+        self.set(state);
+        let gaussian = found.gaussian;
+        let powers = self.control_powers(&found.control_force, &found.control_powers, &state.qdot);
+        let mut inputs = self.inputs.clone();
+        inputs.extend(found.lambda_acting.iter().chain(&found.qddot));
+        inputs.extend(control_values(&self.control_symbols, &found.control_force, &powers));
+        let evaluate = |(name, compiled): &mut (String, Option<Compiled>)| {
+            let value = compiled.as_mut().map(|c| {
+                let mut inputs = inputs.clone();
+                inputs.resize(c.n_inputs(), gaussian);
+                c.run(&inputs)[0]
+            });
+            (name.clone(), value.filter(|v| v.is_finite()))
+        };
+        self.outputs.iter_mut().map(evaluate).collect()
+    }
+}
+
+impl Dynamics for Evaluator {
+    fn n_coordinates(&self) -> usize {
+        self.n
+    }
+
+    fn n_rows(&self) -> usize {
+        self.empty.constraint_rhs.len()
+    }
+
+    fn allocate(&self) -> Given {
+        self.empty.clone()
+    }
+
+    fn fill(&mut self, state: &State, given: &mut Given) -> Result<(), MotionError> {
+        self.set(state);
+        let values = self.given.run(&self.inputs);
+        let finite = values.iter().all(|v| v.is_finite());
+        distribute(
+            values,
+            [
+                &mut given.mass_matrix.value,
+                &mut given.given_force,
+                &mut given.constraint_matrix.value,
+                &mut given.constraint_rhs,
+            ],
+        );
+        if finite { Ok(()) } else { Err(self.given.explain_non_finite(&self.graph, &self.symbols, &self.inputs)) }
+    }
+
+    fn has_nonideal(&self) -> bool {
+        self.nonideal.is_some()
+    }
+
+    #[allow(non_snake_case)]
+    fn fill_nonideal(&mut self, state: &State, lambda: &[f64], C: &mut [f64]) -> Result<(), MotionError> {
+        self.set(state);
+        let Some(nonideal) = &mut self.nonideal else {
+            C.fill(0.0);
+            return Ok(());
+        };
+        self.with_lambda.clear();
+        self.with_lambda.extend(self.inputs.iter().chain(lambda));
+        self.with_lambda.resize(nonideal.n_inputs(), 0.0);
+        C.copy_from_slice(nonideal.run(&self.with_lambda));
+        if C.iter().all(|c| c.is_finite()) {
+            Ok(())
+        } else {
+            Err(nonideal.explain_non_finite(&self.graph, &self.symbols, &self.with_lambda))
+        }
+    }
+
+    fn allocate_control_rows(&self) -> Option<ControlRows> {
+        self.controls.as_ref().map(|controls| controls.empty.clone())
+    }
+
+    fn fill_control_rows(&mut self, state: &State, asked: &mut ControlRows) -> Result<(), MotionError> {
+        self.set(state);
+        let Some(controls) = &mut self.controls else { return Ok(()) };
+        controls.program.run(&self.inputs);
+        let is_finite = controls.distribute(asked);
+        if let Some(error) = controls.explain_non_finite() {
+            return Err(error);
+        }
+        match is_finite {
+            true => Ok(()),
+            false => Err(controls.program.explain_non_finite(&self.graph, &self.symbols, &self.inputs)),
+        }
+    }
+
+    fn fill_tracked(&mut self, state: &State, on_positions: bool, values: &mut [f64]) -> Result<(), MotionError> {
+        self.set(state);
+        let Some(controls) = &mut self.controls else { return Ok(()) };
+        let program = if on_positions { &mut controls.positions } else { &mut controls.velocities };
+        values.copy_from_slice(program.run(&self.inputs));
+        match values.iter().all(|x| x.is_finite()) {
+            true => Ok(()),
+            false => Err(program.explain_non_finite(&self.graph, &self.symbols, &self.inputs)),
+        }
+    }
+
+    /// Keeps the first scales while the rows are the same: they record only the former length of a row.
+    fn specialize(&mut self, rows: &[usize], scales: &[f64], asked_scales: &[f64]) -> bool {
+        if self.explicit_rows() != Some(rows) {
+            self.start_explicit(rows, scales, asked_scales);
+        }
+        self.explicit.as_ref().is_some_and(|explicit| explicit.acceleration.is_some())
+    }
+
+    #[inline]
+    fn accelerate(&mut self, t: f64, y: &[f64], rate: &mut [f64]) -> Option<f64> {
+        let program = self.explicit.as_mut()?.acceleration.as_mut()?;
+        let pivots = program.run_at(t, &y[..2 * self.n], rate);
+        least_pivot(pivots)
+    }
+
+    fn step(&mut self, tableau: &'static Tableau, t: f64, h: f64, y: &[f64], k: &mut [f64]) -> bool {
+        let Some(Explicit { programs, squares, acceleration: Some(acceleration), step, .. }) =
+            self.explicit.as_deref_mut()
+        else {
+            return false;
+        };
+        if step.is_due() {
+            let held = [&self.parameters[..], squares].concat();
+            step.make(&programs.step, (&self.graph, acceleration.whole()), self.n, tableau, &held);
+        }
+        step.take(tableau, t, h, y, k)
+    }
+
+    fn correct(&mut self, state: &State, on_positions: bool, delta: &mut [f64]) -> bool {
+        let Some(explicit) = &mut self.explicit else { return false };
+        let program = if on_positions { &mut explicit.positions } else { &mut explicit.velocities };
+        let Some(program) = program else { return false };
+        let inputs = &mut self.inputs[..=2 * self.n];
+        inputs[1..=self.n].copy_from_slice(&state.q);
+        inputs[self.n + 1..].copy_from_slice(&state.qdot);
+        let pivots = program.run_at(state.t, &inputs[1..], delta);
+        least_pivot(pivots).is_some()
+    }
+
+    fn n_position_rows(&self) -> usize {
+        self.moving.as_ref().map_or(0, |moving| moving.n_positions)
+    }
+
+    fn n_velocity_rows(&self) -> usize {
+        self.moving.as_ref().map_or(0, |moving| moving.n_velocities)
+    }
+
+    fn fill_positions(&mut self, state: &State, phi: &mut [f64]) -> Result<(), MotionError> {
+        self.set(state);
+        let Some(moving) = &mut self.moving else { return Ok(()) };
+        phi.copy_from_slice(moving.positions.run(&self.inputs));
+        match phi.iter().all(|x| x.is_finite()) {
+            true => Ok(()),
+            false => Err(moving.positions.explain_non_finite(&self.graph, &self.symbols, &self.inputs)),
+        }
+    }
+
+    fn fill_velocities(&mut self, state: &State, psi: &mut [f64]) -> Result<(), MotionError> {
+        self.set(state);
+        let Some(moving) = &mut self.moving else { return Ok(()) };
+        psi.copy_from_slice(moving.velocities.run(&self.inputs));
+        match psi.iter().all(|x| x.is_finite()) {
+            true => Ok(()),
+            false => Err(moving.velocities.explain_non_finite(&self.graph, &self.symbols, &self.inputs)),
+        }
+    }
+
+    fn unit(&self, coordinate: usize) -> Option<usize> {
+        self.moving.as_ref().and_then(|moving| moving.units[coordinate])
+    }
+
+    /// 1 for angles. In a model without units angles are not known, and the size follows from the start.
+    fn natural_size(&self, start: &State) -> f64 {
+        let has_units = self.moving.as_ref().is_some_and(|moving| moving.has_units);
+        match start.q.iter().fold(0.0, |top: f64, q| top.max(q.abs())) {
+            size if size > 0.0 && !has_units => size,
+            _ => 1.0,
+        }
+    }
+
+    fn n_integrals(&self) -> usize {
+        self.moving.as_ref().map_or(0, |moving| moving.n_integrals())
+    }
+
+    fn fill_integrands(&mut self, instant: &Instant, rates: &mut [f64]) -> Result<(), MotionError> {
+        if rates.is_empty() {
+            return Ok(());
+        }
+        self.set(&instant.state);
+        if let Some(controls) = &self.controls {
+            let whole: f64 = instant.control_force.iter().zip(&instant.state.qdot).map(|(u, v)| u * v).sum();
+            self.powers.resize(controls.n_controls, 0.0);
+            controls.powers(&instant.control_powers, whole, &mut self.powers);
+        }
+        if let Some(moving) = &mut self.moving {
+            moving.rates(&self.inputs, instant, &self.powers, rates);
+        }
+        match rates.iter().all(|x| x.is_finite()) {
+            true => Ok(()),
+            false => Err(MotionError::NotFinite { what: "the power".into() }),
+        }
+    }
+
+    fn n_events(&self) -> usize {
+        self.moving.as_ref().map_or(0, |moving| moving.n_events)
+    }
+
+    fn fill_events(&mut self, state: &State, values: &mut [f64]) -> Result<(), MotionError> {
+        self.set(state);
+        if let Some(moving) = &mut self.moving {
+            moving.events(&self.inputs, values);
+        }
+        Ok(())
+    }
+
+    fn fire(&mut self, event: usize, upwards: bool, state: &mut State) -> Result<Reaction, MotionError> {
+        let before = match self.before.take() {
+            Some(before) => before,
+            None => (self.energies(state)?, false),
+        };
+        self.set(state);
+        let Some(moving) = &mut self.moving else { return Ok(Reaction::Ignore) };
+        let reaction = moving.fire(event, upwards, &self.inputs, state, &mut self.parameters)?;
+        self.hold_parameters();
+        // an event without a change is not followed by a projection
+        self.before = (reaction == Reaction::Change).then_some(before);
+        Ok(reaction)
+    }
+
+    fn landed(&mut self, state: &State) -> Result<(), MotionError> {
+        if let Some((before, is_impact)) = self.before.take() {
+            let after = self.energies(state)?;
+            self.jumps.push(Jump { before, after, is_impact });
+        }
+        Ok(())
+    }
+
+    fn contacts(&self) -> Vec<Contact> {
+        self.one_sided.as_ref().map_or(Vec::new(), |one_sided| one_sided.contacts.clone())
+    }
+
+    fn fill_restitutions(&mut self, state: &State, restitutions: &mut [f64]) -> Result<(), MotionError> {
+        self.set(state);
+        match &mut self.one_sided {
+            Some(one_sided) => one_sided.restitutions(&self.inputs, restitutions),
+            None => Ok(()),
+        }
+    }
+
+    fn frictions(&self) -> Vec<Friction> {
+        self.one_sided.as_ref().map_or(Vec::new(), |one_sided| one_sided.frictions.clone())
+    }
+
+    fn fill_friction_laws(&mut self, state: &State, roughness: &mut [Coulomb]) -> Result<(), MotionError> {
+        self.set(state);
+        match &mut self.one_sided {
+            Some(one_sided) => one_sided.roughness(&self.inputs, roughness),
+            None => Ok(()),
+        }
+    }
+
+    fn struck(&mut self, state: &State) -> Result<(), MotionError> {
+        self.before = Some((self.energies(state)?, true));
+        Ok(())
+    }
+
+    fn is_natural(&self) -> bool {
+        self.moving.as_ref().is_none_or(|moving| moving.is_natural)
+    }
+
+    fn allocate_jacobian(&mut self) -> Option<Jacobian> {
+        if self.derivatives.is_none() {
+            let source = self.source.as_ref()?;
+            let shared = self.cache.derivatives.get_or_init(|| Derivatives::compile(source, &self.jit));
+            self.derivatives = shared.clone().map(Box::new);
+        }
+        self.derivatives.as_ref().map(|derivatives| derivatives.empty.clone())
+    }
+
+    fn fill_jacobian(&mut self, instant: &Instant, jacobian: &mut Jacobian) -> Result<(), MotionError> {
+        self.set(&instant.state);
+        let Some(Derivatives { program, graph, inputs, .. }) = self.derivatives.as_deref_mut() else { return Ok(()) };
+        inputs.clear();
+        inputs.extend(self.inputs.iter().chain(&instant.lambda).chain(&instant.qddot));
+        let values = program.run(inputs);
+        let finite = values.iter().all(|v| v.is_finite());
+        distribute(
+            values,
+            [
+                &mut jacobian.force_by_q.value,
+                &mut jacobian.force_by_qdot.value,
+                &mut jacobian.rows_by_q.value,
+                &mut jacobian.rows_by_qdot.value,
+            ],
+        );
+        if finite { Ok(()) } else { Err(program.explain_non_finite(graph, &self.symbols, inputs)) }
+    }
+
+    fn allocate_legendre(&self) -> Option<Legendre> {
+        self.empty_legendre.clone()
+    }
+
+    fn fill_legendre(&mut self, state: &State, legendre: &mut Legendre) -> Result<(), MotionError> {
+        self.set(state);
+        let Some(compiled) = &mut self.legendre else { return Err(MotionError::NoLegendre) };
+        let values = compiled.run(&self.inputs);
+        let finite = values.iter().all(|v| v.is_finite());
+        distribute(
+            values,
+            [
+                &mut legendre.momentum,
+                &mut legendre.momentum_by_q.value,
+                &mut legendre.momentum_by_t,
+                &mut legendre.energy_by_q,
+                &mut legendre.energy_by_qdot,
+                &mut legendre.force,
+            ],
+        );
+        if finite { Ok(()) } else { Err(compiled.explain_non_finite(&self.graph, &self.symbols, &self.inputs)) }
+    }
+}
+
+/// Copies values into parts, one after the other.
+fn distribute<const N: usize>(mut values: &[f64], parts: [&mut Vec<f64>; N]) {
+    for part in parts {
+        let (head, tail) = values.split_at(part.len());
+        part.copy_from_slice(head);
+        values = tail;
+    }
+}

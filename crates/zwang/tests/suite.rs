@@ -1,0 +1,31 @@
+//! Models against closed forms, identities and reference values. One program, because each takes seconds to link.
+
+mod bad_input;
+mod bad_runs;
+mod common;
+mod contact;
+mod contradictions;
+mod control;
+mod control_reach;
+mod dependence;
+mod documents;
+mod doubling;
+mod example;
+mod fixes;
+mod gallery;
+mod house;
+mod integrability;
+mod inverse;
+mod lagrangian;
+mod language;
+mod linearize;
+mod long;
+mod machine_code;
+mod papers;
+mod references;
+mod roundtrip;
+mod runs;
+mod scale;
+mod system;
+mod tables;
+mod wishes;
