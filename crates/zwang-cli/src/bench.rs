@@ -53,10 +53,11 @@ pub fn bench(arguments: &BenchModel) -> Exit {
     let checked = system.check_briefly().or_else(|error| file.fail(&error))?;
     system.is_computable().or_else(|error| file.fail(&error))?;
     let mut check = Check::clone(&checked);
-    if !check.engage() {
+    let Some(evaluator) = check.motion_evaluator() else {
         eprint("error: a contact or its friction contains a quantity that this version cannot compute\n");
         return Err(STOPPED);
-    }
+    };
+    (check.system, check.equations) = (evaluator, check.equations.with_contact_rows());
     let options = RunOptions {
         to: arguments.integration.to,
         tolerance: arguments.integration.tolerance,

@@ -18,9 +18,7 @@ const LONGEST: usize = 4000;
 /// Every line that is not a comment is `name = formula` or `let name = formula`, and formulas use names defined above.
 pub fn equations_text(equations: &mut Equations) -> String {
     let times = equations.model.only_at_times();
-    // the rows may include contacts and sticking friction
-    let mut always = equations.permanent();
-    let equations = &mut always.as_mut().unwrap_or(equations).printed();
+    let equations = &mut equations.printed();
     let closed = closed_form(equations);
     let mut text = Text::new(equations, closed.as_ref().ok());
     let title = if equations.model.title.is_empty() { "Equations of motion" } else { &equations.model.title };
@@ -329,9 +327,7 @@ pub fn equations_latex(equations: &mut Equations) -> String {
 
 /// The lines of the LaTeX; parts come before the formulas that use them.
 fn latex_lines(equations: &mut Equations) -> Vec<String> {
-    // contacts and sticking friction are not permanent
-    let mut always = equations.permanent();
-    let equations = &mut always.as_mut().unwrap_or(equations).printed();
+    let equations = &mut equations.printed();
     let closed = closed_form(equations);
     let model = &equations.model;
     let tex = |e: Expr| model.graph.latex(e);

@@ -52,7 +52,7 @@ impl Formulas {
     /// The formulas of the permanent constraints.
     pub fn new(equations: &mut Equations) -> Formulas {
         let at_times = equations.model.only_at_times();
-        let mut printed = equations.permanent().as_ref().unwrap_or(equations).printed();
+        let mut printed = equations.printed();
         let closed = closed_form(&mut printed);
         Formulas { equations: printed, closed, at_times }
     }

@@ -264,7 +264,7 @@ pub fn facts(run: &Run) -> Vec<(String, String)> {
     for (name, value) in residuals {
         add(&format!("Largest residual of {name}"), with(small(*value), &residual_unit(run, name)));
     }
-    add("Rank of the constraints", format!("{} of {}", run.rank(), run.check().equations.n_permanent_rows()));
+    add("Rank of the constraints", format!("{} of {}", run.rank(), run.check().equations.rows.len()));
     add("Method", method(run));
     add("Against drift", run.drift().as_str().to_string());
     if run.cost().largest_correction > 0.0 {

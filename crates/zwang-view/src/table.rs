@@ -19,7 +19,7 @@ pub fn summary(file: &str, check: &Check) -> String {
 
 /// `4 coordinates, 3 constraint equations, 2 independent  →  2 degrees of freedom`.
 fn counts(check: &Check) -> String {
-    let (n, m) = (check.state.q.len(), check.equations.n_permanent_rows());
+    let (n, m) = (check.state.q.len(), check.equations.rows.len());
     let freedom = count(check.degrees_of_freedom(), "degree", "degrees");
     let contacts = match check.equations.model.contacts.iter().map(|c| c.rows.len()).sum() {
         0 => String::new(),

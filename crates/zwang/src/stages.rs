@@ -12,7 +12,7 @@ use crate::error::ModelText;
 use crate::lower::Files;
 use crate::model::Model;
 use crate::run::{Keep, Progress, RunOptions};
-use crate::simulate::{self, Run, motion_of};
+use crate::simulate::{self, Run};
 use crate::syntax::Overrides;
 
 /// A text that was read: the model if it has no errors, and all messages about it.
@@ -97,12 +97,12 @@ impl RunWishes {
 /// Computes the motion of a checked model; `goes_on` is called after every step. `None`, with the reason among the
 /// messages, if the motion cannot start.
 pub fn simulate(
-    mut check: Check,
+    check: Check,
     wishes: &RunWishes,
     diagnostics: &mut Diagnostics,
     goes_on: &mut dyn FnMut(f64) -> bool,
 ) -> Option<Run> {
-    let motion = motion_of(&mut check);
+    let motion = check.motion_evaluator();
     let monitor = &mut |progress: Progress| match goes_on(progress.t) {
         true => ControlFlow::Continue(()),
         false => ControlFlow::Break(()),

@@ -194,12 +194,9 @@ impl CompiledModel {
         let with_legendre = with_legendre || self.route == RouteName::TwoForm;
         let known = if with_legendre { &self.motion_with_legendre } else { &self.motion };
         let compile = || {
-            let Prepared { mut equations, mut evaluator, .. } = self.prepared(with_legendre)?;
-            if equations.has_contacts() {
-                equations.engage();
-                evaluator = Evaluator::compile(&mut equations, with_legendre, self.jit.clone())?;
-            }
-            evaluator.compile_motion(&mut equations).then_some(evaluator)
+            let Prepared { equations, evaluator, .. } = self.prepared(with_legendre)?;
+            let mut evaluator = evaluator.with_all_rows();
+            evaluator.compile_motion(&mut equations.with_contact_rows()).then_some(evaluator)
         };
         known.get_or_init(compile).clone()
     }

@@ -40,6 +40,38 @@ pub struct Given {
     pub constraint_rhs: Vec<f64>,
 }
 
+impl Given {
+    /// M and Q, and some rows of A and b.
+    pub fn select(&self, rows: &[usize]) -> Given {
+        let columns: Vec<Vec<usize>> = rows.iter().map(|&row| self.constraint_matrix.row(row).0.to_vec()).collect();
+        let constraint_matrix = Matrix::from_pattern(rows.len(), self.constraint_matrix.n_cols, &columns);
+        let (mass_matrix, given_force) = (self.mass_matrix.clone(), self.given_force.clone());
+        let mut selected =
+            Given { mass_matrix, given_force, constraint_matrix, constraint_rhs: vec![0.0; rows.len()] };
+        selected.copy_selected(self, rows);
+        selected
+    }
+
+    /// Copies the values of M, Q and some rows of A and b; the patterns are those of [`Given::select`].
+    pub fn copy_selected(&mut self, all: &Given, rows: &[usize]) {
+        self.mass_matrix.value.copy_from_slice(&all.mass_matrix.value);
+        self.given_force.copy_from_slice(&all.given_force);
+        let mut start = 0;
+        for (k, &row) in rows.iter().enumerate() {
+            let value = all.constraint_matrix.row(row).1;
+            self.constraint_matrix.value[start..start + value.len()].copy_from_slice(value);
+            start += value.len();
+            self.constraint_rhs[k] = all.constraint_rhs[row];
+        }
+    }
+
+    /// True if every number is finite.
+    pub fn is_finite(&self) -> bool {
+        let parts = [&self.mass_matrix.value, &self.given_force, &self.constraint_matrix.value, &self.constraint_rhs];
+        parts.iter().all(|part| part.iter().all(|x| x.is_finite()))
+    }
+}
+
 /// Control rows in addition to the constraints: A_c q̈ = b_c, by forces u = S w on driven coordinates.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ControlRows {

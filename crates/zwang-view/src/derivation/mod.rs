@@ -43,9 +43,7 @@ pub struct DerivationContext<'a> {
 
 /// The blocks of the derivation.
 pub fn derivation(equations: &mut Equations, told: &DerivationContext) -> Vec<Block> {
-    // contacts and sticking friction are not permanent
-    let mut always = equations.permanent();
-    let equations = &mut always.as_mut().unwrap_or(equations).printed();
+    let equations = &mut equations.printed();
     let [stated, asked] = stated_rows(equations);
     let closed = closed_form(equations);
     let free = closed.as_ref().map_or(&[][..], |closed| &closed.free[..]);

@@ -73,21 +73,6 @@ pub struct Check {
 }
 
 impl Check {
-    /// Adds the rows of contacts and slips to the others and compiles them; `false` if one contains a symbol without a
-    /// value.
-    pub fn engage(&mut self) -> bool {
-        if self.equations.n_permanent.is_some() || !self.equations.has_contacts() {
-            return true;
-        }
-        self.equations.engage();
-        let with_legendre = self.route == RouteName::TwoForm;
-        let Some(system) = Evaluator::compile(&mut self.equations, with_legendre, self.system.jit()) else {
-            return false;
-        };
-        self.system = system;
-        true
-    }
-
     /// n − rank.
     pub fn degrees_of_freedom(&self) -> usize {
         self.state.q.len() - self.rank
@@ -101,6 +86,11 @@ impl Check {
     /// Moves to another state, such as the end of a run, and computes every quantity and the rank there.
     pub fn move_to(&mut self, state: State, settings: &Settings) -> Result<(), Box<Diagnostic>> {
         self.look_at(&state, settings).map_err(|error| {
+            // a contact mode that was not found was searched for among all rows
+            if self.equations.has_contacts() {
+                self.system = self.system.with_all_rows();
+                self.equations = self.equations.clone().with_contact_rows();
+            }
             Box::new(contradiction::explained(&self.equations, &mut self.system, &state, &error, settings))
         })
     }
@@ -108,7 +98,7 @@ impl Check {
     /// Moves to another state; on failure the error is returned without its explanation.
     pub(crate) fn look_at(&mut self, state: &State, settings: &Settings) -> Result<(), MotionError> {
         let has_contacts = self.equations.has_contacts();
-        let (state, lambda) = self.enter_mode(state, settings)?;
+        let (state, lambda) = self.enter_contact_mode(state, settings)?;
         if has_contacts {
             self.snapshot = Snapshot::new(&self.system);
         }

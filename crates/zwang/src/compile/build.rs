@@ -6,10 +6,11 @@ use zwang_expr::Expr;
 use zwang_motion::{Given, Legendre, Matrix};
 
 use crate::compile::control_programs::{Controls, control_symbols};
-use crate::compile::evaluator::Evaluator;
+use crate::compile::evaluator::{Evaluator, OutputProgram};
 use crate::compile::program::{Compiled, Jit};
-use crate::equations::{Equations, LegendreExpressions, SparseRow};
-use crate::model::Derived;
+use crate::compile::row_selection::RowSelection;
+use crate::equations::{ConstraintRow, Equations, LegendreExpressions, SparseRow};
+use crate::model::{Derived, Output};
 
 impl Evaluator {
     /// Compiles the programs of a simulation; `with_legendre` adds those of the two-form route. `None` if the
@@ -24,6 +25,7 @@ impl Evaluator {
         let (given, empty) = compiler.given()?;
         let (legendre, empty_legendre) = legendre.map(|l| compiler.legendre(&l)).unzip();
         let model = &equations.model;
+        let selection = compiler.selection(&empty);
         Some(Evaluator {
             n: model.n_coordinates(),
             inputs: vec![0.0; compiler.inputs.len()],
@@ -42,12 +44,13 @@ impl Evaluator {
             legendre: legendre.flatten(),
             outputs: compiler.outputs(),
             empty,
+            selection,
             empty_legendre,
             place: compiler.inputs.iter().enumerate().map(|(k, s)| (*s, k)).collect(),
             symbols: compiler.inputs,
             graph: Arc::new(model.graph.clone()),
             moving: None,
-            one_sided: None,
+            contact: None,
             jumps: Vec::new(),
             before: None,
             source: None,
@@ -70,10 +73,10 @@ impl Compiler<'_> {
     /// True if the constraints contain only the state and parameters; a symbol without a value may differentiate away
     /// from A and b.
     fn is_about_known(&self) -> bool {
-        let Equations { model, rows, asked, .. } = self.equations;
+        let Equations { model, asked, .. } = self.equations;
         let accelerations = model.coordinates.iter().map(|c| &c.qddot);
         let known: FxHashSet<Expr> = self.inputs.iter().chain(accelerations).copied().collect();
-        let all_rows = rows.iter().chain(asked.iter().map(|r| &r.row));
+        let all_rows = self.equations.motion_rows().iter().chain(asked.iter().map(|r| &r.row));
         let stated: Vec<Expr> = all_rows.flat_map(|r| [Some(r.residual), r.rate]).flatten().collect();
         model.graph.symbols_of(&stated).iter().all(|s| known.contains(s))
     }
@@ -88,12 +91,12 @@ impl Compiler<'_> {
     fn given(&self) -> Option<(Compiled, Given)> {
         let e = self.equations;
         let n = e.model.n_coordinates();
-        let rows: Vec<&SparseRow> = e.rows.iter().map(|r| &r.coefficients).collect();
+        let rows: Vec<&SparseRow> = e.motion_rows().iter().map(|r| &r.coefficients).collect();
         let masses: Vec<&SparseRow> = e.mass_matrix.iter().collect();
         let mut exprs = entries(&masses);
         exprs.extend(&e.given_force);
         exprs.extend(entries(&rows));
-        exprs.extend(e.rows.iter().map(|r| r.rhs));
+        exprs.extend(e.motion_rows().iter().map(|r| r.rhs));
         let empty = Given {
             mass_matrix: pattern(n, n, &masses),
             given_force: vec![0.0; n],
@@ -103,6 +106,16 @@ impl Compiler<'_> {
         Some((self.moving(&self.inputs, &exprs)?, empty))
     }
 
+    /// The rows of the equations among those of the motion; `None` if they are all of them.
+    fn selection(&self, all: &Given) -> Option<Box<RowSelection>> {
+        let (rows, all_rows) = (&self.equations.rows, self.equations.motion_rows());
+        if rows.len() == all_rows.len() {
+            return None;
+        }
+        let place = |row: &ConstraintRow| all_rows.iter().position(|r| r.lambda == row.lambda);
+        Some(Box::new(RowSelection::new(rows.iter().filter_map(place).collect(), None, all)))
+    }
+
     /// T, V, E and p.
     fn energies(&self) -> Option<Compiled> {
         let e = self.equations;
@@ -110,33 +123,35 @@ impl Compiler<'_> {
         self.moving(&self.inputs, &exprs)
     }
 
-    /// The state and λ.
+    /// The state and λ of all rows.
     fn with_lambda(&self) -> Vec<Expr> {
-        self.inputs.iter().copied().chain(self.equations.rows.iter().map(|r| r.lambda)).collect()
+        self.inputs.iter().copied().chain(self.equations.motion_rows().iter().map(|r| r.lambda)).collect()
     }
 
     /// C.
     fn nonideal(&self) -> Option<Compiled> {
-        let Equations { model, n_permanent, nonideal_force, .. } = self.equations;
-        let mut inputs = self.with_lambda();
-        // a contact without a row exerts no force
-        if n_permanent.is_none() {
-            let slips = model.frictions.iter().flat_map(|law| &law.slip);
-            inputs.extend(model.contacts.iter().flat_map(|c| &c.rows).chain(slips).map(|row| row.lambda));
-        }
-        self.moving(&inputs, nonideal_force)
+        self.moving(&self.with_lambda(), &self.equations.nonideal_force)
     }
 
     /// The programs of the outputs, which may also contain λ, q̈, u and G; `None` for those that depend on the whole
     /// motion.
-    fn outputs(&self) -> Vec<(String, Option<Compiled>)> {
+    fn outputs(&self) -> Vec<OutputProgram> {
         let model = &self.equations.model;
+        let lambda: Vec<Expr> = self.equations.motion_rows().iter().map(|r| r.lambda).collect();
         let mut inputs = self.with_lambda();
         inputs.extend(model.coordinates.iter().map(|c| c.qddot));
         inputs.extend(control_symbols(model).iter().map(|(s, _)| *s));
         inputs.extend(model.derived.iter().find(|(_, d)| **d == Derived::Gaussian).map(|(s, _)| *s));
         let named = model.outputs.iter().zip(&self.equations.outputs);
-        named.map(|(o, e)| (o.name.clone(), Compiled::new(&model.graph, &inputs, &[*e]))).collect()
+        let output = |(o, e): (&Output, &Expr)| {
+            let used = model.graph.symbols(*e);
+            OutputProgram {
+                name: o.name.clone(),
+                rows: (0..lambda.len()).filter(|k| used.contains(&lambda[*k])).collect(),
+                program: Compiled::new(&model.graph, &inputs, &[*e]),
+            }
+        };
+        named.map(output).collect()
     }
 
     /// The program of the Legendre data for the two-form route, and the storage for its values.

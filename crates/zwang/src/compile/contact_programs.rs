@@ -4,7 +4,7 @@ use zwang_expr::Expr;
 use zwang_motion::{Contact, Coulomb, Friction, MOST_NORMALS, MotionError};
 
 use crate::compile::program::{Compiled, Jit};
-use crate::equations::Equations;
+use crate::equations::{Equations, RowKind};
 use crate::model::FrictionLaw;
 
 /// The contact rows with their restitution and friction laws.
@@ -34,8 +34,10 @@ impl ContactPrograms {
     /// Compiles the contact rows of equations that include them. `None` if all rows are permanent, or if a property
     /// contains a symbol without a value.
     pub(crate) fn compile(equations: &Equations, jit: &Jit) -> Option<ContactPrograms> {
-        let first = equations.n_permanent?;
         let model = &equations.model;
+        if equations.rows.iter().all(|row| row.kind == RowKind::Permanent) {
+            return None;
+        }
         let row_of = |lambda: Expr| equations.rows.iter().position(|row| row.lambda == lambda);
         let (mut contacts, mut restitutions) = (Vec::new(), Vec::new());
         for (contact, &restitution) in model.contacts.iter().zip(&model.restitutions) {
@@ -46,8 +48,7 @@ impl ContactPrograms {
         }
         let mut frictions = Vec::new();
         for law in &model.frictions {
-            let owner = &model.constraints[law.of + if law.constraint { 0 } else { first }];
-            let pressing = owner.rows.iter().take(law.forces.len());
+            let pressing = equations.owner(law)?.rows.iter().take(law.forces.len());
             let normals: Vec<usize> = pressing.map(|row| row_of(row.lambda)).collect::<Option<_>>()?;
             let contact = contacts.iter().position(|contact| contact.row == normals[0]);
             let slip = law.slip.iter().map(|row| row_of(row.lambda)).collect::<Option<_>>()?;

@@ -13,8 +13,9 @@ use crate::compile::control_programs::{Controls, control_values};
 use crate::compile::explicit::{LONGEST, N_PIVOTS, acceleration, correction, least_pivot};
 use crate::compile::motion_programs::{Derivatives, EquationTerms, MotionPrograms};
 use crate::compile::program::{Compiled, Jit, JitPolicy};
+use crate::compile::row_selection::RowSelection;
 use crate::compile::whole_step::{StepProgram, WholeStep};
-use crate::equations::Equations;
+use crate::equations::{Equations, RowKind};
 use crate::model::{Derived, Model};
 
 /// The compiled equations of one model with its parameter values.
@@ -35,8 +36,11 @@ pub struct Evaluator {
     /// The power of each control during a motion.
     pub(super) powers: Vec<f64>,
     pub(super) legendre: Option<Compiled>,
-    pub(super) outputs: Vec<(String, Option<Compiled>)>,
+    pub(super) outputs: Vec<OutputProgram>,
+    /// M, Q, A, b with all rows of the motion.
     pub(super) empty: Given,
+    /// The rows that are constraints here; `None` if all are.
+    pub(super) selection: Option<Box<RowSelection>>,
     pub(super) empty_legendre: Option<Legendre>,
     /// The symbols t, q, q̇ and parameters with their graph, for messages.
     pub(super) symbols: Vec<Expr>,
@@ -46,7 +50,7 @@ pub struct Evaluator {
     /// The programs that only a motion needs.
     pub(super) moving: Option<Box<MotionPrograms>>,
     /// The programs of the contact rows.
-    pub(super) one_sided: Option<Box<ContactPrograms>>,
+    pub(super) contact: Option<Box<ContactPrograms>>,
     /// The energy jumps of events and impacts.
     pub(super) jumps: Vec<Jump>,
     /// Energies before the current event; and true if it is an impact.
@@ -56,6 +60,16 @@ pub struct Evaluator {
     pub(super) derivatives: Option<Box<Derivatives>>,
     pub(super) jit: Jit,
     pub(super) explicit: Option<Box<Explicit>>,
+}
+
+/// An output as a function of state, λ, q̈, u and G.
+#[derive(Clone)]
+pub(super) struct OutputProgram {
+    pub(super) name: String,
+    /// The rows whose multipliers it contains.
+    pub(super) rows: Vec<usize>,
+    /// `None` if it depends on the whole motion.
+    pub(super) program: Option<Compiled>,
 }
 
 /// Programs that are compiled when a motion first needs them, shared by all evaluators of the model.
@@ -112,17 +126,32 @@ pub struct Energies {
 }
 
 impl Evaluator {
-    /// Compiles the programs of a motion; false if a formula contains a symbol without a value.
+    /// Compiles the programs of a motion with the rows of these equations, which are those of the evaluator; false if a
+    /// formula contains a symbol without a value.
     pub fn compile_motion(&mut self, equations: &mut Equations) -> bool {
         self.moving = MotionPrograms::compile(equations, &self.jit).map(Box::new);
-        self.one_sided = ContactPrograms::compile(equations, &self.jit).map(Box::new);
+        self.contact = ContactPrograms::compile(equations, &self.jit).map(Box::new);
         self.set_source(equations);
-        self.moving.is_some() && (equations.n_permanent.is_none() || self.one_sided.is_some())
+        let has_contacts = equations.rows.iter().any(|row| row.kind != RowKind::Permanent);
+        self.moving.is_some() && (!has_contacts || self.contact.is_some())
     }
 
-    /// When programs become machine code.
-    pub(crate) fn jit(&self) -> Jit {
-        self.jit.clone()
+    /// An evaluator of the same programs with all rows of the motion.
+    pub(crate) fn with_all_rows(&self) -> Evaluator {
+        Evaluator { selection: None, ..self.clone() }
+    }
+
+    /// An evaluator of the same programs in a contact mode: with the rows that hold, and with the forces of the others. It has
+    /// no programs of a motion.
+    pub(crate) fn in_contact_mode(&self, holds: &[bool], lambda: &[f64]) -> Evaluator {
+        let rows = (0..holds.len()).filter(|&row| holds[row]).collect();
+        let selection = Some(Box::new(RowSelection::new(rows, Some(lambda), &self.empty)));
+        Evaluator { selection, moving: None, contact: None, source: None, explicit: None, ..self.clone() }
+    }
+
+    /// True if the programs of a motion are there.
+    pub(crate) fn can_move(&self) -> bool {
+        self.moving.is_some()
     }
 
     /// Sets when programs compiled from now on become machine code.
@@ -254,8 +283,8 @@ impl Evaluator {
         let Some(moving) = &mut self.moving else { return Vec::new() };
         let mut values = moving.positions.run(&self.inputs).to_vec();
         values.extend(&moving.velocities.run(&self.inputs)[moving.n_positions..]);
-        if let Some(one_sided) = &self.one_sided {
-            one_sided.mask(&mut values);
+        if let Some(contact) = &self.contact {
+            contact.mask(&mut values);
         }
         values
     }
@@ -265,8 +294,8 @@ impl Evaluator {
         self.set(state);
         let Some(moving) = &mut self.moving else { return Vec::new() };
         let mut rates = moving.velocities.run(&self.inputs)[..moving.n_positions].to_vec();
-        if let Some(one_sided) = &self.one_sided {
-            one_sided.mask_rates(&mut rates);
+        if let Some(contact) = &self.contact {
+            contact.mask_rates(&mut rates);
         }
         rates
     }
@@ -336,15 +365,21 @@ impl Evaluator {
         let gaussian = found.gaussian;
         let powers = self.control_powers(&found.control_force, &found.control_powers, &state.qdot);
         let mut inputs = self.inputs.clone();
-        inputs.extend(found.lambda_acting.iter().chain(&found.qddot));
+        match &mut self.selection {
+            Some(selection) => inputs.extend(selection.lambda(&found.lambda_acting)),
+            None => inputs.extend(&found.lambda_acting),
+        }
+        inputs.extend(&found.qddot);
         inputs.extend(control_values(&self.control_symbols, &found.control_force, &powers));
-        let evaluate = |(name, compiled): &mut (String, Option<Compiled>)| {
-            let value = compiled.as_mut().map(|c| {
+        let selection = self.selection.as_deref();
+        let evaluate = |output: &mut OutputProgram| {
+            let is_known = selection.is_none_or(|selection| selection.knows(&output.rows));
+            let value = output.program.as_mut().filter(|_| is_known).map(|program| {
                 let mut inputs = inputs.clone();
-                inputs.resize(c.n_inputs(), gaussian);
-                c.run(&inputs)[0]
+                inputs.resize(program.n_inputs(), gaussian);
+                program.run(&inputs)[0]
             });
-            (name.clone(), value.filter(|v| v.is_finite()))
+            (output.name.clone(), value.filter(|v| v.is_finite()))
         };
         self.outputs.iter_mut().map(evaluate).collect()
     }
@@ -356,44 +391,55 @@ impl Dynamics for Evaluator {
     }
 
     fn n_rows(&self) -> usize {
-        self.empty.constraint_rhs.len()
+        self.selection.as_ref().map_or(self.empty.constraint_rhs.len(), |selection| selection.rows.len())
     }
 
     fn allocate(&self) -> Given {
-        self.empty.clone()
+        match &self.selection {
+            Some(selection) => self.empty.select(&selection.rows),
+            None => self.empty.clone(),
+        }
     }
 
     fn fill(&mut self, state: &State, given: &mut Given) -> Result<(), MotionError> {
         self.set(state);
         let values = self.given.run(&self.inputs);
-        let finite = values.iter().all(|v| v.is_finite());
-        distribute(
-            values,
-            [
-                &mut given.mass_matrix.value,
-                &mut given.given_force,
-                &mut given.constraint_matrix.value,
-                &mut given.constraint_rhs,
-            ],
-        );
+        let finite = match &mut self.selection {
+            Some(selection) => {
+                distribute(values, parts_of(&mut selection.all));
+                given.copy_selected(&selection.all, &selection.rows);
+                given.is_finite()
+            }
+            None => {
+                distribute(values, parts_of(given));
+                values.iter().all(|v| v.is_finite())
+            }
+        };
         if finite { Ok(()) } else { Err(self.given.explain_non_finite(&self.graph, &self.symbols, &self.inputs)) }
     }
 
     fn has_nonideal(&self) -> bool {
-        self.nonideal.is_some()
+        self.nonideal.is_some() || self.selection.as_ref().is_some_and(|selection| selection.has_force())
     }
 
     #[allow(non_snake_case)]
     fn fill_nonideal(&mut self, state: &State, lambda: &[f64], C: &mut [f64]) -> Result<(), MotionError> {
         self.set(state);
-        let Some(nonideal) = &mut self.nonideal else {
-            C.fill(0.0);
-            return Ok(());
-        };
-        self.with_lambda.clear();
-        self.with_lambda.extend(self.inputs.iter().chain(lambda));
-        self.with_lambda.resize(nonideal.n_inputs(), 0.0);
-        C.copy_from_slice(nonideal.run(&self.with_lambda));
+        C.fill(0.0);
+        if let Some(nonideal) = &mut self.nonideal {
+            self.with_lambda.clear();
+            self.with_lambda.extend(&self.inputs);
+            match &mut self.selection {
+                Some(selection) => self.with_lambda.extend(selection.lambda(lambda)),
+                None => self.with_lambda.extend(lambda),
+            }
+            C.copy_from_slice(nonideal.run(&self.with_lambda));
+        }
+        if let Some(selection) = self.selection.as_mut().filter(|selection| selection.has_force()) {
+            distribute(self.given.run(&self.inputs), parts_of(&mut selection.all));
+            selection.add_force(C);
+        }
+        let Some(nonideal) = &mut self.nonideal else { return Ok(()) };
         if C.iter().all(|c| c.is_finite()) {
             Ok(())
         } else {
@@ -568,25 +614,25 @@ impl Dynamics for Evaluator {
     }
 
     fn contacts(&self) -> Vec<Contact> {
-        self.one_sided.as_ref().map_or(Vec::new(), |one_sided| one_sided.contacts.clone())
+        self.contact.as_ref().map_or(Vec::new(), |contact| contact.contacts.clone())
     }
 
     fn fill_restitutions(&mut self, state: &State, restitutions: &mut [f64]) -> Result<(), MotionError> {
         self.set(state);
-        match &mut self.one_sided {
-            Some(one_sided) => one_sided.restitutions(&self.inputs, restitutions),
+        match &mut self.contact {
+            Some(contact) => contact.restitutions(&self.inputs, restitutions),
             None => Ok(()),
         }
     }
 
     fn frictions(&self) -> Vec<Friction> {
-        self.one_sided.as_ref().map_or(Vec::new(), |one_sided| one_sided.frictions.clone())
+        self.contact.as_ref().map_or(Vec::new(), |contact| contact.frictions.clone())
     }
 
     fn fill_friction_laws(&mut self, state: &State, roughness: &mut [Coulomb]) -> Result<(), MotionError> {
         self.set(state);
-        match &mut self.one_sided {
-            Some(one_sided) => one_sided.roughness(&self.inputs, roughness),
+        match &mut self.contact {
+            Some(contact) => contact.roughness(&self.inputs, roughness),
             None => Ok(()),
         }
     }
@@ -650,6 +696,12 @@ impl Dynamics for Evaluator {
         );
         if finite { Ok(()) } else { Err(compiled.explain_non_finite(&self.graph, &self.symbols, &self.inputs)) }
     }
+}
+
+/// M, Q, A and b in the order of their program.
+fn parts_of(given: &mut Given) -> [&mut Vec<f64>; 4] {
+    let Given { mass_matrix, given_force, constraint_matrix, constraint_rhs } = given;
+    [&mut mass_matrix.value, given_force, &mut constraint_matrix.value, constraint_rhs]
 }
 
 /// Copies values into parts, one after the other.

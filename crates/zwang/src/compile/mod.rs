@@ -7,4 +7,5 @@ pub mod evaluator;
 mod explicit;
 pub(crate) mod motion_programs;
 pub(crate) mod program;
+mod row_selection;
 mod whole_step;

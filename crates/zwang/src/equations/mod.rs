@@ -5,10 +5,14 @@ pub(crate) mod switches;
 pub(crate) mod zero;
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 use zwang_expr::{Expr, Graph, Node};
 
+pub(crate) use crate::equations::rows::ContactRows;
+pub use crate::equations::rows::RowKind;
+use crate::equations::rows::derive_rows;
 use crate::equations::switches::switches_by;
 use crate::equations::zero::vanishes;
 use crate::model::{Coordinate, Derived, Level, Load, Model, Plot, Row, When};
@@ -48,6 +52,8 @@ pub struct ConstraintRow {
     pub rhs: Expr,
     /// Its multiplier, a symbol.
     pub lambda: Expr,
+    /// When it is a constraint.
+    pub kind: RowKind,
 }
 
 /// One control row, ready for A_c q̈ = b_c.
@@ -109,8 +115,8 @@ pub struct Equations {
     pub whens: Vec<(Expr, Expr)>,
     /// Common parts that shorten the formulas, see [`Equations::printed`]; empty as derived.
     pub parts: Vec<Part>,
-    /// The number of permanent constraints, once the contact rows have been added to the rows.
-    pub(crate) n_permanent: Option<usize>,
+    /// The rows of a motion with contacts or friction; `rows` are the permanent ones of these. `None` if there are no others.
+    pub(crate) contact_rows: Option<Arc<ContactRows>>,
 }
 
 impl Equations {
@@ -175,7 +181,16 @@ impl Equations {
         let products: Vec<Expr> = (0..n).map(|k| graph.mul(momentum[k], model.coordinates[k].qdot)).collect();
         let action = graph.sum(&products);
         let energy = graph.sub(action, lagrangian);
-        let rows = constraint_rows(&mut model, &symbols);
+        let contact_rows = ContactRows::derive(&mut model, &symbols);
+        let rows = match &contact_rows {
+            Some(contact) => contact.permanent(),
+            None => {
+                let constraints = std::mem::take(&mut model.constraints);
+                let rows = derive_rows(&mut model, &constraints, &symbols, |_, _| RowKind::Permanent);
+                model.constraints = constraints;
+                rows
+            }
+        };
         let asked = asked_rows(&mut model, &symbols);
         let mut equations = Equations {
             model,
@@ -194,7 +209,7 @@ impl Equations {
             plots: Vec::new(),
             whens: Vec::new(),
             parts: Vec::new(),
-            n_permanent: None,
+            contact_rows,
         };
         equations.finish(&symbols);
         equations
@@ -482,16 +497,6 @@ pub(crate) fn constraint_row(graph: &mut Graph, symbols: &Symbols, row: &Row) ->
     entries
 }
 
-/// Every row of A q̈ = b: φ differentiated twice, ψ once, rows on accelerations as they are.
-pub(crate) fn constraint_rows(model: &mut Model, symbols: &Symbols) -> Vec<ConstraintRow> {
-    let mut stated: Vec<(usize, Row)> = Vec::new();
-    for (k, constraint) in model.constraints.iter().enumerate() {
-        stated.extend(constraint.rows.iter().map(|row| (k, row.clone())));
-    }
-    stated.sort_by_key(|(_, row)| row.level);
-    stated.into_iter().map(|(k, row)| ready_row(&mut model.graph, symbols, k, row)).collect()
-}
-
 /// The rows of A_c q̈ = b_c. A settling error obeys ε̈ + (2ζ/τ) ε̇ + ε/τ² = 0 on positions, ε̇ + ε/τ = 0 on velocities.
 fn asked_rows(model: &mut Model, symbols: &Symbols) -> Vec<ControlRow> {
     let mut asked = Vec::new();
@@ -540,5 +545,6 @@ fn ready_row(graph: &mut Graph, symbols: &Symbols, constraint: usize, row: Row) 
         coefficients,
         rhs: graph.neg(rest),
         lambda: row.lambda,
+        kind: RowKind::Permanent,
     }
 }

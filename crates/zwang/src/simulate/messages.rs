@@ -71,7 +71,7 @@ pub(crate) fn ending(
         }
         Outcome::TooManyModes { t, rows } => too_many(equations, *t, rows),
         // contacts among the rows need not hold
-        Outcome::MotionNotUnique { t, rows } if equations.n_permanent.is_some() => undetermined(equations, *t, rows),
+        Outcome::MotionNotUnique { t, rows } if equations.has_contacts() => undetermined(equations, *t, rows),
         Outcome::MotionNotUnique { t, rows } => {
             let parameters = system.parameters().to_vec();
             match no_way_on(equations, &parameters, state, settings) {
@@ -111,7 +111,7 @@ fn names_of(equations: &Equations, rows: &[usize]) -> Vec<String> {
 
 /// Whether a row is that of a contact, in a word.
 fn word(equations: &Equations, row: usize) -> &'static str {
-    match equations.n_permanent.is_some_and(|first| equations.rows[row].constraint >= first) {
+    match equations.is_of_contact(row) {
         true => "contact",
         false => "constraint",
     }

@@ -17,6 +17,7 @@ use crate::analysis::check::Check;
 use crate::analysis::constraints::contradiction;
 use crate::compile::evaluator::Evaluator;
 use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::equations::Equations;
 use crate::error::Error;
 use crate::quantity::number;
 use crate::run::{Budget, Keep, Monitor, Progress, Resource, RunOptions, Stage};
@@ -54,13 +55,13 @@ pub(crate) fn simulate(
         diagnostics.push(Diagnostic::error("Z901", message));
         return Err(None);
     };
-    if check.equations.has_contacts() && check.equations.n_permanent.is_none() {
-        check.equations.engage();
-    }
     let parameters = check.system.parameters().to_vec();
     check.system = motion;
     check.system.set_parameters(&parameters);
-    let built = RunBuilder::new(&mut check, options, &plan, settings);
+    // messages and records of a motion with contacts name all rows; the check keeps the permanent ones
+    let mut with_contacts = check.equations.has_contacts().then(|| check.equations.clone().with_contact_rows());
+    let equations = with_contacts.as_mut().unwrap_or(&mut check.equations);
+    let built = RunBuilder::new(equations, &mut check.system, &check.state, options, &plan, settings);
     let done = match built {
         Ok(builder) => {
             builder.allows(&options.budget).map_err(Some)?;
@@ -72,6 +73,7 @@ pub(crate) fn simulate(
         Ok(walked) => walked.into_run(check, &plan),
         Err(error) => {
             let Check { equations, system, state, .. } = &mut check;
+            let equations = with_contacts.as_ref().unwrap_or(equations);
             diagnostics.push(contradiction::explained(equations, system, state, &error, settings));
             return Err(None);
         }
@@ -81,16 +83,8 @@ pub(crate) fn simulate(
     {
         run.check.determinacy = determinacy;
     }
-    report(&mut run, settings, diagnostics);
+    report(&mut run, with_contacts.as_ref(), settings, diagnostics);
     Ok(run)
-}
-
-/// An evaluator of a checked model that can move, with rows of contacts; none if something contains a symbol without a value.
-pub(crate) fn motion_of(check: &mut Check) -> Option<Evaluator> {
-    if !check.engage() || !check.system.compile_motion(&mut check.equations) {
-        return None;
-    }
-    Some(check.system.clone())
 }
 
 /// A motion of which nothing was kept but its end.
@@ -153,8 +147,9 @@ const BAUMGARTE: f64 = 200.0;
 /// Rows of the samples unless the user says otherwise.
 const ROWS: f64 = 1000.0;
 
-fn report(run: &mut Run, settings: &Settings, diagnostics: &mut Diagnostics) {
-    let equations = &run.check.equations;
+/// Reports what a run has met; `with_contacts` are the equations with all rows, if some are not permanent.
+fn report(run: &mut Run, with_contacts: Option<&Equations>, settings: &Settings, diagnostics: &mut Diagnostics) {
+    let equations = with_contacts.unwrap_or(&run.check.equations);
     if let Some(note) = messages::passed(equations, &run.rank_drops) {
         diagnostics.push(note);
     }
@@ -190,7 +185,7 @@ fn report(run: &mut Run, settings: &Settings, diagnostics: &mut Diagnostics) {
 /// A motion and everything that is kept of it.
 struct RunBuilder<'c> {
     motion: Motion<'c, Evaluator>,
-    equations: &'c mut crate::equations::Equations,
+    equations: &'c mut Equations,
     accountant: AuditBuilder,
     recorder: Recorder,
     extremes: Extremes,
@@ -235,12 +230,13 @@ struct Walked {
 
 impl<'c> RunBuilder<'c> {
     fn new(
-        check: &'c mut Check,
+        equations: &'c mut Equations,
+        system: &'c mut Evaluator,
+        state: &State,
         options: &RunOptions,
         plan: &IntegrationOptions,
         settings: &Settings,
     ) -> Result<RunBuilder<'c>, MotionError> {
-        let Check { equations, system, state, .. } = check;
         let mut events = Vec::new();
         let mut start = state.clone();
         fire_at_start(equations, system, &mut start, &mut events)?;
@@ -503,8 +499,8 @@ impl<'c> RunBuilder<'c> {
 
 impl Walked {
     fn into_run(self, check: Check, plan: &IntegrationOptions) -> Run {
-        // what holds only at times is no constraint to be counted
-        let rank = if check.equations.n_permanent.is_some() { check.rank } else { self.rank };
+        // closed contacts are not counted
+        let rank = if check.equations.has_contacts() { check.rank } else { self.rank };
         Run {
             check,
             ended: self.ended,
@@ -539,7 +535,7 @@ impl Walked {
 
 /// Events whose condition holds already at the start.
 fn fire_at_start(
-    equations: &crate::equations::Equations,
+    equations: &Equations,
     system: &mut Evaluator,
     state: &mut State,
     events: &mut Vec<Event>,

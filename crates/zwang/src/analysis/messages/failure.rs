@@ -5,7 +5,7 @@ use zwang_motion::{MotionError, State};
 use crate::analysis::control::unreachable;
 use crate::analysis::start::joined;
 use crate::diagnostic::Diagnostic;
-use crate::equations::Equations;
+use crate::equations::{Equations, RowKind};
 use crate::model::Level;
 use crate::quantity::{number, rounded};
 
@@ -92,8 +92,9 @@ pub fn explain(equations: &Equations, state: &State, error: &MotionError) -> Dia
 fn excluded(equations: &Equations, state: &State, row: usize, others: &[usize]) -> Diagnostic {
     /// The largest number of names in the message.
     const MOST: usize = 4;
-    let always: Vec<usize> = (0..equations.n_permanent_rows()).collect();
-    let (what, others) = if others.is_empty() { ("constraint", &always[..]) } else { ("contact", others) };
+    let is_permanent = |k: &usize| equations.rows[*k].kind == RowKind::Permanent;
+    let permanent: Vec<usize> = (0..equations.rows.len()).filter(is_permanent).collect();
+    let (what, others) = if others.is_empty() { ("constraint", &permanent[..]) } else { ("contact", others) };
     let names: Vec<String> = others.iter().take(MOST).map(|&k| format!("{what} `{}`", name_of(equations, k))).collect();
     let message = format!("contact `{}` and {} exclude each other", name_of(equations, row), joined(&names));
     let mut d = at_row(Diagnostic::error("Z301", message), equations, row);
