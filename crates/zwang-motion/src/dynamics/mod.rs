@@ -46,8 +46,7 @@ impl Given {
         let columns: Vec<Vec<usize>> = rows.iter().map(|&row| self.constraint_matrix.row(row).0.to_vec()).collect();
         let constraint_matrix = Matrix::from_pattern(rows.len(), self.constraint_matrix.n_cols, &columns);
         let (mass_matrix, given_force) = (self.mass_matrix.clone(), self.given_force.clone());
-        let mut selected =
-            Given { mass_matrix, given_force, constraint_matrix, constraint_rhs: vec![0.0; rows.len()] };
+        let mut selected = Given { mass_matrix, given_force, constraint_matrix, constraint_rhs: vec![0.0; rows.len()] };
         selected.copy_selected(self, rows);
         selected
     }
