@@ -34,6 +34,7 @@ mod plot;
 mod png;
 mod report;
 mod sketch;
+mod svg_element;
 mod table;
 
 pub use article::{Article, Block, article_html, article_latex, article_markdown};

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::latex::text;
+use crate::svg_element::{Element, elements};
 
 /// The width of the text of a page, in points.
 const PAGE: f64 = 440.0;
@@ -31,65 +32,30 @@ pub(super) fn tikz(svg: &str) -> String {
     out + "\\end{tikzpicture}\n"
 }
 
-/// An element of a drawing.
-struct Element<'s> {
-    name: &'s str,
-    attributes: &'s str,
-    content: &'s str,
+/// The options of a stroke, or `None` if there is no stroke.
+fn stroke(element: &Element, scale: f64) -> Option<String> {
+    let colour = element.get("stroke").filter(|c| *c != "none")?;
+    let width = scale * element.number("stroke-width").unwrap_or(1.0);
+    let mut options = format!("draw={}, line width={width:.2}pt", colour_of(colour)?);
+    if let Some(dash) = element.get("stroke-dasharray") {
+        let lengths: Vec<f64> = dash.split_whitespace().filter_map(|d| d.parse().ok()).collect();
+        let pairs = lengths.chunks(2).filter(|pair| pair.len() == 2);
+        let pattern: Vec<String> =
+            pairs.map(|p| format!("on {:.2}pt off {:.2}pt", scale * p[0], scale * p[1])).collect();
+        options.push_str(&format!(", dash pattern={}", pattern.join(" ")));
+    }
+    Some(options)
 }
 
-fn elements(svg: &str) -> Vec<Element<'_>> {
-    let mut found = Vec::new();
-    let mut rest = svg;
-    while let Some(at) = rest.find('<') {
-        let tag = &rest[at + 1..];
-        let Some(end) = tag.find('>') else { break };
-        let inside = tag[..end].trim_end_matches('/');
-        rest = &tag[end + 1..];
-        let (name, attributes) = inside.split_once([' ', '\n']).unwrap_or((inside, ""));
-        let content = if name == "text" { rest.split("</text>").next().unwrap_or("") } else { "" };
-        found.push(Element { name, attributes, content });
-    }
-    found
+/// The options of a fill, or `None` if there is no fill.
+fn filling(element: &Element) -> Option<String> {
+    let colour = element.get("fill").filter(|c| *c != "none")?;
+    Some(format!("fill={}", colour_of(colour)?))
 }
 
-impl<'s> Element<'s> {
-    fn get(&self, name: &str) -> Option<&'s str> {
-        let start = format!("{name}=\"");
-        let is_whole = |at: usize| at == 0 || self.attributes[..at].ends_with([' ', '\n']);
-        let at = self.attributes.match_indices(&start).map(|(at, _)| at).find(|at| is_whole(*at))?;
-        self.attributes[at + start.len()..].split('"').next()
-    }
-
-    fn number(&self, name: &str) -> Option<f64> {
-        self.get(name)?.parse().ok()
-    }
-
-    /// The options of a stroke, or `None` if there is no stroke.
-    fn stroke(&self, scale: f64) -> Option<String> {
-        let colour = self.get("stroke").filter(|c| *c != "none")?;
-        let width = scale * self.number("stroke-width").unwrap_or(1.0);
-        let mut options = format!("draw={}, line width={width:.2}pt", colour_of(colour)?);
-        if let Some(dash) = self.get("stroke-dasharray") {
-            let lengths: Vec<f64> = dash.split_whitespace().filter_map(|d| d.parse().ok()).collect();
-            let pairs = lengths.chunks(2).filter(|pair| pair.len() == 2);
-            let pattern: Vec<String> =
-                pairs.map(|p| format!("on {:.2}pt off {:.2}pt", scale * p[0], scale * p[1])).collect();
-            options.push_str(&format!(", dash pattern={}", pattern.join(" ")));
-        }
-        Some(options)
-    }
-
-    /// The options of a fill, or `None` if there is no fill.
-    fn filling(&self) -> Option<String> {
-        let colour = self.get("fill").filter(|c| *c != "none")?;
-        Some(format!("fill={}", colour_of(colour)?))
-    }
-
-    fn options(&self, scale: f64) -> Option<String> {
-        let options: Vec<String> = [self.stroke(scale), self.filling()].into_iter().flatten().collect();
-        (!options.is_empty()).then(|| options.join(", "))
-    }
+fn options(element: &Element, scale: f64) -> Option<String> {
+    let options: Vec<String> = [stroke(element, scale), filling(element)].into_iter().flatten().collect();
+    (!options.is_empty()).then(|| options.join(", "))
 }
 
 /// `#rrggbb` in the syntax of TikZ.
@@ -104,7 +70,7 @@ fn colour_of(colour: &str) -> Option<String> {
 }
 
 fn path(out: &mut String, element: &Element, scale: f64) -> std::fmt::Result {
-    let (Some(options), Some(lines)) = (element.options(scale), element.get("d").and_then(corners)) else {
+    let (Some(options), Some(lines)) = (options(element, scale), element.get("d").and_then(corners)) else {
         return Ok(());
     };
     for (corners, is_closed) in lines.iter().filter(|(corners, _)| corners.len() > 1) {
@@ -175,7 +141,8 @@ fn corners(data: &str) -> Option<Vec<Line>> {
 }
 
 fn rectangle(out: &mut String, element: &Element, scale: f64) -> std::fmt::Result {
-    let (Some(options), Some(w), Some(h)) = (element.options(scale), element.number("width"), element.number("height"))
+    let (Some(options), Some(w), Some(h)) =
+        (options(element, scale), element.number("width"), element.number("height"))
     else {
         return Ok(());
     };
@@ -185,7 +152,7 @@ fn rectangle(out: &mut String, element: &Element, scale: f64) -> std::fmt::Resul
 
 fn circle(out: &mut String, element: &Element, scale: f64) -> std::fmt::Result {
     let (Some(options), Some(x), Some(y), Some(r)) =
-        (element.options(scale), element.number("cx"), element.number("cy"), element.number("r"))
+        (options(element, scale), element.number("cx"), element.number("cy"), element.number("r"))
     else {
         return Ok(());
     };
@@ -207,25 +174,13 @@ fn words(out: &mut String, element: &Element, scale: f64) -> std::fmt::Result {
     };
     let Some((x, y)) = place else { return Ok(()) };
     let turn = if turned.is_some_and(|(_, then)| then.contains("rotate(-90)")) { ", rotate=90" } else { "" };
-    let unescaped = without_tags(element.content);
+    let unescaped = element.words();
     writeln!(
         out,
         "\\node[anchor={anchor}, inner sep=0pt{turn}{colour}, font=\\sffamily\\fontsize{{{size:.1}}}{{{size:.1}}}\\selectfont] \
          at ({x:.2},{y:.2}) {{{}}};",
         text(&unescaped)
     )
-}
-
-/// The text of an element without tags.
-fn without_tags(content: &str) -> String {
-    let mut out = String::new();
-    let mut rest = content;
-    while let Some((before, after)) = rest.split_once('<') {
-        out.push_str(before);
-        rest = after.split_once('>').map_or("", |(_, after)| after);
-    }
-    out.push_str(rest);
-    out.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&#39;", "'").replace("&amp;", "&")
 }
 
 #[cfg(test)]
