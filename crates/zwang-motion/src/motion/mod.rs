@@ -90,9 +90,9 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
             Method::Auto => Method::Order8,
             other => other,
         };
+        let n_events = flow.smooth.dynamics.events().map_or(0, |events| events.n_events());
         let smooth = &flow.smooth;
         let point = Point::new(start, smooth.n_values());
-        let n_events = smooth.dynamics.n_events();
         let mut motion = Motion {
             step: LastStep::new(start.t, smooth.n, &point.y),
             step_size: StepSize::new(start.t),
@@ -282,6 +282,9 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         let (Some(resolver), Some(before)) = (self.resolver(), before) else { return Ok(()) };
         let saved = resolver.save();
         let done = self.resolve_from(before, triggered);
+        if let Some(contact) = &mut self.flow.contact {
+            self.log.log_impacts(contact.jumps_mut());
+        }
         if let (true, Some(mut resolver)) = (done.is_err(), self.resolver()) {
             resolver.restore(saved);
         }
@@ -335,7 +338,7 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         }
         self.flow.smooth.set_state(self.point.t, &self.point.y);
         if found.singular {
-            self.flow.smooth.is_explicit = false;
+            self.flow.smooth.leave_explicit();
         } else {
             self.project_start()?;
             self.flow.specialize();
@@ -426,6 +429,6 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         // a bound that acts from the beginning acts from the start
         let is_start = self.point.t - window.start <= SHORTEST * window.length();
         let t = if is_start { window.start } else { self.point.t };
-        self.saturation.update(t, &self.events, self.flow.smooth.dynamics.n_events());
+        self.saturation.update(t, &self.events);
     }
 }
