@@ -149,7 +149,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
     pub(super) fn examine(&mut self, plan: StepPlan) -> Result<Examination, Outcome> {
         let (t, h) = (self.point.t, plan.h);
         if let Some(mut system) = self.flow.contact_system() {
-            match system.allows(t + h, self.integrator.end()).map_err(Outcome::Failed)? {
+            match system.allows(t + h, self.integrator.end())? {
                 StepVerdict::Allowed => {}
                 // a gap may have no value there, although nothing moves by it yet
                 StepVerdict::NoValue(error) => {
@@ -165,7 +165,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
             }
         }
         self.step.set(t, h, &self.point.y);
-        if let Some(error) = self.check_constraints().map_err(Outcome::Failed)?
+        if let Some(error) = self.check_constraints()?
             && self.locate_contradiction(plan, error)? == ContradictionVerdict::Shorter
         {
             return Ok(Examination::Retry);
@@ -184,7 +184,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
             let (pivot, tolerance) = (self.step.pivot, self.options.tolerance);
             let step = self.step.dense_mut();
             let allows = self.singular.allows((&mut self.flow, rk), step, pivot, plan, tolerance);
-            if !allows.map_err(Outcome::Failed)? {
+            if !allows? {
                 self.step_size.set(0.25 * h);
                 self.counts.rejected += 1;
                 return Ok(Examination::Restart);

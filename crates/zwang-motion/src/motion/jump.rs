@@ -22,7 +22,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
 
     /// Applies the events at the end of the last step, and restarts.
     pub(super) fn jump(&mut self, found: LocatedEvents) -> Result<(), Outcome> {
-        self.make_dense().map_err(Outcome::Failed)?;
+        self.make_dense()?;
         let (own, mut guards) = self.events.part(&found.which);
         let (before, state) = (self.point.y.clone(), self.point.state());
         let reactions = self.apply_events(&own, found.t)?;
@@ -36,7 +36,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
             }
             self.project_after_jump(own[0].0, state)?;
             if let (Some(mut resolver), Some(mode)) = (self.resolver(), &mut mode)
-                && let Some(row) = resolver.check_gaps(mode).map_err(Outcome::Failed)?
+                && let Some(row) = resolver.check_gaps(mode)?
             {
                 return Err(Outcome::OffConstraint { event: own[0].0, row, is_velocity: false });
             }
@@ -44,9 +44,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         // an event that changes the state has put it on the constraints again
         let most_off = self.most_off();
         let corner = match (self.step.corner.filter(|_| switches && !changes), self.resolver(), &mut mode) {
-            (Some(_), Some(mut resolver), Some(mode)) => {
-                resolver.turn_corner(mode, &mut guards, most_off).map_err(Outcome::Failed)?
-            }
+            (Some(_), Some(mut resolver), Some(mode)) => resolver.turn_corner(mode, &mut guards, most_off)?,
             (corner, ..) => corner,
         };
         if mode.is_some() && corner.is_none() {
@@ -78,7 +76,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         for &(event, upwards) in own {
             // behind those of the system stand the bounds of control forces
             let reaction = match self.flow.smooth.dynamics.events().filter(|_| self.events.is_of_system(event)) {
-                Some(events) => events.apply_event(event, upwards, &mut state).map_err(Outcome::Failed)?,
+                Some(events) => events.apply_event(event, upwards, &mut state)?,
                 None => Reaction::Switch,
             };
             if reaction != Reaction::Ignore {
@@ -97,28 +95,41 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
     fn project_after_jump(&mut self, event: usize, before: State) -> Result<(), Outcome> {
         let smooth = &mut self.flow.smooth;
         smooth.set_state(self.point.t, &self.point.y);
-        smooth.factor().map_err(Outcome::Failed)?;
-        if let Some(row) = smooth.violated_row(ConstraintLevel::Positions, OFF).map_err(Outcome::Failed)? {
+        smooth.factor()?;
+        if let Some(row) = smooth.violated_row(ConstraintLevel::Positions, OFF)? {
             return Err(Outcome::OffConstraint { event, row, is_velocity: false });
         }
         // forces of a control are finite: velocities that it tracks exactly do not jump either
-        if let Some(row) = smooth.violated_control_row(ConstraintLevel::Velocities, OFF).map_err(Outcome::Failed)? {
+        if let Some(row) = smooth.violated_control_row(ConstraintLevel::Velocities, OFF)? {
             return Err(Outcome::OffConstraint { event, row, is_velocity: true });
         }
-        if smooth.violated_row(ConstraintLevel::Velocities, OFF).map_err(Outcome::Failed)?.is_some() {
+        if smooth.violated_row(ConstraintLevel::Velocities, OFF)?.is_some() {
             self.log.log_undone(self.point.t, event);
         }
-        smooth.project(true).map_err(Outcome::Failed)?;
+        smooth.project(true)?;
         self.point.read_state(smooth);
         self.log.log_jump(Jump { before, after: self.point.state(), is_impact: false });
         Ok(())
     }
 
-    /// Steps over a switch of a formula that no step can cross within the tolerance: 64 roundings of the time further. `false` if
-    /// there is no switch.
-    pub(super) fn step_over_switch(&mut self) -> Result<bool, MotionError> {
+    /// Steps over a switch of a formula that no step can cross within the tolerance: 64 roundings of the time further. Without a
+    /// switch the step is too small.
+    pub(super) fn step_over_switch(&mut self) -> Result<(), Outcome> {
+        match self.find_switch()? {
+            Some(found) => {
+                self.counts.steps += 1;
+                self.end_at(found.t)?;
+                self.pending = Some(found);
+                Ok(())
+            }
+            None => Err(self.too_small(self.step_size.h)),
+        }
+    }
+
+    /// The events of a straight step of 64 roundings of the time, which becomes the last step.
+    fn find_switch(&mut self) -> Result<Option<LocatedEvents>, MotionError> {
         if self.events.is_empty() {
-            return Ok(false);
+            return Ok(None);
         }
         let t = self.point.t;
         let h = 64.0 * f64::EPSILON * t.abs();
@@ -128,10 +139,6 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         self.step.set_straight(t, h, &self.point.y, &rate);
         self.scratch = rate;
         done?;
-        let Some(found) = self.events.first(&mut self.flow, &self.step.dense)? else { return Ok(false) };
-        self.counts.steps += 1;
-        self.end_at(found.t)?;
-        self.pending = Some(found);
-        Ok(true)
+        self.events.first(&mut self.flow, &self.step.dense)
     }
 }

@@ -155,10 +155,10 @@ impl<D: Dynamics + ?Sized> Smooth<'_, D> {
 
     /// Decomposes the first rows by themselves, if they are fewer.
     pub(crate) fn factor_levels(&mut self) -> Result<(), MotionError> {
-        if let Some(control) = self.control.as_mut().filter(|_| self.levels.n_tracked.1 > 0) {
-            if let Some(equations) = self.dynamics.control() {
-                equations.fill_control_rows(&self.instant.state, &mut control.asked)?;
-            }
+        if self.levels.n_tracked.1 > 0
+            && let (Some(control), Some(equations)) = (&mut self.control, self.dynamics.control())
+        {
+            equations.fill_control_rows(&self.instant.state, &mut control.asked)?;
         }
         let asked = self.control.as_ref().map(|control| &control.asked);
         for level in self.levels.own() {
