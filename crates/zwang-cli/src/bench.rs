@@ -7,7 +7,9 @@ use zwang::simulate::{move_bare, plan};
 use zwang::{Check, JitPolicy, RunOptions};
 
 use zwang_expr::Batch;
-use zwang_motion::{Dynamics, IntegrationOptions, Motion, MotionError, Outcome, Settings, State};
+use zwang_motion::{
+    Dynamics, Elimination, Integrals, IntegrationOptions, Motion, MotionError, Outcome, Settings, State,
+};
 
 use crate::arguments::{BenchModel, CodeChoice};
 use crate::shell::{Exit, STOPPED, SUCCESS, eprint, print, print_json};
@@ -119,7 +121,7 @@ fn measure(
     };
     let mut costs = Costs {
         coordinates: check.state.q.len(),
-        constraints: check.system.n_rows(),
+        constraints: check.system.size().rows,
         nodes: straight.unwrap_or_else(|| check.system.n_instructions()),
         derive_seconds,
         compile_seconds,
@@ -171,8 +173,8 @@ fn compilation(check: &mut Check, plan: &IntegrationOptions, settings: &Settings
                 return system.fill(&check.state, &mut given).is_ok();
             }
             system.compile_motion(&mut check.equations);
-            system.specialize(&rows, &vec![1.0; rows.len()], &vec![1.0; check.equations.asked.len()])
-                && system.accelerate(check.state.t, &y, &mut rate).is_some()
+            system.prepare(&rows, &vec![1.0; rows.len()], &vec![1.0; check.equations.asked.len()])
+                && system.explicit_rate(check.state.t, &y, &mut rate).is_some()
         })
     })))
 }

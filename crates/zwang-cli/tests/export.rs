@@ -31,7 +31,7 @@ fn engine(model: &str) -> (Vec<(State, Vec<f64>)>, usize) {
     for k in 0..run.samples().n_rows() {
         let value = |column: usize| run.samples().columns[column].values[k];
         let state = State { t: value(0), q: (1..=n).map(value).collect(), qdot: (n + 1..=2 * n).map(value).collect() };
-        let mut snapshot = Snapshot::new(&run.check().system);
+        let mut snapshot = Snapshot::new(&mut system);
         let way = &mut *route(RouteName::default(), &settings);
         snapshot.take(&mut system, &state, way, &settings).unwrap();
         let u = &snapshot.found.control_force;

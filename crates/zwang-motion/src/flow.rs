@@ -131,8 +131,11 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
     /// bound.
     pub(crate) fn fill_events(&mut self, values: &mut [f64]) -> Result<(), MotionError> {
         let smooth = &mut self.smooth;
-        let n_events = smooth.dynamics.n_events();
-        smooth.dynamics.fill_events(&smooth.instant.state, &mut values[..n_events])?;
+        let mut n_events = 0;
+        if let Some(events) = smooth.dynamics.events() {
+            n_events = events.n_events();
+            events.fill_events(&smooth.instant.state, &mut values[..n_events])?;
+        }
         if values.len() > n_events {
             self.evaluate()?;
             let Some(control) = &self.smooth.control else { return Ok(()) };

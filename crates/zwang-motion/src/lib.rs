@@ -48,8 +48,9 @@ pub use contact::{
     TransitionKind, complementarity,
 };
 pub use dynamics::{
-    ContactRow as Contact, ControlRows, Coulomb, Dynamics, Friction, Given, Instant, Jacobian, Legendre, MOST_NORMALS,
-    Reaction, State, Tableau,
+    ConstraintLevel, ContactLaws, ContactRow as Contact, ControlEquations, ControlRows, Coulomb, Dynamics, Elimination,
+    EventFunctions, Friction, Given, Instant, Integrals, Jacobian, Jacobians, Jump, Legendre, LegendreData,
+    MOST_NORMALS, NonidealForce, Reaction, Size, State, Tableau, Units,
 };
 pub use error::MotionError;
 pub use matrix::Matrix;

@@ -1,7 +1,7 @@
 //! Every named quantity at one instant, given and computed.
 
 use crate::{
-    ControlRows, Dynamics, Gap, Given, Instant, Legendre, MotionError, Route, RouteSolution, Settings, State,
+    ControlRows, Dynamics, Gap, Given, Instant, Legendre, MotionError, Route, RouteSolution, Settings, Size, State,
     acceleration::{problem::check_finite, shortest::Shortest},
     control::ControlForce,
     factor::{
@@ -100,13 +100,13 @@ impl fmt::Debug for Snapshot {
 
 impl Snapshot {
     /// A snapshot with the sizes and patterns of the system.
-    pub fn new(dynamics: &dyn Dynamics) -> Snapshot {
-        let (n, m) = (dynamics.n_coordinates(), dynamics.n_rows());
+    pub fn new(dynamics: &mut dyn Dynamics) -> Snapshot {
+        let Size { coordinates: n, rows: m, .. } = dynamics.size();
         let zeros = vec![0.0; n];
         Snapshot {
             state: State::zero(n),
             given: dynamics.allocate(),
-            legendre: dynamics.allocate_legendre(),
+            legendre: dynamics.legendre().map(|legendre| legendre.allocate_legendre()),
             found: StateQuantities {
                 unconstrained_acceleration: zeros.clone(),
                 defect: vec![0.0; m],
@@ -116,7 +116,7 @@ impl Snapshot {
                 nonideal_force: zeros.clone(),
                 control_force: zeros.clone(),
                 control_linear: zeros.clone(),
-                asked: dynamics.allocate_control_rows(),
+                asked: dynamics.control().map(|control| control.allocate_control_rows()),
                 lambda: vec![0.0; m],
                 lambda_acting: vec![0.0; m],
                 ..StateQuantities::default()
@@ -147,7 +147,7 @@ impl Snapshot {
         self.state.qdot.clone_from(&state.qdot);
         dynamics.fill(state, &mut self.given)?;
         if let Some(legendre) = &mut self.legendre {
-            dynamics.fill_legendre(state, legendre)?;
+            dynamics.legendre().ok_or(MotionError::NoLegendre)?.fill_legendre(state, legendre)?;
         }
 
         if self.found.asked.is_some() {
@@ -165,9 +165,9 @@ impl Snapshot {
 
         found.nonideal_force.fill(0.0);
         found.constraint_force_nonideal.fill(0.0);
-        if dynamics.has_nonideal() {
+        if let Some(nonideal) = dynamics.nonideal() {
             let C = &mut found.nonideal_force;
-            dynamics.fill_nonideal(state, &found.lambda, C)?;
+            nonideal.fill_nonideal(state, &found.lambda, C)?;
             if C.iter().any(|x| *x != 0.0) {
                 route.at(state);
                 route.solve(&self.given, self.legendre.as_ref(), C, &mut self.total)?;

@@ -25,11 +25,8 @@ struct Fixed {
 }
 
 impl Dynamics for Fixed {
-    fn n_coordinates(&self) -> usize {
-        self.given.given_force.len()
-    }
-    fn n_rows(&self) -> usize {
-        self.given.constraint_rhs.len()
+    fn size(&self) -> Size {
+        Size { coordinates: self.given.given_force.len(), rows: self.given.constraint_rhs.len(), ..Size::default() }
     }
     fn allocate(&self) -> Given {
         self.given.clone()
@@ -38,8 +35,18 @@ impl Dynamics for Fixed {
         given.clone_from(&self.given);
         Ok(())
     }
-    fn allocate_control_rows(&self) -> Option<ControlRows> {
-        Some(self.asked.clone())
+    fn control(&mut self) -> Option<&mut dyn ControlEquations> {
+        Some(self)
+    }
+}
+
+impl ControlEquations for Fixed {
+    fn allocate_control_rows(&self) -> ControlRows {
+        self.asked.clone()
+    }
+    fn fill_control_rows(&mut self, _: &State, rows: &mut ControlRows) -> Result<(), MotionError> {
+        rows.clone_from(&self.asked);
+        Ok(())
     }
 }
 
@@ -69,7 +76,7 @@ fn power(M: &Mat<f64>, p: f64) -> Mat<f64> {
 fn snapshot(system: &mut Fixed, name: RouteName) -> StateQuantities {
     let settings = Settings::default();
     let mut snapshot = Snapshot::new(system);
-    let state = State::zero(system.n_coordinates());
+    let state = State::zero(system.size().coordinates);
     snapshot.take(system, &state, &mut *route(name, &settings), &settings).unwrap();
     snapshot.found
 }

@@ -49,12 +49,8 @@ struct Fixed {
 }
 
 impl Dynamics for Fixed {
-    fn n_coordinates(&self) -> usize {
-        self.given.given_force.len()
-    }
-
-    fn n_rows(&self) -> usize {
-        self.given.constraint_rhs.len()
+    fn size(&self) -> Size {
+        Size { coordinates: self.given.given_force.len(), rows: self.given.constraint_rhs.len(), ..Size::default() }
     }
 
     fn allocate(&self) -> Given {
@@ -66,10 +62,12 @@ impl Dynamics for Fixed {
         Ok(())
     }
 
-    fn has_nonideal(&self) -> bool {
-        self.nonideal.is_some()
+    fn nonideal(&mut self) -> Option<&mut dyn NonidealForce> {
+        self.nonideal.is_some().then_some(self)
     }
+}
 
+impl NonidealForce for Fixed {
     fn fill_nonideal(&mut self, _: &State, lambda: &[f64], C: &mut [f64]) -> Result<(), MotionError> {
         if let Some(nonideal) = self.nonideal {
             nonideal(lambda, C);
@@ -80,7 +78,7 @@ impl Dynamics for Fixed {
 
 fn snapshot(given: &Given, nonideal: Nonideal) -> StateQuantities {
     let mut fixed = Fixed { given: given.clone(), nonideal };
-    let mut snapshot = Snapshot::new(&fixed);
+    let mut snapshot = Snapshot::new(&mut fixed);
     let n = given.given_force.len();
     let mut route = route(RouteName::GeneralizedInverse, &Settings::default());
     snapshot.take(&mut fixed, &State::zero(n), route.as_mut(), &Settings::default()).unwrap();

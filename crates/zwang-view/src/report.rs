@@ -358,7 +358,7 @@ pub fn comparison(runs: &[DriftComparison]) -> String {
                     run.cost().evaluations.to_string(),
                     took(run.seconds().1),
                     small(largest_residual(run).map_or(0.0, |(_, value)| value)),
-                    if run.check().system.n_position_rows() > 0 { small(run.audit().rate) } else { "-".into() },
+                    if run.check().system.size().position_rows > 0 { small(run.audit().rate) } else { "-".into() },
                     joules(run, small(run.audit().energy.drift)),
                     outcome,
                 ]

@@ -153,7 +153,7 @@ fn engine(check: &mut Check, state: &State) -> Option<HashMap<&'static str, Want
 
 fn quantities(check: &mut Check, state: &State) -> Option<HashMap<&'static str, Vec<f64>>> {
     let settings = Settings::default();
-    let mut snapshot = Snapshot::new(&check.system);
+    let mut snapshot = Snapshot::new(&mut check.system);
     snapshot.take(&mut check.system, state, &mut *route(RouteName::default(), &settings), &settings).ok()?;
     let Snapshot { given, found, .. } = snapshot;
     let Given { mass_matrix, given_force, constraint_matrix, constraint_rhs } = given;

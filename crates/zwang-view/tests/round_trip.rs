@@ -481,7 +481,7 @@ fn compare(name: &str, text: &str) -> (usize, usize) {
     let settings = Settings::default();
     let (mut n_compared, mut n_motions) = (0, 0);
     for state in states(&start, &derived, &mut system) {
-        let mut snapshot = Snapshot::new(&system);
+        let mut snapshot = Snapshot::new(&mut system);
         let mut way = route(RouteName::GeneralizedInverse, &settings);
         let taken = snapshot.take(&mut system, &state, &mut *way, &settings);
         let lambda = if taken.is_ok() { snapshot.found.lambda.clone() } else { vec![0.0; derived.rows.len()] };

@@ -84,7 +84,7 @@ fn main() {
             }),
             false => f64::NAN,
         };
-        let mut state = zwang_motion::State::zero(system.n_coordinates());
+        let mut state = zwang_motion::State::zero(system.size().coordinates);
         for start in equations.model.start.iter() {
             let value = equations.model.constants(&[start.value])[0];
             if let Some(k) = start.coordinate {

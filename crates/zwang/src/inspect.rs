@@ -132,7 +132,7 @@ fn by_route(check: &mut Check, name: RouteName, settings: &Settings, small: bool
     if !small {
         return None;
     }
-    let mut snapshot = Snapshot::new(&check.system);
+    let mut snapshot = Snapshot::new(&mut check.system);
     let mut way = route(name, settings);
     let state = check.state.clone();
     let taken = snapshot.take(&mut check.system, &state, &mut *way, settings).map(|()| snapshot.found.qddot);

@@ -2,7 +2,10 @@
 #![allow(non_snake_case, reason = "matrices have the names of the papers")]
 
 use zwang_expr::{Table, TableError};
-use zwang_motion::{ControlRows, Dynamics, Given, Matrix, MotionError, RouteName, Settings, Snapshot, State, route};
+use zwang_motion::{
+    ControlEquations, ControlRows, Dynamics, Given, Matrix, MotionError, NonidealForce, RouteName, Settings, Size,
+    Snapshot, State, route,
+};
 
 use crate::analysis::messages::failure;
 use crate::analysis::start::joined;
@@ -187,11 +190,11 @@ pub fn inverse(mut equations: Equations, path: &MotionPath, driven: &[usize]) ->
     if !system.compile_motion(&mut equations) {
         return Err(no_value());
     }
-    let n = system.n_coordinates();
+    let n = system.size().coordinates;
     let settings = Settings { contradiction_tolerance: f64::INFINITY, ..Settings::default() };
     let mut way = route(RouteName::default(), &settings);
     let mut following = PathFollower { system, driven: driven.to_vec(), wanted: vec![0.0; n] };
-    let mut snapshot = Snapshot::new(&following);
+    let mut snapshot = Snapshot::new(&mut following);
     let mut record = Record::new(&equations, driven);
     for &t in &path.times {
         let (state, wanted) = path.at(t);
@@ -471,12 +474,8 @@ struct PathFollower {
 }
 
 impl Dynamics for PathFollower {
-    fn n_coordinates(&self) -> usize {
-        self.system.n_coordinates()
-    }
-
-    fn n_rows(&self) -> usize {
-        self.system.n_rows()
+    fn size(&self) -> Size {
+        self.system.size()
     }
 
     fn allocate(&self) -> Given {
@@ -487,23 +486,24 @@ impl Dynamics for PathFollower {
         self.system.fill(state, given)
     }
 
-    fn has_nonideal(&self) -> bool {
-        self.system.has_nonideal()
+    fn nonideal(&mut self) -> Option<&mut dyn NonidealForce> {
+        self.system.nonideal()
     }
 
-    #[allow(non_snake_case, reason = "C is the letter of the papers")]
-    fn fill_nonideal(&mut self, state: &State, lambda: &[f64], C: &mut [f64]) -> Result<(), MotionError> {
-        self.system.fill_nonideal(state, lambda, C)
+    fn control(&mut self) -> Option<&mut dyn ControlEquations> {
+        Some(self)
     }
+}
 
-    fn allocate_control_rows(&self) -> Option<ControlRows> {
-        let n = self.n_coordinates();
+impl ControlEquations for PathFollower {
+    fn allocate_control_rows(&self) -> ControlRows {
+        let n = self.size().coordinates;
         let identity: Vec<Vec<usize>> = (0..n).map(|i| vec![i]).collect();
         let mut rows = Matrix::from_pattern(n, n, &identity);
         rows.value.fill(1.0);
         // bounds that are never reached: they select the solver that finds the nearest motion if forces are missing
         let limit = vec![f64::INFINITY; self.driven.len()];
-        Some(ControlRows { rows, rhs: vec![0.0; n], driven: self.driven.clone(), limit, ..ControlRows::default() })
+        ControlRows { rows, rhs: vec![0.0; n], driven: self.driven.clone(), limit, ..ControlRows::default() }
     }
 
     fn fill_control_rows(&mut self, _: &State, asked: &mut ControlRows) -> Result<(), MotionError> {

@@ -440,11 +440,11 @@ impl System {
             At::Time(t) => {
                 let options = RunOptions { to: Some(*t), ..options.clone() };
                 let run = self.moved(check, true, &options, monitor)?;
-                if run.ended != End::Finished {
+                if run.record.ended != End::Finished {
                     let source = Arc::clone(&self.model.source);
-                    return Err(Error::Ended { source, diagnostics: run.notes, t: run.state.t });
+                    return Err(Error::Ended { source, diagnostics: run.notes, t: run.record.state.t });
                 }
-                let state = run.state.clone();
+                let state = run.record.state.clone();
                 check = run.check;
                 check.notes = run.notes;
                 state

@@ -7,7 +7,8 @@ use zwang::Evaluator;
 use zwang::{JitPolicy, Overrides};
 use zwang::{Run, RunWishes, simulate};
 use zwang_motion::{
-    Dynamics, Given, IntegrationOptions, Motion, MotionError, Outcome, RouteName, Settings, Snapshot, State, route,
+    ConstraintLevel, Dynamics, Given, IntegrationOptions, Motion, MotionError, NonidealForce, Outcome, RouteName,
+    Settings, Size, Snapshot, State, route,
 };
 
 fn ran(text: &str, tolerance: f64, to: Option<f64>) -> Run {
@@ -262,11 +263,8 @@ struct Driven {
 }
 
 impl Dynamics for Driven {
-    fn n_coordinates(&self) -> usize {
-        self.plain.n_coordinates()
-    }
-    fn n_rows(&self) -> usize {
-        self.plain.n_rows()
+    fn size(&self) -> Size {
+        self.plain.size()
     }
     fn allocate(&self) -> Given {
         self.plain.allocate()
@@ -279,23 +277,11 @@ impl Dynamics for Driven {
         given.given_force.iter_mut().zip(&self.snapshot.found.control_force).for_each(|(q, u)| *q += u);
         Ok(())
     }
-    fn has_nonideal(&self) -> bool {
-        self.plain.has_nonideal()
+    fn nonideal(&mut self) -> Option<&mut dyn NonidealForce> {
+        self.plain.nonideal()
     }
-    fn fill_nonideal(&mut self, state: &State, lambda: &[f64], out: &mut [f64]) -> Result<(), MotionError> {
-        self.plain.fill_nonideal(state, lambda, out)
-    }
-    fn n_position_rows(&self) -> usize {
-        self.plain.n_position_rows()
-    }
-    fn n_velocity_rows(&self) -> usize {
-        self.plain.n_velocity_rows()
-    }
-    fn fill_positions(&mut self, state: &State, phi: &mut [f64]) -> Result<(), MotionError> {
-        self.plain.fill_positions(state, phi)
-    }
-    fn fill_velocities(&mut self, state: &State, psi: &mut [f64]) -> Result<(), MotionError> {
-        self.plain.fill_velocities(state, psi)
+    fn fill_residuals(&mut self, state: &State, level: ConstraintLevel, out: &mut [f64]) -> Result<(), MotionError> {
+        self.plain.fill_residuals(state, level, out)
     }
 }
 
@@ -315,7 +301,7 @@ fn both(name: &str, text: &str, to: f64) -> (State, State) {
     let mut equations = zwang::equations::Equations::derive(model);
     let mut plain = Evaluator::compile(&mut equations, false, JitPolicy::default()).unwrap();
     assert!(plain.compile_motion(&mut equations) && check.system.compile_motion(&mut check.equations));
-    let snapshot = Snapshot::new(&check.system);
+    let snapshot = Snapshot::new(&mut check.system);
     let mut driven = Driven { plain, steered: check.system, snapshot };
     let plan = IntegrationOptions { end: to, tolerance: 1e-11, ..IntegrationOptions::default() };
     let mut motion = Motion::new(&mut driven, &start, &plan, &Settings::default()).unwrap();
@@ -792,7 +778,7 @@ fn explicit_accelerations_follow_as_decompositions_do() {
         let settings = Settings::default();
         let plan = IntegrationOptions { end: 2.0, tolerance: 1e-10, ..IntegrationOptions::default() };
         let mut other = checked(&text, &Overrides::default()).0.unwrap();
-        let mut snapshot = Snapshot::new(&other.system);
+        let mut snapshot = Snapshot::new(&mut other.system);
         let mut motion = Motion::new(&mut check.system, &check.state, &plan, &settings).unwrap();
         while motion.advance() {
             let qddot = motion.acceleration().unwrap().to_vec();

@@ -70,19 +70,19 @@ fn a_step_in_one_is_its_stages_one_after_the_other() {
         let y = [&state.q[..], &state.qdot, motion.integrals()].concat();
         let (t, h, system) = (0.3, 0.01, motion.dynamics());
         let mut k = vec![vec![0.0; y.len()]];
-        system.accelerate(t, &y, &mut k[0]).expect("no pivot is in doubt");
+        system.explicit_rate(t, &y, &mut k[0]).expect("no pivot is in doubt");
         let mut stage = Vec::new();
         for i in 1..tableau.n_stages {
             stage = combined(tableau.a[i], &y, h, &k);
             let mut rate = vec![0.0; y.len()];
-            system.accelerate(t + tableau.c[i] * h, &stage, &mut rate).expect("no pivot is in doubt");
+            system.explicit_rate(t + tableau.c[i] * h, &stage, &mut rate).expect("no pivot is in doubt");
             k.push(rate);
         }
         let end = combined(tableau.b, &y, h, &k);
         let expected = [k.concat(), end, stage].concat();
         let mut found = vec![0.0; expected.len()];
         found[..y.len()].copy_from_slice(&k[0]);
-        let is_one = system.step(tableau, t, h, &y, &mut found);
+        let is_one = system.explicit_step(tableau, t, h, &y, &mut found);
         assert!(!is_one || found == expected, "{name}");
         is_one
     };
@@ -105,7 +105,7 @@ fn explicit_accelerations_agree_with_the_generalized_inverse() {
         let plan = plan(&check, &RunWishes::default().options());
         let mut motion = Motion::new(&mut check.system, &check.state, &plan, &settings).expect("the gallery moves");
         let mut way = route(Default::default(), &settings);
-        let mut snapshot = Snapshot::new(&judge.system);
+        let mut snapshot = Snapshot::new(&mut judge.system);
         for _ in 0..10 {
             if !motion.advance() {
                 break;
@@ -113,7 +113,7 @@ fn explicit_accelerations_agree_with_the_generalized_inverse() {
             let state = motion.state();
             let y = [&state.q[..], &state.qdot, motion.integrals()].concat();
             let mut rate = y.clone();
-            if motion.dynamics().accelerate(state.t, &y, &mut rate).is_none() {
+            if motion.dynamics().explicit_rate(state.t, &y, &mut rate).is_none() {
                 continue;
             }
             let qddot = &rate[state.q.len()..2 * state.q.len()];

@@ -130,3 +130,33 @@ fn references_are_met_sparsely() {
 fn references_of_long_runs_are_met() {
     check_all(1e-9, is_long);
 }
+
+/// x = cos 2t until an event at t = 1, whose energy is known; another event holds already at the start, and a formula may switch
+/// at the same instant.
+#[test]
+fn the_energy_of_an_event_is_that_before_and_after_it() {
+    let (x, v) = (f64::cos(2.0), -2.0 * f64::sin(2.0));
+    for (change, added) in [("k = 1", -1.5 * x * x), ("x' = 3", 0.5 * (9.0 - v * v))] {
+        for force in ["", "force x: max(t - 1, 0)\n"] {
+            for events in [
+                format!("when t >= 1: {change}\nwhen t >= 0: k = 4\n"),
+                format!("when t >= 0: k = 4\nwhen t >= 1: {change}\n"),
+            ] {
+                let text = format!(
+                    "coordinates x\nparameter k = 1\nmass x: 1\npotential k*x^2/2\n{force}{events}start x = 1\nrun 3"
+                );
+                for to in [1.0 + 1e-9, 3.0] {
+                    let (checked, mut diagnostics) = checked(&text, &Overrides::default());
+                    let checked = checked.unwrap_or_else(|| panic!("{text}\n{diagnostics:#?}"));
+                    let wishes = RunWishes { to: Some(to), tolerance: Some(1e-11), ..RunWishes::default() };
+                    let run = simulate(checked, &wishes, &mut diagnostics, &mut |_| true).unwrap();
+                    let energy = run.audit().energy;
+                    assert!((energy.start - 2.0).abs() < 1e-9 && energy.drift < 1e-8, "{text}\n{energy:?}");
+                    let is_alone = force.is_empty() || to < 2.0;
+                    assert!(!is_alone || (energy.work - added).abs() < 1e-8, "{text}\n{energy:?} instead of {added}");
+                    assert_eq!(energy.impacts, 0.0);
+                }
+            }
+        }
+    }
+}

@@ -214,7 +214,7 @@ impl<D: Dynamics + ?Sized> Resolver<'_, '_, D> {
         self.system.evaluate()?;
         let system = &mut self.system;
         let mut laws = system.mode.laws.clone();
-        system.smooth.dynamics.fill_friction_laws(&system.smooth.instant.state, &mut laws)?;
+        system.fill_friction_laws(&mut laws)?;
         let is_indeterminate = system.is_indeterminate(system.smooth.all.rank());
         let lambda = &system.smooth.instant.lambda;
         let top = lambda.iter().fold(f64::MIN_POSITIVE, |top: f64, l| top.max(l.abs()));

@@ -41,7 +41,7 @@ impl<D: Dynamics + ?Sized> ContactSystem<'_, '_, D> {
         self.evaluate()?;
         self.smooth.fill_gaps()?;
         self.fill_rates()?;
-        let (gaps, rates) = (&self.smooth.residual, &self.mode.rates);
+        let (gaps, rates) = (&self.smooth.scratch.residual, &self.mode.rates);
         for (c, contact) in self.mode.contacts.iter().enumerate() {
             let row = contact.row;
             values[c] = if self.mode.closed[c] {
@@ -62,7 +62,7 @@ impl<D: Dynamics + ?Sized> ContactSystem<'_, '_, D> {
         let top = self.smooth.instant.lambda.iter().fold(0.0, |top: f64, l| top.max(l.abs()));
         floors.fill(TOUCHING * top);
         for (c, contact) in self.mode.contacts.iter().enumerate().filter(|(c, _)| !self.mode.closed[*c]) {
-            shapes[c] = self.smooth.residual[contact.row];
+            shapes[c] = self.smooth.scratch.residual[contact.row];
             floors[c] = self.mode.tolerance * self.row_size(contact.row, &self.smooth.q_size);
         }
         for (k, friction) in self.mode.frictions.iter().enumerate() {

@@ -49,11 +49,7 @@ impl<D: Dynamics + ?Sized> Resolver<'_, '_, D> {
             return Ok(ImpactResult::default());
         }
         let mut restitutions = vec![0.0; system.mode.contacts.len()];
-        system
-            .smooth
-            .dynamics
-            .fill_restitutions(&system.smooth.instant.state, &mut restitutions)
-            .map_err(ContactError::Failed)?;
+        system.fill_restitutions(&mut restitutions).map_err(ContactError::Failed)?;
         let wanted = |k: usize| match before[k] < -noise[k] && !stopped[touching.contacts[k]] {
             true => -restitutions[touching.contacts[k]] * before[k],
             false => 0.0,
@@ -150,11 +146,7 @@ impl<D: Dynamics + ?Sized> Resolver<'_, '_, D> {
     ) -> Result<Vec<f64>, ContactError> {
         let system = &mut self.system;
         let mut laws = system.mode.laws.clone();
-        system
-            .smooth
-            .dynamics
-            .fill_friction_laws(&system.smooth.instant.state, &mut laws)
-            .map_err(ContactError::Failed)?;
+        system.fill_friction_laws(&mut laws).map_err(ContactError::Failed)?;
         let impact = FrictionalImpact {
             touching,
             before: rates.to_vec(),

@@ -1,10 +1,13 @@
 //! The log of contacts along a motion: transitions, indeterminate forces, reduced restitution.
 
 use super::{ContactTransition, ReducedRestitution};
+use crate::Jump;
 
 /// What has happened so far. It survives a mode that is taken back.
 pub(crate) struct ContactLog {
     pub(crate) transitions: Vec<ContactTransition>,
+    /// Impacts that the motion has not taken over yet.
+    pub(crate) jumps: Vec<Jump>,
     /// Rows with friction, and contacts, whose force is indeterminate because others share it.
     pub(crate) indeterminate_normals: Vec<usize>,
     pub(crate) indeterminate_contacts: Vec<usize>,
@@ -28,6 +31,7 @@ impl ContactLog {
     pub(super) fn new(start: f64, n_contacts: usize, n_frictions: usize) -> ContactLog {
         ContactLog {
             transitions: Vec::new(),
+            jumps: Vec::new(),
             indeterminate_normals: Vec::new(),
             indeterminate_contacts: Vec::new(),
             n_unchecked: 0,

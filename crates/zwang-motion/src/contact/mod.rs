@@ -45,6 +45,7 @@ pub use report::{CandidateMode, Inequality};
 pub(crate) use resolve::{ContactError, PreviousMode, Resolver};
 pub(crate) use system::{ContactSystem, StepVerdict};
 
+use crate::dynamics::Jump;
 pub(crate) use crate::dynamics::{ContactRow, Coulomb, Friction, MOST_NORMALS, Slip, length, unit_vector};
 use crate::{
     Dynamics,
@@ -76,7 +77,8 @@ pub(crate) struct MotionPoint<'a> {
 impl Contact {
     /// `None` if all rows of the system are permanent. Masks the contact rows.
     pub(crate) fn new<D: Dynamics + ?Sized>(smooth: &mut Smooth<D>, window: RunWindow) -> Option<Contact> {
-        let (contacts, frictions) = (smooth.dynamics.contacts(), smooth.dynamics.frictions());
+        let laws = smooth.dynamics.contacts()?;
+        let (contacts, frictions) = (laws.contact_rows(), laws.frictions());
         if contacts.is_empty() && frictions.is_empty() {
             return None;
         }
@@ -168,6 +170,11 @@ impl Contact {
     #[inline]
     pub(crate) fn log(&self) -> &ContactLog {
         &self.log
+    }
+
+    /// Impacts that the motion has not taken over yet.
+    pub(crate) fn jumps_mut(&mut self) -> &mut Vec<Jump> {
+        &mut self.log.jumps
     }
 }
 

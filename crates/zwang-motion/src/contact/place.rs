@@ -68,7 +68,7 @@ pub(crate) struct ContactMode {
     pub(super) has_blocked: bool,
     /// `true` if friction may act in blocked directions: only if no motion is possible otherwise.
     pub(super) resists_blocked: bool,
-    /// DenseScratch for the equations of the normal forces, and for rates of rows.
+    /// Scratch for the equations of the normal forces, and for rates of rows.
     pub(super) normals: Normals,
     pub(super) rates: Vec<f64>,
     /// q̈ and λ without sliding friction.

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::factor::dot;
 use crate::{
-    Dynamics, MotionError,
+    ConstraintLevel, Dynamics, Jump, MotionError,
     smooth::{OFF, RowMask},
     tolerance::RunWindow,
 };
@@ -177,7 +177,7 @@ impl<'a, 'd, D: Dynamics + ?Sized> Resolver<'a, 'd, D> {
     pub(crate) fn finish(&mut self, resolution: &Resolution) -> Result<(), MotionError> {
         // contacts that close have no gap left only now, and the energy lost by bounces that were cut short counts too
         if let Some(before) = &resolution.before {
-            self.count_energy(before)?;
+            self.log_jump(before);
         }
         self.set_force_threshold()?;
         if resolution.is_start { self.log_take_offs(&resolution.touching, &resolution.struck) } else { Ok(()) }
@@ -283,7 +283,7 @@ impl<'a, 'd, D: Dynamics + ?Sized> Resolver<'a, 'd, D> {
         system.smooth.set_state(self.t, self.y);
         system.evaluate()?;
         let mut gaps = vec![0.0; system.smooth.h];
-        system.smooth.dynamics.fill_positions(&system.smooth.instant.state, &mut gaps)?;
+        system.smooth.residuals(ConstraintLevel::Positions, &mut gaps)?;
         for (c, closed) in before.closed.iter_mut().enumerate() {
             let row = system.mode.contacts[c].row;
             let off = OFF * system.row_size(row, &system.smooth.q_size);
@@ -313,8 +313,8 @@ impl<'a, 'd, D: Dynamics + ?Sized> Resolver<'a, 'd, D> {
             self.log.transitions.push(ContactTransition { t: self.t, turn: TransitionKind::TakeOff, row });
         }
         // a permanent constraint cannot open
-        let of_positions = self.system.smooth.violated_row(true, most)?.map(|row| (row, false));
-        let of_velocities = self.system.smooth.violated_row(false, most)?.map(|row| (row, true));
+        let of_positions = self.system.smooth.violated_row(ConstraintLevel::Positions, most)?.map(|row| (row, false));
+        let of_velocities = self.system.smooth.violated_row(ConstraintLevel::Velocities, most)?.map(|row| (row, true));
         let corner = entered.or(of_positions).or(of_velocities);
         let rates = self.system.rates()?;
         for c in (0..before.closed.len()).filter(|_| corner.is_none()) {
@@ -344,15 +344,14 @@ impl<'a, 'd, D: Dynamics + ?Sized> Resolver<'a, 'd, D> {
         Ok(())
     }
 
-    /// Lets the system count the energy that an impact takes.
-    fn count_energy(&mut self, y: &[f64]) -> Result<(), MotionError> {
-        let system = &mut self.system;
-        system.smooth.set_state(self.t, y);
-        let state = system.smooth.instant.state.clone();
-        system.smooth.dynamics.struck(&state)?;
-        system.smooth.set_state(self.t, self.y);
-        let state = system.smooth.instant.state.clone();
-        system.smooth.dynamics.landed(&state)
+    /// Logs the states before and after an impact; `y` is that before it.
+    fn log_jump(&mut self, y: &[f64]) {
+        let smooth = &mut *self.system.smooth;
+        smooth.set_state(self.t, y);
+        let before = smooth.instant.state.clone();
+        smooth.set_state(self.t, self.y);
+        let after = smooth.instant.state.clone();
+        self.log.jumps.push(Jump { before, after, is_impact: true });
     }
 
     /// Logs impacts: contacts that took an impulse, unless they were closed and still are. Returns all that did.
@@ -405,7 +404,7 @@ impl<'a, 'd, D: Dynamics + ?Sized> Resolver<'a, 'd, D> {
         let system = &mut self.system;
         system.smooth.set_state(self.t, self.y);
         let mut gaps = vec![0.0; system.smooth.h];
-        system.smooth.dynamics.fill_positions(&system.smooth.instant.state, &mut gaps)?;
+        system.smooth.residuals(ConstraintLevel::Positions, &mut gaps)?;
         let rates = system.rates()?;
         let soon = self.window.instant(self.window.end);
         let closes = |&c: &usize| {
@@ -523,7 +522,7 @@ impl<D: Dynamics + ?Sized> ContactSystem<'_, '_, D> {
         self.smooth.fill_gaps()?;
         for c in 0..self.mode.contacts.len() {
             let row = self.mode.contacts[c].row;
-            let has_left = self.smooth.residual[row] > SEPARATING * self.row_size(row, &self.smooth.q_size);
+            let has_left = self.smooth.scratch.residual[row] > SEPARATING * self.row_size(row, &self.smooth.q_size);
             self.mode.separating[c] &= !has_left;
         }
         Ok(())

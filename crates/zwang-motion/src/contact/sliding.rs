@@ -6,7 +6,7 @@ use super::load_path::transfer_blocked;
 use super::place::{ContactMode, ContactState};
 use super::{MOST_NORMALS, Slip, length, unit_vector};
 use crate::factor::{add_multiple, dense::symmetric_eigen, dot};
-use crate::{Dynamics, MotionError};
+use crate::{ConstraintLevel, Dynamics, MotionError};
 
 /// The response to a unit normal force through one sliding friction.
 #[derive(Clone, Debug, Default)]
@@ -129,8 +129,8 @@ impl<D: Dynamics + ?Sized> ContactSystem<'_, '_, D> {
 
     /// Fills in φ̇ and ψ of all rows.
     pub(crate) fn fill_rates(&mut self) -> Result<(), MotionError> {
-        self.mode.rates.resize(self.smooth.h + self.smooth.dynamics.n_velocity_rows(), 0.0);
-        self.smooth.dynamics.fill_velocities(&self.smooth.instant.state, &mut self.mode.rates)
+        self.mode.rates.resize(self.smooth.hs, 0.0);
+        self.smooth.residuals(ConstraintLevel::Velocities, &mut self.mode.rates)
     }
 
     /// A rate of these rows below this is rounding.
@@ -151,7 +151,10 @@ impl<D: Dynamics + ?Sized> ContactSystem<'_, '_, D> {
         if self.mode.frictions.is_empty() {
             return Ok(());
         }
-        self.smooth.dynamics.fill_friction_laws(&self.smooth.instant.state, &mut self.mode.laws)
+        match self.smooth.dynamics.contacts() {
+            Some(laws) => laws.fill_friction_laws(&self.smooth.instant.state, &mut self.mode.laws),
+            None => Ok(()),
+        }
     }
 
     /// The response of every sliding friction to a unit normal force, with the decomposition at hand.
@@ -184,7 +187,7 @@ impl<D: Dynamics + ?Sized> ContactSystem<'_, '_, D> {
         let ContactMode { responses, frictions, blocked, has_blocked, .. } = &mut *self.mode;
         let whole = &self.smooth.rows.whole;
         let Response { friction, friction_per_normal, qddot, lambda, .. } = &mut responses[i];
-        let (none, force) = (&mut self.smooth.rhs, &mut self.smooth.delta);
+        let (none, force) = (&mut self.smooth.scratch.rhs, &mut self.smooth.scratch.delta);
         none.fill(0.0);
         force.fill(0.0);
         for (&row, x) in frictions[*friction].slip.iter().zip(&*friction_per_normal) {

@@ -1,7 +1,7 @@
 //! Smooth part and contact mode together: the acceleration with friction.
 
 use super::place::{ContactMode, ContactState};
-use crate::{Dynamics, MotionError, smooth::Smooth};
+use crate::{Coulomb, Dynamics, MotionError, smooth::Smooth};
 
 /// A system in a contact mode.
 pub(crate) struct ContactSystem<'a, 'd, D: Dynamics + ?Sized> {
@@ -71,6 +71,22 @@ impl<D: Dynamics + ?Sized> ContactSystem<'_, '_, D> {
             return Ok(StepVerdict::NoValue(error));
         }
         Ok(if self.exceeds_slow_limit(t, end)? { StepVerdict::TooFast } else { StepVerdict::Allowed })
+    }
+
+    /// The restitution of each contact at the state.
+    pub(super) fn fill_restitutions(&mut self, restitutions: &mut [f64]) -> Result<(), MotionError> {
+        match self.smooth.dynamics.contacts() {
+            Some(laws) => laws.fill_restitutions(&self.smooth.instant.state, restitutions),
+            None => Ok(()),
+        }
+    }
+
+    /// Coulomb's law of each place with friction at the state.
+    pub(super) fn fill_friction_laws(&mut self, laws: &mut [Coulomb]) -> Result<(), MotionError> {
+        match self.smooth.dynamics.contacts() {
+            Some(contacts) => contacts.fill_friction_laws(&self.smooth.instant.state, laws),
+            None => Ok(()),
+        }
     }
 
     /// `true` if a place sticks.

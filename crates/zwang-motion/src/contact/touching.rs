@@ -2,7 +2,7 @@
 
 use super::resolve::Resolver;
 use super::resolve::{PreviousMode, TOUCHING};
-use crate::{Dynamics, MotionError};
+use crate::{ConstraintLevel, Dynamics, MotionError};
 
 /// A contact that closes or has opened within this fraction of the time that the tolerance allows does so at once: far less
 /// than the remaining time of bounces that are cut short.
@@ -84,7 +84,7 @@ impl<D: Dynamics + ?Sized> Resolver<'_, '_, D> {
         system.smooth.set_state(self.t, self.y);
         system.evaluate()?;
         let mut gaps = vec![0.0; system.smooth.h];
-        system.smooth.dynamics.fill_positions(&system.smooth.instant.state, &mut gaps)?;
+        system.smooth.residuals(ConstraintLevel::Positions, &mut gaps)?;
         let rates = system.rates()?;
         let touches = |&c: &usize| {
             let row = system.mode.contacts[c].row;

@@ -5,7 +5,7 @@ use super::resolve::Resolver;
 use super::resolve::{FORCE_THRESHOLD, PreviousMode, TOUCHING};
 use super::touching::Touching;
 use super::{ContactTransition, Side, TransitionKind, complementarity, length};
-use crate::{Dynamics, MotionError};
+use crate::{ConstraintLevel, Dynamics, MotionError};
 
 /// Bounces lower than this fraction of the size of the row are lost in rounding.
 const LOWEST: f64 = 4e-13;
@@ -121,7 +121,7 @@ impl<D: Dynamics + ?Sized> Resolver<'_, '_, D> {
         let system = &mut self.system;
         let mut restitutions = vec![0.0; system.mode.contacts.len()];
         system.smooth.set_state(self.t, self.y);
-        system.smooth.dynamics.fill_restitutions(&system.smooth.instant.state, &mut restitutions)?;
+        system.fill_restitutions(&mut restitutions)?;
         system.mode.closed.copy_from_slice(closed);
         system.mask();
         system.release();
@@ -227,7 +227,7 @@ impl<D: Dynamics + ?Sized> Resolver<'_, '_, D> {
         self.system.evaluate()?;
         let rates = self.system.rates()?;
         let mut gaps = vec![0.0; self.system.smooth.h];
-        self.system.smooth.dynamics.fill_positions(&self.system.smooth.instant.state, &mut gaps)?;
+        self.system.smooth.residuals(ConstraintLevel::Positions, &mut gaps)?;
         for n_impacts in IMPACTS {
             let Some(series) = self.series(n_impacts, struck) else { return Ok(None) };
             let (rows, last) = (&series.rows, series.last);

@@ -4,8 +4,8 @@ mod bounds;
 mod solve;
 
 use crate::{
-    ControlRows, Dynamics, Given, Instant, Legendre, MotionError, Route, RouteSolution, Settings, State,
-    acceleration::decomposition::Decomposition, factor::largest,
+    ConstraintLevel, ControlRows, Dynamics, Given, Instant, Legendre, MotionError, Route, RouteSolution, Settings,
+    State, acceleration::decomposition::Decomposition, factor::largest,
 };
 pub(crate) use solve::ControlSolver;
 
@@ -45,14 +45,15 @@ impl ControlForce {
 
     /// Evaluates the control rows at the state, with Baumgarte's terms if rows are tracked by these.
     fn ask<D: Dynamics + ?Sized>(&mut self, dynamics: &mut D, state: &State) -> Result<(), MotionError> {
-        dynamics.fill_control_rows(state, &mut self.asked)?;
+        let Some(control) = dynamics.control() else { return Ok(()) };
+        control.fill_control_rows(state, &mut self.asked)?;
         let Some(alpha) = self.rate else { return Ok(()) };
         let (n_positions, rhs) = (self.asked.n_held.0, &mut self.asked.rhs);
-        dynamics.fill_tracked(state, false, &mut self.held)?;
+        control.fill_tracked(state, ConstraintLevel::Velocities, &mut self.held)?;
         for (i, off) in self.held.iter().enumerate() {
             rhs[i] -= if i < n_positions { 2.0 * alpha } else { alpha } * off;
         }
-        dynamics.fill_tracked(state, true, &mut self.held[..n_positions])?;
+        control.fill_tracked(state, ConstraintLevel::Positions, &mut self.held[..n_positions])?;
         for (i, off) in self.held[..n_positions].iter().enumerate() {
             rhs[i] -= alpha * alpha * off;
         }
@@ -96,19 +97,19 @@ impl ControlForce {
         let ControlForce { asked, solver, extra, last, still, .. } = self;
         still.resize(b.len(), 0.0);
         solver.prepare(M, asked, |force, out| all.solve(A, force, &[], still, out))?;
-        let nonideal = dynamics.has_nonideal();
+        let mut nonideal = dynamics.nonideal();
         let Instant { state, qddot, lambda, lambda_ideal, nonideal_force: C, control_force: u, .. } = instant;
         all.solve(A, Q, &[], b, qddot)?;
         solver.force(asked, qddot, u)?;
         for round in 0.. {
             all.solve(A, Q, u, b, qddot)?;
             all.multipliers(A, lambda_ideal)?;
-            if !nonideal {
+            let Some(nonideal) = &mut nonideal else {
                 lambda.copy_from_slice(lambda_ideal);
                 break;
-            }
+            };
             last.copy_from_slice(C);
-            dynamics.fill_nonideal(state, lambda_ideal, C)?;
+            nonideal.fill_nonideal(state, lambda_ideal, C)?;
             all.solve(A, Q, C, b, qddot)?;
             solver.force(asked, qddot, u)?;
             extra.iter_mut().zip(u.iter().zip(C.iter())).for_each(|(x, (u, c))| *x = u + c);
@@ -160,14 +161,13 @@ impl ControlForce {
             Ok(())
         })?;
         solver.force(asked, qddot, u)?;
+        let mut nonideal = dynamics.nonideal();
         for round in 0.. {
             solve(u, solution)?;
             lambda_ideal.copy_from_slice(&solution.lambda);
-            if !dynamics.has_nonideal() {
-                break;
-            }
+            let Some(nonideal) = &mut nonideal else { break };
             last.copy_from_slice(C);
-            dynamics.fill_nonideal(state, lambda_ideal, C)?;
+            nonideal.fill_nonideal(state, lambda_ideal, C)?;
             solve(C, solution)?;
             solver.force(asked, &solution.qddot, u)?;
             extra.iter_mut().zip(u.iter().zip(C.iter())).for_each(|(x, (u, c))| *x = u + c);

@@ -64,7 +64,7 @@ impl Radau {
         let zeros = |k: usize| vec![0.0; k];
         Ok(Radau {
             n,
-            jacobian: flow.smooth.dynamics.allocate_jacobian(),
+            jacobian: flow.smooth.dynamics.jacobian().map(|jacobian| jacobian.allocate_jacobian()),
             by_q: zeros(n * n),
             by_qdot: zeros(n * n),
             newton: Lu::new(3 * n),

@@ -1,7 +1,7 @@
 //! RATTLE: a symplectic, time-symmetric method with a fixed step for systems with position constraints.
 
 use super::step::{Step, join};
-use crate::{Dynamics, Legendre, Method, MotionError, flow::Flow};
+use crate::{ConstraintLevel, Dynamics, Legendre, Method, MotionError, flow::Flow};
 
 /// The partitioned Lobatto method of order 2 on (q, p) (Jay 1996), which for constant M is RATTLE of Andersen:
 ///
@@ -43,14 +43,15 @@ impl Rattle {
     /// Fails if the system has no Lagrangian, or constraints that are not on positions.
     pub(crate) fn new<D: Dynamics + ?Sized>(flow: &mut Flow<D>, method: Method) -> Result<Rattle, MotionError> {
         let (n, m, size) = (flow.smooth.n, flow.smooth.given.constraint_rhs.len(), flow.smooth.n_values());
-        let legendre = flow.smooth.dynamics.allocate_legendre().ok_or(MotionError::NoLegendre)?;
-        if flow.smooth.h < m || flow.smooth.dynamics.has_nonideal() {
+        let lagrangian = flow.smooth.dynamics.legendre().ok_or(MotionError::NoLegendre)?;
+        let (legendre, is_natural) = (lagrangian.allocate_legendre(), lagrangian.is_natural());
+        if flow.smooth.h < m || flow.smooth.dynamics.nonideal().is_some() {
             return Err(MotionError::NotHolonomic { row: flow.smooth.h });
         }
         if flow.smooth.control.is_some() {
             return Err(MotionError::Controlled);
         }
-        if !flow.smooth.dynamics.is_natural() {
+        if !is_natural {
             return Err(MotionError::NotQuadratic);
         }
         if flow.smooth.all.has_singular_mass() {
@@ -101,7 +102,7 @@ impl Rattle {
         self.v.copy_from_slice(&y[self.n..2 * self.n]);
         flow.smooth.set_state(t, y);
         flow.smooth.factor()?;
-        flow.smooth.dynamics.fill_legendre(&flow.smooth.instant.state, &mut self.legendre)?;
+        flow.smooth.fill_legendre(&mut self.legendre)?;
         self.p.copy_from_slice(&self.legendre.momentum);
         Ok(())
     }
@@ -158,7 +159,7 @@ impl Rattle {
         state.t = t;
         state.q.copy_from_slice(&self.q);
         state.qdot.copy_from_slice(if at_end { &self.v1 } else { &self.v0 });
-        flow.smooth.dynamics.fill_legendre(&flow.smooth.instant.state, &mut self.legendre)?;
+        flow.smooth.fill_legendre(&mut self.legendre)?;
         // ∂L/∂q + F, with ∂L/∂q = (∂p/∂q)ᵀ q̇ − ∂E/∂q
         let Legendre { momentum_by_q, energy_by_q, force, .. } = &self.legendre;
         momentum_by_q.multiply_transposed(&flow.smooth.instant.state.qdot, &mut self.kick);
@@ -229,7 +230,7 @@ impl Rattle {
         }
         flow.smooth.instant.state.t = t;
         flow.smooth.instant.state.q.copy_from_slice(&self.q);
-        flow.smooth.dynamics.fill_positions(&flow.smooth.instant.state, &mut self.phi)?;
+        flow.smooth.residuals(ConstraintLevel::Positions, &mut self.phi)?;
         self.rhs.iter_mut().zip(&self.phi).for_each(|(r, x)| *r = -x);
         flow.smooth.all.solve(&flow.smooth.given.constraint_matrix, &[], &[], &self.rhs, &mut self.delta)?;
         let mut most = 0f64;
@@ -263,7 +264,7 @@ impl Rattle {
         flow.smooth.instant.state.qdot.copy_from_slice(&self.v);
         flow.smooth.project_velocity()?;
         self.v.copy_from_slice(&flow.smooth.instant.state.qdot);
-        flow.smooth.dynamics.fill_legendre(&flow.smooth.instant.state, &mut self.legendre)?;
+        flow.smooth.fill_legendre(&mut self.legendre)?;
         self.p.copy_from_slice(&self.legendre.momentum);
         Ok(())
     }

@@ -80,7 +80,7 @@ impl RungeKutta {
         self.smallest = 1.0;
         self.has_dense = false;
         let (tableau, k) = (self.tableau, &mut self.k);
-        let step = |dynamics: &mut D| dynamics.step(tableau, t, h, y, k);
+        let step = |dynamics: &mut D| dynamics.explicit_step(tableau, t, h, y, k);
         if !self.guarded && flow.smooth.explicit_step(tableau.n_stages, step) {
             let from = tableau.n_stages * self.size;
             let (end, stage) = self.k[from..from + 2 * self.size].split_at(self.size);

@@ -2,7 +2,7 @@
 
 use super::{MOST_NOISE, Motion, Outcome, contradiction::ContradictionVerdict, scales::SHARE};
 use crate::{
-    Dynamics, Method, MotionError,
+    ConstraintLevel, Dynamics, Method, MotionError,
     contact::StepVerdict,
     methods::Integrator,
     singular::{StepPlan, vanishing_rows},
@@ -119,9 +119,9 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         let smooth = &mut flow.smooth;
         let t = self.point.t + plan.h;
         smooth.set_state(t, &rk.end);
-        let is_quick = smooth.is_explicit && !plan.guarded;
+        let is_quick = smooth.is_explicit() && !plan.guarded;
         // the decomposition of the last stage is close enough, unless there is none or a singular position is near
-        let has_near = !(smooth.is_explicit || plan.guarded || smooth.has_route());
+        let has_near = !(smooth.is_explicit() || plan.guarded || smooth.has_route());
         let cheap = if is_quick || has_near { smooth.project(false).ok() } else { None };
         let moved = match cheap {
             Some(moved) => moved,
@@ -149,7 +149,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
     pub(super) fn examine(&mut self, plan: StepPlan) -> Result<Examination, Outcome> {
         let (t, h) = (self.point.t, plan.h);
         if let Some(mut system) = self.flow.contact_system() {
-            match system.allows(t + h, self.integrator.end()).map_err(Outcome::Failed)? {
+            match system.allows(t + h, self.integrator.end())? {
                 StepVerdict::Allowed => {}
                 // a gap may have no value there, although nothing moves by it yet
                 StepVerdict::NoValue(error) => {
@@ -165,7 +165,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
             }
         }
         self.step.set(t, h, &self.point.y);
-        if let Some(error) = self.check_constraints().map_err(Outcome::Failed)?
+        if let Some(error) = self.check_constraints()?
             && self.locate_contradiction(plan, error)? == ContradictionVerdict::Shorter
         {
             return Ok(Examination::Retry);
@@ -184,7 +184,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
             let (pivot, tolerance) = (self.step.pivot, self.options.tolerance);
             let step = self.step.dense_mut();
             let allows = self.singular.allows((&mut self.flow, rk), step, pivot, plan, tolerance);
-            if !allows.map_err(Outcome::Failed)? {
+            if !allows? {
                 self.step_size.set(0.25 * h);
                 self.counts.rejected += 1;
                 return Ok(Examination::Restart);
@@ -218,7 +218,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         let switches = self.monitor.wants_stiff_method()
             && self.options.method == Method::Auto
             && self.integrator.runge_kutta().is_some()
-            && self.flow.smooth.dynamics.allocate_jacobian().is_some();
+            && self.flow.smooth.dynamics.jacobian().is_some();
         if switches {
             self.make_dense()?;
             self.monitor.begin_stiff_method();
@@ -266,8 +266,8 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         smooth.set_state(t, &y);
         smooth.factor()?;
         // at a corner of a constraint the velocities would have to jump, and by how much no formula says
-        let of_positions = smooth.violated_row(true, most)?.map(|row| (row, false));
-        let corner = of_positions.or(smooth.violated_row(false, most)?.map(|row| (row, true)));
+        let of_positions = smooth.violated_row(ConstraintLevel::Positions, most)?.map(|row| (row, false));
+        let corner = of_positions.or(smooth.violated_row(ConstraintLevel::Velocities, most)?.map(|row| (row, true)));
         self.step.set_corner(corner);
         if corner.is_none() {
             smooth.project(true)?;

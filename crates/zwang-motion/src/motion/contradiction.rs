@@ -152,7 +152,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         }
         resolved?;
         self.update_saturation();
-        self.choose_first_step().map_err(Outcome::Failed)?;
+        self.choose_first_step()?;
         Ok(true)
     }
 

@@ -107,8 +107,9 @@ impl EventFinder {
         2.0 * SUBINTERVALS * self.subinterval
     }
 
-    /// The bound at which a force is, of the two watched from here on: 1 the upper one, −1 the lower one, 0 none.
-    pub(crate) fn side(&self, upper: usize) -> i8 {
+    /// The bound at which a bounded force is: 1 the upper one, −1 the lower one, 0 none.
+    pub(crate) fn side(&self, place: usize) -> i8 {
+        let upper = self.n_events + 2 * place;
         match (self.positive[upper], self.positive[upper + 1]) {
             (Some(false), _) => 1,
             (_, Some(false)) => -1,
@@ -130,6 +131,11 @@ impl EventFinder {
         flow.fill_guards(guards, shapes, &mut self.floors[self.n_own..])?;
         self.tops.iter_mut().zip(&self.shapes).for_each(|(top, x)| *top = top.max(x.abs()));
         Ok(())
+    }
+
+    /// `true` if an event function is the system's own: behind these stand the bounds of control forces.
+    pub(crate) fn is_of_system(&self, event: usize) -> bool {
+        event < self.n_events
     }
 
     pub(crate) fn is_empty(&self) -> bool {

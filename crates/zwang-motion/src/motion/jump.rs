@@ -4,7 +4,7 @@ use super::{
     Motion, Outcome,
     events::{LocatedEvents, SignChange},
 };
-use crate::{Dynamics, MotionError, Reaction, smooth::OFF};
+use crate::{ConstraintLevel, Dynamics, Jump, MotionError, Reaction, State, smooth::OFF};
 
 impl<D: Dynamics + ?Sized> Motion<'_, D> {
     /// Locates the first events of the step and ends it there; they are applied when the motion continues. `false` if there are
@@ -22,28 +22,11 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
 
     /// Applies the events at the end of the last step, and restarts.
     pub(super) fn jump(&mut self, found: LocatedEvents) -> Result<(), Outcome> {
-        self.make_dense().map_err(Outcome::Failed)?;
-        self.flow.smooth.set_state(self.point.t, &self.point.y);
-        let mut state = self.flow.smooth.instant.state.clone();
+        self.make_dense()?;
         let (own, mut guards) = self.events.part(&found.which);
-        let mut reactions = Vec::new();
-        for &(event, upwards) in &own {
-            // behind those of the system stand the bounds of control forces
-            let reaction = match event < self.flow.smooth.dynamics.n_events() {
-                true => self.flow.smooth.dynamics.fire(event, upwards, &mut state).map_err(Outcome::Failed)?,
-                false => Reaction::Switch,
-            };
-            if reaction != Reaction::Ignore {
-                self.log.log(SignChange { t: found.t, event, upwards });
-            }
-            reactions.push(reaction);
-        }
+        let (before, state) = (self.point.y.clone(), self.point.state());
+        let reactions = self.apply_events(&own, found.t)?;
         let (switches, changes) = (reactions.contains(&Reaction::Switch), reactions.contains(&Reaction::Change));
-        if switches {
-            self.log.count_switch(found.t, own[0].0, self.window())?;
-        }
-        let before = self.point.y.clone();
-        self.point.set_velocities(&state.qdot);
         let mut mode = self.resolver().map(|resolver| resolver.previous_mode());
         if changes {
             // an impact may open closed contacts
@@ -51,9 +34,9 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
                 system.open_all();
                 system.release();
             }
-            self.project_after_jump(own[0].0)?;
+            self.project_after_jump(own[0].0, state)?;
             if let (Some(mut resolver), Some(mode)) = (self.resolver(), &mut mode)
-                && let Some(row) = resolver.check_gaps(mode).map_err(Outcome::Failed)?
+                && let Some(row) = resolver.check_gaps(mode)?
             {
                 return Err(Outcome::OffConstraint { event: own[0].0, row, is_velocity: false });
             }
@@ -61,9 +44,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         // an event that changes the state has put it on the constraints again
         let most_off = self.most_off();
         let corner = match (self.step.corner.filter(|_| switches && !changes), self.resolver(), &mut mode) {
-            (Some(_), Some(mut resolver), Some(mode)) => {
-                resolver.turn_corner(mode, &mut guards, most_off).map_err(Outcome::Failed)?
-            }
+            (Some(_), Some(mut resolver), Some(mode)) => resolver.turn_corner(mode, &mut guards, most_off)?,
             (corner, ..) => corner,
         };
         if mode.is_some() && corner.is_none() {
@@ -88,32 +69,67 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         self.choose_first_step().map_err(Outcome::Failed)
     }
 
+    /// Applies these events of the system and notes those that matter; the velocities may leave the constraints.
+    fn apply_events(&mut self, own: &[(usize, bool)], t: f64) -> Result<Vec<Reaction>, Outcome> {
+        self.flow.smooth.set_state(self.point.t, &self.point.y);
+        let (mut state, mut reactions) = (self.point.state(), Vec::new());
+        for &(event, upwards) in own {
+            // behind those of the system stand the bounds of control forces
+            let reaction = match self.flow.smooth.dynamics.events().filter(|_| self.events.is_of_system(event)) {
+                Some(events) => events.apply_event(event, upwards, &mut state)?,
+                None => Reaction::Switch,
+            };
+            if reaction != Reaction::Ignore {
+                self.log.log(SignChange { t, event, upwards });
+            }
+            reactions.push(reaction);
+        }
+        if reactions.contains(&Reaction::Switch) {
+            self.log.count_switch(t, own[0].0, self.window())?;
+        }
+        self.point.set_velocities(&state.qdot);
+        Ok(reactions)
+    }
+
     /// Projects the velocities onto the constraints after a jump; positions must not have left them.
-    fn project_after_jump(&mut self, event: usize) -> Result<(), Outcome> {
+    fn project_after_jump(&mut self, event: usize, before: State) -> Result<(), Outcome> {
         let smooth = &mut self.flow.smooth;
         smooth.set_state(self.point.t, &self.point.y);
-        smooth.factor().map_err(Outcome::Failed)?;
-        if let Some(row) = smooth.violated_row(true, OFF).map_err(Outcome::Failed)? {
+        smooth.factor()?;
+        if let Some(row) = smooth.violated_row(ConstraintLevel::Positions, OFF)? {
             return Err(Outcome::OffConstraint { event, row, is_velocity: false });
         }
         // forces of a control are finite: velocities that it tracks exactly do not jump either
-        if let Some(row) = smooth.violated_control_row(false, OFF).map_err(Outcome::Failed)? {
+        if let Some(row) = smooth.violated_control_row(ConstraintLevel::Velocities, OFF)? {
             return Err(Outcome::OffConstraint { event, row, is_velocity: true });
         }
-        if smooth.violated_row(false, OFF).map_err(Outcome::Failed)?.is_some() {
+        if smooth.violated_row(ConstraintLevel::Velocities, OFF)?.is_some() {
             self.log.log_undone(self.point.t, event);
         }
-        smooth.project(true).map_err(Outcome::Failed)?;
+        smooth.project(true)?;
         self.point.read_state(smooth);
-        let state = smooth.instant.state.clone();
-        smooth.dynamics.landed(&state).map_err(Outcome::Failed)
+        self.log.log_jump(Jump { before, after: self.point.state(), is_impact: false });
+        Ok(())
     }
 
-    /// Steps over a switch of a formula that no step can cross within the tolerance: 64 roundings of the time further. `false` if
-    /// there is no switch.
-    pub(super) fn step_over_switch(&mut self) -> Result<bool, MotionError> {
+    /// Steps over a switch of a formula that no step can cross within the tolerance: 64 roundings of the time further. Without a
+    /// switch the step is too small.
+    pub(super) fn step_over_switch(&mut self) -> Result<(), Outcome> {
+        match self.find_switch()? {
+            Some(found) => {
+                self.counts.steps += 1;
+                self.end_at(found.t)?;
+                self.pending = Some(found);
+                Ok(())
+            }
+            None => Err(self.too_small(self.step_size.h)),
+        }
+    }
+
+    /// The events of a straight step of 64 roundings of the time, which becomes the last step.
+    fn find_switch(&mut self) -> Result<Option<LocatedEvents>, MotionError> {
         if self.events.is_empty() {
-            return Ok(false);
+            return Ok(None);
         }
         let t = self.point.t;
         let h = 64.0 * f64::EPSILON * t.abs();
@@ -123,10 +139,6 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         self.step.set_straight(t, h, &self.point.y, &rate);
         self.scratch = rate;
         done?;
-        let Some(found) = self.events.first(&mut self.flow, &self.step.dense)? else { return Ok(false) };
-        self.counts.steps += 1;
-        self.end_at(found.t)?;
-        self.pending = Some(found);
-        Ok(true)
+        self.events.first(&mut self.flow, &self.step.dense)
     }
 }

@@ -1,11 +1,13 @@
-//! The log of a motion: events that changed something, and switches of formulas.
+//! The log of a motion: events that changed something, jumps, and switches of formulas.
 
 use super::{Outcome, events::SignChange};
-use crate::tolerance::RunWindow;
+use crate::{Jump, tolerance::RunWindow};
 
 /// Events so far.
 pub(super) struct EventLog {
     pub(super) events: Vec<SignChange>,
+    /// Jumps that have not been taken yet, in the order of time.
+    pub(super) jumps: Vec<Jump>,
     /// Times and indices of events that set velocities which the constraints do not allow.
     pub(super) undone: Vec<(f64, usize)>,
     /// The time since which switches of formulas are counted, and their number.
@@ -15,12 +17,27 @@ pub(super) struct EventLog {
 
 impl EventLog {
     pub(super) fn new(start: f64) -> EventLog {
-        EventLog { events: Vec::new(), undone: Vec::new(), first_switch: start, n_switches: 0 }
+        EventLog { events: Vec::new(), jumps: Vec::new(), undone: Vec::new(), first_switch: start, n_switches: 0 }
     }
 
     /// An event changed something.
     pub(super) fn log(&mut self, event: SignChange) {
         self.events.push(event);
+    }
+
+    /// Events changed the velocities or the system.
+    pub(super) fn log_jump(&mut self, jump: Jump) {
+        self.jumps.push(jump);
+    }
+
+    /// Takes over impacts.
+    pub(super) fn log_impacts(&mut self, impacts: &mut Vec<Jump>) {
+        self.jumps.append(impacts);
+    }
+
+    /// The jumps since the last call.
+    pub(super) fn take_jumps(&mut self) -> Vec<Jump> {
+        std::mem::take(&mut self.jumps)
     }
 
     /// An event set velocities which the constraints do not allow.

@@ -20,7 +20,7 @@ use crate::{
     contact::{MotionPoint, PreviousMode, Resolver},
     flow::Flow,
     methods::Integrator,
-    singular::{Singular, first_step, generic_rank},
+    singular::{Singular, StepPlan, first_step, generic_rank},
     tolerance::{RunWindow, SHORTEST},
 };
 use attempt::Examination;
@@ -90,9 +90,9 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
             Method::Auto => Method::Order8,
             other => other,
         };
+        let n_events = flow.smooth.dynamics.events().map_or(0, |events| events.n_events());
         let smooth = &flow.smooth;
         let point = Point::new(start, smooth.n_values());
-        let n_events = smooth.dynamics.n_events();
         let mut motion = Motion {
             step: LastStep::new(start.t, smooth.n, &point.y),
             step_size: StepSize::new(start.t),
@@ -150,41 +150,44 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
 
     /// Tries steps until one is accepted.
     fn take_step(&mut self) -> Result<(), Outcome> {
-        self.prepare_step().map_err(Outcome::Failed)?;
-        for attempt in 0.. {
+        self.prepare_step()?;
+        for attempt in 0..=MOST_ATTEMPTS {
             let plan = self.plan_step(attempt == 0);
             if plan.ends {
                 return Err(self.not_unique());
             }
             let shortest = 8.0 * f64::EPSILON * self.point.t.abs();
-            if !(plan.h > shortest) || attempt > MOST_ATTEMPTS {
+            if !(plan.h > shortest) {
                 break;
             }
-            match self.attempt(plan) {
-                Ok(true) => match self.examine(plan)? {
+            if self.try_step(plan)? {
+                match self.examine(plan)? {
                     Examination::Accept => {
                         self.commit(plan);
                         return self.after_step();
                     }
                     Examination::Retry => {}
                     Examination::Restart => return self.take_step(),
-                },
-                Ok(false) => self.counts.rejected += 1,
-                Err(_) if self.integrator.is_fixed_step() => return Err(Outcome::StepTooLong { h: plan.h }),
-                Err(cause) => {
-                    self.counts.rejected += 1;
-                    self.step_size.failed(plan.h, cause);
                 }
             }
+            // a trial step may show that the motion is not unique
             if let Some(outcome) = self.outcome.take() {
                 return Err(outcome);
             }
         }
-        match self.step_over_switch() {
-            Ok(true) => Ok(()),
-            Ok(false) => Err(self.too_small(self.step_size.h)),
-            Err(error) => Err(Outcome::Failed(error)),
+        self.step_over_switch()
+    }
+
+    /// Tries a step; `true` if its error is allowed and it ends on the constraints. If not, the next step to try is shorter.
+    fn try_step(&mut self, plan: StepPlan) -> Result<bool, Outcome> {
+        match self.attempt(plan) {
+            Ok(true) => return Ok(true),
+            Ok(false) => {}
+            Err(_) if self.integrator.is_fixed_step() => return Err(Outcome::StepTooLong { h: plan.h }),
+            Err(cause) => self.step_size.failed(plan.h, cause),
         }
+        self.counts.rejected += 1;
+        Ok(false)
     }
 
     /// What a step starts with: directions of slips, and the rate at the end of the last step.
@@ -201,9 +204,9 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
 
     /// Stiffness, algebra, events, contact, contradictions and progress after an accepted step.
     fn after_step(&mut self) -> Result<(), Outcome> {
-        self.check_stiffness().map_err(Outcome::Failed)?;
-        self.check_solver().map_err(Outcome::Failed)?;
-        self.finish_step().map_err(Outcome::Failed)?;
+        self.check_stiffness()?;
+        self.check_solver()?;
+        self.finish_step()?;
         self.limit_step_to_contradiction();
         self.monitor.check_progress(&self.point, self.window())
     }
@@ -235,7 +238,7 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         let (t, y, longest) = (self.point.t, &self.point.y, self.options.end - self.point.t);
         let n_rejected = &mut self.counts.rejected;
         let found = first_step(&mut self.flow, (t, y), &self.scales.allowed, longest, MOST_NOISE, n_rejected);
-        let Some(mut first) = found.map_err(Outcome::Failed)? else { return Err(self.not_unique()) };
+        let Some(mut first) = found? else { return Err(self.not_unique()) };
         self.counts.noise = SHARE * first.error;
         self.singular.leave_start(t, self.flow.smooth.given.constraint_rhs.len());
         self.step.set_by(&mut first.radau, t, first.h, &self.point.y);
@@ -282,6 +285,9 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         let (Some(resolver), Some(before)) = (self.resolver(), before) else { return Ok(()) };
         let saved = resolver.save();
         let done = self.resolve_from(before, triggered);
+        if let Some(contact) = &mut self.flow.contact {
+            self.log.log_impacts(contact.jumps_mut());
+        }
         if let (true, Some(mut resolver)) = (done.is_err(), self.resolver()) {
             resolver.restore(saved);
         }
@@ -299,7 +305,7 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
     /// Closes contacts that would close at the very end of the run, but for rounding.
     fn resolve_at_end(&mut self) -> Result<(), Outcome> {
         let Some(mut resolver) = self.resolver() else { return Ok(()) };
-        let closing = resolver.closing_at_end().map_err(Outcome::Failed)?;
+        let closing = resolver.closing_at_end()?;
         let before = resolver.previous_mode();
         if closing.is_empty() { Ok(()) } else { self.resolve(Some(before), &closing) }
     }
@@ -335,7 +341,7 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         }
         self.flow.smooth.set_state(self.point.t, &self.point.y);
         if found.singular {
-            self.flow.smooth.is_explicit = false;
+            self.flow.smooth.leave_explicit();
         } else {
             self.project_start()?;
             self.flow.specialize();
@@ -426,6 +432,6 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         // a bound that acts from the beginning acts from the start
         let is_start = self.point.t - window.start <= SHORTEST * window.length();
         let t = if is_start { window.start } else { self.point.t };
-        self.saturation.update(t, &self.events, self.flow.smooth.dynamics.n_events());
+        self.saturation.update(t, &self.events);
     }
 }

@@ -2,9 +2,9 @@
 
 use super::{Counts, Motion, Outcome, Saturation, SignChange, Solver, Stiffness};
 use crate::{
-    ContactTransition, Dynamics, Instant, Method, MotionError, RankDrop, ReducedRestitution, State, Step,
+    ContactTransition, Dynamics, Instant, Jump, Method, MotionError, RankDrop, ReducedRestitution, State, Step,
     contact::{Contact, ContactLog},
-    smooth::Smooth,
+    smooth::{AlgebraCounts, Smooth},
 };
 
 /// The constraint force in its parts, UK02 (6).
@@ -30,9 +30,9 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
 
     fn evaluate_at(&mut self, t: f64) -> Result<(), MotionError> {
         // samples do not count as cost of the motion
-        let (n_evaluations, n_factorizations) = (self.flow.smooth.n_evaluations, self.flow.smooth.n_factorizations);
+        let work = self.flow.smooth.work;
         let done = self.find_at(t);
-        (self.flow.smooth.n_evaluations, self.flow.smooth.n_factorizations) = (n_evaluations, n_factorizations);
+        self.flow.smooth.work = work;
         done
     }
 
@@ -54,7 +54,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         self.step.dense.values(t, &mut y);
         self.flow.smooth.set_state(t, &y);
         // a sample in the neighbourhood of a singular position stays as interpolated
-        let explicit = self.flow.smooth.is_explicit && self.flow.smooth.project(false).is_ok();
+        let explicit = self.flow.smooth.is_explicit() && self.flow.smooth.project(false).is_ok();
         if !explicit {
             self.flow.smooth.set_state(t, &y);
             if self.flow.smooth.project(true).is_err() {
@@ -230,8 +230,8 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
 
     /// What the run has cost so far.
     pub fn counts(&self) -> Counts {
-        let Smooth { n_evaluations, n_factorizations, .. } = self.flow.smooth;
-        Counts { evaluations: n_evaluations, factorizations: n_factorizations, ..self.counts.clone() }
+        let AlgebraCounts { evaluations, factorizations } = self.flow.smooth.work;
+        Counts { evaluations, factorizations, ..self.counts.clone() }
     }
 
     /// Positions passed at which the constraints lose rank.
@@ -242,6 +242,11 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
     /// Events that changed something.
     pub fn events(&self) -> &[SignChange] {
         &self.log.events
+    }
+
+    /// The jumps since the last call, in the order of time.
+    pub fn take_jumps(&mut self) -> Vec<Jump> {
+        self.log.take_jumps()
     }
 
     /// Events that set velocities which the constraints do not allow, and their times; the projection onto the constraints

@@ -132,6 +132,12 @@ pub enum Outcome {
     Failed(MotionError),
 }
 
+impl From<MotionError> for Outcome {
+    fn from(error: MotionError) -> Outcome {
+        Outcome::Failed(error)
+    }
+}
+
 impl From<ContactError> for Outcome {
     fn from(error: ContactError) -> Outcome {
         match error {

@@ -26,11 +26,10 @@ impl SaturationLog {
         SaturationLog { sides: vec![0; n_bounded], changes: Vec::new() }
     }
 
-    /// Compares the bounds that act with those that did: whatever has happened at t may have changed them. Their event functions
-    /// are those from `first` on.
-    pub(super) fn update(&mut self, t: f64, events: &EventFinder, first: usize) {
+    /// Compares the bounds that act with those that did: whatever has happened at t may have changed them.
+    pub(super) fn update(&mut self, t: f64, events: &EventFinder) {
         for place in 0..self.sides.len() {
-            let (before, side) = (self.sides[place], events.side(first + 2 * place));
+            let (before, side) = (self.sides[place], events.side(place));
             if side != before {
                 self.changes.push(Saturation { t, place, before, side });
                 self.sides[place] = side;

@@ -1,6 +1,6 @@
 //! Scales of positions and velocities, relative to which errors are measured.
 
-use crate::{Dynamics, State, smooth::Smooth, tolerance::RunWindow};
+use crate::{Dynamics, State, Units, smooth::Smooth, tolerance::RunWindow};
 
 /// The part of the tolerance that one step may spend: errors of many steps add up.
 pub(super) const SHARE: f64 = 0.08;
@@ -20,7 +20,7 @@ pub(super) struct Scales {
     noise: Vec<f64>,
     /// Accelerations of each coordinate that are rounding relative to the forces at the start.
     pub(super) rounding_acceleration: Vec<f64>,
-    /// The least size of a pure number.
+    /// The least size of a pure number: 1 for an angle; that of the start if angles are not known.
     natural_size: f64,
     /// The largest velocity of each unit ever.
     speed_scale: Vec<f64>,
@@ -28,14 +28,21 @@ pub(super) struct Scales {
 
 impl Scales {
     pub(super) fn new<D: Dynamics + ?Sized>(smooth: &Smooth<D>, start: &State, tolerance: f64) -> Scales {
-        let units: Vec<Option<usize>> = (0..smooth.n).map(|i| smooth.dynamics.unit(i)).collect();
+        let units = match smooth.dynamics.units() {
+            Units::Stated(units) => units.to_vec(),
+            Units::Pure | Units::Unstated => vec![None; smooth.n],
+        };
+        let natural_size = match smooth.dynamics.units() {
+            Units::Unstated => start.q.iter().fold(0.0, |top: f64, q| top.max(q.abs())),
+            Units::Pure | Units::Stated(_) => 1.0,
+        };
         let n_units = units.iter().flatten().max().map_or(0, |k| k + 1) + 1;
         Scales {
             allowed: vec![tolerance; 2 * smooth.n],
             of_unit: vec![(0.0, 0.0); n_units],
             noise: vec![0.0; n_units],
             rounding_acceleration: vec![0.0; units.len()],
-            natural_size: smooth.dynamics.natural_size(start),
+            natural_size: if natural_size > 0.0 { natural_size } else { 1.0 },
             speed_scale: vec![0.0; n_units],
             units,
         }

@@ -5,7 +5,7 @@
 //! its stages on the constraints, and must not be small. `docs/theory.md` has the argument.
 
 use crate::{
-    Dynamics, Instant, MotionError,
+    ConstraintLevel, Dynamics, Instant, MotionError,
     acceleration::{decomposition::Decomposition, smallest::Smallest},
     dynamics::NodeGap,
     methods::Step,
@@ -144,7 +144,7 @@ impl Crossing {
         let nearest = self.roots.iter().fold(f64::INFINITY, |d: f64, root| d.min(root.distance()));
         self.kappa = self.sigma / nearest;
         self.by_velocity = false;
-        if self.ahead(2.0 * REACH * self.longest(h)).is_some() && smooth.dynamics.n_velocity_rows() > 0 {
+        if self.ahead(2.0 * REACH * self.longest(h)).is_some() && smooth.hs > smooth.h {
             // the same with the velocities kept: if nothing is left of the rate, A vanishes with the velocity
             let (last, delta) = (K1.len() - 1, PROBE * h);
             displaced(smooth, &here, delta, false)?;
@@ -393,10 +393,10 @@ impl Crossing {
         values: &Smallest,
     ) -> Result<f64, MotionError> {
         let mut phi = vec![0.0; smooth.given.constraint_rhs.len()];
-        let (mut x, mut along) = (vec![0.0; smooth.n], 0.0);
+        let (h, mut x, mut along) = (smooth.h, vec![0.0; smooth.n], 0.0);
         for round in 0..5 {
-            smooth.dynamics.fill_positions(&smooth.instant.state, &mut phi[..smooth.h])?;
-            smooth.rows.apply_to_residual(&mut phi[..smooth.h]);
+            smooth.residuals(ConstraintLevel::Positions, &mut phi[..h])?;
+            smooth.rows.apply_to_residual(&mut phi[..h]);
             along = smooth.all.solve_without(values, &phi, &mut x);
             if round < 4 {
                 smooth.instant.state.q.iter_mut().zip(&x).for_each(|(q, x)| *q -= x);

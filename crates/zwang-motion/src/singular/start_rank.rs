@@ -106,7 +106,7 @@ fn displaced_B<D: Dynamics + ?Sized>(
     // along the velocity alone: a bend to both sides would move the middle, for which U₀ and N₀ are taken
     let straight = Instant { qddot: vec![0.0; smooth.n], ..here.clone() };
     displaced(smooth, &straight, s, false)?;
-    if with_velocity && smooth.dynamics.n_velocity_rows() > 0 {
+    if with_velocity && smooth.hs > smooth.h {
         let velocities = here.state.qdot.iter().zip(&here.qddot).map(|(v, a)| v + s * a);
         smooth.instant.state.qdot.iter_mut().zip(velocities).for_each(|(x, v)| *x = v);
         smooth.factor()?;

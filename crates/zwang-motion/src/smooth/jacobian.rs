@@ -1,6 +1,6 @@
 //! Derivatives of the acceleration with respect to the state.
 
-use super::Smooth;
+use super::{RowScratch, Smooth};
 use crate::{Dynamics, Jacobian, MotionError};
 
 impl<D: Dynamics + ?Sized> Smooth<'_, D> {
@@ -20,7 +20,8 @@ impl<D: Dynamics + ?Sized> Smooth<'_, D> {
             return Ok(false);
         }
         let Some(jacobian) = jacobian else { return Err(MotionError::NoJacobian) };
-        match self.dynamics.fill_jacobian(&self.instant, jacobian) {
+        let Some(formulas) = self.dynamics.jacobian() else { return Err(MotionError::NoJacobian) };
+        match formulas.fill_jacobian(&self.instant, jacobian) {
             // |v| v at rest has a derivative, though its formula divides zero by zero
             Err(MotionError::NotFinite { .. }) => return Ok(false),
             filled => filled?,
@@ -29,7 +30,7 @@ impl<D: Dynamics + ?Sized> Smooth<'_, D> {
         let A = &self.given.constraint_matrix;
         let m = A.n_rows;
         // scratch for the derivatives by columns, and for one right-hand side
-        let Smooth { all, columns, rhs, delta, .. } = self;
+        let Smooth { all, scratch: RowScratch { columns, rhs, delta, .. }, .. } = self;
         columns.resize((n + m) * n + n, 0.0);
         for (force, rows, out) in [(force_by_q, rows_by_q, by_q), (force_by_qdot, rows_by_qdot, by_qdot)] {
             let (f, rest) = columns.split_at_mut(n);

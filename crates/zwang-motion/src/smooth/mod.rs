@@ -1,16 +1,19 @@
 //! The acceleration without contact: M, Q, A, b at a state, decomposed with a frozen rank, and the projection onto
 //! constraints.
 
+mod explicit;
 mod jacobian;
 mod mask;
 mod project;
 
 use crate::{
-    Drift, Dynamics, Given, Instant, Legendre, MotionError, Route, RouteName, RouteSolution, Settings, State,
-    acceleration::decomposition::Decomposition, acceleration::dependence::contradiction, control::ControlForce, route,
+    ConstraintLevel, Drift, Dynamics, Given, Instant, Legendre, MotionError, Route, RouteName, RouteSolution, Settings,
+    Size, State, acceleration::decomposition::Decomposition, acceleration::dependence::contradiction,
+    control::ControlForce, route,
 };
+use explicit::ExplicitUse;
 pub(crate) use mask::RowMask;
-use project::Level;
+use project::Levels;
 pub(crate) use project::OFF;
 
 /// q̈, λ and C at a state, for the active rows.
@@ -24,96 +27,87 @@ pub(crate) struct Smooth<'d, D: Dynamics + ?Sized> {
     pub(crate) n: usize,
     /// The number of rows on positions, and of rows on positions or velocities.
     pub(crate) h: usize,
-    hs: usize,
-    /// The number of control rows tracked exactly on positions, and on positions or velocities.
-    n_tracked: (usize, usize),
+    pub(crate) hs: usize,
     pub(crate) given: Given,
     /// Inactive rows.
     pub(crate) rows: RowMask,
-    /// All rows; the first h and the first hs if they are fewer.
+    /// All rows.
     pub(crate) all: Decomposition,
-    positions: Option<Level>,
-    velocities: Option<Level>,
+    /// The rows onto which states are projected.
+    levels: Levels,
     /// Control rows, and the force that satisfies them.
     pub(crate) control: Option<ControlForce>,
-    route: Option<Box<dyn Route>>,
-    legendre: Option<Legendre>,
-    solution: RouteSolution,
+    route: Option<ChosenRoute>,
     pub(crate) instant: Instant,
-    pub(crate) residual: Vec<f64>,
-    pub(crate) rhs: Vec<f64>,
-    pub(crate) delta: Vec<f64>,
-    columns: Vec<f64>,
+    pub(crate) scratch: RowScratch,
     /// Sizes of q and q̇, relative to which changes are measured.
     pub(crate) q_size: Vec<f64>,
     pub(crate) v_size: Vec<f64>,
     pub(crate) wants_lambda: bool,
-    /// `true` if the system gives its acceleration explicitly, for the frozen rank.
-    pub(crate) is_explicit: bool,
+    explicit: ExplicitUse,
     /// `true` if all rows are independent.
     pub(crate) has_full_rank: bool,
-    /// The number of explicit accelerations asked for, and of those in doubt.
-    n_asked: usize,
-    n_doubts: usize,
-    pub(crate) n_evaluations: usize,
-    pub(crate) n_factorizations: usize,
+    pub(crate) work: AlgebraCounts,
+}
+
+/// The route that the user chose instead of the decomposition.
+struct ChosenRoute {
+    route: Box<dyn Route>,
+    /// The Legendre data, if the system has a Lagrangian.
+    legendre: Option<Legendre>,
+    solution: RouteSolution,
+}
+
+/// Scratch for residuals, right-hand sides, changes of q or q̇, and derivatives by columns.
+#[derive(Default)]
+pub(crate) struct RowScratch {
+    pub(crate) residual: Vec<f64>,
+    pub(crate) rhs: Vec<f64>,
+    pub(crate) delta: Vec<f64>,
+    columns: Vec<f64>,
+}
+
+/// What accelerations have cost.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct AlgebraCounts {
+    pub(crate) evaluations: usize,
+    pub(crate) factorizations: usize,
 }
 
 impl<'d, D: Dynamics + ?Sized> Smooth<'d, D> {
     pub(crate) fn new(dynamics: &'d mut D, route_name: RouteName, drift: Drift, settings: &Settings) -> Smooth<'d, D> {
-        let (n, m) = (dynamics.n_coordinates(), dynamics.n_rows());
-        let h = dynamics.n_position_rows();
-        let hs = h + dynamics.n_velocity_rows();
+        let Size { coordinates: n, rows: m, position_rows: h, velocity_rows } = dynamics.size();
+        let hs = h + velocity_rows;
         let given = dynamics.allocate();
-        let A = &given.constraint_matrix;
-        let asked = dynamics.allocate_control_rows();
-        let n_tracked = asked.as_ref().map_or((0, 0), |asked| (asked.n_held.0, asked.n_held.0 + asked.n_held.1));
-        let level = |n_rows: usize, n_tracked: usize| {
-            let is_own = n_tracked > 0 || (0 < n_rows && n_rows < m);
-            is_own.then(|| Level::new(A, n_rows, asked.as_ref().map(|asked| (asked, n_tracked)), settings))
-        };
-        let same = hs == h && n_tracked.0 == n_tracked.1;
-        let (positions, velocities) = (level(h, n_tracked.0), if same { None } else { level(hs, n_tracked.1) });
-        // without a check for contradictions: these are looked for at accepted states
-        let settings = settings.clone();
-        let chosen = (route_name != RouteName::GeneralizedInverse)
-            .then(|| route(route_name, &Settings { contradiction_tolerance: f64::INFINITY, ..settings.clone() }));
+        let control = dynamics.control().map(|control| control.allocate_control_rows());
+        let levels = Levels::new(&given.constraint_matrix, (h, hs), control.as_ref(), settings);
+        let rate = if let Drift::Baumgarte { rate } = drift { Some(rate) } else { None };
+        let n_residuals = m + levels.n_tracked.1;
         Smooth {
+            settings: settings.clone(),
             drift,
             n,
             h,
             hs,
             given,
             rows: RowMask::default(),
-            all: Decomposition::new(&settings),
-            positions,
-            velocities,
-            n_tracked,
-            control: asked.map(|asked| {
-                let rate = match drift {
-                    Drift::Baumgarte { rate } => Some(rate),
-                    _ => None,
-                };
-                ControlForce::new(asked, n, rate, &settings)
-            }),
-            legendre: chosen.as_ref().and_then(|_| dynamics.allocate_legendre()),
-            route: chosen,
-            solution: RouteSolution::default(),
+            all: Decomposition::new(settings),
+            levels,
+            control: control.map(|rows| ControlForce::new(rows, n, rate, settings)),
+            route: ChosenRoute::new(route_name, dynamics, settings),
             instant: Instant::new(dynamics, &State::zero(n)),
-            residual: vec![0.0; m + n_tracked.1],
-            rhs: vec![0.0; m + n_tracked.1],
-            delta: vec![0.0; n],
-            columns: Vec::new(),
+            scratch: RowScratch {
+                residual: vec![0.0; n_residuals],
+                rhs: vec![0.0; n_residuals],
+                delta: vec![0.0; n],
+                columns: Vec::new(),
+            },
             q_size: vec![1.0; n],
             v_size: vec![1.0; n],
-            wants_lambda: dynamics.n_integrals() > 0,
-            is_explicit: false,
+            wants_lambda: dynamics.integrals().is_some_and(|integrals| integrals.n_integrals() > 0),
+            explicit: ExplicitUse::default(),
             has_full_rank: false,
-            n_asked: 0,
-            n_doubts: 0,
-            n_evaluations: 0,
-            n_factorizations: 0,
-            settings,
+            work: AlgebraCounts::default(),
             dynamics,
         }
     }
@@ -140,9 +134,9 @@ impl<'d, D: Dynamics + ?Sized> Smooth<'d, D> {
 
     /// Evaluates M, Q, A, b at the state and decomposes them.
     pub(crate) fn factor(&mut self) -> Result<(), MotionError> {
-        self.n_evaluations += 1;
+        self.work.evaluations += 1;
         self.fill()?;
-        self.n_factorizations += 1;
+        self.work.factorizations += 1;
         self.all.factor(&self.given.mass_matrix, &self.given.constraint_matrix)
     }
 
@@ -165,56 +159,20 @@ impl<'d, D: Dynamics + ?Sized> Smooth<'d, D> {
             return control.solve(&mut **dynamics, given, all, instant).map(|()| false);
         }
         all.solve(A, Q, &[], b, &mut instant.qddot)?;
-        let nonideal = dynamics.has_nonideal();
-        if !(nonideal || wants_lambda) {
+        let nonideal = dynamics.nonideal();
+        if nonideal.is_none() && !wants_lambda {
             return Ok(false);
         }
         all.multipliers(A, &mut instant.lambda_ideal)?;
         transfer(&mut instant.lambda_ideal);
         instant.lambda.copy_from_slice(&instant.lambda_ideal);
-        if nonideal {
-            dynamics.fill_nonideal(&instant.state, &instant.lambda_ideal, &mut instant.nonideal_force)?;
+        if let Some(nonideal) = nonideal {
+            nonideal.fill_nonideal(&instant.state, &instant.lambda_ideal, &mut instant.nonideal_force)?;
             all.solve(A, Q, &instant.nonideal_force, b, &mut instant.qddot)?;
             all.multipliers(A, &mut instant.lambda)?;
             transfer(&mut instant.lambda);
         }
         Ok(true)
-    }
-
-    /// Lets the system prepare its explicit acceleration, if that is allowed, for rows that are independent here and imply the
-    /// others.
-    pub(crate) fn specialize(&mut self, is_allowed: bool) {
-        let (m, rank) = (self.given.constraint_rhs.len(), self.all.rank());
-        let asked_scales = match &self.control {
-            None => Some(Vec::new()),
-            // exactly tracked rows, bounds and redundant rows take a decomposition
-            Some(control) => Some(control).filter(|_| self.n_tracked.1 == 0).and_then(|control| control.plain_scales()),
-        };
-        let usable = is_allowed
-            && self.route.is_none()
-            && asked_scales.is_some()
-            && !matches!(self.drift, Drift::Baumgarte { .. });
-        let rows = match rank == m {
-            true => Some((0..m).collect()),
-            // rows on positions first: others may follow from them, but do not imply them
-            false => self.all.independent_rows(|i| {
-                if i < self.h {
-                    1e6
-                } else if i < self.hs {
-                    1e3
-                } else {
-                    1.0
-                }
-            }),
-        };
-        (self.n_asked, self.n_doubts) = (0, 0);
-        self.has_full_rank = rank == m;
-        self.is_explicit = usable
-            && rows.is_some_and(|rows: Vec<usize>| {
-                let scales = self.all.row_scales();
-                let scales: Vec<f64> = rows.iter().map(|&i| scales[i]).collect();
-                self.dynamics.specialize(&rows, &scales, &asked_scales.unwrap_or_default())
-            });
     }
 
     /// `true` if an acceleration satisfies every row, relative to the sizes that enter it; M, Q, A, b are those of the
@@ -234,6 +192,17 @@ impl<'d, D: Dynamics + ?Sized> Smooth<'d, D> {
         })
     }
 
+    /// Fills in φ, or φ̇ and ψ, of all rows at the state, active or not.
+    pub(crate) fn residuals(&mut self, level: ConstraintLevel, residuals: &mut [f64]) -> Result<(), MotionError> {
+        self.dynamics.fill_residuals(&self.instant.state, level, residuals)
+    }
+
+    /// Fills in the Legendre data at the state.
+    pub(crate) fn fill_legendre(&mut self, legendre: &mut Legendre) -> Result<(), MotionError> {
+        let lagrangian = self.dynamics.legendre().ok_or(MotionError::NoLegendre)?;
+        lagrangian.fill_legendre(&self.instant.state, legendre)
+    }
+
     /// Evaluates M, Q, A, b at the state.
     pub(crate) fn fill(&mut self) -> Result<(), MotionError> {
         self.dynamics.fill(&self.instant.state, &mut self.given)?;
@@ -243,14 +212,14 @@ impl<'d, D: Dynamics + ?Sized> Smooth<'d, D> {
 
     /// Finds q̈, λ and C at the state by the route the user chose.
     pub(crate) fn evaluate_by_route(&mut self) -> Result<(), MotionError> {
-        self.n_evaluations += 1;
-        self.n_factorizations += 1;
+        self.work.evaluations += 1;
+        self.work.factorizations += 1;
         self.fill()?;
         self.stabilize()?;
-        let Smooth { dynamics, given, route, instant, solution, legendre, control, .. } = self;
-        let Some(route) = route else { return Ok(()) };
+        let Smooth { dynamics, given, route, instant, control, .. } = self;
+        let Some(ChosenRoute { route, legendre, solution }) = route else { return Ok(()) };
         if let Some(legendre) = legendre {
-            dynamics.fill_legendre(&instant.state, legendre)?;
+            dynamics.legendre().ok_or(MotionError::NoLegendre)?.fill_legendre(&instant.state, legendre)?;
         }
         if let Some(control) = control {
             return control.solve_by_route(
@@ -264,8 +233,8 @@ impl<'d, D: Dynamics + ?Sized> Smooth<'d, D> {
         route.at(&instant.state);
         route.solve(given, legendre.as_ref(), &[], solution)?;
         instant.lambda_ideal.copy_from_slice(&solution.lambda);
-        if dynamics.has_nonideal() {
-            dynamics.fill_nonideal(&instant.state, &instant.lambda_ideal, &mut instant.nonideal_force)?;
+        if let Some(nonideal) = dynamics.nonideal() {
+            nonideal.fill_nonideal(&instant.state, &instant.lambda_ideal, &mut instant.nonideal_force)?;
             route.at(&instant.state);
             route.solve(given, legendre.as_ref(), &instant.nonideal_force, solution)?;
         }
@@ -277,50 +246,17 @@ impl<'d, D: Dynamics + ?Sized> Smooth<'d, D> {
     /// Baumgarte's terms: b ← b − 2α(φ̇, ψ/2) − α²φ.
     pub(crate) fn stabilize(&mut self) -> Result<(), MotionError> {
         let Drift::Baumgarte { rate: alpha } = self.drift else { return Ok(()) };
-        let b = &mut self.given.constraint_rhs;
-        self.dynamics.fill_velocities(&self.instant.state, &mut self.residual[..self.hs])?;
-        self.rows.apply_to_residual(&mut self.residual[..self.hs]);
-        for i in 0..self.hs {
-            b[i] -= if i < self.h { 2.0 * alpha } else { alpha } * self.residual[i];
+        self.fill_residual(ConstraintLevel::Velocities)?;
+        for (i, (b, residual)) in
+            self.given.constraint_rhs.iter_mut().zip(&self.scratch.residual[..self.hs]).enumerate()
+        {
+            *b -= if i < self.h { 2.0 * alpha } else { alpha } * residual;
         }
-        self.dynamics.fill_positions(&self.instant.state, &mut self.residual[..self.h])?;
-        self.rows.apply_to_residual(&mut self.residual[..self.h]);
-        for i in 0..self.h {
-            b[i] -= alpha * alpha * self.residual[i];
+        self.fill_residual(ConstraintLevel::Positions)?;
+        for (b, residual) in self.given.constraint_rhs.iter_mut().zip(&self.scratch.residual[..self.h]) {
+            *b -= alpha * alpha * residual;
         }
         Ok(())
-    }
-
-    /// The explicit rate at (t, y) with its least pivot; `None` if the system has none here, or a pivot is in doubt.
-    #[inline]
-    pub(crate) fn explicit_rate(&mut self, t: f64, y: &[f64], rate: &mut [f64]) -> Option<f64> {
-        if !self.is_explicit {
-            return None;
-        }
-        self.n_asked += 1;
-        let pivot = self.dynamics.accelerate(t, y, rate)?;
-        self.n_evaluations += 1;
-        Some(pivot)
-    }
-
-    /// All stages and the end of an explicit step, if the system computes them together by `step`; `false` if it does not.
-    pub(crate) fn explicit_step(&mut self, n_stages: usize, step: impl FnOnce(&mut D) -> bool) -> bool {
-        let is_done = self.is_explicit && step(self.dynamics);
-        if is_done {
-            self.n_asked += n_stages - 1;
-            self.n_evaluations += n_stages - 1;
-        }
-        is_done
-    }
-
-    /// Counts an explicit rate that was in doubt. If most are, it is not asked for any more.
-    pub(crate) fn count_doubt(&mut self) {
-        /// The number of questions after which that is decided.
-        const TRIAL: usize = 64;
-        if self.is_explicit {
-            self.n_doubts += 1;
-            self.is_explicit = self.n_asked < TRIAL || 2 * self.n_doubts < self.n_asked;
-        }
     }
 
     /// ẏ at the state; q̈ has been found.
@@ -328,7 +264,10 @@ impl<'d, D: Dynamics + ?Sized> Smooth<'d, D> {
         let n = self.n;
         rate[..n].copy_from_slice(&self.instant.state.qdot);
         rate[n..2 * n].copy_from_slice(&self.instant.qddot);
-        self.dynamics.fill_integrands(&self.instant, &mut rate[2 * n..])
+        match self.dynamics.integrals() {
+            Some(integrals) => integrals.fill_integrands(&self.instant, &mut rate[2 * n..]),
+            None => Ok(()),
+        }
     }
 
     /// The control row that cannot be satisfied at the state, if there is one; q̈ has been found.
@@ -353,7 +292,7 @@ impl<'d, D: Dynamics + ?Sized> Smooth<'d, D> {
         if let Some(control) = &mut self.control {
             control.solver.hold();
         }
-        for level in [&mut self.positions, &mut self.velocities].into_iter().flatten() {
+        for level in self.levels.own() {
             let rank = level.decomposition.rank();
             level.decomposition.hold(rank);
         }
@@ -362,7 +301,7 @@ impl<'d, D: Dynamics + ?Sized> Smooth<'d, D> {
     /// Keeps the order of the pivots through the stages of a step, or lets it be chosen anew at an accepted state.
     pub(crate) fn keep_order(&mut self, keeps: bool) {
         self.all.keep_order(keeps);
-        for level in [&mut self.positions, &mut self.velocities].into_iter().flatten() {
+        for level in self.levels.own() {
             level.decomposition.keep_order(keeps);
         }
     }
@@ -373,14 +312,9 @@ impl<'d, D: Dynamics + ?Sized> Smooth<'d, D> {
         if let Some(control) = &mut self.control {
             control.solver.release();
         }
-        for level in [&mut self.positions, &mut self.velocities].into_iter().flatten() {
+        for level in self.levels.own() {
             level.decomposition.release();
         }
-    }
-
-    /// `true` if accelerations have mostly been explicit so far.
-    pub(crate) fn is_mostly_explicit(&self) -> bool {
-        self.is_explicit && 2 * self.n_doubts <= self.n_asked
     }
 
     /// `true` if the user chose another route than the default one.
@@ -401,7 +335,7 @@ impl<'d, D: Dynamics + ?Sized> Smooth<'d, D> {
     pub(crate) fn satisfies_all_rows(&mut self) -> Result<bool, MotionError> {
         if self.route.is_some() {
             let Given { mass_matrix: M, given_force: Q, constraint_matrix: A, constraint_rhs: b } = &self.given;
-            self.all.factor(M, A).and_then(|()| self.all.solve(A, Q, &[], b, &mut self.delta))?;
+            self.all.factor(M, A).and_then(|()| self.all.solve(A, Q, &[], b, &mut self.scratch.delta))?;
         }
         Ok(self.all.meets_rows(&self.given, &self.instant.qddot))
     }
@@ -409,5 +343,17 @@ impl<'d, D: Dynamics + ?Sized> Smooth<'d, D> {
     /// `true` if A q̈ = b, where it can be satisfied, is so to rounding.
     pub(crate) fn satisfies_rows_closely(&self) -> bool {
         self.route.is_some() || self.all.meets_rows_closely(&self.given, &self.instant.qddot)
+    }
+}
+
+impl ChosenRoute {
+    /// `None` for the default route. It looks for no contradictions: that is done at accepted states.
+    fn new<D: Dynamics + ?Sized>(name: RouteName, dynamics: &mut D, settings: &Settings) -> Option<ChosenRoute> {
+        if name == RouteName::GeneralizedInverse {
+            return None;
+        }
+        let settings = Settings { contradiction_tolerance: f64::INFINITY, ..settings.clone() };
+        let legendre = dynamics.legendre().map(|legendre| legendre.allocate_legendre());
+        Some(ChosenRoute { route: route(name, &settings), legendre, solution: RouteSolution::default() })
     }
 }

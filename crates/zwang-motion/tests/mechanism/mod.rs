@@ -40,12 +40,9 @@ impl Mechanism {
 }
 
 impl Dynamics for Mechanism {
-    fn n_coordinates(&self) -> usize {
-        self.masses.len()
-    }
-
-    fn n_rows(&self) -> usize {
-        self.m()
+    fn size(&self) -> Size {
+        let (position_rows, velocity_rows) = self.n_rows;
+        Size { coordinates: self.masses.len(), rows: self.m(), position_rows, velocity_rows }
     }
 
     fn allocate(&self) -> Given {
@@ -66,28 +63,33 @@ impl Dynamics for Mechanism {
         Ok(())
     }
 
-    fn n_position_rows(&self) -> usize {
-        self.n_rows.0
-    }
-
-    fn n_velocity_rows(&self) -> usize {
-        self.n_rows.1
-    }
-
-    fn fill_positions(&mut self, state: &State, phi: &mut [f64]) -> Result<(), MotionError> {
-        (self.positions)(state, phi);
+    fn fill_residuals(
+        &mut self,
+        state: &State,
+        level: ConstraintLevel,
+        residuals: &mut [f64],
+    ) -> Result<(), MotionError> {
+        match level {
+            ConstraintLevel::Positions => (self.positions)(state, residuals),
+            ConstraintLevel::Velocities => (self.velocities)(state, residuals),
+        }
         Ok(())
     }
 
-    fn fill_velocities(&mut self, state: &State, psi: &mut [f64]) -> Result<(), MotionError> {
-        (self.velocities)(state, psi);
-        Ok(())
+    fn jacobian(&mut self) -> Option<&mut dyn Jacobians> {
+        Some(self)
     }
 
-    fn allocate_jacobian(&mut self) -> Option<Jacobian> {
+    fn legendre(&mut self) -> Option<&mut dyn LegendreData> {
+        Some(self)
+    }
+}
+
+impl Jacobians for Mechanism {
+    fn allocate_jacobian(&self) -> Jacobian {
         let (n, m) = (self.masses.len(), self.m());
         let whole = |rows: usize| Matrix::from_pattern(rows, n, &vec![(0..n).collect(); rows]);
-        Some(Jacobian { force_by_q: whole(n), force_by_qdot: whole(n), rows_by_q: whole(m), rows_by_qdot: whole(m) })
+        Jacobian { force_by_q: whole(n), force_by_qdot: whole(n), rows_by_q: whole(m), rows_by_qdot: whole(m) }
     }
 
     /// Central differences: Newton's iteration needs no more.
@@ -116,17 +118,19 @@ impl Dynamics for Mechanism {
         }
         Ok(())
     }
+}
 
-    fn allocate_legendre(&self) -> Option<Legendre> {
+impl LegendreData for Mechanism {
+    fn allocate_legendre(&self) -> Legendre {
         let n = self.masses.len();
-        Some(Legendre {
+        Legendre {
             momentum: vec![0.0; n],
             momentum_by_q: Matrix::from_pattern(n, n, &vec![vec![]; n]),
             momentum_by_t: vec![0.0; n],
             energy_by_q: vec![0.0; n],
             energy_by_qdot: vec![0.0; n],
             force: vec![0.0; n],
-        })
+        }
     }
 
     /// p = M q̇ and ∂E/∂q = −Q.

@@ -100,7 +100,7 @@ impl Check {
         let has_contacts = self.equations.has_contacts();
         let (state, lambda) = self.enter_contact_mode(state, settings)?;
         if has_contacts {
-            self.snapshot = Snapshot::new(&self.system);
+            self.snapshot = Snapshot::new(&mut self.system);
         }
         let mut way = route(self.route, settings);
         self.snapshot.take(&mut self.system, &state, &mut *way, settings)?;
@@ -156,7 +156,7 @@ pub(crate) fn analyse(
     contacts_outside(&equations, &mut system, &state, settings, diagnostics);
     coefficients_in_range(&equations, &system, &state, diagnostics);
 
-    let mut snapshot = Snapshot::new(&system);
+    let mut snapshot = Snapshot::new(&mut system);
     let mut way = route(route_name, settings);
     if let Err(error) = snapshot.take(&mut system, &state, &mut *way, settings) {
         diagnostics.push(contradiction::explained(&equations, &mut system, &state, &error, settings));

@@ -50,7 +50,7 @@ impl Check {
         let mode = find_mode(&mut system, state, settings).ok()?;
         let mut equations = self.equations.clone().in_contact_mode(&mode.holds, &mode.lambda)?;
         let mut system = system.in_contact_mode(&mode.holds, &mode.lambda);
-        let mut snapshot = Snapshot::new(&system);
+        let mut snapshot = Snapshot::new(&mut system);
         let mut way = route(RouteName::GeneralizedInverse, settings);
         snapshot.take(&mut system, &mode.state, &mut *way, settings).ok()?;
         let rows = dependence::redundant(&mut equations, &mut system, &mode.state, &snapshot.given, settings);

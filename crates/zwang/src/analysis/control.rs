@@ -179,8 +179,9 @@ struct Place {
 
 impl Place {
     fn new(system: &mut Evaluator, state: &State, given: &Given, route: &mut dyn Route) -> Option<Place> {
-        let mut asked = system.allocate_control_rows()?;
-        system.fill_control_rows(state, &mut asked).ok()?;
+        let control = system.control()?;
+        let mut asked = control.allocate_control_rows();
+        control.fill_control_rows(state, &mut asked).ok()?;
         let n = state.q.len();
         let responses = responses(given, route, n)?;
         let alone =

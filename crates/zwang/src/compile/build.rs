@@ -51,8 +51,6 @@ impl Evaluator {
             graph: Arc::new(model.graph.clone()),
             moving: None,
             contact: None,
-            jumps: Vec::new(),
-            before: None,
             source: None,
             cache: Arc::default(),
             derivatives: None,

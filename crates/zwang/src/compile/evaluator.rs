@@ -4,8 +4,9 @@ use rustc_hash::FxHashMap;
 use std::sync::{Arc, Mutex, OnceLock};
 use zwang_expr::{Expr, Graph};
 use zwang_motion::{
-    Contact, ControlRows, Coulomb, Dynamics, Friction, Given, Instant, Jacobian, Legendre, MotionError, Reaction,
-    State, StateQuantities, Tableau,
+    ConstraintLevel, Contact, ContactLaws, ControlEquations, ControlRows, Coulomb, Dynamics, Elimination,
+    EventFunctions, Friction, Given, Instant, Integrals, Jacobian, Jacobians, Legendre, LegendreData, MotionError,
+    NonidealForce, Reaction, Size, State, StateQuantities, Tableau, Units,
 };
 
 use crate::compile::contact_programs::ContactPrograms;
@@ -51,10 +52,6 @@ pub struct Evaluator {
     pub(super) moving: Option<Box<MotionPrograms>>,
     /// The programs of the contact rows.
     pub(super) contact: Option<Box<ContactPrograms>>,
-    /// The energy jumps of events and impacts.
-    pub(super) jumps: Vec<Jump>,
-    /// Energies before the current event; and true if it is an impact.
-    pub(super) before: Option<(Energies, bool)>,
     pub(super) source: Option<Arc<EquationTerms>>,
     pub(super) cache: Arc<ProgramCache>,
     pub(super) derivatives: Option<Box<Derivatives>>,
@@ -99,17 +96,6 @@ pub(super) struct Explicit {
     positions: Option<Compiled>,
     velocities: Option<Compiled>,
     step: WholeStep,
-}
-
-/// A sudden change of the energy.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Jump {
-    /// Energies before the jump.
-    pub before: Energies,
-    /// Energies after the jump.
-    pub after: Energies,
-    /// True if the jump is an impact, false if it is the change of an event.
-    pub is_impact: bool,
 }
 
 /// Energies and momenta at a state.
@@ -272,11 +258,6 @@ impl Evaluator {
         self.moving.as_ref().map_or(&[], |moving| &moving.works)
     }
 
-    /// Takes the energy jumps of events and impacts since the last call.
-    pub fn take_jumps(&mut self) -> Vec<Jump> {
-        std::mem::take(&mut self.jumps)
-    }
-
     /// φ or ψ of every row as written: positions, then velocities.
     pub fn residuals(&mut self, state: &State) -> Vec<f64> {
         self.set(state);
@@ -306,11 +287,15 @@ impl Evaluator {
     }
 
     fn set(&mut self, state: &State) {
+        self.set_state(state);
+        self.inputs[2 * self.n + 1..].copy_from_slice(&self.parameters);
+    }
+
+    fn set_state(&mut self, state: &State) {
         let n = self.n;
         self.inputs[0] = state.t;
         self.inputs[1..=n].copy_from_slice(&state.q);
         self.inputs[n + 1..=2 * n].copy_from_slice(&state.qdot);
-        self.inputs[2 * n + 1..].copy_from_slice(&self.parameters);
     }
 
     /// Values of expressions of the model at a state; `None` if one contains other symbols than state and parameters,
@@ -333,6 +318,17 @@ impl Evaluator {
     /// Energies and momenta at a state.
     pub fn energies(&mut self, state: &State) -> Result<Energies, MotionError> {
         self.set(state);
+        self.energies_of_inputs()
+    }
+
+    /// Energies and momenta at a state with other parameter values.
+    pub(crate) fn energies_with(&mut self, parameters: &[f64], state: &State) -> Result<Energies, MotionError> {
+        self.set_state(state);
+        self.inputs[2 * self.n + 1..].copy_from_slice(parameters);
+        self.energies_of_inputs()
+    }
+
+    fn energies_of_inputs(&mut self) -> Result<Energies, MotionError> {
         let values = self.energies.run(&self.inputs);
         let energies =
             Energies { kinetic: values[0], potential: values[1], energy: values[2], momentum: values[3..].to_vec() };
@@ -341,6 +337,11 @@ impl Evaluator {
         } else {
             Err(self.energies.explain_non_finite(&self.graph, &self.symbols, &self.inputs))
         }
+    }
+
+    /// The unit of a coordinate: coordinates of one unit have the same number; none is a pure number, such as an angle.
+    pub(crate) fn unit(&self, coordinate: usize) -> Option<usize> {
+        self.moving.as_ref().and_then(|moving| moving.units[coordinate])
     }
 
     /// ε of every control row on positions or velocities, as written.
@@ -386,12 +387,11 @@ impl Evaluator {
 }
 
 impl Dynamics for Evaluator {
-    fn n_coordinates(&self) -> usize {
-        self.n
-    }
-
-    fn n_rows(&self) -> usize {
-        self.selection.as_ref().map_or(self.empty.constraint_rhs.len(), |selection| selection.rows.len())
+    fn size(&self) -> Size {
+        let rows = self.selection.as_ref().map_or(self.empty.constraint_rhs.len(), |selection| selection.rows.len());
+        let (position_rows, velocity_rows) =
+            self.moving.as_ref().map_or((0, 0), |moving| (moving.n_positions, moving.n_velocities));
+        Size { coordinates: self.n, rows, position_rows, velocity_rows }
     }
 
     fn allocate(&self) -> Given {
@@ -418,10 +418,118 @@ impl Dynamics for Evaluator {
         if finite { Ok(()) } else { Err(self.given.explain_non_finite(&self.graph, &self.symbols, &self.inputs)) }
     }
 
-    fn has_nonideal(&self) -> bool {
-        self.nonideal.is_some() || self.selection.as_ref().is_some_and(|selection| selection.has_force())
+    fn fill_residuals(
+        &mut self,
+        state: &State,
+        level: ConstraintLevel,
+        residuals: &mut [f64],
+    ) -> Result<(), MotionError> {
+        self.set(state);
+        let Some(moving) = &mut self.moving else { return Ok(()) };
+        let program = match level {
+            ConstraintLevel::Positions => &mut moving.positions,
+            ConstraintLevel::Velocities => &mut moving.velocities,
+        };
+        residuals.copy_from_slice(program.run(&self.inputs));
+        match residuals.iter().all(|x| x.is_finite()) {
+            true => Ok(()),
+            false => Err(program.explain_non_finite(&self.graph, &self.symbols, &self.inputs)),
+        }
     }
 
+    /// In a model without units angles are not known.
+    fn units(&self) -> Units<'_> {
+        match self.moving.as_ref().filter(|moving| moving.has_units) {
+            Some(moving) => Units::Stated(&moving.units),
+            None => Units::Unstated,
+        }
+    }
+
+    #[inline]
+    fn explicit_rate(&mut self, t: f64, y: &[f64], rate: &mut [f64]) -> Option<f64> {
+        let program = self.explicit.as_mut()?.acceleration.as_mut()?;
+        let pivots = program.run_at(t, &y[..2 * self.n], rate);
+        least_pivot(pivots)
+    }
+
+    fn explicit_step(&mut self, tableau: &'static Tableau, t: f64, h: f64, y: &[f64], k: &mut [f64]) -> bool {
+        let Some(Explicit { programs, squares, acceleration: Some(acceleration), step, .. }) =
+            self.explicit.as_deref_mut()
+        else {
+            return false;
+        };
+        if step.is_due() {
+            let held = [&self.parameters[..], squares].concat();
+            step.make(&programs.step, (&self.graph, acceleration.whole()), self.n, tableau, &held);
+        }
+        step.take(tableau, t, h, y, k)
+    }
+
+    fn elimination(&mut self) -> Option<&mut dyn Elimination> {
+        Some(self)
+    }
+
+    fn nonideal(&mut self) -> Option<&mut dyn NonidealForce> {
+        let has_force = self.nonideal.is_some() || self.selection.as_ref().is_some_and(|rows| rows.has_force());
+        has_force.then_some(self)
+    }
+
+    fn control(&mut self) -> Option<&mut dyn ControlEquations> {
+        self.controls.is_some().then_some(self)
+    }
+
+    fn integrals(&mut self) -> Option<&mut dyn Integrals> {
+        (self.n_integrals() > 0).then_some(self)
+    }
+
+    fn events(&mut self) -> Option<&mut dyn EventFunctions> {
+        (self.n_events() > 0).then_some(self)
+    }
+
+    fn contacts(&mut self) -> Option<&mut dyn ContactLaws> {
+        self.contact.is_some().then_some(self)
+    }
+
+    /// Compiles the derivatives when they are first asked for.
+    fn jacobian(&mut self) -> Option<&mut dyn Jacobians> {
+        if self.derivatives.is_none() {
+            let source = self.source.as_ref()?;
+            let shared = self.cache.derivatives.get_or_init(|| Derivatives::compile(source, &self.jit));
+            self.derivatives = shared.clone().map(Box::new);
+        }
+        self.derivatives.is_some().then_some(self)
+    }
+
+    fn legendre(&mut self) -> Option<&mut dyn LegendreData> {
+        self.empty_legendre.is_some().then_some(self)
+    }
+}
+
+impl Elimination for Evaluator {
+    /// Keeps the first scales while the rows are the same: they record only the former length of a row.
+    fn prepare(&mut self, rows: &[usize], scales: &[f64], control_scales: &[f64]) -> bool {
+        if self.explicit_rows() != Some(rows) {
+            self.start_explicit(rows, scales, control_scales);
+        }
+        self.explicit.as_ref().is_some_and(|explicit| explicit.acceleration.is_some())
+    }
+
+    fn correct(&mut self, state: &State, level: ConstraintLevel, delta: &mut [f64]) -> bool {
+        let Some(explicit) = &mut self.explicit else { return false };
+        let program = match level {
+            ConstraintLevel::Positions => &mut explicit.positions,
+            ConstraintLevel::Velocities => &mut explicit.velocities,
+        };
+        let Some(program) = program else { return false };
+        let inputs = &mut self.inputs[..=2 * self.n];
+        inputs[1..=self.n].copy_from_slice(&state.q);
+        inputs[self.n + 1..].copy_from_slice(&state.qdot);
+        let pivots = program.run_at(state.t, &inputs[1..], delta);
+        least_pivot(pivots).is_some()
+    }
+}
+
+impl NonidealForce for Evaluator {
     #[allow(non_snake_case)]
     fn fill_nonideal(&mut self, state: &State, lambda: &[f64], C: &mut [f64]) -> Result<(), MotionError> {
         self.set(state);
@@ -446,9 +554,11 @@ impl Dynamics for Evaluator {
             Err(nonideal.explain_non_finite(&self.graph, &self.symbols, &self.with_lambda))
         }
     }
+}
 
-    fn allocate_control_rows(&self) -> Option<ControlRows> {
-        self.controls.as_ref().map(|controls| controls.empty.clone())
+impl ControlEquations for Evaluator {
+    fn allocate_control_rows(&self) -> ControlRows {
+        self.controls.as_ref().map_or_else(ControlRows::default, |controls| controls.empty.clone())
     }
 
     fn fill_control_rows(&mut self, state: &State, asked: &mut ControlRows) -> Result<(), MotionError> {
@@ -465,97 +575,22 @@ impl Dynamics for Evaluator {
         }
     }
 
-    fn fill_tracked(&mut self, state: &State, on_positions: bool, values: &mut [f64]) -> Result<(), MotionError> {
+    fn fill_tracked(&mut self, state: &State, level: ConstraintLevel, values: &mut [f64]) -> Result<(), MotionError> {
         self.set(state);
         let Some(controls) = &mut self.controls else { return Ok(()) };
-        let program = if on_positions { &mut controls.positions } else { &mut controls.velocities };
+        let program = match level {
+            ConstraintLevel::Positions => &mut controls.positions,
+            ConstraintLevel::Velocities => &mut controls.velocities,
+        };
         values.copy_from_slice(program.run(&self.inputs));
         match values.iter().all(|x| x.is_finite()) {
             true => Ok(()),
             false => Err(program.explain_non_finite(&self.graph, &self.symbols, &self.inputs)),
         }
     }
+}
 
-    /// Keeps the first scales while the rows are the same: they record only the former length of a row.
-    fn specialize(&mut self, rows: &[usize], scales: &[f64], asked_scales: &[f64]) -> bool {
-        if self.explicit_rows() != Some(rows) {
-            self.start_explicit(rows, scales, asked_scales);
-        }
-        self.explicit.as_ref().is_some_and(|explicit| explicit.acceleration.is_some())
-    }
-
-    #[inline]
-    fn accelerate(&mut self, t: f64, y: &[f64], rate: &mut [f64]) -> Option<f64> {
-        let program = self.explicit.as_mut()?.acceleration.as_mut()?;
-        let pivots = program.run_at(t, &y[..2 * self.n], rate);
-        least_pivot(pivots)
-    }
-
-    fn step(&mut self, tableau: &'static Tableau, t: f64, h: f64, y: &[f64], k: &mut [f64]) -> bool {
-        let Some(Explicit { programs, squares, acceleration: Some(acceleration), step, .. }) =
-            self.explicit.as_deref_mut()
-        else {
-            return false;
-        };
-        if step.is_due() {
-            let held = [&self.parameters[..], squares].concat();
-            step.make(&programs.step, (&self.graph, acceleration.whole()), self.n, tableau, &held);
-        }
-        step.take(tableau, t, h, y, k)
-    }
-
-    fn correct(&mut self, state: &State, on_positions: bool, delta: &mut [f64]) -> bool {
-        let Some(explicit) = &mut self.explicit else { return false };
-        let program = if on_positions { &mut explicit.positions } else { &mut explicit.velocities };
-        let Some(program) = program else { return false };
-        let inputs = &mut self.inputs[..=2 * self.n];
-        inputs[1..=self.n].copy_from_slice(&state.q);
-        inputs[self.n + 1..].copy_from_slice(&state.qdot);
-        let pivots = program.run_at(state.t, &inputs[1..], delta);
-        least_pivot(pivots).is_some()
-    }
-
-    fn n_position_rows(&self) -> usize {
-        self.moving.as_ref().map_or(0, |moving| moving.n_positions)
-    }
-
-    fn n_velocity_rows(&self) -> usize {
-        self.moving.as_ref().map_or(0, |moving| moving.n_velocities)
-    }
-
-    fn fill_positions(&mut self, state: &State, phi: &mut [f64]) -> Result<(), MotionError> {
-        self.set(state);
-        let Some(moving) = &mut self.moving else { return Ok(()) };
-        phi.copy_from_slice(moving.positions.run(&self.inputs));
-        match phi.iter().all(|x| x.is_finite()) {
-            true => Ok(()),
-            false => Err(moving.positions.explain_non_finite(&self.graph, &self.symbols, &self.inputs)),
-        }
-    }
-
-    fn fill_velocities(&mut self, state: &State, psi: &mut [f64]) -> Result<(), MotionError> {
-        self.set(state);
-        let Some(moving) = &mut self.moving else { return Ok(()) };
-        psi.copy_from_slice(moving.velocities.run(&self.inputs));
-        match psi.iter().all(|x| x.is_finite()) {
-            true => Ok(()),
-            false => Err(moving.velocities.explain_non_finite(&self.graph, &self.symbols, &self.inputs)),
-        }
-    }
-
-    fn unit(&self, coordinate: usize) -> Option<usize> {
-        self.moving.as_ref().and_then(|moving| moving.units[coordinate])
-    }
-
-    /// 1 for angles. In a model without units angles are not known, and the size follows from the start.
-    fn natural_size(&self, start: &State) -> f64 {
-        let has_units = self.moving.as_ref().is_some_and(|moving| moving.has_units);
-        match start.q.iter().fold(0.0, |top: f64, q| top.max(q.abs())) {
-            size if size > 0.0 && !has_units => size,
-            _ => 1.0,
-        }
-    }
-
+impl Integrals for Evaluator {
     fn n_integrals(&self) -> usize {
         self.moving.as_ref().map_or(0, |moving| moving.n_integrals())
     }
@@ -578,7 +613,9 @@ impl Dynamics for Evaluator {
             false => Err(MotionError::NotFinite { what: "the power".into() }),
         }
     }
+}
 
+impl EventFunctions for Evaluator {
     fn n_events(&self) -> usize {
         self.moving.as_ref().map_or(0, |moving| moving.n_events)
     }
@@ -591,30 +628,22 @@ impl Dynamics for Evaluator {
         Ok(())
     }
 
-    fn fire(&mut self, event: usize, upwards: bool, state: &mut State) -> Result<Reaction, MotionError> {
-        let before = match self.before.take() {
-            Some(before) => before,
-            None => (self.energies(state)?, false),
-        };
+    fn apply_event(&mut self, event: usize, upwards: bool, state: &mut State) -> Result<Reaction, MotionError> {
         self.set(state);
         let Some(moving) = &mut self.moving else { return Ok(Reaction::Ignore) };
-        let reaction = moving.fire(event, upwards, &self.inputs, state, &mut self.parameters)?;
+        let reaction = moving.apply_event(event, upwards, &self.inputs, state, &mut self.parameters)?;
         self.hold_parameters();
-        // an event without a change is not followed by a projection
-        self.before = (reaction == Reaction::Change).then_some(before);
         Ok(reaction)
     }
+}
 
-    fn landed(&mut self, state: &State) -> Result<(), MotionError> {
-        if let Some((before, is_impact)) = self.before.take() {
-            let after = self.energies(state)?;
-            self.jumps.push(Jump { before, after, is_impact });
-        }
-        Ok(())
+impl ContactLaws for Evaluator {
+    fn contact_rows(&self) -> Vec<Contact> {
+        self.contact.as_ref().map_or(Vec::new(), |contact| contact.contacts.clone())
     }
 
-    fn contacts(&self) -> Vec<Contact> {
-        self.contact.as_ref().map_or(Vec::new(), |contact| contact.contacts.clone())
+    fn frictions(&self) -> Vec<Friction> {
+        self.contact.as_ref().map_or(Vec::new(), |contact| contact.frictions.clone())
     }
 
     fn fill_restitutions(&mut self, state: &State, restitutions: &mut [f64]) -> Result<(), MotionError> {
@@ -625,34 +654,18 @@ impl Dynamics for Evaluator {
         }
     }
 
-    fn frictions(&self) -> Vec<Friction> {
-        self.contact.as_ref().map_or(Vec::new(), |contact| contact.frictions.clone())
-    }
-
-    fn fill_friction_laws(&mut self, state: &State, roughness: &mut [Coulomb]) -> Result<(), MotionError> {
+    fn fill_friction_laws(&mut self, state: &State, laws: &mut [Coulomb]) -> Result<(), MotionError> {
         self.set(state);
         match &mut self.contact {
-            Some(contact) => contact.roughness(&self.inputs, roughness),
+            Some(contact) => contact.roughness(&self.inputs, laws),
             None => Ok(()),
         }
     }
+}
 
-    fn struck(&mut self, state: &State) -> Result<(), MotionError> {
-        self.before = Some((self.energies(state)?, true));
-        Ok(())
-    }
-
-    fn is_natural(&self) -> bool {
-        self.moving.as_ref().is_none_or(|moving| moving.is_natural)
-    }
-
-    fn allocate_jacobian(&mut self) -> Option<Jacobian> {
-        if self.derivatives.is_none() {
-            let source = self.source.as_ref()?;
-            let shared = self.cache.derivatives.get_or_init(|| Derivatives::compile(source, &self.jit));
-            self.derivatives = shared.clone().map(Box::new);
-        }
-        self.derivatives.as_ref().map(|derivatives| derivatives.empty.clone())
+impl Jacobians for Evaluator {
+    fn allocate_jacobian(&self) -> Jacobian {
+        self.derivatives.as_ref().map_or_else(Jacobian::default, |derivatives| derivatives.empty.clone())
     }
 
     fn fill_jacobian(&mut self, instant: &Instant, jacobian: &mut Jacobian) -> Result<(), MotionError> {
@@ -673,9 +686,11 @@ impl Dynamics for Evaluator {
         );
         if finite { Ok(()) } else { Err(program.explain_non_finite(graph, &self.symbols, inputs)) }
     }
+}
 
-    fn allocate_legendre(&self) -> Option<Legendre> {
-        self.empty_legendre.clone()
+impl LegendreData for Evaluator {
+    fn allocate_legendre(&self) -> Legendre {
+        self.empty_legendre.clone().unwrap_or_default()
     }
 
     fn fill_legendre(&mut self, state: &State, legendre: &mut Legendre) -> Result<(), MotionError> {
@@ -695,6 +710,10 @@ impl Dynamics for Evaluator {
             ],
         );
         if finite { Ok(()) } else { Err(compiled.explain_non_finite(&self.graph, &self.symbols, &self.inputs)) }
+    }
+
+    fn is_natural(&self) -> bool {
+        self.moving.as_ref().is_none_or(|moving| moving.is_natural)
     }
 }
 

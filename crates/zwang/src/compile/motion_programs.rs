@@ -181,7 +181,7 @@ impl MotionPrograms {
     }
 
     /// Applies the change of a `when`; a switch changes only the formulas.
-    pub(crate) fn fire(
+    pub(crate) fn apply_event(
         &mut self,
         event: usize,
         upwards: bool,

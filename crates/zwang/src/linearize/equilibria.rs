@@ -1,6 +1,6 @@
 //! Equilibria, sought from the start and from random positions around it.
 
-use zwang_motion::{Dynamics, Settings, State};
+use zwang_motion::{Settings, State};
 
 use crate::analysis::check::Check;
 use crate::analysis::dot;

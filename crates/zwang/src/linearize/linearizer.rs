@@ -3,7 +3,9 @@
 #![allow(non_snake_case)]
 
 use zwang_expr::Expr;
-use zwang_motion::{Dynamics, Given, Instant, Jacobian, MotionError, RouteSolution, Settings, Snapshot, State, route};
+use zwang_motion::{
+    Dynamics, Given, Instant, Jacobian, Jacobians, MotionError, RouteSolution, Settings, Snapshot, State, route,
+};
 
 use crate::analysis::check::Check;
 use crate::analysis::dot;
@@ -69,11 +71,11 @@ impl<'s> Linearizer<'s> {
         let formulas = equations.formulas();
         let switches = switches(&mut equations.model.graph, &formulas);
         check.system.set_source(&check.equations);
-        let jacobian = check.system.allocate_jacobian().unwrap_or_default();
+        let jacobian = check.system.jacobian().map(|formulas| formulas.allocate_jacobian()).unwrap_or_default();
         let route = route(check.route, settings);
         Linearizer {
             settings,
-            snapshot: Snapshot::new(&check.system),
+            snapshot: Snapshot::new(&mut check.system),
             jacobian,
             is_smooth: true,
             route,
@@ -152,7 +154,7 @@ impl<'s> Linearizer<'s> {
         let state = State { t: here.t, q: moved(&here.q, dq), qdot: moved(&here.qdot, dv) };
         // a straight line leaves the constraints, and redundant rows then differ slightly
         let loose = Settings { contradiction_tolerance: 1e-6, ..self.settings.clone() };
-        let mut snapshot = Snapshot::new(&check.system);
+        let mut snapshot = Snapshot::new(&mut check.system);
         snapshot.take(&mut check.system, &state, &mut *self.route, &loose)?;
         Ok(snapshot.found.qddot.clone())
     }

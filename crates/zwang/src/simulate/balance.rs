@@ -1,9 +1,9 @@
 //! The audit of a run: residuals, energy against work, conserved momenta, extremes of the outputs.
 
 use zwang_expr::Expr;
-use zwang_motion::{MotionError, State};
+use zwang_motion::{Jump, MotionError, State};
 
-use crate::compile::evaluator::{Energies, Evaluator, Jump};
+use crate::compile::evaluator::{Energies, Evaluator};
 use crate::equations::Equations;
 use crate::simulate::powers::Parts;
 
@@ -71,15 +71,19 @@ pub(super) struct AuditBuilder {
     cyclic: Vec<usize>,
     first: Option<Energies>,
     jumped: f64,
+    /// The parameters since the last event.
+    parameters: Vec<f64>,
 }
 
 impl AuditBuilder {
-    pub(super) fn new(equations: &mut Equations) -> AuditBuilder {
+    /// For a motion that starts with these parameters.
+    pub(super) fn new(equations: &mut Equations, parameters: &[f64]) -> AuditBuilder {
         let names = equations.rows.iter().filter(|r| r.rate.is_some()).map(|r| (r.name.clone(), 0.0));
         let asked = equations.asked.iter().filter(|r| r.row.rate.is_some());
         let following = asked.map(|r| TrackingError { name: r.row.name.clone(), ..TrackingError::default() });
         let audit = Audit { residuals: names.collect(), following: following.collect(), ..Audit::default() };
-        AuditBuilder { audit, cyclic: cyclic(equations), first: None, jumped: 0.0 }
+        let parameters = parameters.to_vec();
+        AuditBuilder { audit, cyclic: cyclic(equations), first: None, jumped: 0.0, parameters }
     }
 
     /// Evaluates the audit at a state; `work` is the work done on the system since the start.
@@ -117,12 +121,18 @@ impl AuditBuilder {
         Ok(())
     }
 
-    /// Records a jump of a parameter or velocity: energy and momenta are compared from here on.
-    pub(super) fn jump(&mut self, jump: &Jump) {
-        let Jump { before, after, is_impact } = jump;
+    /// Records a jump of parameters or velocities that has just happened: energy and momenta are compared from here on.
+    pub(super) fn jump(&mut self, system: &mut Evaluator, jump: &Jump) -> Result<(), MotionError> {
+        // an impact leaves the parameters as they are
+        let before = match jump.is_impact {
+            true => system.energies(&jump.before)?,
+            false => system.energies_with(&self.parameters, &jump.before)?,
+        };
+        let after = system.energies(&jump.after)?;
+        self.parameters.copy_from_slice(system.parameters());
         // an impact at the start time counts as after the start
         let first = self.first.get_or_insert_with(|| before.clone());
-        if *is_impact {
+        if jump.is_impact {
             self.audit.energy.impacts += after.energy - before.energy;
         }
         first.energy += after.energy - before.energy;
@@ -130,6 +140,7 @@ impl AuditBuilder {
         for k in 0..first.momentum.len() {
             first.momentum[k] += after.momentum[k] - before.momentum[k];
         }
+        Ok(())
     }
 
     /// Records the control forces at the end and the work of each control.

@@ -362,9 +362,9 @@ pub(crate) fn shared(equations: &Equations, rows: &[usize]) -> Option<Diagnostic
 pub(crate) fn left(equations: &Equations, run: &Run) -> Option<Diagnostic> {
     /// Relative to the size of the coordinates, more than any eye would forgive.
     const VISIBLE: f64 = 1e-3;
-    let size = run.sizes.0.iter().fold(0.0, |top: f64, q| top.max(*q));
-    let (row, most) = run.audit.residuals.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
-    if run.drift == Drift::Project || *most <= VISIBLE * size.max(f64::MIN_POSITIVE) {
+    let size = run.record.sizes.0.iter().fold(0.0, |top: f64, q| top.max(*q));
+    let (row, most) = run.record.audit.residuals.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+    if run.drift() == Drift::Project || *most <= VISIBLE * size.max(f64::MIN_POSITIVE) {
         return None;
     }
     let constraint = equations.rows.iter().find(|r| r.name == *row)?.constraint;

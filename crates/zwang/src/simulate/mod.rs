@@ -9,8 +9,8 @@ mod result;
 
 use zwang_expr::Expr;
 use zwang_motion::{
-    Counts, Drift, Dynamics, IntegrationOptions, Method, Motion, MotionError, Outcome, RankDrop, Reaction,
-    ReducedRestitution, Saturation, Settings, Solver, State, Trajectory, TransitionKind,
+    Counts, Drift, EventFunctions, IntegrationOptions, Method, Motion, MotionError, Outcome, Reaction, Saturation,
+    Settings, Solver, State, Trajectory, TransitionKind,
 };
 
 use crate::analysis::check::Check;
@@ -21,8 +21,6 @@ use crate::equations::Equations;
 use crate::error::Error;
 use crate::quantity::number;
 use crate::run::{Budget, Keep, Monitor, Progress, Resource, RunOptions, Stage};
-use crate::samples::Samples;
-use crate::scene::Scene;
 use balance::AuditBuilder;
 pub use balance::{Audit, EnergyBalance, Momentum, OutputRange, OutputValues, TrackingError};
 pub use powers::Parts;
@@ -31,6 +29,7 @@ use probes::ProbeContext;
 pub use record::PlotCurves;
 pub(crate) use record::columns;
 use record::{Extremes, Recorder};
+use result::MotionRecord;
 pub use result::{Bound, End, Event, EventKind, Run};
 
 /// Moves a checked model with an evaluator that can move; none says that something has no value.
@@ -69,8 +68,8 @@ pub(crate) fn simulate(
         }
         Err(error) => Err(error),
     };
-    let mut run = match done {
-        Ok(walked) => walked.into_run(check, &plan),
+    let record = match done {
+        Ok(record) => record,
         Err(error) => {
             let Check { equations, system, state, .. } = &mut check;
             let equations = with_contacts.as_ref().unwrap_or(equations);
@@ -78,8 +77,9 @@ pub(crate) fn simulate(
             return Err(None);
         }
     };
-    if !run.undetermined_contacts.is_empty()
-        && let Some(determinacy) = run.check.determinacy_at(&run.state, settings)
+    let mut run = Run::new(check, record, &plan);
+    if !run.record.undetermined_contacts.is_empty()
+        && let Some(determinacy) = run.check.determinacy_at(&run.record.state, settings)
     {
         run.check.determinacy = determinacy;
     }
@@ -109,7 +109,7 @@ pub fn move_bare(
     let Check { equations, system, state, .. } = check;
     system.set_parameters(&equations.model.parameter_values);
     let mut start = state.clone();
-    fire_at_start(equations, system, &mut start, &mut Vec::new())?;
+    apply_at_start(equations, system, &mut start, &mut Vec::new())?;
     let mut motion = Motion::new(system, &start, plan, settings)?;
     while motion.advance() && goes_on(&mut motion) {}
     Ok(Bare {
@@ -150,34 +150,35 @@ const ROWS: f64 = 1000.0;
 /// Reports what a run has met; `with_contacts` are the equations with all rows, if some are not permanent.
 fn report(run: &mut Run, with_contacts: Option<&Equations>, settings: &Settings, diagnostics: &mut Diagnostics) {
     let equations = with_contacts.unwrap_or(&run.check.equations);
-    if let Some(note) = messages::passed(equations, &run.rank_drops) {
+    if let Some(note) = messages::passed(equations, &run.record.rank_drops) {
         diagnostics.push(note);
     }
-    if let Some(warning) = messages::shared(equations, &run.shared_normals) {
+    if let Some(warning) = messages::shared(equations, &run.record.shared_normals) {
         diagnostics.push(warning);
     }
-    if let Some(note) = messages::undetermined_contacts(equations, &run.undetermined_contacts) {
+    if let Some(note) = messages::undetermined_contacts(equations, &run.record.undetermined_contacts) {
         diagnostics.push(note);
     }
-    if let Some(note) = messages::unchecked(run.n_unchecked) {
+    if let Some(note) = messages::unchecked(run.record.n_unchecked) {
         diagnostics.push(note);
     }
-    if let Some(note) = messages::reduced_restitutions(equations, &run.reduced_restitutions) {
+    if let Some(note) = messages::reduced_restitutions(equations, &run.record.reduced_restitutions) {
         diagnostics.push(note);
     }
-    if let Some(warning) = messages::undone(equations, &run.undone) {
+    if let Some(warning) = messages::undone(equations, &run.record.undone) {
         diagnostics.push(warning);
     }
     if let Some(warning) = messages::left(equations, run) {
         diagnostics.push(warning);
     }
     let asked = run.check.snapshot.found.asked.as_ref();
-    if let End::Stopped(outcome) = &run.ended
-        && let Some(error) = messages::ending(equations, &mut run.check.system, &run.state, outcome, asked, settings)
+    if let End::Stopped(outcome) = &run.record.ended
+        && let Some(error) =
+            messages::ending(equations, &mut run.check.system, &run.record.state, outcome, asked, settings)
     {
         diagnostics.push(error);
     }
-    if let Some((stiffness, switched)) = &run.stiffness {
+    if let Some((stiffness, switched)) = &run.record.stiffness {
         diagnostics.push(messages::stiff(equations, stiffness, *switched));
     }
 }
@@ -204,30 +205,6 @@ struct RunBuilder<'c> {
     trajectory: Option<Trajectory>,
 }
 
-/// What is left of a walk once the motion is over.
-struct Walked {
-    ended: End,
-    state: State,
-    sizes: (Vec<f64>, Vec<f64>),
-    rank: usize,
-    method: Method,
-    counts: Counts,
-    audit: Audit,
-    outputs: Vec<OutputRange>,
-    events: Vec<Event>,
-    shared_normals: Vec<usize>,
-    undetermined_contacts: Vec<usize>,
-    n_unchecked: usize,
-    reduced_restitutions: Vec<ReducedRestitution>,
-    undone: Vec<(f64, usize)>,
-    rank_drops: Vec<RankDrop>,
-    stiffness: Option<(zwang_motion::Stiffness, bool)>,
-    samples: Samples,
-    scene: Scene,
-    plots: Vec<PlotCurves>,
-    trajectory: Option<Trajectory>,
-}
-
 impl<'c> RunBuilder<'c> {
     fn new(
         equations: &'c mut Equations,
@@ -239,9 +216,9 @@ impl<'c> RunBuilder<'c> {
     ) -> Result<RunBuilder<'c>, MotionError> {
         let mut events = Vec::new();
         let mut start = state.clone();
-        fire_at_start(equations, system, &mut start, &mut events)?;
+        apply_at_start(equations, system, &mut start, &mut events)?;
         let works = system.works().to_vec();
-        let accountant = AuditBuilder::new(equations);
+        let accountant = AuditBuilder::new(equations, system.parameters());
         let recorder = Recorder::new(equations, &works, options.keep);
         let extremes = Extremes::new(equations, &works);
         let has_parts = equations.has_nonideal_parts();
@@ -275,8 +252,9 @@ impl<'c> RunBuilder<'c> {
         budget.allows_table(n_rows, self.recorder.n_columns())
     }
 
-    fn run(mut self, monitor: &mut dyn Monitor) -> Result<Walked, MotionError> {
+    fn run(mut self, monitor: &mut dyn Monitor) -> Result<MotionRecord, MotionError> {
         self.note_events();
+        self.note_jumps()?;
         self.look()?;
         // where no motion is possible no force is known
         if self.motion.outcome().is_none() {
@@ -285,6 +263,7 @@ impl<'c> RunBuilder<'c> {
         self.write_rows()?;
         let mut cut = self.is_cut(monitor);
         while cut.is_none() && self.motion.advance() {
+            self.note_jumps()?;
             // what cannot be evaluated between two good states ends the looking, not the run
             if self.keep.audit {
                 self.look()?;
@@ -303,6 +282,7 @@ impl<'c> RunBuilder<'c> {
             cut = self.is_cut(monitor);
         }
         // what falls on the very end is struck there
+        self.note_jumps()?;
         if self.motion.contact_transitions().len() > self.n_changes || !self.keep.audit {
             self.look()?;
             self.extremes.look(&mut self.motion)?;
@@ -325,12 +305,17 @@ impl<'c> RunBuilder<'c> {
         (self.events.len() as u64 >= self.budget.events.max(1)).then_some(End::BudgetSpent(Resource::Events))
     }
 
+    /// Energies before and after events and impacts, while the parameters are those of the last event.
+    fn note_jumps(&mut self) -> Result<(), MotionError> {
+        for jump in self.motion.take_jumps() {
+            self.accountant.jump(self.motion.dynamics(), &jump)?;
+        }
+        Ok(())
+    }
+
     /// Residuals, energy and momenta at the state reached.
     fn look(&mut self) -> Result<(), MotionError> {
         let state = self.motion.state();
-        for jump in self.motion.dynamics().take_jumps() {
-            self.accountant.jump(&jump);
-        }
         let work = match self.motion.dynamics().has_power() {
             true => self.motion.integrals()[0],
             false => 0.0,
@@ -451,7 +436,7 @@ impl<'c> RunBuilder<'c> {
         }
     }
 
-    fn finish(mut self, cut: Option<End>) -> Walked {
+    fn finish(mut self, cut: Option<End>) -> MotionRecord {
         let ended = match self.motion.outcome() {
             Some(Outcome::End) => End::Finished,
             Some(outcome) => End::Stopped(outcome.clone()),
@@ -472,7 +457,7 @@ impl<'c> RunBuilder<'c> {
         self.events.sort_by(|a, b| a.t.total_cmp(&b.t));
         let (samples, scene, plots) = self.recorder.finish();
         let switched = self.motion.method() == Method::Stiff;
-        Walked {
+        MotionRecord {
             ended,
             state: self.motion.state(),
             sizes: (self.motion.sizes().0.to_vec(), self.motion.sizes().1.to_vec()),
@@ -497,44 +482,8 @@ impl<'c> RunBuilder<'c> {
     }
 }
 
-impl Walked {
-    fn into_run(self, check: Check, plan: &IntegrationOptions) -> Run {
-        // closed contacts are not counted
-        let rank = if check.equations.has_contacts() { check.rank } else { self.rank };
-        Run {
-            check,
-            ended: self.ended,
-            state: self.state,
-            end: plan.end,
-            sizes: self.sizes,
-            rank,
-            tolerance: plan.tolerance,
-            method: self.method,
-            drift: plan.drift,
-            counts: self.counts,
-            compile_seconds: 0.0,
-            wall_seconds: 0.0,
-            audit: self.audit,
-            outputs: self.outputs,
-            events: self.events,
-            shared_normals: self.shared_normals,
-            undetermined_contacts: self.undetermined_contacts,
-            n_unchecked: self.n_unchecked,
-            reduced_restitutions: self.reduced_restitutions,
-            undone: self.undone,
-            rank_drops: self.rank_drops,
-            stiffness: self.stiffness,
-            samples: self.samples,
-            scene: self.scene,
-            plots: self.plots,
-            trajectory: self.trajectory,
-            notes: Diagnostics::default(),
-        }
-    }
-}
-
-/// Events whose condition holds already at the start.
-fn fire_at_start(
+/// Applies events whose condition holds already at the start.
+fn apply_at_start(
     equations: &Equations,
     system: &mut Evaluator,
     state: &mut State,
@@ -544,7 +493,7 @@ fn fire_at_start(
     system.fill_events(state, &mut values)?;
     for (event, value) in values.iter().enumerate() {
         let Some(k) = system.when(event).filter(|_| *value >= 0.0) else { continue };
-        let reaction = system.fire(event, true, state)?;
+        let reaction = system.apply_event(event, true, state)?;
         if reaction == Reaction::Change {
             events.push(Event { t: state.t, name: equations.model.whens[k].name.clone(), kind: EventKind::When });
         }

@@ -1,7 +1,7 @@
 //! The records of a motion: rows of samples, frames of the scene, curves, extremes of outputs.
 
 use zwang_expr::Expr;
-use zwang_motion::{Dynamics, ForceParts, Instant, Motion, MotionError};
+use zwang_motion::{ForceParts, Instant, Integrals, Motion, MotionError};
 
 use crate::compile::evaluator::Evaluator;
 use crate::equations::Equations;

@@ -1,6 +1,8 @@
 //! A finished run, its events and its end: what users read.
 
-use zwang_motion::{Counts, Drift, Method, Outcome, RankDrop, ReducedRestitution, State, Trajectory, TransitionKind};
+use zwang_motion::{
+    Counts, Drift, IntegrationOptions, Method, Outcome, RankDrop, ReducedRestitution, State, Trajectory, TransitionKind,
+};
 
 use crate::analysis::check::Check;
 use crate::diagnostic::Diagnostics;
@@ -143,64 +145,74 @@ impl End {
 pub struct Run {
     /// What was known before; its system has the parameters of the end.
     pub(crate) check: Check,
-    /// How it ended.
-    pub(crate) ended: End,
-    /// The state at the end.
-    pub(crate) state: State,
+    /// The motion.
+    pub(crate) record: MotionRecord,
     /// When it should have ended.
-    pub(crate) end: f64,
-    /// The sizes of q and of q̇, against which errors were measured.
-    pub(crate) sizes: (Vec<f64>, Vec<f64>),
-    /// Rank along the motion.
-    pub(crate) rank: usize,
-    /// The tolerance.
-    pub(crate) tolerance: f64,
-    /// The method at the end.
-    pub(crate) method: Method,
+    end: f64,
+    tolerance: f64,
     /// What kept the system on the constraints.
-    pub(crate) drift: Drift,
-    /// What it cost.
-    pub(crate) counts: Counts,
-    /// Seconds from the text to machine programs, if the caller has measured them.
-    pub(crate) compile_seconds: f64,
-    /// Seconds the motion took, if the caller has measured them.
-    pub(crate) wall_seconds: f64,
-    /// Residuals, energy, momenta.
-    pub(crate) audit: Audit,
-    /// The outputs.
-    pub(crate) outputs: Vec<OutputRange>,
-    /// Events in the order of time.
-    pub(crate) events: Vec<Event>,
-    /// Rows with friction whose normal force is not determined, because others share it.
-    pub(crate) shared_normals: Vec<usize>,
-    /// Contacts whose force is not determined one by one, because others share it.
-    pub(crate) undetermined_contacts: Vec<usize>,
-    /// How often there were too many modes of friction to look for another one that fits.
-    pub(crate) n_unchecked: usize,
-    /// Blows whose restitution was lowered, because energy would have come out of nothing.
-    pub(crate) reduced_restitutions: Vec<ReducedRestitution>,
-    /// `when` statements that set velocities which the constraints do not allow, and when.
-    pub(crate) undone: Vec<(f64, usize)>,
-    /// Positions passed in which the constraints lose rank.
-    pub(crate) rank_drops: Vec<RankDrop>,
-    /// Stiffness met by an explicit method, and whether the stiff one took over.
-    pub(crate) stiffness: Option<(zwang_motion::Stiffness, bool)>,
-    /// The motion at chosen times, if wished.
-    pub(crate) samples: Samples,
-    /// What was drawn and plotted, if wished.
-    pub(crate) scene: Scene,
-    /// The curves of every `plot`.
-    pub(crate) plots: Vec<PlotCurves>,
-    /// The dense output, if wished.
-    pub(crate) trajectory: Option<Trajectory>,
+    drift: Drift,
+    /// Seconds from the text to machine programs and seconds that the motion took, if the caller has measured them.
+    seconds: (f64, f64),
     /// All that was said, from reading the model to the end of the motion.
     pub(crate) notes: Diagnostics,
 }
 
+/// What is kept of a motion.
+pub(crate) struct MotionRecord {
+    pub(crate) ended: End,
+    /// The state at the end.
+    pub(crate) state: State,
+    /// The sizes of q and of q̇, against which errors were measured.
+    pub(crate) sizes: (Vec<f64>, Vec<f64>),
+    /// Rank along the motion.
+    pub(super) rank: usize,
+    /// The method at the end.
+    pub(super) method: Method,
+    /// What it cost.
+    pub(super) counts: Counts,
+    /// Residuals, energy, momenta.
+    pub(crate) audit: Audit,
+    pub(super) outputs: Vec<OutputRange>,
+    /// In the order of time.
+    pub(super) events: Vec<Event>,
+    /// Rows with friction whose normal force is not determined, because others share it.
+    pub(super) shared_normals: Vec<usize>,
+    /// Contacts whose force is not determined one by one, because others share it.
+    pub(super) undetermined_contacts: Vec<usize>,
+    /// How often there were too many modes of friction to look for another one that fits.
+    pub(super) n_unchecked: usize,
+    /// Impacts whose restitution was reduced, because they would have gained energy.
+    pub(super) reduced_restitutions: Vec<ReducedRestitution>,
+    /// `when` statements that set velocities which the constraints do not allow, and when.
+    pub(super) undone: Vec<(f64, usize)>,
+    /// Positions crossed in which the constraints lose rank.
+    pub(super) rank_drops: Vec<RankDrop>,
+    /// Stiffness noticed by an explicit method, and true if the stiff one took over.
+    pub(super) stiffness: Option<(zwang_motion::Stiffness, bool)>,
+    /// The motion at equal intervals, if it was kept.
+    pub(super) samples: Samples,
+    /// What was drawn, and the curves of every `plot`, if they were kept.
+    pub(super) scene: Scene,
+    pub(super) plots: Vec<PlotCurves>,
+    /// The dense output, if it was kept.
+    pub(super) trajectory: Option<Trajectory>,
+}
+
 impl Run {
+    /// Of a checked model that moved as planned.
+    pub(super) fn new(check: Check, mut record: MotionRecord, plan: &IntegrationOptions) -> Run {
+        // closed contacts are not counted
+        if check.equations.has_contacts() {
+            record.rank = check.rank;
+        }
+        let IntegrationOptions { end, tolerance, drift, .. } = *plan;
+        Run { check, record, end, tolerance, drift, seconds: (0.0, 0.0), notes: Diagnostics::default() }
+    }
+
     /// How it ended.
     pub fn end(&self) -> &End {
-        &self.ended
+        &self.record.ended
     }
 
     /// What was known before the motion, at the start; its parameters are those of the end.
@@ -220,12 +232,12 @@ impl Run {
 
     /// The sizes of q and of q̇, against which errors were measured.
     pub fn sizes(&self) -> (&[f64], &[f64]) {
-        (&self.sizes.0, &self.sizes.1)
+        (&self.record.sizes.0, &self.record.sizes.1)
     }
 
     /// The rank of the constraints along the motion.
     pub fn rank(&self) -> usize {
-        self.rank
+        self.record.rank
     }
 
     /// The tolerance.
@@ -235,7 +247,7 @@ impl Run {
 
     /// The method at the end.
     pub fn method(&self) -> Method {
-        self.method
+        self.record.method
     }
 
     /// What kept the system on the constraints.
@@ -245,80 +257,86 @@ impl Run {
 
     /// Seconds until the motion began and seconds that it took, if the caller has measured them.
     pub fn seconds(&self) -> (f64, f64) {
-        (self.compile_seconds, self.wall_seconds)
+        self.seconds
     }
 
     /// Takes down what the caller has measured: seconds until the motion began, and seconds that it took.
     pub fn set_seconds(&mut self, compile: f64, motion: f64) {
-        (self.compile_seconds, self.wall_seconds) = (compile, motion);
+        self.seconds = (compile, motion);
     }
 
     /// Singular positions that the motion crossed.
     pub fn rank_drops(&self) -> &[RankDrop] {
-        &self.rank_drops
+        &self.record.rank_drops
     }
 
     /// Stiffness met by an explicit method, and true if the stiff one took over.
     pub fn stiffness(&self) -> Option<&(zwang_motion::Stiffness, bool)> {
-        self.stiffness.as_ref()
+        self.record.stiffness.as_ref()
     }
 
     /// The motion at equal intervals, if it was kept.
     pub fn samples(&self) -> &Samples {
-        &self.samples
+        &self.record.samples
     }
 
     /// The state at the end.
     pub fn state(&self) -> &State {
-        &self.state
+        &self.record.state
     }
 
     /// The events, in the order of time.
     pub fn events(&self) -> &[Event] {
-        &self.events
+        &self.record.events
     }
 
     /// A column of the samples by its name: `t`, `x`, `x_dot`, `lambda_rod`, an output.
     pub fn column(&self, name: &str) -> Result<&Column, Error> {
-        if self.samples.columns.is_empty() {
+        if self.record.samples.columns.is_empty() {
             return Err(Error::Request("no samples were kept; set `keep.samples`".into()));
         }
-        let known = || self.samples.columns.iter().map(|c| c.name.as_str());
-        let spelled =
-            || self.samples.columns.iter().find(|c| c.label == name).or(self.samples.column(&ascii_name(name)));
-        self.samples.column(name).or_else(spelled).ok_or_else(|| Error::unknown(name, known()))
+        let known = || self.record.samples.columns.iter().map(|c| c.name.as_str());
+        let spelled = || {
+            self.record
+                .samples
+                .columns
+                .iter()
+                .find(|c| c.label == name)
+                .or(self.record.samples.column(&ascii_name(name)))
+        };
+        self.record.samples.column(name).or_else(spelled).ok_or_else(|| Error::unknown(name, known()))
     }
 
     /// The motion at equal intervals; the first column is the time.
     pub fn columns(&self) -> &[Column] {
-        &self.samples.columns
+        &self.record.samples.columns
     }
 
     /// The state at a time inside the motion, from the dense output, which `keep.dense` asks for. At a jump it is the state after
     /// it.
     pub fn state_at(&self, t: f64) -> Result<State, Error> {
-        let Some(trajectory) = &self.trajectory else {
+        let Some(trajectory) = &self.record.trajectory else {
             return Err(Error::Request("the dense output was not kept; set `keep.dense`".into()));
         };
         trajectory.state(t).ok_or_else(|| {
-            let (start, end) = trajectory.span().unwrap_or((self.state.t, self.state.t));
+            let (start, end) = trajectory.span().unwrap_or((self.record.state.t, self.record.state.t));
             Error::Request(format!("t = {t} lies outside the motion, which goes from {start} to {end}"))
         })
     }
 
     /// The outputs: at the end, and their extremes.
     pub fn outputs(&self) -> &[OutputRange] {
-        &self.outputs
+        &self.record.outputs
     }
 
     /// Residuals, energy balance and momenta.
     pub fn audit(&self) -> &Audit {
-        &self.audit
+        &self.record.audit
     }
 
     /// Steps and evaluations.
     pub fn cost(&self) -> &Counts {
-        &self.counts
+        &self.record.counts
     }
 
     /// All that was said, from reading the model to the end of the motion.
@@ -328,11 +346,11 @@ impl Run {
 
     /// What there is to draw.
     pub fn scene(&self) -> &Scene {
-        &self.scene
+        &self.record.scene
     }
 
     /// The curves of every `plot`.
     pub fn plots(&self) -> &[PlotCurves] {
-        &self.plots
+        &self.record.plots
     }
 }

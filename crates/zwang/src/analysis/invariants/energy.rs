@@ -154,7 +154,7 @@ fn with_controls(check: &mut Check, settings: &Settings) -> EnergyVerdict {
     if !found && check.state.q.len() <= MOST_COORDINATES {
         let mut way = route(check.route, settings);
         for state in states(check, settings) {
-            let mut snapshot = Snapshot::new(&check.system);
+            let mut snapshot = Snapshot::new(&mut check.system);
             let taken = snapshot.take(&mut check.system, &state, &mut *way, settings);
             found |= taken.is_ok() && works(power(&snapshot.found.control_force, &state));
         }
@@ -475,7 +475,7 @@ impl Observation {
         let snapshot = if is_start {
             &check.snapshot
         } else {
-            let mut other = Snapshot::new(&check.system);
+            let mut other = Snapshot::new(&mut check.system);
             let mut way = route(check.route, settings);
             if other.take(&mut check.system, state, &mut *way, settings).is_err() {
                 return;
