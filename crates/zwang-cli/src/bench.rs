@@ -19,7 +19,7 @@ use crate::source::ModelFile;
 const PATIENCE: f64 = 0.2;
 
 /// Number of measurements for the median.
-const SAMPLES: usize = 9;
+const MEASUREMENTS: usize = 9;
 
 /// Number of states whose accelerations are computed together.
 const STATES: usize = 4096;
@@ -206,10 +206,10 @@ fn batch(program: &zwang_expr::Program, inputs: &[f64]) -> f64 {
 fn seconds_of(mut call: impl FnMut() -> bool) -> f64 {
     let mut n_calls = 1;
     let mut many = |n: usize| seconds_once(|| (0..n).all(|_| call()));
-    while many(n_calls) < PATIENCE / SAMPLES as f64 && n_calls < 1 << 30 {
+    while many(n_calls) < PATIENCE / MEASUREMENTS as f64 && n_calls < 1 << 30 {
         n_calls *= 2;
     }
-    median((0..SAMPLES).map(|_| many(n_calls) / n_calls as f64).collect())
+    median((0..MEASUREMENTS).map(|_| many(n_calls) / n_calls as f64).collect())
 }
 
 /// Repeats a measurement until enough time has gone into it.

@@ -14,7 +14,7 @@ use crate::source::ModelFile;
 use crate::watch::ProgressBar;
 
 /// Largest number of rows kept of a motion.
-const MOST_ROWS: f64 = 1e7;
+const MOST_ROWS_KEPT: f64 = 1e7;
 
 /// Width of a sketch, in characters.
 const SKETCH_WIDTH: usize = 96;
@@ -150,8 +150,8 @@ fn options(arguments: &RunModel, system: &System) -> Result<RunOptions, u8> {
         budget: Budget::UNLIMITED,
     };
     let end = system.end(&options);
-    if let Some(every) = options.every.filter(|every| end / every > MOST_ROWS) {
-        let least = zwang::quantity::rounded(end / MOST_ROWS, 2);
+    if let Some(every) = options.every.filter(|every| end / every > MOST_ROWS_KEPT) {
+        let least = zwang::quantity::rounded(end / MOST_ROWS_KEPT, 2);
         let message =
             format!("--every {every} would make more than 10 million rows of {end}; type --every {least} or more");
         return usage_as(arguments.model.json, &message);

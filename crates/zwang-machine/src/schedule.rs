@@ -20,7 +20,7 @@ const AHEAD: usize = 16;
 
 /// The number of instructions issued per cycle, and the latency in cycles of a quotient and of any other operation;
 /// typical values of current processors.
-const AT_ONCE: usize = 2;
+const ISSUED_AT_ONCE: usize = 2;
 const LATENCY_OF_QUOTIENT: u32 = 13;
 const LATENCY: u32 = 4;
 
@@ -256,7 +256,7 @@ fn overlapped(program: &Program, first: usize, mut waiting: VecDeque<usize>) -> 
             items.push(ScheduleItem::Instruction(k));
             n_begun += 1;
         }
-        if found.is_none() || n_begun == AT_ONCE {
+        if found.is_none() || n_begun == ISSUED_AT_ONCE {
             (now, n_begun) = (now + 1, 0);
         }
     }

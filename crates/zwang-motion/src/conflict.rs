@@ -1,6 +1,6 @@
 //! The smallest inconsistent set of linear equations.
 
-use crate::{Matrix, Settings, dependence, factor::largest};
+use crate::{Matrix, Settings, dependence, factor::largest, limits, tolerance};
 
 /// A minimal inconsistent set of equations: without any one of them the others have a solution.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,12 +20,6 @@ impl Conflict {
     }
 }
 
-/// Largest number of sets of one size that are enumerated.
-const MOST_SETS: usize = 5000;
-
-/// Largest size of the sets that are enumerated.
-const SMALL: usize = 4;
-
 /// The smallest conflict found in A x = b; `None` if the equations are consistent.
 ///
 /// A row that is a combination of independent rows, with no coefficient zero, needs all of them. Such a circuit is a
@@ -38,15 +32,15 @@ pub fn conflict(A: &Matrix, b: &[f64], settings: &Settings) -> Option<Conflict> 
     let mut search = Search { A, b, settings, best: None };
     let core = search.eliminate(&all);
     search.best.as_ref()?;
-    for size in 2..=SMALL {
+    for size in 2..=limits::SET_SIZE {
         let found = search.best.as_ref().map_or(0, |(_, conflict)| conflict.rows.len());
         // sets of the size found are enumerated too: another one may have the larger gap
-        if found < size || n_sets(core.len(), size) > MOST_SETS {
+        if found < size || n_sets(core.len(), size) > limits::SETS {
             break;
         }
         search.each(&core, size);
     }
-    if search.best.as_ref().is_some_and(|(_, conflict)| conflict.rows.len() > SMALL) {
+    if search.best.as_ref().is_some_and(|(_, conflict)| conflict.rows.len() > limits::SET_SIZE) {
         let mut order = core.clone();
         order.reverse();
         search.eliminate(&order);
@@ -121,7 +115,7 @@ impl Search<'_> {
         // gaps that differ by rounding count as the same, so that the first set stays
         let better = self.best.as_ref().is_none_or(|(other, best)| {
             let n = best.rows.len();
-            circuit.len() < n || (circuit.len() == n && relative > other * (1.0 + 1e-6))
+            circuit.len() < n || (circuit.len() == n && relative > other * (1.0 + tolerance::DISTINCT))
         });
         if better {
             let (rows, weights) = circuit.into_iter().unzip();

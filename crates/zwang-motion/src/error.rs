@@ -1,5 +1,6 @@
 //! Errors of accelerations and motions.
 
+use crate::limits;
 use std::{error::Error, fmt};
 
 /// The reason why an acceleration or a motion could not be computed.
@@ -143,9 +144,8 @@ impl Error for MotionError {}
 
 /// The nonzero entries as `0.5 q[0] - 1 q[3]`, at most eight of them.
 fn write_entries(f: &mut fmt::Formatter<'_>, x: &[f64], name: &str) -> fmt::Result {
-    const SHOWN: usize = 8;
     let nonzero = || x.iter().enumerate().filter(|(_, x)| **x != 0.0);
-    for (k, (i, x)) in nonzero().take(SHOWN).enumerate() {
+    for (k, (i, x)) in nonzero().take(limits::ENTRIES_SHOWN).enumerate() {
         match (k, *x < 0.0) {
             (0, true) => write!(f, "-")?,
             (0, false) => {}
@@ -156,7 +156,7 @@ fn write_entries(f: &mut fmt::Formatter<'_>, x: &[f64], name: &str) -> fmt::Resu
     }
     match nonzero().count() {
         0 => write!(f, "0"),
-        k if k > SHOWN => write!(f, " + {} more", k - SHOWN),
+        k if k > limits::ENTRIES_SHOWN => write!(f, " + {} more", k - limits::ENTRIES_SHOWN),
         _ => Ok(()),
     }
 }

@@ -4,7 +4,7 @@ use crate::{
     Drift, Dynamics, Jacobian, MotionError, RouteName, Settings,
     contact::{Contact, ContactSystem},
     smooth::Smooth,
-    tolerance::RunWindow,
+    tolerance::{self, RunWindow},
 };
 
 /// y = (q, q̇, w) ↦ ẏ = (q̇, q̈, ẇ), where w are the integrals the system asks for.
@@ -107,8 +107,6 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
 
     /// The derivatives by differences: a solver that uses them only needs to converge.
     fn differences(&mut self, by_q: &mut [f64], by_qdot: &mut [f64]) -> Result<(), MotionError> {
-        /// √ε: rounding then costs as much as curvature.
-        const PART: f64 = 1.5e-8;
         let n = self.smooth.n;
         let (base, here) = (self.smooth.instant.qddot.clone(), self.smooth.instant.state.clone());
         for (on_positions, out) in [(true, by_q), (false, by_qdot)] {
@@ -117,7 +115,7 @@ impl<'d, D: Dynamics + ?Sized> Flow<'d, D> {
                 let state = &mut self.smooth.instant.state;
                 let x = if on_positions { &mut state.q[j] } else { &mut state.qdot[j] };
                 let before = *x;
-                *x += PART * sizes[j].max(before.abs());
+                *x += tolerance::DIFFERENCE_STEP * sizes[j].max(before.abs());
                 let step = *x - before;
                 self.evaluate()?;
                 (0..n).for_each(|i| out[i * n + j] = (self.smooth.instant.qddot[i] - base[i]) / step);

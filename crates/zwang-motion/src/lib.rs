@@ -26,6 +26,7 @@ pub mod dynamics;
 pub mod error;
 mod factor;
 mod flow;
+mod limits;
 pub mod matrix;
 pub mod method;
 mod methods;
@@ -37,7 +38,8 @@ mod singular;
 mod smooth;
 pub mod snapshot;
 pub mod spectrum;
-mod tolerance;
+#[doc(hidden)]
+pub mod tolerance;
 pub mod trajectory;
 
 pub use acceleration::dependence::{Dependence, dependence};

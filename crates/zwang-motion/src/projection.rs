@@ -5,6 +5,7 @@ use crate::{
     acceleration::dependence::contradiction,
     acceleration::generalized_inverse::GeneralizedInverse,
     factor::{blocks::Blocks, dot, largest, norm},
+    limits, tolerance,
 };
 
 /// Equations g(x) = 0 with their Jacobian.
@@ -114,9 +115,6 @@ fn search(
     search.report(x, wants_free)
 }
 
-/// Largest number of free directions for which basis vectors are returned.
-const MOST_FREE: usize = 8;
-
 struct Search<'r> {
     residual: &'r mut dyn Residual,
     settings: Settings,
@@ -211,10 +209,10 @@ impl<'r> Search<'r> {
     ///
     /// The first condition alone also holds for √x + 1 close to x = 0, where the slope is unbounded.
     fn is_zero(&self, sizes: &[f64]) -> bool {
-        /// Largest admissible ratio of g to its largest value so far.
-        const SMALL: f64 = 1e-6;
         let tolerance = self.settings.projection_tolerance;
-        let is_small = |i: usize| self.g[i].abs() <= (SMALL * self.passed[i]).max(tolerance * self.first_sizes[i]);
+        let is_small = |i: usize| {
+            self.g[i].abs() <= (tolerance::SMALL_RESIDUAL * self.passed[i]).max(tolerance * self.first_sizes[i])
+        };
         self.relative(sizes) <= tolerance && (0..self.g.len()).all(is_small)
     }
 
@@ -303,7 +301,7 @@ impl<'r> Search<'r> {
     fn approach(&mut self, x: &mut [f64]) -> Result<(), MotionError> {
         let Settings { projection_iterations: limit, projection_tolerance: tolerance, .. } = self.settings;
         let (mut trial, mut last, mut relax) = (Vec::new(), Vec::new(), 1.0f64);
-        let mut mu = 1e-3;
+        let mut mu = tolerance::FIRST_DAMPING;
         while self.iterations < limit {
             let sizes = self.sizes(x);
             let merit = self.merit(&sizes);
@@ -317,7 +315,8 @@ impl<'r> Search<'r> {
             last.clone_from(&p);
             p.iter_mut().for_each(|p| *p *= relax);
             let reach = largest(x);
-            let is_short = |(&j, p): (&usize, &f64)| p.abs() <= 1e-9 * (self.residual.size(j) + reach);
+            let is_short =
+                |(&j, p): (&usize, &f64)| p.abs() <= tolerance::QUADRATIC_STEP * (self.residual.size(j) + reach);
             let on_it = self.is_zero(&sizes);
             if on_it && self.movable.iter().zip(&p).all(is_short) {
                 return Ok(());
@@ -330,7 +329,7 @@ impl<'r> Search<'r> {
             for k in 0..6 {
                 let s = 0.5f64.powi(k);
                 let now = self.try_step(x, s, &p, &sizes, &mut trial)?;
-                if now <= (1.0 - 1e-4 * s) * merit || (on_it && now <= spend) {
+                if now <= (1.0 - tolerance::SUFFICIENT_DECREASE * s) * merit || (on_it && now <= spend) {
                     taken = true;
                     break;
                 }
@@ -341,9 +340,9 @@ impl<'r> Search<'r> {
                 for _ in 0..12 {
                     let p = self.damped_step(mu, &sizes)?;
                     let now = self.try_step(x, 1.0, &p, &sizes, &mut trial)?;
-                    if now < merit * (1.0 - 1e-12) {
+                    if now < merit * (1.0 - tolerance::ROUNDING) {
                         taken = true;
-                        mu = (mu * 0.1).max(1e-12);
+                        mu = (mu * 0.1).max(tolerance::ROUNDING);
                         break;
                     }
                     mu *= 10.0;
@@ -398,7 +397,7 @@ impl<'r> Search<'r> {
     /// The iteration reaches such a point only approximately, so the tolerance for dependent rows is larger here.
     fn certificate(&mut self) -> Vec<f64> {
         self.given.constraint_rhs.iter_mut().zip(&self.g).for_each(|(b, g)| *b = -g);
-        let loose = Settings { rank_tolerance: 1e-5, contradiction_tolerance: 1e-4, ..self.settings.clone() };
+        let loose = self.settings.near_root();
         match contradiction(&self.given, &vec![0.0; self.movable.len()], &loose) {
             MotionError::Contradiction { certificate, .. } => certificate,
             _ => Vec::new(),
@@ -407,8 +406,6 @@ impl<'r> Search<'r> {
 
     /// Directions with J δ = 0: unit vectors projected onto them, by the same program with W = I and b = 0.
     fn free(&mut self) -> Result<(usize, Vec<Vec<f64>>), MotionError> {
-        /// Number of unit vectors tried before the search for further directions ends.
-        const TRIED: usize = 64;
         let n = self.movable.len();
         self.given.mass_matrix = Matrix::identity(n);
         self.given.constraint_rhs.fill(0.0);
@@ -417,9 +414,9 @@ impl<'r> Search<'r> {
         let route = &mut self.route;
         route.solve(&self.given, None, &[], &mut self.solution)?;
         let n_free = n - self.solution.rank.min(n);
-        let wanted = n_free.min(MOST_FREE);
+        let wanted = n_free.min(limits::FREE_DIRECTIONS);
         let mut found: Vec<Vec<f64>> = Vec::new();
-        for j in 0..n.min(if n <= TRIED { n } else { n.min(TRIED * 8) }) {
+        for j in 0..n.min(if n <= limits::UNIT_VECTORS { n } else { n.min(limits::UNIT_VECTORS * 8) }) {
             if found.len() == wanted {
                 break;
             }
@@ -434,7 +431,7 @@ impl<'r> Search<'r> {
                 }
             }
             let length = norm(&v);
-            if length > 1e-3 / (n as f64).sqrt() {
+            if length > tolerance::FREE_PART / (n as f64).sqrt() {
                 found.push(v.iter().map(|v| v / length).collect());
             }
         }
@@ -464,11 +461,6 @@ fn pattern(jacobian: &Matrix, place: &[usize], n: usize, extra: bool) -> Matrix 
 
 /// W for the movable unknowns, made regular if it is singular.
 fn regular_weight(weight: &Matrix, movable: &[usize], place: &[usize], settings: &Settings) -> Matrix {
-    /// Fraction of the diagonal added to a singular W: small relative to the accuracy needed, large relative to
-    /// rounding.
-    const SHARE: f64 = 1e-8;
-    /// Weight of a massless unknown relative to the heaviest: it moves first.
-    const LIGHT: f64 = 1e-6;
     let n = movable.len();
     let columns = |j: usize| weight.row(j).0.iter().map(|&k| place[k]).filter(|&k| k != IMMOVABLE);
     let rows: Vec<Vec<usize>> = movable.iter().enumerate().map(|(k, &j)| columns(j).chain([k]).collect()).collect();
@@ -487,10 +479,10 @@ fn regular_weight(weight: &Matrix, movable: &[usize], place: &[usize], settings:
         let (col, value) = W.row_mut(k);
         if let Ok(at) = col.binary_search(&k) {
             let d = value[at];
-            value[at] += if d > LIGHT * top {
-                SHARE * d
+            value[at] += if d > tolerance::MASSLESS_WEIGHT * top {
+                tolerance::SINGULAR_WEIGHT * d
             } else if top > 0.0 {
-                LIGHT * top
+                tolerance::MASSLESS_WEIGHT * top
             } else {
                 1.0
             };

@@ -1,5 +1,7 @@
 //! Every numerical setting, its default and the reason for it.
 
+use crate::tolerance;
+
 /// Tolerances, iteration limits and size limits of the numerical methods.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
@@ -50,10 +52,18 @@ pub struct Settings {
     pub projection_tolerance: f64,
 }
 
+impl Settings {
+    /// For rows at a solution of an iteration, which depend on each other, or agree, only to half the digits.
+    #[doc(hidden)]
+    pub fn near_root(&self) -> Settings {
+        Settings { rank_tolerance: 1e-5, contradiction_tolerance: 1e-4, ..self.clone() }
+    }
+}
+
 impl Default for Settings {
     fn default() -> Settings {
         Settings {
-            rank_tolerance: 1e-10,
+            rank_tolerance: tolerance::RANK,
             contradiction_tolerance: 1e-8,
             contradiction_floor: 1e-12,
             mass_tolerance: 1e-12,

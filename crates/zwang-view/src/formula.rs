@@ -30,11 +30,11 @@ pub(crate) fn escaped(text: &str) -> String {
 }
 
 /// The longest line that is shown, in bytes; a browser needs seconds for a longer one.
-const LONGEST_LINE: usize = 3_000;
+const WIDEST_FORMULA: usize = 3_000;
 
 /// The line, or the command to type for a line that is too long.
 pub(crate) fn readable(latex: &str) -> Cow<'_, str> {
-    if latex.len() <= LONGEST_LINE {
+    if latex.len() <= WIDEST_FORMULA {
         return Cow::Borrowed(latex);
     }
     let left = latex.split_once('&').map_or("", |(left, _)| left);

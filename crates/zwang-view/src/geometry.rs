@@ -19,7 +19,7 @@ pub use words::reading;
 type Place = [f64; 2];
 
 /// The fraction of the largest length of the picture below which a length is treated as zero.
-const NOTHING: f64 = 1e-9;
+const NO_LENGTH: f64 = 1e-9;
 
 /// The fraction of the largest length above which the residual of a row is a contradiction.
 const GAP: f64 = 1e-8;
@@ -194,7 +194,7 @@ impl Plane {
 /// The sign of y along x's direction, and the angle in degrees by which y is turned to lie along it.
 fn direction(x: &[f64], y: &[f64], size: f64) -> (f64, Option<f64>) {
     let (a, b) = (norm(x), norm(y));
-    if a.min(b) <= NOTHING * size {
+    if a.min(b) <= NO_LENGTH * size {
         return (1.0, None);
     }
     let cos = x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>() / (a * b);

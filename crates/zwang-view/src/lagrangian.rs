@@ -10,7 +10,7 @@ use crate::article::pasted;
 use crate::letters::letter_or;
 
 /// The largest number of momenta with a line of their own.
-const MOST_LINES: usize = 4;
+const MOST_MOMENTA: usize = 4;
 
 /// The largest number of coordinates named in one line.
 const MOST_NAMES: usize = 6;
@@ -26,7 +26,7 @@ pub(crate) fn lagrangian_lines(side: &LagrangianSide) -> String {
     }
     lines.push(energy(side));
     lines.extend(side.energy.notes.iter().cloned());
-    for one in side.conserved.iter().take(MOST_LINES) {
+    for one in side.conserved.iter().take(MOST_MOMENTA) {
         let formula = one.formula.as_ref().map_or(String::new(), |f| format!(" = {f}"));
         let reason = match &one.terms[..] {
             [(name, _)] if side.cyclic.iter().any(|c| c.coordinate == *name) => format!("`{name}` is cyclic: "),
@@ -34,7 +34,7 @@ pub(crate) fn lagrangian_lines(side: &LagrangianSide) -> String {
         };
         lines.push(format!("{reason}{}{formula} is conserved", one.name));
     }
-    if side.conserved.len() > MOST_LINES {
+    if side.conserved.len() > MOST_MOMENTA {
         lines.push(format!("{} momenta are conserved in all", side.conserved.len()));
     }
     lines.extend(spoiled(&side.cyclic));

@@ -150,8 +150,8 @@ fn eigenvalues(model: &Model, linear: &Linearized) -> String {
 /// The coordinates of a mode, scaled so that the largest is 1: `θ 1, x -0.2`; size and angle for those out of phase.
 fn shape(model: &Model, mode: &Eigen) -> String {
     /// The fraction of the largest component below which a component is not shown.
-    const SMALL: f64 = 1e-3;
-    const MOST: usize = 5;
+    const SMALL_COMPONENT: f64 = 1e-3;
+    const COMPONENTS_SHOWN: usize = 5;
     let size = |x: &(f64, f64)| x.0.hypot(x.1);
     let largest = mode.vector.iter().fold((0.0, 0.0), |top, x| if size(x) > size(&top) { *x } else { top });
     let norm = size(&largest).powi(2);
@@ -170,20 +170,20 @@ fn shape(model: &Model, mode: &Eigen) -> String {
         };
         parts.push((re.hypot(im), text));
     }
-    parts.retain(|(size, _)| *size >= SMALL);
+    parts.retain(|(size, _)| *size >= SMALL_COMPONENT);
     parts.sort_by(|x, y| y.0.total_cmp(&x.0));
-    let more = if parts.len() > MOST { ", …" } else { "" };
-    let texts: Vec<String> = parts.into_iter().take(MOST).map(|(_, text)| text).collect();
+    let more = if parts.len() > COMPONENTS_SHOWN { ", …" } else { "" };
+    let texts: Vec<String> = parts.into_iter().take(COMPONENTS_SHOWN).map(|(_, text)| text).collect();
     format!("{}{more}", texts.join(", "))
 }
 
 /// M, C and K by rows, without the zero columns of K.
 fn matrices(model: &Model, linear: &Linearized) -> String {
     /// The largest number of rows shown; `--json` has all of them.
-    const MOST: usize = 12;
+    const MATRIX_ROWS_SHOWN: usize = 12;
     let name = |&k: &usize| model.coordinates[k].name.clone();
     let (k, p) = (linear.velocities.len(), linear.positions.len());
-    if k == 0 || k > MOST || p > MOST {
+    if k == 0 || k > MATRIX_ROWS_SHOWN || p > MATRIX_ROWS_SHOWN {
         return String::new();
     }
     let largest = |entries: &[f64]| entries.iter().fold(0.0_f64, |top, x| top.max(x.abs()));

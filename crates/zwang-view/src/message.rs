@@ -52,7 +52,7 @@ pub fn messages(file: &str, source: &ModelText, diagnostics: &Diagnostics, paint
 }
 
 /// The longest line that is drawn in full, in bytes.
-const LONGEST_LINE: usize = 300;
+const LONGEST_SOURCE_LINE: usize = 300;
 
 fn spans(message: &diagnostic::Diagnostic) -> impl Iterator<Item = Span> {
     message.span.into_iter().chain(message.also.iter().map(|(span, _)| *span))
@@ -62,7 +62,7 @@ fn spans(message: &diagnostic::Diagnostic) -> impl Iterator<Item = Span> {
 fn is_readable(text: &str, span: Span) -> bool {
     let start = text[..span.start].rfind('\n').map_or(0, |k| k + 1);
     let end = text[span.end..].find('\n').map_or(text.len(), |k| span.end + k);
-    text[start..end].split('\n').all(|line| line.len() <= LONGEST_LINE)
+    text[start..end].split('\n').all(|line| line.len() <= LONGEST_SOURCE_LINE)
 }
 
 /// A message about a line that is too long to draw: its position and an excerpt.

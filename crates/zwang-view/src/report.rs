@@ -125,8 +125,8 @@ fn kept(run: &Run) -> String {
 fn works(run: &Run) -> String {
     let energy = &run.audit().energy;
     /// Beside what impacts took, work below this part is rounding.
-    const ROUNDING: f64 = 1e-12;
-    let noise = energy.drift + ROUNDING * energy.impacts.abs();
+    const WORK_ROUNDING: f64 = 1e-12;
+    let noise = energy.drift + WORK_ROUNDING * energy.impacts.abs();
     let tell = |word: &str, work: f64| format!("{word} {}", joules(run, rounded(work, 4)));
     match (energy.impacts.abs() > energy.drift, energy.work.abs() > noise) {
         (true, true) => format!("{}, {}", tell("work done", energy.work), tell("impacts", energy.impacts)),

@@ -228,7 +228,7 @@ fn multipliers(terms: &[(String, f64)]) -> String {
 }
 
 /// The widest matrix that is shown entry by entry.
-const WIDEST: usize = 10;
+const WIDEST_TABLE: usize = 10;
 
 /// Every quantity at the state, as tables.
 pub fn inspect_table(file: &str, inspection: &Inspection) -> String {
@@ -347,7 +347,9 @@ fn scalars(inspection: &Inspection) -> String {
     out.push_str("\nq'' by six routes (docs/theory.md has their equations)\n");
     for (name, result) in &inspection.routes {
         let text = match result {
-            Some(Ok(qddot)) if qddot.len() <= WIDEST => qddot.iter().map(|x| number(*x)).collect::<Vec<_>>().join("  "),
+            Some(Ok(qddot)) if qddot.len() <= WIDEST_TABLE => {
+                qddot.iter().map(|x| number(*x)).collect::<Vec<_>>().join("  ")
+            }
             Some(Ok(qddot)) => format!("{} … ({} values)", number(qddot[0]), qddot.len()),
             Some(Err(error)) => format!("failed: {error}"),
             None => "not tried on a system of this size".to_string(),
@@ -374,8 +376,8 @@ pub(crate) fn solver_text(inspection: &Inspection) -> Option<String> {
 fn vectors(head: &str, names: &[String], columns: &[(&str, &[f64])], units: Option<&[String]>) -> String {
     let mut lines =
         vec![std::iter::once(head.to_string()).chain(columns.iter().map(|(h, _)| h.to_string())).collect::<Vec<_>>()];
-    const MOST: usize = 30;
-    for (k, name) in names.iter().enumerate().take(MOST) {
+    const MOST_ROWS_SHOWN: usize = 30;
+    for (k, name) in names.iter().enumerate().take(MOST_ROWS_SHOWN) {
         let mut line = vec![match units.map(|u| u[k].as_str()) {
             Some(unit) if !unit.is_empty() => format!("{name} [{unit}]"),
             _ => name.clone(),
@@ -384,8 +386,8 @@ fn vectors(head: &str, names: &[String], columns: &[(&str, &[f64])], units: Opti
         lines.push(line);
     }
     let mut out = aligned(&lines);
-    if names.len() > MOST {
-        out.push_str(&format!("  … {} more\n", names.len() - MOST));
+    if names.len() > MOST_ROWS_SHOWN {
+        out.push_str(&format!("  … {} more\n", names.len() - MOST_ROWS_SHOWN));
     }
     out
 }
@@ -394,7 +396,7 @@ fn matrix(name: &str, matrix: &Matrix) -> String {
     if matrix.n_rows == 0 {
         return String::new();
     }
-    if matrix.n_rows > WIDEST || matrix.n_cols > WIDEST {
+    if matrix.n_rows > WIDEST_TABLE || matrix.n_cols > WIDEST_TABLE {
         let (r, c) = (matrix.n_rows, matrix.n_cols);
         return format!(
             "\n{name}: {r} by {c}, {} entries that can be other than zero (--json shows all)\n",
@@ -405,7 +407,7 @@ fn matrix(name: &str, matrix: &Matrix) -> String {
 }
 
 fn dense(name: &str, n_rows: usize, n_cols: usize, values: &[f64]) -> String {
-    if n_rows > WIDEST || n_cols > WIDEST {
+    if n_rows > WIDEST_TABLE || n_cols > WIDEST_TABLE {
         return String::new();
     }
     let largest = size(values);

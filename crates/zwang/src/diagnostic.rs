@@ -1,7 +1,7 @@
 //! Messages to the user about the text: the fact, its place, and the cure.
 
-use crate::span::Span;
 use crate::units::Dimension;
+use crate::{limits, span::Span};
 
 /// The severity of a message.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -248,7 +248,7 @@ impl Diagnostic {
     /// Shortens texts that quote more than 400 characters.
     fn shorten(&mut self) {
         let cut = |text: &mut String| {
-            if let Some((end, _)) = text.char_indices().nth(LONGEST_TEXT) {
+            if let Some((end, _)) = text.char_indices().nth(limits::TEXT) {
                 text.truncate(end);
                 text.push('…');
             }
@@ -265,12 +265,6 @@ impl Diagnostic {
     }
 }
 
-/// Largest number of characters of one text in a message.
-const LONGEST_TEXT: usize = 400;
-
-/// Largest number of messages kept; a garbled file should not bury its first mistake.
-const MOST_KEPT: usize = 100;
-
 /// The messages of one reading, in the order they were found.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Diagnostics {
@@ -281,7 +275,7 @@ pub struct Diagnostics {
 impl Diagnostics {
     /// Adds a message; beyond the first hundred only the number of errors is kept.
     pub fn push(&mut self, mut diagnostic: Diagnostic) {
-        if self.kept.len() < MOST_KEPT {
+        if self.kept.len() < limits::MESSAGES {
             diagnostic.shorten();
             if !self.kept.contains(&diagnostic) {
                 self.kept.push(diagnostic);
@@ -298,7 +292,7 @@ impl Diagnostics {
 
     /// True if no more messages are kept, so that a search for cures would be wasted.
     pub fn is_full(&self) -> bool {
-        self.kept.len() >= MOST_KEPT
+        self.kept.len() >= limits::MESSAGES
     }
 
     /// True if a message is an error.

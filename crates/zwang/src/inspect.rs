@@ -5,16 +5,13 @@ use zwang_motion::{
     Solver, geometry, route, scaled,
 };
 
-use crate::analysis::check::Check;
 use crate::analysis::start::find_start;
 use crate::compile::evaluator::{Energies, Evaluator};
 use crate::compile::program::JitPolicy;
 use crate::diagnostic::Diagnostics;
 use crate::equations::Equations;
 use crate::model::Model;
-
-/// The number of coordinates beyond which the dense quantities and the dense routes are left out.
-const MOST_COORDINATES: usize = 300;
+use crate::{analysis::check::Check, limits, tolerance};
 
 /// The result of one route: q̈, or the reason for its failure; `None` if it was not tried.
 pub type RouteResult = Option<Result<Vec<f64>, MotionError>>;
@@ -48,7 +45,7 @@ pub fn inspect(mut check: Check, settings: &Settings) -> Result<Inspection, Moti
     }
     let state = check.state.clone();
     let energies = check.system.energies(&state)?;
-    let small = state.q.len() <= MOST_COORDINATES;
+    let small = state.q.len() <= limits::INSPECTED_COORDINATES;
     let found = &check.snapshot.found;
     let qddot = found.qddot.clone();
     let geometry = (small && !found.singular_mass).then(|| geometry(&check.snapshot.given, settings)).transpose()?;
@@ -64,7 +61,7 @@ pub fn inspect(mut check: Check, settings: &Settings) -> Result<Inspection, Moti
 
 /// The scaled accelerations at the state of a check; `None` for singular M or more than 300 coordinates.
 pub fn scaled_accelerations(check: &Check, settings: &Settings) -> Option<Scaled> {
-    if check.state.q.len() > MOST_COORDINATES || check.snapshot.found.singular_mass {
+    if check.state.q.len() > limits::INSPECTED_COORDINATES || check.snapshot.found.singular_mass {
         return None;
     }
     let found = &check.snapshot.found;
@@ -84,7 +81,7 @@ pub fn scaled_start(model: Model, settings: &Settings, fix_start: bool) -> Optio
     let mut system = Evaluator::compile(&mut equations, false, JitPolicy::default())?;
     let mut diagnostics = Diagnostics::default();
     let state = find_start(&mut equations, &mut system, settings, fix_start, &mut diagnostics)?;
-    if state.q.len() > MOST_COORDINATES {
+    if state.q.len() > limits::INSPECTED_COORDINATES {
         return None;
     }
     let mut given = system.allocate();
@@ -142,9 +139,6 @@ fn by_route(check: &mut Check, name: RouteName, settings: &Settings, small: bool
     }))
 }
 
-/// Accelerations below this fraction of those without constraints are rounding, and the system is at rest.
-const STILL: f64 = 1e-12;
-
 /// The largest difference from the default route, relative to the largest q̈; zero if every route gives zeros only.
 ///
 /// A large a must not hide an error of q̈: it is the scale only if q̈ is rounding relative to it.
@@ -154,7 +148,7 @@ fn disagreement(routes: &[(RouteName, RouteResult)], reference: &[f64], free: &[
     let differences = found.flat_map(|qddot| qddot.iter().zip(reference).map(|(a, b)| (a - b).abs()));
     let difference = differences.fold(0.0_f64, f64::max);
     let (moving, free) = (largest(reference), largest(free));
-    let scale = if moving > STILL * free { moving } else { free };
+    let scale = if moving > tolerance::ROUNDING * free { moving } else { free };
     if scale > 0.0 { difference / scale } else { difference }
 }
 

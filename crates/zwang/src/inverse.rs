@@ -7,7 +7,6 @@ use zwang_motion::{
     Snapshot, State, route,
 };
 
-use crate::analysis::messages::failure;
 use crate::analysis::start::joined;
 use crate::compile::evaluator::Evaluator;
 use crate::compile::program::JitPolicy;
@@ -19,6 +18,7 @@ use crate::samples::{Column, Samples};
 use crate::simulate::columns;
 use crate::syntax::name::canonical;
 use crate::units::Dimension;
+use crate::{analysis::messages::failure, limits, tolerance};
 
 /// A path: every coordinate as a smooth function of time.
 #[derive(Clone, Debug)]
@@ -169,10 +169,6 @@ impl Inverse {
     }
 }
 
-/// The fraction of its terms above which a residual counts as a violation: the spline through a few hundred rows of a
-/// smooth motion leaves less.
-const MET: f64 = 1e-4;
-
 /// The forces on the `driven` coordinates that produce the path, the least ones in uᵀM⁻¹u, together with the reactions.
 ///
 /// At every row of the path A_c = 1 and b_c is its acceleration, so that
@@ -241,9 +237,7 @@ fn exceeded(inverse: &Inverse, driven: &[usize], limits: &[f64]) -> Vec<Excess> 
 
 /// The intervals of time in which |force| is above a limit.
 fn spans_above(times: &[f64], forces: &[f64], limit: f64) -> Vec<(f64, f64)> {
-    /// An excess below this fraction of the limit is rounding, or the error of a spline.
-    const ROUNDING: f64 = 1e-9;
-    let over = |k: usize| forces[k].abs() - limit * (1.0 + ROUNDING);
+    let over = |k: usize| forces[k].abs() - limit * (1.0 + tolerance::LAW);
     let mut spans: Vec<(f64, f64)> = Vec::new();
     for k in 0..times.len() {
         let crossing = |a: usize, b: usize| times[a] + (times[b] - times[a]) * over(a) / (over(a) - over(b));
@@ -281,7 +275,7 @@ impl Level {
     }
 
     fn is_off(&self) -> bool {
-        self.off > MET * self.size
+        self.off > tolerance::INVERSE_RESIDUAL * self.size
     }
 }
 
@@ -447,7 +441,6 @@ pub fn obstacles(inverse: &Inverse, driven: &[String]) -> Vec<Diagnostic> {
 
 /// Z706: a force beyond its limit.
 fn too_large(Excess { peak, limit, spans }: &Excess) -> Diagnostic {
-    const MOST: usize = 4;
     let unit = if peak.unit.is_empty() { String::new() } else { format!(" {}", peak.unit) };
     let message = format!(
         "the path needs a force of {}{unit} on `{}` at t = {}, and its limit is {}{unit}",
@@ -457,9 +450,9 @@ fn too_large(Excess { peak, limit, spans }: &Excess) -> Diagnostic {
         rounded(*limit, 4),
     );
     let span = |(from, to): &(f64, f64)| format!("t = {} to {}", rounded(*from, 6), rounded(*to, 6));
-    let mut shown: Vec<String> = spans.iter().take(MOST).map(span).collect();
-    if spans.len() > MOST {
-        shown.push(format!("{} times more", spans.len() - MOST));
+    let mut shown: Vec<String> = spans.iter().take(limits::FEW_NAMES).map(span).collect();
+    if spans.len() > limits::FEW_NAMES {
+        shown.push(format!("{} times more", spans.len() - limits::FEW_NAMES));
     }
     Diagnostic::error("Z706", message)
         .with_note(format!("above the limit: {}", joined(&shown)))

@@ -26,6 +26,7 @@ pub mod explain;
 mod formulas;
 mod inspect;
 pub mod inverse;
+mod limits;
 pub mod linearize;
 pub mod lower;
 pub mod model;
@@ -40,6 +41,7 @@ mod stack;
 mod stages;
 pub mod syntax;
 mod system;
+mod tolerance;
 pub mod units;
 
 pub use analysis::check::Check;

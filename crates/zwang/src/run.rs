@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 
 use zwang_motion::{Drift, Method};
 
-use crate::error::Error;
 use crate::model::Model;
+use crate::{error::Error, tolerance};
 
 /// How to run; `None` means as the model states, else the default.
 ///
@@ -41,12 +41,12 @@ impl RunOptions {
     /// For a first look: a tolerance of 1e-4, and neither audit nor extremes of the outputs.
     pub fn coarse() -> RunOptions {
         let keep = Keep { extremes: false, audit: false, ..Keep::default() };
-        RunOptions { tolerance: Some(1e-4), keep, ..RunOptions::default() }
+        RunOptions { tolerance: Some(tolerance::COARSE), keep, ..RunOptions::default() }
     }
 
     /// An error that names the option if one of them has no meaning.
     pub(crate) fn validate(&self) -> Result<(), Error> {
-        let is_tolerance = |x: &f64| (1e-14..=0.1).contains(x);
+        let is_tolerance = |x: &f64| (tolerance::VALUE_ROUNDING..=0.1).contains(x);
         if let Some(x) = self.tolerance.filter(|x| !is_tolerance(x)) {
             return Err(Error::Request(format!("the tolerance must lie between 1e-14 and 0.1, not at {x}")));
         }

@@ -6,7 +6,6 @@ use std::sync::{Arc, OnceLock};
 use zwang_expr::Expr;
 use zwang_motion::{IntegrationOptions, RouteName, Settings, State};
 
-use crate::analysis::check::{Analyses, Check, Prepared, analyse, later_errors, prepare, unsupported_notes};
 use crate::compile::evaluator::Evaluator;
 use crate::compile::program::{Background, Jit, JitPolicy};
 use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
@@ -23,6 +22,10 @@ use crate::run::{Budget, Monitor, Progress, RunOptions, Stage};
 use crate::samples::ascii_name;
 use crate::simulate::{End, Run, simulate};
 use crate::syntax::{Overrides, parse};
+use crate::{
+    analysis::check::{Analyses, Check, Prepared, analyse, later_errors, prepare, unsupported_notes},
+    tolerance,
+};
 
 /// How a model is read and compiled; the default is what `load` does.
 #[derive(Clone)]
@@ -578,15 +581,14 @@ impl System {
 
 /// A constraint row that the state of a check violates by more than a millionth of the sizes that enter it.
 fn violated(check: &Check) -> Option<&str> {
-    const MOST: f64 = 1e-6;
     let Check { equations, state, snapshot, .. } = check;
-    let largest = |values: &[f64]| values.iter().fold(1e-6, |top: f64, x| top.max(x.abs()));
+    let largest = |values: &[f64]| values.iter().fold(tolerance::DISTINCT, |top: f64, x| top.max(x.abs()));
     let (q, qdot) = (largest(&state.q), largest(&state.qdot));
     let is_violated = |(k, row): &(usize, &ConstraintRow)| {
         let length: f64 = snapshot.given.constraint_matrix.row(*k).1.iter().map(|a| a.abs()).sum();
         let exceeds = |e: Expr, size: f64| {
             let value = check.system.evaluate(&equations.model, state, &[e]);
-            value.is_some_and(|value| value[0].abs() > MOST * length * size)
+            value.is_some_and(|value| value[0].abs() > tolerance::START_VIOLATION * length * size)
         };
         let is_off = row.level == Level::Position && exceeds(row.residual, q);
         is_off || row.rate.is_some_and(|rate| exceeds(rate, qdot))

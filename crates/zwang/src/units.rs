@@ -1,5 +1,6 @@
 //! Units and their dimensions. Every value is converted to SI units when it is read.
 
+use crate::tolerance;
 use std::fmt;
 
 /// Names of the seven base units, in the order of [`Dimension`]'s exponents.
@@ -33,7 +34,7 @@ impl Dimension {
 
     /// `true` if both are equal up to the rounding of fractional exponents.
     pub fn same(self, other: Dimension) -> bool {
-        self.0.iter().zip(other.0).all(|(a, b)| (a - b).abs() < 1e-9)
+        self.0.iter().zip(other.0).all(|(a, b)| (a - b).abs() < tolerance::EXPONENT)
     }
 
     /// The common word for the dimension, or `None`: `length`, `energy`, ...
@@ -75,8 +76,8 @@ impl Dimension {
     fn written(self, times: &str) -> String {
         let part = |sign: f64| -> Vec<String> {
             let one = |(name, e): (&&str, &f64)| match e * sign {
-                e if (e - 1.0).abs() < 1e-9 => name.to_string(),
-                e if e > 1e-9 => format!("{name}^{}", (e * 1e6).round() / 1e6),
+                e if (e - 1.0).abs() < tolerance::EXPONENT => name.to_string(),
+                e if e > tolerance::EXPONENT => format!("{name}^{}", (e * 1e6).round() / 1e6),
                 _ => String::new(),
             };
             BASE.iter().zip(&self.0).map(one).filter(|s| !s.is_empty()).collect()

@@ -180,3 +180,58 @@ fn types_are_implemented_in_their_own_rooms() {
         }
     }
 }
+
+/// A line of code without the contents of its strings.
+fn without_strings(line: &str) -> String {
+    line.replace("'\"'", "").split('"').step_by(2).collect::<Vec<_>>().join("\"")
+}
+
+/// The exponents of the numbers of a line that are written with a negative one, as in `2.5e-3`.
+fn negative_exponents(line: &str) -> Vec<i32> {
+    let is_number = |at: usize| {
+        let digits = line[..at].trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '_');
+        digits.len() < at && !digits.ends_with(|c: char| c.is_alphanumeric())
+    };
+    let exponent = |at: usize| {
+        let digits = &line[at + 2..];
+        let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
+        digits[..end].parse::<i32>().ok()
+    };
+    line.match_indices("e-").filter(|(at, _)| is_number(*at)).filter_map(|(at, _)| exponent(at)).collect()
+}
+
+#[test]
+fn thresholds_stand_in_one_place() {
+    // coefficients of methods: tableaus, the control of the step size, and the digits that are printed
+    let coefficients = ["methods/tableau.rs", "motion/step_size.rs", "quantity.rs", "settings.rs"];
+    let is_place = |path: &str| path.starts_with("tolerance") || path.starts_with("limits");
+    for source in sources().iter().filter(|s| matches!(s.krate.as_str(), "zwang" | "zwang-motion")) {
+        if is_place(&source.path) || coefficients.contains(&source.path.as_str()) {
+            continue;
+        }
+        for line in source.text.lines() {
+            let small = negative_exponents(&without_strings(line)).into_iter().any(|e| e >= 3);
+            assert!(!small, "{}/{} decides by a number of its own: {}", source.krate, source.path, line.trim());
+        }
+    }
+}
+
+#[test]
+fn a_number_is_named_after_its_decision() {
+    let vague = ["NOTHING", "ROUNDING", "MOST", "LEAST", "NEAR", "EDGE", "FOUND", "SMALL", "LARGE", "ROUNDS", "APART"];
+    let mut known: BTreeMap<String, (String, String)> = BTreeMap::new();
+    for source in &sources() {
+        for (at, _) in source.text.match_indices("const ") {
+            let rest = &source.text[at + "const ".len()..];
+            let Some((name, rest)) = rest.split_once(": ") else { continue };
+            let kinds = ["f64 = ", "usize = ", "u32 = ", "u64 = ", "i32 = "];
+            let Some(value) = kinds.iter().find_map(|kind| rest.strip_prefix(kind)) else { continue };
+            let value = value.split(';').next().unwrap_or_default().to_string();
+            let at = format!("{}/{}", source.krate, source.path);
+            let is_vague = vague.contains(&name) && !source.krate.ends_with("view") && source.path != "tolerance.rs";
+            assert!(!is_vague, "{name} in {at} names no decision");
+            let (before, other) = known.entry(name.to_string()).or_insert((value.clone(), at.clone()));
+            assert!(*before == value, "{name} is {before} in {other} and {value} in {at}");
+        }
+    }
+}

@@ -6,7 +6,7 @@ use std::hash::{Hash, Hasher};
 const PER_WORD: usize = 8;
 
 /// The number of words stored inline; most formulas have fewer than 32 indeterminates.
-const NEAR: usize = 4;
+const WORDS_INLINE: usize = 4;
 
 /// The highest bit of each exponent. It stays zero; a sum that sets it is too large.
 const TOP: u64 = 0x8080_8080_8080_8080;
@@ -21,7 +21,7 @@ const HIGHEST: u16 = 127;
 #[derive(Eq, PartialOrd, Ord, Debug, Default)]
 pub(crate) struct Monomial {
     /// the first exponent is in the highest bits, so that words compare like exponents
-    near: [u64; NEAR],
+    near: [u64; WORDS_INLINE],
     /// the exponents of later indeterminates, without trailing zeros
     far: Box<[u64]>,
 }
@@ -60,14 +60,14 @@ impl Monomial {
 
     /// `true` if no indeterminate occurs.
     pub fn is_one(&self) -> bool {
-        self.near == [0; NEAR] && self.far.is_empty()
+        self.near == [0; WORDS_INLINE] && self.far.is_empty()
     }
 
     /// The exponent of an indeterminate.
     pub fn exponent(&self, k: usize) -> u16 {
         let word = match k / PER_WORD {
-            at if at < NEAR => self.near[at],
-            at => self.far.get(at - NEAR).copied().unwrap_or(0),
+            at if at < WORDS_INLINE => self.near[at],
+            at => self.far.get(at - WORDS_INLINE).copied().unwrap_or(0),
         };
         (word >> shift(k)) as u16 & HIGHEST
     }
@@ -82,13 +82,13 @@ impl Monomial {
     fn set(&mut self, k: usize, n: u16) {
         let (keep, new) = (!(u64::from(HIGHEST) << shift(k)), u64::from(n & HIGHEST) << shift(k));
         let at = k / PER_WORD;
-        if at < NEAR {
+        if at < WORDS_INLINE {
             self.near[at] = self.near[at] & keep | new;
             return;
         }
         let mut far = self.far.to_vec();
-        far.resize(far.len().max(at - NEAR + 1), 0);
-        far[at - NEAR] = far[at - NEAR] & keep | new;
+        far.resize(far.len().max(at - WORDS_INLINE + 1), 0);
+        far[at - WORDS_INLINE] = far[at - WORDS_INLINE] & keep | new;
         self.far = trimmed(far);
     }
 
@@ -154,7 +154,7 @@ impl Monomial {
 
     /// Combines two monomials word by word.
     fn joined(&self, other: &Monomial, of: impl Fn(u64, u64) -> Option<u64>) -> Option<Monomial> {
-        let mut near = [0; NEAR];
+        let mut near = [0; WORDS_INLINE];
         for ((word, a), b) in near.iter_mut().zip(self.near).zip(other.near) {
             *word = of(a, b)?;
         }

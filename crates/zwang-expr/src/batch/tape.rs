@@ -64,7 +64,7 @@ pub enum Action {
 }
 
 /// The absence of a slot or register.
-const NONE: u32 = u32::MAX;
+const NO_SLOT: u32 = u32::MAX;
 
 impl Tape {
     pub fn new(program: &Program) -> Tape {
@@ -100,7 +100,7 @@ impl<'a> Translation<'a> {
     fn new(program: &'a Program) -> Translation<'a> {
         let first = (program.constants.len() + program.n_inputs) as u32;
         let mut uses = vec![0; program.n_registers()];
-        let mut turns = vec![[NONE; 2]; program.n_registers()];
+        let mut turns = vec![[NO_SLOT; 2]; program.n_registers()];
         for (r, instruction) in (first..).zip(&program.instructions) {
             instruction.operands().for_each(|x| uses[x as usize] += 1);
             match instruction.operation {
@@ -118,7 +118,7 @@ impl<'a> Translation<'a> {
             outputs,
             turns,
             steps: Vec::new(),
-            slots: vec![NONE; program.n_registers()],
+            slots: vec![NO_SLOT; program.n_registers()],
             uses,
             free: Vec::new(),
             n_slots: 0,
@@ -132,7 +132,7 @@ impl<'a> Translation<'a> {
     fn translate(&mut self, k: usize) {
         let r = self.first + k as u32;
         let Instruction { operation, a, b, c } = self.program.instructions[k];
-        if self.slots[r as usize] != NONE {
+        if self.slots[r as usize] != NO_SLOT {
             return;
         }
         match operation {
@@ -165,14 +165,14 @@ impl<'a> Translation<'a> {
     /// A sine or cosine, together with its partner if that has not been computed yet.
     fn turn(&mut self, r: u32, f: Function, x: u32) {
         let mut pair =
-            self.turns[x as usize].map(|p| if p == NONE || self.slots[p as usize] != NONE { NONE } else { p });
+            self.turns[x as usize].map(|p| if p == NO_SLOT || self.slots[p as usize] != NO_SLOT { NO_SLOT } else { p });
         pair[(f == Function::Cos) as usize] = r;
         let a = self.read(x);
-        pair.into_iter().filter(|&p| p != NONE).for_each(|_| self.release(x));
+        pair.into_iter().filter(|&p| p != NO_SLOT).for_each(|_| self.release(x));
         let [sin, cos] = pair.map(|_| self.take());
         self.steps.push(TapeStep { action: Action::SinCos, to: sin, a, b: cos, c: 0 });
         for (p, slot) in pair.into_iter().zip([sin, cos]) {
-            if p == NONE {
+            if p == NO_SLOT {
                 self.free.push(slot);
             } else {
                 self.define(p, slot);
@@ -200,7 +200,7 @@ impl<'a> Translation<'a> {
 
     /// The slot of a register; constants and inputs are loaded at their first read.
     fn read(&mut self, r: u32) -> u32 {
-        if self.slots[r as usize] == NONE {
+        if self.slots[r as usize] == NO_SLOT {
             let to = self.take();
             let n_constants = self.program.constants.len() as u32;
             self.steps.push(match self.constant(r) {
@@ -215,7 +215,7 @@ impl<'a> Translation<'a> {
     /// Counts one read of a register and frees its slot after the last.
     fn release(&mut self, r: u32) {
         self.uses[r as usize] -= 1;
-        if self.uses[r as usize] == 0 && self.slots[r as usize] != NONE {
+        if self.uses[r as usize] == 0 && self.slots[r as usize] != NO_SLOT {
             self.free.push(self.slots[r as usize]);
         }
     }

@@ -7,6 +7,7 @@ use crate::{
         dense::{Qr, Stop, solve_lower_columns, svd},
         dot, norm, power_of_two, small,
     },
+    tolerance,
 };
 
 /// M = R Rᵀ and a complete orthogonal decomposition of B = A R⁻ᵀ, or its sparse counterpart if the system is large.
@@ -309,11 +310,9 @@ impl Decomposition {
 
     /// True if the last acceleration satisfies A q̈ = b up to rounding. A large system is judged as by `meets_rows`.
     pub(crate) fn meets_rows_closely(&self, given: &Given, qddot: &[f64]) -> bool {
-        /// The residual that rounding leaves in dependent rows, as a fraction of the contradiction tolerance.
-        const ROUNDING: f64 = 1e-6;
         match &self.large {
             Some(large) => large.meets_rows(given, qddot),
-            None => self.problem.meets_rows_within(&self.x, &self.settings, ROUNDING),
+            None => self.problem.meets_rows_within(&self.x, &self.settings, tolerance::CONTRADICTION_ROUNDING),
         }
     }
 

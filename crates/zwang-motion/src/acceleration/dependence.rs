@@ -4,6 +4,7 @@ use crate::{
     Gap, Given, Matrix, MotionError, Settings,
     acceleration::{large::Large, repeats::Repeats},
     factor::{largest, power_of_two},
+    limits, tolerance,
 };
 use std::collections::BinaryHeap;
 
@@ -67,16 +68,12 @@ pub fn dependence(A: &Matrix, settings: &Settings) -> Result<Dependence, MotionE
 /// The gap that shows the `n_rows` rows which are neither empty nor multiples to be independent; `None` if a factor of
 /// A Aᵀ does not show it.
 fn clearly_independent(A: &Matrix, n_rows: usize, settings: &Settings) -> Option<Gap> {
-    /// Elimination of fewer rows is as fast.
-    const MANY: usize = 64;
-    /// The fraction of every row that must remain after elimination of the others: rounding is far below its square.
-    const CLEAR: f64 = 1e-3;
-    if n_rows < MANY {
+    if n_rows < limits::FEW_ROWS {
         return None;
     }
     let mut large = Large::new(settings);
     let done = large.factor(&Matrix::identity(A.n_cols), A).ok()?;
-    (done && large.rank() == n_rows && large.gap().kept > CLEAR).then(|| large.gap())
+    (done && large.rank() == n_rows && large.gap().kept > tolerance::CLEARLY_INDEPENDENT).then(|| large.gap())
 }
 
 /// Gaussian elimination of the rows in their order.
@@ -187,9 +184,9 @@ impl Elimination {
     fn keep(&mut self, row: usize, scale: f64) {
         /// A pivot is at least this fraction of the largest entry; within that bound the column with the least fill is
         /// chosen.
-        const THRESHOLD: f64 = 0.3;
+        const PIVOT_THRESHOLD: f64 = 0.3;
         let top = self.columns.iter().fold(0.0, |top: f64, &j| top.max(self.value[j].abs()));
-        let candidates = self.columns.iter().copied().filter(|&j| self.value[j].abs() >= THRESHOLD * top);
+        let candidates = self.columns.iter().copied().filter(|&j| self.value[j].abs() >= PIVOT_THRESHOLD * top);
         let pivot = candidates
             .min_by(|&i, &j| {
                 let size = |j: usize| self.value[j].abs();
@@ -197,7 +194,7 @@ impl Elimination {
             })
             .unwrap_or(0);
         // entries that elimination has cancelled are dropped, so that rows stay short
-        let left = |j: &usize| *j != pivot && self.value[*j].abs() > 1e-15 * top;
+        let left = |j: &usize| *j != pivot && self.value[*j].abs() > tolerance::CANCELLED_ENTRY * top;
         let rest = self.columns.iter().copied().filter(left).map(|j| (j, self.value[j])).collect();
         self.pivot_of[pivot] = self.kept.len();
         self.kept.push(Kept {
@@ -229,7 +226,7 @@ impl Elimination {
             last = k;
             let c = std::mem::take(&mut self.weight[k]);
             // rounding is not propagated: otherwise a row stated twice would depend on all rows before it
-            if c.abs() <= 1e-14 {
+            if c.abs() <= tolerance::ROW_ROUNDING {
                 continue;
             }
             let Kept { row, scale: row_scale, ref multipliers, .. } = self.kept[k];
@@ -238,7 +235,7 @@ impl Elimination {
                 queue.push(j);
             }
             // rows are scaled to one, so a coefficient of rounding size is treated as zero
-            if c.abs() > 1e-11 {
+            if c.abs() > tolerance::NO_MULTIPLE {
                 terms.push((row, c * row_scale / scale));
             }
         }

@@ -16,6 +16,7 @@ use crate::{
         largest, norm, power_of_two,
         sparse::{Pivots, Sparse},
     },
+    limits, tolerance,
 };
 
 /// q̈ = a + M⁻¹Aᵀλ with λ = (A M⁻¹Aᵀ)⁺ e, all matrices sparse; the cost grows with the number of nonzeros of the
@@ -98,22 +99,6 @@ impl Plan {
     }
 }
 
-/// Blocks above this size are left to the dense route, whose vectorised operations are faster.
-const BLOCK_LIMIT: usize = 48;
-
-/// Largest number of coordinates for which a dense decomposition has acceptable memory and time.
-const DENSE_LIMIT: usize = 4000;
-
-/// Up to this size a dense decomposition, which does not square, decides a doubtful rank.
-const DOUBT_LIMIT: usize = 600;
-
-/// Pivots of S above this, relative to its diagonal, count without doubt. They are squares of the remainder of a row;
-/// rounding leaves 1e-15 in dependent rows.
-const CLEAR: f64 = 1e-10;
-
-/// A row is satisfied to rounding if its residual is below this fraction of the sizes that enter it.
-const ROUNDING: f64 = 1e-14;
-
 impl Large {
     pub(crate) fn new(settings: &Settings) -> Large {
         Large {
@@ -162,7 +147,7 @@ impl Large {
             check_finite(given, extra_force)?;
             return Ok(false);
         }
-        if Q.len().max(b.len()) <= DOUBT_LIMIT && self.is_doubtful(A) {
+        if Q.len().max(b.len()) <= limits::DOUBTFUL_COORDINATES && self.is_doubtful(A) {
             check_finite(given, extra_force)?;
             return Ok(false);
         }
@@ -197,7 +182,7 @@ impl Large {
 
     fn factor_both(&mut self, M: &Matrix, A: &Matrix) -> Result<bool, MotionError> {
         let mut is_new = self.blocks.find(M);
-        if self.blocks.largest() > BLOCK_LIMIT {
+        if self.blocks.largest() > limits::BLOCK_SIZE {
             return Ok(false);
         }
         is_new |= self.pattern.0 != A.row_start || self.pattern.1 != A.col;
@@ -229,7 +214,7 @@ impl Large {
         let known = self.mu > 0.0 && !plan.sparse.counts();
         if !known {
             plan.rows.fill_S(&mut plan.sparse);
-            let pivots = plan.sparse.factor(0.0, CLEAR);
+            let pivots = plan.sparse.factor(0.0, tolerance::CLEAR_PIVOT);
             if let Some(pivots) = pivots.filter(|pivots| pivots.rank == self.repeats.kept.len()) {
                 (self.pivots, self.mu) = (pivots, 0.0);
                 self.scale.fill(1.0);
@@ -332,11 +317,8 @@ impl Large {
     /// before it, and a remainder that S treats as zero may be 1e-8 of a row. Elimination therefore checks dependent
     /// rows once.
     fn is_doubtful(&mut self, A: &Matrix) -> bool {
-        /// Lower bound of a certain pivot, which is the square of the remainder of a row: rounding divided by this
-        /// stays below it.
-        const SMALLEST: f64 = 1e-7;
         let tolerance = self.settings.rank_tolerance;
-        if self.pivots.kept < f64::max(SMALLEST, 100.0 * tolerance * tolerance) {
+        if self.pivots.kept < f64::max(tolerance::CERTAIN_PIVOT, 100.0 * tolerance * tolerance) {
             return true;
         }
         if self.rank() < self.repeats.kept.len() && self.confirmed != Some(self.rank()) {
@@ -408,10 +390,7 @@ impl Large {
 
     /// Corrects x until A x = g holds to rounding or the residual stops decreasing.
     fn correct(&mut self, A: &Matrix) {
-        /// Number of corrections if S itself was factored: the first repairs its rounding, the second that of a nearly
-        /// singular S.
-        const FEW: usize = 3;
-        let most = if self.mu > 0.0 { self.settings.proximal_iterations } else { FEW };
+        let most = if self.mu > 0.0 { self.settings.proximal_iterations } else { limits::CORRECTIONS };
         let (mut last, mut last_move) = (f64::INFINITY, f64::INFINITY);
         for round in 0.. {
             let off = self.residual(A);
@@ -425,7 +404,8 @@ impl Large {
             sparse.solve(&mut self.left, |k, lambda| rows.add(k, lambda, change));
             // conflicting rows are never satisfied, but x converges
             let moved = largest(&self.change) / largest(&self.scaled);
-            let gains = off < 0.5 * last || (self.mu > 0.0 && moved > ROUNDING && moved < 0.5 * last_move);
+            let gains =
+                off < 0.5 * last || (self.mu > 0.0 && moved > tolerance::ROW_ROUNDING && moved < 0.5 * last_move);
             if !gains {
                 return;
             }
@@ -448,7 +428,7 @@ impl Large {
             self.left[k] = self.scale[k] * left;
             (self.product[k], self.size[k]) = (sum, size);
             // a non-finite row is never satisfied
-            if !(left.abs() <= ROUNDING * size && size < f64::INFINITY) {
+            if !(left.abs() <= tolerance::ROW_ROUNDING * size && size < f64::INFINITY) {
                 off = f64::max(off, left.abs() / size).max(f64::MIN_POSITIVE);
             }
         }
@@ -459,7 +439,7 @@ impl Large {
     fn repeats_are_met(&self, g: &[f64]) -> bool {
         self.repeats.iter().all(|(row, of, factor)| {
             let left = g[row] - factor * self.product[of];
-            left.abs() <= ROUNDING * (g[row].abs() + factor.abs() * self.size[of])
+            left.abs() <= tolerance::ROW_ROUNDING * (g[row].abs() + factor.abs() * self.size[of])
         })
     }
 
@@ -494,7 +474,7 @@ impl Large {
 
     /// Explains a violated row: either rows are in conflict, or they are too nearly dependent for S, which squares.
     fn explain(&self, given: &Given, qddot: &[f64]) -> Result<bool, MotionError> {
-        if given.constraint_rhs.len().max(qddot.len()) <= DOUBT_LIMIT {
+        if given.constraint_rhs.len().max(qddot.len()) <= limits::DOUBTFUL_COORDINATES {
             return Ok(false);
         }
         let error = contradiction(given, qddot, &self.settings);
@@ -505,7 +485,7 @@ impl Large {
         if few && gap.abs() > self.settings.contradiction_tolerance * size {
             return Err(error);
         }
-        if b.len().max(qddot.len()) <= DENSE_LIMIT {
+        if b.len().max(qddot.len()) <= limits::DENSE_COORDINATES {
             return Ok(false);
         }
         Err(MotionError::NotConverged { residual: norm(residual) })
@@ -517,7 +497,7 @@ impl Large {
 /// functions of the state.
 fn equilibrate(scale: &mut [f64], repeats: &Repeats, before: Option<bool>) -> bool {
     /// Lengths within this factor get a common scale, and keep it while they are within its square.
-    const ALIKE: f64 = 8.0;
+    const ALIKE_LENGTHS: f64 = 8.0;
     let (mut low, mut high) = (f64::INFINITY, 0f64);
     for (k, length) in scale.iter().enumerate().filter(|(_, length)| **length > 0.0) {
         // a row that represents several multiples has their combined length
@@ -525,8 +505,8 @@ fn equilibrate(scale: &mut [f64], repeats: &Repeats, before: Option<bool>) -> bo
         (low, high) = (low.min(length), high.max(length));
     }
     let alike = match before {
-        None => high <= ALIKE * low,
-        Some(alike) => alike && high <= ALIKE * ALIKE * low,
+        None => high <= ALIKE_LENGTHS * low,
+        Some(alike) => alike && high <= ALIKE_LENGTHS * ALIKE_LENGTHS * low,
     };
     for (k, scale) in scale.iter_mut().enumerate() {
         *scale = match alike {

@@ -8,6 +8,7 @@ use crate::{
         dense::{self, DenseScratch},
         dot, largest, norm, power_of_two, root_power_of_two, small,
     },
+    tolerance,
 };
 
 /// M, Q, A, b dense and scaled: M has a diagonal of about one, every row of A its largest entry between one and two.
@@ -147,12 +148,12 @@ impl Problem {
     /// D from the diagonal of M, with a floor: a mass that is negligible relative to those it is coupled with, as in
     /// quaternions, must not be scaled up to one.
     fn scale_columns(&mut self, M: &Matrix, A: &Matrix) {
-        const LEAST: f64 = 1e-8;
         let n = self.n;
         for i in 0..n {
             let coupled = M.row(i).0.iter().fold(0.0, |top: f64, &j| top.max(self.M[j * (n + 1)]));
             let d = self.M[i * (n + 1)];
-            self.col_scale[i] = if d > 0.0 { 1.0 / root_power_of_two(d.max(LEAST * coupled)) } else { 0.0 };
+            self.col_scale[i] =
+                if d > 0.0 { 1.0 / root_power_of_two(d.max(tolerance::MASS_FLOOR * coupled)) } else { 0.0 };
         }
         if self.col_scale.contains(&0.0) {
             self.scale_massless(A);
@@ -243,7 +244,7 @@ impl Problem {
     fn direction(&self, x: &[f64]) -> Vec<f64> {
         let mut v: Vec<f64> = x.iter().zip(&self.col_scale).map(|(x, d)| x * d).collect();
         let length = norm(&v);
-        v.iter_mut().for_each(|v| *v = if v.abs() < 1e-12 * length { 0.0 } else { *v / length });
+        v.iter_mut().for_each(|v| *v = if v.abs() < tolerance::ROUNDING * length { 0.0 } else { *v / length });
         v
     }
 

@@ -1,6 +1,6 @@
 //! Rows that are multiples of another row: they are removed from the solve, and their residual is still checked.
 
-use crate::{Matrix, Settings, factor::largest};
+use crate::{Matrix, Settings, factor::largest, limits, tolerance};
 use std::collections::HashMap;
 
 /// The rows of A that are multiples of others.
@@ -30,21 +30,11 @@ struct Repeat {
     factor: f64,
 }
 
-/// Entries of multiples agree to this fraction of the rank tolerance, relative to the largest entry: 1e-13 by default,
-/// far above rounding.
-const PARALLEL: f64 = 1e-3;
-
-/// Largest number of rows of one pattern that a row is compared with.
-const MOST_COMPARED: usize = 16;
-
-/// Number of searches invalidated by a row that ceased to be a multiple, after which no row is treated as one.
-const MOST_PARTED: usize = 3;
-
 impl Repeats {
     /// Finds the multiples among rows of the same pattern. Rows that ceased to be multiples stay separate unless the
     /// pattern is new. The rows `without`, in increasing order, are ignored.
     pub(crate) fn find(&mut self, A: &Matrix, without: &[usize], is_new: bool, settings: &Settings) {
-        self.tolerance = PARALLEL * settings.rank_tolerance.min(1e-10);
+        self.tolerance = tolerance::PARALLEL_ROWS * settings.rank_tolerance.min(tolerance::RANK);
         if is_new {
             self.apart.clear();
             self.n_parted = 0;
@@ -59,7 +49,7 @@ impl Repeats {
             }
             let (col, value) = A.row(i);
             let place = self.kept.len();
-            if largest(value) == 0.0 || self.apart[i] || self.n_parted >= MOST_PARTED {
+            if largest(value) == 0.0 || self.apart[i] || self.n_parted >= limits::PARTED_SEARCHES {
                 self.kept.push(i);
                 continue;
             }
@@ -69,7 +59,7 @@ impl Repeats {
             match found {
                 Some((of, factor)) => self.list.push(Repeat { row: i, of, factor }),
                 None => {
-                    if alike.len() < MOST_COMPARED {
+                    if alike.len() < limits::ROWS_COMPARED {
                         alike.push(place);
                     }
                     self.kept.push(i);

@@ -3,6 +3,7 @@
 use crate::{
     Matrix,
     factor::{blocks::Blocks, dot, norm, small, sparse::Sparse},
+    limits,
 };
 use std::collections::HashMap;
 
@@ -13,7 +14,7 @@ use std::collections::HashMap;
 pub(crate) struct ScaledRows {
     /// Entries of row k are `start[k]..start[k + 1]`.
     start: Vec<u32>,
-    /// The index of each entry in the values of A, `NONE` if a block has no entry; and its internal coordinate.
+    /// The index of each entry in the values of A, `NO_INDEX` if a block has no entry; and its internal coordinate.
     source: Vec<u32>,
     place: Vec<u32>,
     /// B.
@@ -41,10 +42,7 @@ struct Product {
     size: u32,
 }
 
-const NONE: u32 = u32::MAX;
-
-/// More products than this take longer than a dense decomposition, or more memory than there is.
-const MOST_PRODUCTS: usize = 100_000_000;
+const NO_INDEX: u32 = u32::MAX;
 
 /// Blocks of M that the same rows involve.
 struct Cluster {
@@ -63,7 +61,7 @@ impl ScaledRows {
         }
         let mut clusters = clusters(A, blocks, kept);
         let pairs = |c: &Cluster| c.rows.len() * c.rows.len() / 2;
-        if clusters.iter().map(pairs).sum::<usize>() > MOST_PRODUCTS {
+        if clusters.iter().map(pairs).sum::<usize>() > limits::PRODUCTS {
             return None;
         }
         let (col_start, row) = pattern(m, &clusters);
@@ -76,7 +74,7 @@ impl ScaledRows {
             cluster.rows.sort_unstable();
         }
         // coordinates in the order in which the rows involve them; those without a row come last
-        clusters.sort_by_key(|cluster| cluster.rows.first().map_or(NONE, |&row| row));
+        clusters.sort_by_key(|cluster| cluster.rows.first().map_or(NO_INDEX, |&row| row));
         let mut rows = ScaledRows {
             start: vec![0; m + 1],
             source: Vec::new(),
@@ -115,7 +113,7 @@ impl ScaledRows {
         (0..m).for_each(|k| self.start[k + 1] += self.start[k]);
         // runs of one row in the order of their coordinates
         let n_entries = self.start[m] as usize;
-        self.source = vec![NONE; n_entries];
+        self.source = vec![NO_INDEX; n_entries];
         self.place = vec![0; n_entries];
         self.value = vec![0.0; n_entries];
         let mut next = self.start.clone();

@@ -8,6 +8,7 @@ use crate::{
         dense::{Qr, Stop},
         dot, norm, small,
     },
+    limits, tolerance,
 };
 
 /// Finds the shortest λ among those with the same Aᵀλ.
@@ -33,12 +34,6 @@ pub(crate) struct Shortest {
     /// Rows without pivots that are not empty; empty rows exert no force.
     open: Vec<usize>,
 }
-
-/// The remainder that rounding leaves of a dependent row of length one.
-const ROUNDING: f64 = 1e-13;
-
-/// Number of solves: one and its correction.
-const REFINEMENTS: usize = 2;
 
 impl Shortest {
     pub(crate) fn new() -> Shortest {
@@ -72,7 +67,7 @@ impl Shortest {
     /// λ̂ ← λ̂ − (Y c, −c) such that |D_r λ̂| is least; all vectors are in the order of the pivots.
     fn remove_null(&mut self, qr: &Qr, scale: impl Fn(usize) -> f64, multipliers: &mut [f64]) {
         /// Units within this factor count as the same.
-        const ALIKE: f64 = 16.0;
+        const ALIKE_UNITS: f64 = 16.0;
         let (m, r) = (multipliers.len(), qr.rank);
         if r == m {
             return;
@@ -81,7 +76,7 @@ impl Shortest {
         let (low, high) = (0..m)
             .filter(|&k| !empty(k))
             .fold((f64::INFINITY, 0f64), |(low, high), k| (low.min(scale(k)), high.max(scale(k))));
-        if high <= ALIKE * low {
+        if high <= ALIKE_UNITS * low {
             self.remove_null_of(qr, scale, multipliers);
             return;
         }
@@ -126,7 +121,7 @@ impl Shortest {
             let mut tail = 0.0;
             let given = (0..r).rev().take_while(|&k| {
                 tail = f64::hypot(tail, column[k]);
-                tail <= ROUNDING
+                tail <= tolerance::DEPENDENT_REMAINDER
             });
             let first = r - given.count();
             column[first..].fill(0.0);
@@ -147,7 +142,7 @@ impl Shortest {
         if !small::cholesky(normal, free, 0.0) {
             return;
         }
-        for _ in 0..REFINEMENTS {
+        for _ in 0..limits::REFINEMENTS {
             // (I + GᵀG) D_f δ = GᵀD_b λ̂_b − D_f λ̂_f
             x.clear();
             x.extend((0..r).map(|k| scale(k) * basic[k]));

@@ -1,9 +1,12 @@
 //! The smallest singular values of B and their vectors, for the analysis of positions in which one of them vanishes.
 
-use crate::factor::{
-    add_multiple,
-    dense::{Stop, svd},
-    dot,
+use crate::{
+    factor::{
+        add_multiple,
+        dense::{Stop, svd},
+        dot,
+    },
+    limits, tolerance,
 };
 use faer::MatRef;
 
@@ -87,12 +90,6 @@ pub(crate) fn by_iteration(
     mut solve: impl FnMut(&mut [f64]),
     mut transposed: impl FnMut(&[f64], &mut [f64]),
 ) -> Smallest {
-    /// Largest number of iterations; three or four suffice if a value is about to vanish.
-    const ROUNDS: usize = 15;
-    /// Relative change below which a value has converged; the values at the upper end converge last and are not
-    /// tested.
-    const SETTLED: f64 = 1e-4;
-    const UNSETTLED: usize = 2;
     let count = count.min(m).min(n);
     let mut Y = first_vectors(m, count, start);
     let mut found = Smallest { m, n, ..Smallest::default() };
@@ -100,7 +97,7 @@ pub(crate) fn by_iteration(
         return found;
     }
     let mut image = vec![0.0; count * n];
-    for _ in 0..ROUNDS {
+    for _ in 0..limits::SMALLEST_VALUE_ROUNDS {
         for y in Y.chunks_exact_mut(m) {
             solve(y);
             if y.iter().any(|y| !y.is_finite()) {
@@ -119,8 +116,8 @@ pub(crate) fn by_iteration(
             MatRef::from_column_major_slice(&Y, m, count) * MatRef::from_column_major_slice(&values.U, count, count);
         (0..count * m).for_each(|at| Y[at] = turned[(at % m, at / m)]);
         found.U.clone_from(&Y);
-        let settled = |k: usize| (before[k] - found.sigma[k]).abs() <= SETTLED * found.sigma[k];
-        if before.len() == count && (UNSETTLED.min(count - 1)..count).all(settled) {
+        let settled = |k: usize| (before[k] - found.sigma[k]).abs() <= tolerance::SETTLED_VALUE * found.sigma[k];
+        if before.len() == count && (limits::UNSETTLED_VALUES.min(count - 1)..count).all(settled) {
             break;
         }
     }

@@ -1,12 +1,11 @@
 //! Candidates for the next mode: what each place may do, and by how much a mode violates its own inequalities.
 
 use super::ContactSystem;
-use super::mode_search::EDGE;
 use super::place::ContactState;
+use super::resolve::PreviousMode;
 use super::resolve::Resolver;
-use super::resolve::{FORCE_THRESHOLD, PreviousMode};
 use super::{Slip, length, unit_vector};
-use crate::{Dynamics, MotionError};
+use crate::{Dynamics, MotionError, tolerance};
 
 /// What one contact, or one friction of a permanent constraint, may do next.
 #[derive(Clone, Debug)]
@@ -29,19 +28,12 @@ pub(super) struct FrictionCandidate {
     pub(super) released: bool,
 }
 
-/// Forces below this fraction of the largest are rounding.
-const ROUNDING: f64 = 1e-13;
-
-/// Where a sticking place reaches its cone, forces are known to 1000 tolerances: they follow from velocities, and their
-/// squares.
-const REACHED: f64 = 1e3;
-
 impl<D: Dynamics + ?Sized> Resolver<'_, '_, D> {
     /// `true` if the slip of friction k accelerates in this sense in the current motion: a place without normal force need
     /// not move.
     pub(super) fn accelerates(&self, k: usize, sense: f64) -> bool {
         let (w, terms) = onset_acceleration(&self.system, k, sense);
-        w > EDGE * terms
+        w > tolerance::LAW * terms
     }
 
     /// The first normal row of each place, for messages.
@@ -109,8 +101,6 @@ impl<D: Dynamics + ?Sized> Resolver<'_, '_, D> {
     /// For each friction: `true` if its slip is at rest. If one in space has stopped, so have those that it blocks together
     /// with others.
     fn resting_slips(&mut self, resting: &[usize], stops: bool) -> Result<Vec<bool>, MotionError> {
-        /// Slips that are blocked by others are slower than 1000 tolerances.
-        const SLOW: f64 = 1e3;
         let system = &mut self.system;
         let n = system.mode.frictions.len();
         let mut rests = (0..n).map(|k| has_stopped(system, k, stops)).collect::<Result<Vec<bool>, MotionError>>()?;
@@ -130,7 +120,7 @@ impl<D: Dynamics + ?Sized> Resolver<'_, '_, D> {
         system.smooth.factor()?;
         for k in 0..n {
             // a place that is held against a belt slides
-            let is_slow = length(&system.slip(k)?) <= SLOW * system.tolerated_slip(k);
+            let is_slow = length(&system.slip(k)?) <= tolerance::UNCERTAIN_SLIP * system.tolerated_slip(k);
             let slip = system.mode.frictions[k].slip.clone();
             rests[k] |= is_slow && touches(system, k) && system.are_blocked(&slip)?;
         }
@@ -220,7 +210,7 @@ impl<D: Dynamics + ?Sized> Resolver<'_, '_, D> {
         let top = lambda.iter().fold(f64::MIN_POSITIVE, |top: f64, l| top.max(l.abs()));
         // a sticking place has less margin than its guard, and hardly any if several places share an indeterminate force
         // that is too large for all of them: at the cone sticking and sliding agree
-        let room = if is_indeterminate { ROUNDING } else { 0.5 * FORCE_THRESHOLD };
+        let room = if is_indeterminate { tolerance::FORCE_ROUNDING } else { 0.5 * tolerance::ROUNDING };
         let tolerance = system.mode.tolerance;
         let violation = |choice: &Candidate| {
             let of_contact = choice.contact.map_or(0.0, |(c, closed)| {
@@ -235,7 +225,9 @@ impl<D: Dynamics + ?Sized> Resolver<'_, '_, D> {
             let law = laws[t.friction];
             let of_friction = match t.state {
                 ContactState::Open => 0.0,
-                ContactState::Sticking => (force - law.static_mu * law.normal(&normal_forces)) * EDGE / (room * top),
+                ContactState::Sticking => {
+                    (force - law.static_mu * law.normal(&normal_forces)) * tolerance::LAW / (room * top)
+                }
                 ContactState::Sliding(sense) => {
                     let pull = if friction.single().is_some() { -t.side * normal_forces[0] / top } else { 0.0 };
                     let (w, terms) = onset_acceleration(system, t.friction, sense);
@@ -243,9 +235,13 @@ impl<D: Dynamics + ?Sized> Resolver<'_, '_, D> {
                     let is_spatial = friction.slip.len() > 1;
                     let held = if is_spatial { 1.0 - length(&system.mode.directions[t.friction]) } else { 0.0 };
                     // where it has just reached its cone, it does so within the error of the step
-                    let room = if t.released { f64::max(0.0, REACHED * tolerance - EDGE) } else { 0.0 };
+                    let room = if t.released {
+                        f64::max(0.0, tolerance::UNCERTAIN_SLIP * tolerance - tolerance::LAW)
+                    } else {
+                        0.0
+                    };
                     match t.trial_onset {
-                        true if held > EDGE + room => held,
+                        true if held > tolerance::LAW + room => held,
                         true => pull.max(-w / terms - room),
                         false => pull,
                     }
@@ -359,13 +355,11 @@ pub(super) fn has_stopped<D: Dynamics + ?Sized>(
     k: usize,
     others_have: bool,
 ) -> Result<bool, MotionError> {
-    /// Where sliding ends the slip has passed zero by its rounding, and not much further.
-    const STOPPED: f64 = 100.0;
     /// The size of a slip that has not quite stopped relative to one that has.
-    const TOGETHER: f64 = 10.0;
+    const STOPPED_TOGETHER: f64 = 10.0;
     let speed = length(&system.slip(k)?);
     let slip = &system.mode.frictions[k].slip;
-    let tolerated = if others_have { TOGETHER * system.tolerated_slip(k) } else { system.tolerated_slip(k) };
+    let tolerated = if others_have { STOPPED_TOGETHER * system.tolerated_slip(k) } else { system.tolerated_slip(k) };
     let error = if slip.len() > 1 { tolerated } else { 0.0 };
-    Ok(speed <= error.max(STOPPED * system.rate_noise(slip)))
+    Ok(speed <= error.max(tolerance::STOPPED_SLIP * system.rate_noise(slip)))
 }

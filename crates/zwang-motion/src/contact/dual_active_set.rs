@@ -1,5 +1,7 @@
 //! Gauss's principle with inequalities by a dual active set: forces that may only push, KU94 conclusion 8.
 
+use crate::tolerance;
+
 /// What a row asks of its force λ and of w = S λ + w₀, by which its acceleration (or velocity) exceeds its bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
@@ -31,12 +33,6 @@ pub enum NoSolution {
     /// Rounding kept the search from ending.
     NotConverged,
 }
-
-/// A row is independent of others if this fraction of it, squared, is: rounding leaves about 1e-16 of a redundant row.
-const NEW: f64 = 1e-12;
-
-/// A slack below this fraction of its terms is rounding.
-const ROUNDING: f64 = 1e-13;
 
 /// Finds λ with w = S λ + w₀ as the sides ask: the multipliers of
 ///
@@ -98,7 +94,7 @@ impl<'p> Search<'p> {
     /// The rounding of w.
     fn uncertainty(&self, i: usize) -> f64 {
         let terms: f64 = self.active.iter().map(|&j| (self.S[i * self.n + j] * self.lambda[j]).abs()).sum();
-        ROUNDING * (self.w0[i].abs() + terms) + self.noise[i]
+        tolerance::SLACK_ROUNDING * (self.w0[i].abs() + terms) + self.noise[i]
     }
 
     /// The row with the largest violation; equalities come first, since they never leave.
@@ -120,7 +116,7 @@ impl<'p> Search<'p> {
             let r = self.share(p);
             let s = |j: usize| self.S[p * self.n + j];
             let new = s(p) - self.active.iter().zip(&r).map(|(&j, r)| s(j) * r).sum::<f64>();
-            let whole = if new > NEW { self.w[p].abs() / new } else { f64::INFINITY };
+            let whole = if new > tolerance::ROUNDING { self.w[p].abs() / new } else { f64::INFINITY };
             let leaving = self.first_to_pull(&r, sign);
             let step = leaving.map_or(whole, |(_, step)| step.min(whole));
             if step.is_infinite() {
@@ -182,7 +178,7 @@ impl<'p> Search<'p> {
 
     /// The active row whose force is the first to become tensile, by its place, and the length of the step until then.
     fn first_to_pull(&self, r: &[f64], sign: f64) -> Option<(usize, f64)> {
-        let falls = |k: &usize| self.sides[self.active[*k]] == Side::Unilateral && sign * r[*k] > NEW;
+        let falls = |k: &usize| self.sides[self.active[*k]] == Side::Unilateral && sign * r[*k] > tolerance::ROUNDING;
         let step = |k: usize| (k, (self.lambda[self.active[k]] / (sign * r[k])).max(0.0));
         (0..r.len()).filter(falls).map(step).min_by(|a, b| a.1.total_cmp(&b.1))
     }

@@ -1,7 +1,6 @@
 //! Enumeration of combinations: all of them if they are few, otherwise a local search.
 
-/// Combinations that are enumerated; 20,000 take about a second.
-const MOST: usize = 20_000;
+use crate::limits;
 
 /// The verdict on one combination.
 pub(super) enum Verdict {
@@ -34,7 +33,7 @@ pub(super) fn enumerate(sizes: &[usize], mut judge: impl FnMut(&[usize]) -> Verd
     if n_all == 0 {
         return SearchResult::None;
     }
-    if n_all > MOST {
+    if n_all > limits::MODES {
         return local_search(sizes, judge);
     }
     let mut at = vec![0; sizes.len()];
@@ -70,7 +69,7 @@ fn local_search(sizes: &[usize], mut judge: impl FnMut(&[usize]) -> Verdict) -> 
     let mut at = vec![0; sizes.len()];
     let mut now = judge(&at);
     let mut n_tried = 1;
-    while n_tried < MOST {
+    while n_tried < limits::MODES {
         if total_violation(&now) == 0.0 {
             // a random change without need goes back to the first candidate
             for k in (0..at.len()).filter(|&k| at[k] > 0).collect::<Vec<_>>() {

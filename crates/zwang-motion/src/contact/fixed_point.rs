@@ -2,6 +2,7 @@
 
 use super::length;
 use super::sliding::eliminate;
+use crate::{limits, tolerance};
 
 /// The last rounds, as far as they serve the next.
 #[derive(Default)]
@@ -12,14 +13,8 @@ pub(crate) struct Rounds {
     changes: Vec<(Vec<f64>, Vec<f64>)>,
 }
 
-/// Changes that are remembered: more than the directions in which a few places slide are of no use.
-const DEPTH: usize = 8;
-
 /// If the residual grows by more than this factor, the last rounds belong to another place.
-const WORSE: f64 = 2.0;
-
-/// Relative damping of redundant changes.
-const DAMPING: f64 = 1e-12;
+const RESIDUAL_GROWN: f64 = 2.0;
 
 impl Rounds {
     /// The next x: T(x), corrected so that T(x) − x vanishes to first order in the last changes.
@@ -27,12 +22,12 @@ impl Rounds {
         let minus = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a - b).collect::<Vec<f64>>();
         let missed = minus(image, x);
         if let Some((before, of_before)) = self.last.take() {
-            if length(&missed) > WORSE * length(&of_before) {
+            if length(&missed) > RESIDUAL_GROWN * length(&of_before) {
                 self.changes.clear();
             } else {
                 self.changes.push((minus(x, &before), minus(&missed, &of_before)));
             }
-            if self.changes.len() > DEPTH {
+            if self.changes.len() > limits::CHANGES_REMEMBERED {
                 self.changes.remove(0);
             }
         }
@@ -53,7 +48,7 @@ impl Rounds {
         let change = |i: usize| &self.changes[i].1;
         let mut G: Vec<f64> = (0..n * n).map(|k| product(change(k / n), change(k % n))).collect();
         let mut g: Vec<f64> = (0..n).map(|i| product(change(i), missed)).collect();
-        (0..n).for_each(|i| G[i * n + i] *= 1.0 + DAMPING);
+        (0..n).for_each(|i| G[i * n + i] *= 1.0 + tolerance::MIXING_DAMPING);
         match eliminate(&mut G, &mut g, 0.0) {
             Ok(()) if g.iter().all(|x| x.is_finite()) => g,
             _ => vec![0.0; n],

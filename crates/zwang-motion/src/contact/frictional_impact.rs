@@ -2,11 +2,11 @@
 
 use super::enumerate::{SearchResult, Verdict, enumerate};
 use super::fixed_point::Rounds;
-use super::redistribute::{MARGIN, Violations, redistribute_along};
+use super::redistribute::{Violations, redistribute_along};
 use super::touching::Touching;
 use super::{Friction, MOST_NORMALS, length};
-use crate::Coulomb;
 use crate::factor::dense::symmetric_eigen;
+use crate::{Coulomb, limits, tolerance};
 
 /// What a place does in an impact.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -18,19 +18,6 @@ enum PlaceImpact {
     /// It takes no impulse.
     WithoutImpulse,
 }
-
-/// Inequalities may be violated by this fraction of the largest speed or impulse.
-const EDGE: f64 = 1e-9;
-
-/// Redundant rows agree to this fraction, except for feet that do not lie exactly in a plane, and for rods almost in line,
-/// which are independent.
-const REPEATED: f64 = 1e-12;
-
-/// Relaxation has converged if it violates the laws by this fraction.
-const RELAXED: f64 = 1e-11;
-
-/// Two outcomes differ if their velocities do so by this fraction.
-const DIFFERENT: f64 = 1e-6;
 
 /// The equations of an impact, for the normals and then the slips of the contacts that touch.
 pub(super) struct FrictionalImpact<'t> {
@@ -110,10 +97,10 @@ impl FrictionalImpact<'_> {
             if violations.iter().any(|violation| violation.is_nan()) {
                 return Verdict::Nothing;
             }
-            if violations.iter().any(|violation| *violation > EDGE) {
+            if violations.iter().any(|violation| *violation > tolerance::LAW) {
                 return Verdict::Violated(violations);
             }
-            if after.missed > REPEATED {
+            if after.missed > tolerance::ROUNDING {
                 barely.get_or_insert(after);
                 return Verdict::Nothing;
             }
@@ -169,7 +156,7 @@ impl FrictionalImpact<'_> {
             let row = place.normal.map(|c| self.touching.rows[c]);
             let row = row.or(place.friction.map(|k| self.frictions[k].normals[0])).unwrap_or_default();
             // a rate within rounding does not count as opening
-            let opens = place.normal.map(|c| after.rates[c]).filter(|rate| rate.abs() > EDGE * speed);
+            let opens = place.normal.map(|c| after.rates[c]).filter(|rate| rate.abs() > tolerance::LAW * speed);
             ImpactState { row, act, opens: opens.unwrap_or(0.0) }
         };
         places.iter().zip(actions).map(of).collect()
@@ -178,18 +165,15 @@ impl FrictionalImpact<'_> {
     /// Impulses by relaxation: one place after the other takes the impulse that it would by itself. Slow, but it converges
     /// if many feet slide by little, and iterations of directions do not.
     fn relax(&self, places: &[ImpactPlace]) -> Option<Vec<f64>> {
-        /// Rounds, and the number of rounds between checks.
-        const ROUNDS: usize = 20_000;
-        const LOOK: usize = 50;
         // the normal force of a permanent constraint is not one impulse
         if places.iter().any(|place| place.normal.is_none()) {
             return None;
         }
         let n = self.before.len();
         let mut after = After { impulses: vec![0.0; n], rates: self.before.clone(), missed: 0.0 };
-        for round in 1..=ROUNDS {
+        for round in 1..=limits::RELAXATION_ROUNDS {
             places.iter().for_each(|place| self.relax_place(place, &mut after));
-            if round % LOOK == 0 {
+            if round % limits::RELAXATION_CHECK == 0 {
                 let rate = |i: usize| {
                     self.before[i] + (0..n).map(|j| self.touching.S[i * n + j] * after.impulses[j]).sum::<f64>()
                 };
@@ -234,10 +218,11 @@ impl FrictionalImpact<'_> {
         let (speed, strongest) = (top(&self.before), top(&after.impulses));
         let Some(c) = place.normal else { return false };
         let missed = (self.wanted[c] - after.rates[c]) / speed;
-        let holds = if after.impulses[c] > 0.0 { missed.abs() <= RELAXED } else { missed <= RELAXED };
+        let holds =
+            if after.impulses[c] > 0.0 { missed.abs() <= tolerance::RELAXED } else { missed <= tolerance::RELAXED };
         let wish = self.relaxed_slip(place, after);
         let changes = place.slips.iter().zip(wish).map(|(&k, wish)| (wish - after.impulses[k]).abs());
-        holds && changes.fold(0.0, f64::max) <= RELAXED * strongest
+        holds && changes.fold(0.0, f64::max) <= tolerance::RELAXED * strongest
     }
 
     /// Contacts whose rows depend on those of others: without them A M⁻¹Aᵀ of the normals has the same rank.
@@ -292,12 +277,6 @@ impl FrictionalImpact<'_> {
     /// slip v is the fixed point of d ← (μ P d + r v)/max(|μ P d + r v|, μ P): the nearest impulse inside the cone. If v is
     /// small, v alone would oscillate.
     fn after(&self, places: &[ImpactPlace], actions: &[PlaceImpact]) -> Option<After> {
-        /// Enough if the compliance of a place differs by a factor of ten between directions.
-        const ROUNDS: usize = 400;
-        /// Mixing that has not converged by then does not: such a combination has no outcome.
-        const MIXED: usize = 60;
-        const NEAR: f64 = 1e-3;
-        const FOUND: f64 = 1e-13;
         let mut directions: Vec<Vec<f64>> =
             places.iter().zip(actions).map(|(place, action)| self.first(place, *action)).collect();
         let slides = |k: usize| matches!(actions[k], PlaceImpact::Sliding { .. });
@@ -309,7 +288,7 @@ impl FrictionalImpact<'_> {
         let masses: Vec<f64> = sought.iter().map(mass).collect();
         let mut impulses = vec![0.0; self.before.len()];
         let mut rounds = Rounds::default();
-        for round in 0..ROUNDS {
+        for round in 0..limits::MIXING_ROUNDS {
             let mut after = self.solve(places, actions, &directions, &impulses)?;
             let size = after.impulses.iter().fold(0.0, |top: f64, p| top.max(p.abs()));
             let moved = after.impulses.iter().zip(&impulses).fold(0.0, |top: f64, (x, y)| top.max((x - y).abs()));
@@ -320,19 +299,23 @@ impl FrictionalImpact<'_> {
                 sought.iter().zip(&masses).map(|(&k, mass)| self.target_direction(&places[k], *mass, &after));
             let target_direction: Vec<f64> = target_direction.collect::<Option<Vec<_>>>()?.concat();
             let change = target_direction.iter().zip(&now).fold(change, |top, (x, y)| top.max((x - y).abs()));
-            if change < FOUND {
+            if change < tolerance::MIXING_CONVERGED {
                 // a place that less friction would stop does not slide
-                let slides = |&k: &usize| length(&directions[k]) > 1.0 - EDGE;
+                let slides = |&k: &usize| length(&directions[k]) > 1.0 - tolerance::LAW;
                 if !sought.iter().all(slides) {
                     return None;
                 }
                 self.redistribute(places, actions, &mut after.impulses);
                 return Some(after);
             }
-            if round == MIXED && change > NEAR && !is_curved {
+            if round == limits::MIXED_IMPACT_ROUNDS && change > tolerance::MIXING_NEAR && !is_curved {
                 return None;
             }
-            let next = if is_curved || round > MIXED { target_direction } else { rounds.next(&now, &target_direction) };
+            let next = if is_curved || round > limits::MIXED_IMPACT_ROUNDS {
+                target_direction
+            } else {
+                rounds.next(&now, &target_direction)
+            };
             let mut next = &next[..];
             for &k in &sought {
                 let (own, rest) = next.split_at(directions[k].len());
@@ -361,7 +344,7 @@ impl FrictionalImpact<'_> {
         let is_free = |z: &Vec<f64>| {
             let part: f64 = z.iter().zip(impulses.iter()).map(|(z, p)| z * p).sum();
             let rate = |i: usize| (0..n).map(|j| self.touching.S[i * n + j] * z[j]).sum::<f64>();
-            (0..n).all(|i| (part * rate(i)).abs() <= EDGE * speed)
+            (0..n).all(|i| (part * rate(i)).abs() <= tolerance::LAW * speed)
         };
         let free: Vec<Vec<f64>> = self.free_forces(places, actions).into_iter().filter(is_free).collect();
         if free.is_empty() {
@@ -371,15 +354,13 @@ impl FrictionalImpact<'_> {
             let part: f64 = z.iter().zip(impulses.iter()).map(|(z, p)| z * p).sum();
             impulses.iter_mut().zip(z).for_each(|(p, z)| *p -= part * z);
         }
-        let room = MARGIN * impulses.iter().fold(0.0, |top: f64, p| top.max(p.abs()));
+        let room = tolerance::MODE_MARGIN * impulses.iter().fold(0.0, |top: f64, p| top.max(p.abs()));
         redistribute_along(impulses, &free, |p| self.violations(places, actions, p, room));
     }
 
     /// An orthonormal basis of the changes of impulses of sticking places that change no velocity. Normal impulses of
     /// sliding places stay as they are.
     fn free_forces(&self, places: &[ImpactPlace], actions: &[PlaceImpact]) -> Vec<Vec<f64>> {
-        /// Relative to the largest, an eigenvalue below this is rounding.
-        const NOTHING: f64 = 1e-12;
         let n = self.before.len();
         let sticking = places.iter().zip(actions).filter(|(_, action)| **action == PlaceImpact::Sticking);
         let held: Vec<usize> =
@@ -392,7 +373,7 @@ impl FrictionalImpact<'_> {
             held.iter().enumerate().for_each(|(i, &row)| z[row] = vectors[k * held.len() + i]);
             z
         };
-        (0..held.len()).filter(|&k| !(values[k] > NOTHING * top)).map(of).collect()
+        (0..held.len()).filter(|&k| !(values[k] > tolerance::ROUNDING * top)).map(of).collect()
     }
 
     /// By how much impulses of sticking places violate compression and their cones, with a margin.
@@ -526,7 +507,7 @@ impl FrictionalImpact<'_> {
 
     fn differ(&self, x: &After, y: &After) -> bool {
         let size = self.before.iter().fold(0.0, |top: f64, x| top.max(x.abs()));
-        x.rates.iter().zip(&y.rates).any(|(x, y)| (x - y).abs() > DIFFERENT * size)
+        x.rates.iter().zip(&y.rates).any(|(x, y)| (x - y).abs() > tolerance::DISTINCT * size)
     }
 }
 
@@ -541,13 +522,11 @@ fn pressed(place: &ImpactPlace, impulses: &[f64]) -> [f64; MOST_NORMALS] {
 
 /// The rank of a positive semidefinite matrix, by pivots on its diagonal.
 fn rank(mut S: Vec<f64>, n: usize) -> usize {
-    /// Relative to the largest, a pivot below this is rounding.
-    const NOTHING: f64 = 1e-12;
     let top = (0..n).fold(0.0, |top: f64, i| top.max(S[i * n + i]));
     let mut left: Vec<usize> = (0..n).collect();
     while let Some(place) = (0..left.len()).max_by(|&a, &b| S[left[a] * (n + 1)].total_cmp(&S[left[b] * (n + 1)])) {
         let p = left[place];
-        if !(S[p * n + p] > NOTHING * top) {
+        if !(S[p * n + p] > tolerance::ROUNDING * top) {
             break;
         }
         left.swap_remove(place);
@@ -562,11 +541,6 @@ fn rank(mut S: Vec<f64>, n: usize) -> usize {
 /// Solves G x = g by elimination with full pivots; if rows are redundant some x are zero, and their relative violation is
 /// returned. `None` if rows exclude each other.
 fn solved(mut G: Vec<f64>, mut g: Vec<f64>) -> Option<(Vec<f64>, f64)> {
-    /// Relative to the largest entry, a pivot below this is rounding.
-    const NOTHING: f64 = 1e-12;
-    /// Feet of one body that touch within a tolerance do not lie exactly in a plane: redundant rows then violate each other
-    /// by that fraction of the distance between the feet.
-    const EXCLUDED: f64 = 1e-6;
     let n = g.len();
     let (size, right) =
         (G.iter().fold(0.0, |t: f64, x| t.max(x.abs())), g.iter().fold(0.0, |t: f64, x| t.max(x.abs())));
@@ -575,7 +549,7 @@ fn solved(mut G: Vec<f64>, mut g: Vec<f64>) -> Option<(Vec<f64>, f64)> {
     while rank < n {
         let places = (rank..n).flat_map(|i| (rank..n).map(move |j| (i, j)));
         let (i, j) = places.max_by(|a, b| G[a.0 * n + a.1].abs().total_cmp(&G[b.0 * n + b.1].abs()))?;
-        if !(G[i * n + j].abs() > NOTHING * size) {
+        if !(G[i * n + j].abs() > tolerance::ROUNDING * size) {
             break;
         }
         (0..n).for_each(|k| G.swap(rank * n + k, i * n + k));
@@ -590,7 +564,7 @@ fn solved(mut G: Vec<f64>, mut g: Vec<f64>) -> Option<(Vec<f64>, f64)> {
         rank += 1;
     }
     let missed = g[rank..].iter().fold(0.0, |top: f64, x| top.max(x.abs()));
-    if missed > EXCLUDED * right {
+    if missed > tolerance::PLANAR_FEET * right {
         return None;
     }
     let mut x = vec![0.0; n];

@@ -2,13 +2,9 @@
 
 use super::ContactSystem;
 use super::place::{ContactMode, ContactState};
-use super::resolve::{SEPARATING, TOUCHING};
 use super::{ContactRow, length};
 use crate::factor::dot;
-use crate::{Dynamics, MotionError};
-
-/// Slips below this multiple of their rounding do not count as extrema.
-const SLOW: f64 = 1e3;
+use crate::{Dynamics, MotionError, tolerance};
 
 impl<D: Dynamics + ?Sized> ContactSystem<'_, '_, D> {
     /// The rate of the gap of each open contact at the state; zero for closed ones.
@@ -47,8 +43,11 @@ impl<D: Dynamics + ?Sized> ContactSystem<'_, '_, D> {
             values[c] = if self.mode.closed[c] {
                 self.smooth.instant.lambda[row] + self.mode.force_threshold
             } else {
-                let slack =
-                    if self.mode.separating[c] { SEPARATING * self.row_size(row, &self.smooth.q_size) } else { 0.0 };
+                let slack = if self.mode.separating[c] {
+                    tolerance::SEPARATING * self.row_size(row, &self.smooth.q_size)
+                } else {
+                    0.0
+                };
                 let is_struck = gaps[row] < -slack && rates[row] < 0.0;
                 if is_struck { -1.0 } else { 1.0 }
             };
@@ -60,14 +59,14 @@ impl<D: Dynamics + ?Sized> ContactSystem<'_, '_, D> {
         }
         shapes.copy_from_slice(values);
         let top = self.smooth.instant.lambda.iter().fold(0.0, |top: f64, l| top.max(l.abs()));
-        floors.fill(TOUCHING * top);
+        floors.fill(tolerance::RUN * top);
         for (c, contact) in self.mode.contacts.iter().enumerate().filter(|(c, _)| !self.mode.closed[*c]) {
             shapes[c] = self.smooth.scratch.residual[contact.row];
             floors[c] = self.mode.tolerance * self.row_size(contact.row, &self.smooth.q_size);
         }
         for (k, friction) in self.mode.frictions.iter().enumerate() {
             if matches!(self.mode.states[k], ContactState::Sliding(_)) {
-                floors[first + 2 * k] = SLOW * self.rate_noise(&friction.slip);
+                floors[first + 2 * k] = tolerance::SLIP_EXTREMUM * self.rate_noise(&friction.slip);
             }
         }
         Ok(())

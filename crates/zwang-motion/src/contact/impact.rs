@@ -4,7 +4,7 @@ use super::frictional_impact::{FrictionalImpact, NoOutcome};
 use super::resolve::{ContactError, Resolver};
 use super::touching::Touching;
 use super::{NoSolution, ReducedRestitution, Side, complementarity};
-use crate::{Dynamics, MotionError};
+use crate::{Dynamics, MotionError, limits, tolerance};
 
 /// A contact that took an impulse, and the rate at which it opens again.
 pub(super) struct Bounce {
@@ -24,10 +24,8 @@ pub(super) struct ImpactResult {
 impl ImpactResult {
     /// The contacts that took an impulse.
     pub(super) fn with_impulse(&self) -> Vec<usize> {
-        /// Relative to the largest impulse, one below this is rounding.
-        const NOTHING: f64 = 1e-12;
         let top = self.impulses.iter().fold(0.0, |top: f64, (_, p)| top.max(*p));
-        self.impulses.iter().filter(|(_, p)| *p > NOTHING * top).map(|(c, _)| *c).collect()
+        self.impulses.iter().filter(|(_, p)| *p > tolerance::ROUNDING * top).map(|(c, _)| *c).collect()
     }
 }
 
@@ -79,17 +77,11 @@ impl<D: Dynamics + ?Sized> Resolver<'_, '_, D> {
         wanted: &[f64],
         noise: &[f64],
     ) -> Result<Vec<f64>, ContactError> {
-        /// Halvings until the factor is known to rounding.
-        const HALVINGS: usize = 50;
-        /// A smaller factor than this is treated as zero.
-        const SMALLEST: f64 = 1e-5;
-        /// Energy below this fraction of the work of the impulses is rounding.
-        const ROUNDING: f64 = 1e-12;
         let gains = |impulses: &[f64]| {
             let after = touching.rates_after(rates, impulses);
             let works = || impulses.iter().zip(rates).zip(&after).map(|((p, x), y)| (p * x, p * y));
             let size: f64 = works().map(|(x, y)| x.abs() + y.abs()).sum();
-            works().map(|(x, y)| x + y).sum::<f64>() > ROUNDING * size
+            works().map(|(x, y)| x + y).sum::<f64>() > tolerance::ROUNDING * size
         };
         match self.impulses(touching, rates, wanted, noise) {
             Ok(whole) if !gains(&whole) => return Ok(whole),
@@ -102,7 +94,7 @@ impl<D: Dynamics + ?Sized> Resolver<'_, '_, D> {
         let without = self.impulses(touching, rates, &scaled(0.0), noise)?;
         let mut best = without.clone();
         let (mut low, mut high) = (0.0, 1.0);
-        for _ in 0..HALVINGS {
+        for _ in 0..limits::RESTITUTION_HALVINGS {
             let middle = 0.5 * (low + high);
             match self.impulses(touching, rates, &scaled(middle), noise) {
                 Ok(impulses) if !gains(&impulses) => (low, best) = (middle, impulses),
@@ -110,7 +102,7 @@ impl<D: Dynamics + ?Sized> Resolver<'_, '_, D> {
             }
         }
         // a violation within rounding by rows that exclude each other does not count as restitution
-        if low < SMALLEST {
+        if low < tolerance::LEAST_RESTITUTION {
             (low, best) = (0.0, without);
         }
         let struck = |(k, row): (usize, &usize)| (wanted[k] > 0.0).then_some(*row);
@@ -173,7 +165,7 @@ impl<D: Dynamics + ?Sized> Resolver<'_, '_, D> {
 fn smooth_impulses(touching: &Touching, rates: &[f64], wanted: &[f64], noise: &[f64]) -> Result<Vec<f64>, NoSolution> {
     let places: Vec<usize> = (0..wanted.len()).collect();
     let w0: Vec<f64> = rates.iter().zip(wanted).map(|(r, w)| r - w).collect();
-    let rounding: Vec<f64> = noise.iter().map(|x| 1e-3 * x).collect();
+    let rounding: Vec<f64> = noise.iter().map(|x| tolerance::IMPULSE_NOISE * x).collect();
     let found = complementarity(&touching.part(&places), &w0, &vec![Side::Unilateral; w0.len()], &rounding)?;
     Ok(found.lambda)
 }

@@ -10,10 +10,7 @@ use super::place::{ContactMode, ContactState};
 use super::sliding::along_directions;
 use super::{Friction, Slip, length};
 use crate::factor::{add_multiple, dense::symmetric_eigen, dot};
-use crate::{Dynamics, MotionError};
-
-/// Relative to the largest, eigenvalues below this are rounding.
-const ROUNDING: f64 = 1e-15;
+use crate::{Dynamics, MotionError, tolerance};
 
 /// Active rows without those of friction, each of length one, and orthonormal directions that span them.
 struct Basis {
@@ -177,7 +174,7 @@ impl<D: Dynamics + ?Sized> ContactSystem<'_, '_, D> {
         let (values, vectors) = symmetric_eigen(&S, s, self.smooth.settings.small_limit);
         // the number of free directions is frozen with the rank: stages of a step lie off the constraints
         let sticks = self.mode.states[k] == ContactState::Sticking;
-        let least = if s == 1 { self.smooth.settings.rank_tolerance.powi(2) } else { ROUNDING };
+        let least = if s == 1 { self.smooth.settings.rank_tolerance.powi(2) } else { tolerance::LOAD_EIGENVALUE };
         let n_free = match self.mode.n_free.get(k).filter(|_| sticks) {
             Some(&n_free) => n_free,
             None => values.iter().filter(|x| **x > least * top).count(),

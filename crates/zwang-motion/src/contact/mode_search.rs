@@ -6,7 +6,7 @@ use super::place::ContactState;
 use super::resolve::PreviousMode;
 use super::resolve::{ContactError, Resolver};
 use super::{CandidateMode, ContactSystem, Inequality};
-use crate::{Dynamics, MotionError};
+use crate::{Dynamics, MotionError, limits, tolerance};
 
 /// What is asked of a search.
 #[derive(Clone, Copy)]
@@ -33,15 +33,6 @@ struct ModeSearch {
     fits: Vec<CandidateMode>,
     told: Vec<CandidateMode>,
 }
-
-/// The number of candidate modes that are reported.
-const MOST_TOLD: usize = 4;
-
-/// Inequalities may be violated by this fraction of the terms in them: modes meet where they are equalities.
-pub(super) const EDGE: f64 = 1e-9;
-
-/// Two accelerations differ if they do so by this fraction.
-const DIFFERENT: f64 = 1e-6;
 
 impl<D: Dynamics + ?Sized> Resolver<'_, '_, D> {
     /// Finds the mode whose motion satisfies its inequalities: `resting` contacts may close; `triggered` are the guards at
@@ -95,7 +86,7 @@ impl<D: Dynamics + ?Sized> Resolver<'_, '_, D> {
         self.system.release();
         self.system.evaluate().map_err(ContactError::Failed)?;
         // where forces pass through zero, what is rounding relative to others is treated as zero
-        let size = |(x, rounding): (&f64, &f64)| x.abs() + rounding / EDGE;
+        let size = |(x, rounding): (&f64, &f64)| x.abs() + rounding / tolerance::LAW;
         self.system.mode.free =
             self.system.smooth.instant.qddot.iter().zip(self.rounding_acceleration).map(size).collect();
         // constraints that contradict each other do so in every mode, which is reported where the motion continues
@@ -199,10 +190,15 @@ impl<D: Dynamics + ?Sized> Resolver<'_, '_, D> {
         self.system.mode.kinetic_assumed.fill(true);
         let violations = self.violations(&sought.units, at).unwrap_or_default();
         self.system.mode.kinetic_assumed = kinetic_assumed;
-        if violations.iter().all(|violation| *violation <= EDGE) {
+        if violations.iter().all(|violation| *violation <= tolerance::LAW) {
             return Vec::new();
         }
-        beginning.iter().zip(&violations).filter(|(_, violation)| **violation <= EDGE).filter_map(|(k, _)| *k).collect()
+        beginning
+            .iter()
+            .zip(&violations)
+            .filter(|(_, violation)| **violation <= tolerance::LAW)
+            .filter_map(|(k, _)| *k)
+            .collect()
     }
 
     /// Searches for the mode that follows.
@@ -225,12 +221,12 @@ impl<D: Dynamics + ?Sized> Resolver<'_, '_, D> {
             let violations = self.violations(&units, at).unwrap_or_default();
             let has_solution = violations.len() == at.len() && !violations.iter().any(|violation| violation.is_nan());
             let is_met = !agree || self.system.smooth.satisfies_all_rows().unwrap_or(false);
-            let keeps_all = has_solution && !is_left && violations.iter().all(|violation| *violation <= EDGE);
+            let keeps_all = has_solution && !is_left && violations.iter().all(|violation| *violation <= tolerance::LAW);
             if keeps_all && !is_met && !self.system.mode.sticks() {
                 contradicts.get_or_insert_with(|| at.to_vec());
             }
             if !has_solution || !is_met {
-                if told.len() < MOST_TOLD {
+                if told.len() < limits::MODES_REPORTED {
                     told.push(self.describe(&units, at, Some(Inequality::NoSolution)));
                 }
                 return Verdict::Nothing;
@@ -240,7 +236,7 @@ impl<D: Dynamics + ?Sized> Resolver<'_, '_, D> {
                 return Verdict::Nothing;
             }
             if !keeps_all {
-                if told.len() < MOST_TOLD {
+                if told.len() < limits::MODES_REPORTED {
                     let misses = self.largest_violation(&units, at, &violations);
                     told.push(self.describe(&units, at, misses));
                 }
@@ -326,5 +322,5 @@ impl<D: Dynamics + ?Sized> Resolver<'_, '_, D> {
 
 fn differ(x: &[f64], y: &[f64], free: &[f64]) -> bool {
     let size = x.iter().chain(y).chain(free).fold(0.0, |top: f64, x| top.max(x.abs()));
-    x.iter().zip(y).any(|(x, y)| (x - y).abs() > DIFFERENT * size)
+    x.iter().zip(y).any(|(x, y)| (x - y).abs() > tolerance::DISTINCT * size)
 }

@@ -9,16 +9,7 @@ use super::Slip;
 use super::load_path::BlockedDirections;
 use super::place::ContactState;
 use crate::factor::dense::{Qr, Stop, symmetric_eigen};
-use crate::{Dynamics, MotionError};
-
-/// Margin to each inequality, as a fraction of the largest λ: rounding alone must not end a mode.
-pub(crate) const MARGIN: f64 = 1e-10;
-
-/// Eigenvalues of products of rows below this are rounding.
-const SINGULAR: f64 = 1e-12;
-
-/// Rounds of Gauss and Newton: violations are almost linear in λ.
-const ROUNDS: usize = 60;
+use crate::{Dynamics, MotionError, limits, tolerance};
 
 /// Violated inequalities of a distribution of λ.
 #[derive(Default)]
@@ -35,7 +26,7 @@ pub(crate) fn redistribute_along(
 ) {
     let mut violations = violations_of(lambda);
     let mut least = violations.size();
-    for _ in 0..ROUNDS {
+    for _ in 0..limits::REDISTRIBUTION_ROUNDS {
         if least == 0.0 {
             return;
         }
@@ -53,15 +44,14 @@ fn shorter(
     violations_of: impl Fn(&[f64]) -> Violations,
     least: f64,
 ) -> Option<(Vec<f64>, Violations)> {
-    const HALVINGS: usize = 12;
     let mut part = 1.0;
-    for _ in 0..HALVINGS {
+    for _ in 0..limits::REDISTRIBUTION_HALVINGS {
         let mut next = lambda.to_vec();
         for (z, h) in free.iter().zip(step) {
             next.iter_mut().zip(z).for_each(|(x, z)| *x += part * h * z);
         }
         let violations = violations_of(&next);
-        if violations.size() < least * (1.0 - 1e-3 * part) {
+        if violations.size() < least * (1.0 - tolerance::REDISTRIBUTION_DECREASE * part) {
             return Some((next, violations));
         }
         part *= 0.5;
@@ -78,7 +68,7 @@ impl<D: Dynamics + ?Sized> ContactSystem<'_, '_, D> {
             return Ok(());
         }
         self.update_friction()?;
-        let room = MARGIN * self.smooth.instant.lambda.iter().fold(0.0, |top: f64, l| top.max(l.abs()));
+        let room = tolerance::MODE_MARGIN * self.smooth.instant.lambda.iter().fold(0.0, |top: f64, l| top.max(l.abs()));
         if self.violations(&self.smooth.instant.lambda, room).size() == 0.0 {
             return Ok(());
         }
@@ -111,7 +101,7 @@ impl<D: Dynamics + ?Sized> ContactSystem<'_, '_, D> {
         let S: Vec<f64> = (0..m * m).map(product).collect();
         let (values, _) = symmetric_eigen(&S, m, self.smooth.settings.small_limit);
         let top = values.iter().fold(0.0, |top: f64, x| top.max(*x));
-        values.iter().filter(|x| **x > SINGULAR * top).count()
+        values.iter().filter(|x| **x > tolerance::ROUNDING * top).count()
     }
 
     pub(super) fn dense_row(&self, row: usize) -> Vec<f64> {
@@ -225,10 +215,8 @@ impl Violations {
                 (0..n_free).for_each(|j| G[i * n_free + j] += slope[i] * slope[j]);
             }
         }
-        // directions that reduce no violation stay as they are
-        const DAMPING: f64 = 1e-10;
         let top = (0..n_free).fold(f64::MIN_POSITIVE, |top: f64, i| top.max(G[i * n_free + i]));
-        (0..n_free).for_each(|i| G[i * n_free + i] += DAMPING * top);
+        (0..n_free).for_each(|i| G[i * n_free + i] += tolerance::REDISTRIBUTION_DAMPING * top);
         match super::sliding::eliminate(&mut G, &mut g, 0.0) {
             Ok(()) => g,
             Err(_) => vec![0.0; n_free],

@@ -9,35 +9,12 @@ use super::{
 };
 use crate::factor::dot;
 use crate::{
-    ConstraintLevel, Dynamics, Jump, MotionError,
-    smooth::{OFF, RowMask},
-    tolerance::RunWindow,
+    ConstraintLevel, Dynamics, Jump, MotionError, limits,
+    smooth::RowMask,
+    tolerance::{self, RunWindow},
 };
 
-/// A gap below this fraction of the size of its row counts as touching; it equals the default tolerance of a run.
-pub(super) const TOUCHING: f64 = 1e-9;
-
-/// The gap of a contact that opens without an impact may be negative by this fraction of the size of its row: rounding, and
-/// the error of one step.
-pub(super) const SEPARATING: f64 = 1e-10;
-
-/// A normal force below this fraction of the largest multiplier is treated as zero; it is what rounding leaves in a solve.
-pub(super) const FORCE_THRESHOLD: f64 = 1e-12;
-
-/// The same fraction if forces are indeterminate, which are found less exactly.
-const INDETERMINATE_THRESHOLD: f64 = 3e-10;
-
-/// A gap below this fraction of the size of its row is rounding.
-const ROUNDING: f64 = 1e-15;
-
-/// 10,000 transitions within 1e-9 of the run do not end.
-const MOST_CHANGES: usize = 10_000;
-const CLOSE: f64 = 1e-9;
-
-/// Nor do 10,000 transitions within 1e-4 of the run, at which rate a run has a hundred million of them, unless speeds fall
-/// to half meanwhile, as they do while bounces accumulate.
-const BUSY: f64 = 1e-4;
-const FALLEN: f64 = 0.5;
+const FALLEN_SPEED: f64 = 0.5;
 
 /// The mode that is left, to find what has changed.
 pub(crate) struct PreviousMode {
@@ -236,8 +213,6 @@ impl<'a, 'd, D: Dynamics + ?Sized> Resolver<'a, 'd, D> {
     /// Ends a motion in which a normal force changes its side again and again at one instant: it fits neither, because
     /// friction pulls it to the other each time.
     fn check_side_changes(&mut self, before: &PreviousMode, triggered: &[usize]) -> Result<(), ContactError> {
-        /// It may change once where its slip turns back, and once more.
-        const MOST: usize = 3;
         let first = before.closed.len();
         for k in (0..before.states.len()).filter(|k| triggered.contains(&(first + 2 * k + 1))) {
             let row = self.system.mode.frictions[k].normals[0];
@@ -246,7 +221,7 @@ impl<'a, 'd, D: Dynamics + ?Sized> Resolver<'a, 'd, D> {
             let is_again = self.t - last.t <= self.window.instant(self.t);
             let n_times = if is_again { last.n_times + 1 } else { 1 };
             self.log.side_changes[k] = SideChange { t: self.t, lambda, n_times };
-            if n_times > MOST {
+            if n_times > limits::SLIP_REVERSALS {
                 let pulls = |lambda: f64| self.describe_current(Inequality::Pull { row, lambda });
                 let tried = vec![pulls(lambda), pulls(last.lambda)];
                 return Err(ContactError::Ambiguous { t: self.t, rows: vec![row], n_modes: 0, tried });
@@ -257,7 +232,7 @@ impl<'a, 'd, D: Dynamics + ?Sized> Resolver<'a, 'd, D> {
 
     /// Counts transitions. If they follow each other without end, the law does not determine the motion.
     fn count_transitions(&mut self) -> Result<(), ContactError> {
-        if self.t - self.log.first_transition > CLOSE * self.window.length() {
+        if self.t - self.log.first_transition > tolerance::ENDLESS_TRANSITIONS * self.window.length() {
             (self.log.first_transition, self.log.n_transitions) = (self.t, 0);
         }
         self.log.n_transitions += 1;
@@ -267,10 +242,10 @@ impl<'a, 'd, D: Dynamics + ?Sized> Resolver<'a, 'd, D> {
             (recent.since, recent.speed) = (self.t, speed);
         }
         recent.n_transitions += 1;
-        let mut is_stuck = self.log.n_transitions >= MOST_CHANGES;
-        if recent.n_transitions >= MOST_CHANGES {
-            let is_short = self.t - recent.since < BUSY * self.window.length();
-            is_stuck |= is_short && speed > FALLEN * recent.speed;
+        let mut is_stuck = self.log.n_transitions >= limits::CONTACT_TRANSITIONS;
+        if recent.n_transitions >= limits::CONTACT_TRANSITIONS {
+            let is_short = self.t - recent.since < tolerance::CROWDED_TRANSITIONS * self.window.length();
+            is_stuck |= is_short && speed > FALLEN_SPEED * recent.speed;
             recent.n_transitions = 0;
         }
         if is_stuck { Err(ContactError::EndlessTransitions { t: self.t }) } else { Ok(()) }
@@ -286,7 +261,7 @@ impl<'a, 'd, D: Dynamics + ?Sized> Resolver<'a, 'd, D> {
         system.smooth.residuals(ConstraintLevel::Positions, &mut gaps)?;
         for (c, closed) in before.closed.iter_mut().enumerate() {
             let row = system.mode.contacts[c].row;
-            let off = OFF * system.row_size(row, &system.smooth.q_size);
+            let off = tolerance::OFF_CONSTRAINT * system.row_size(row, &system.smooth.q_size);
             if gaps[row] < -off {
                 return Ok(Some(row));
             }
@@ -329,15 +304,13 @@ impl<'a, 'd, D: Dynamics + ?Sized> Resolver<'a, 'd, D> {
 
     /// Ends the motion if the gradient of a gap vanishes where it closes: then no normal force can act.
     fn check_gap_gradient(&mut self, touching: &Touching) -> Result<(), ContactError> {
-        /// Relative to its largest size so far, a row below this has vanished.
-        const NOTHING: f64 = 1e-9;
         let system = &self.system;
         for (c, contact) in system.mode.contacts.iter().enumerate() {
             // sizes of coordinates grow on the way, and do not count here
             let size =
                 system.smooth.rows.whole.constraint_matrix.row(contact.row).1.iter().map(|a| a.abs()).sum::<f64>();
             self.log.row_tops[c] = self.log.row_tops[c].max(size);
-            if touching.contacts.contains(&c) && size < NOTHING * self.log.row_tops[c] {
+            if touching.contacts.contains(&c) && size < tolerance::VANISHED_ROW * self.log.row_tops[c] {
                 return Err(ContactError::MotionNotUnique { t: self.t, rows: vec![contact.row] });
             }
         }
@@ -370,8 +343,6 @@ impl<'a, 'd, D: Dynamics + ?Sized> Resolver<'a, 'd, D> {
 
     /// Logs contacts that touch where the motion starts, at rest, and open at once.
     fn log_take_offs(&mut self, touching: &Touching, struck: &[usize]) -> Result<(), MotionError> {
-        /// An acceleration below this fraction of its terms is rounding.
-        const NOTHING: f64 = 1e-9;
         let system = &mut self.system;
         system.smooth.set_state(self.t, self.y);
         system.evaluate()?;
@@ -382,7 +353,7 @@ impl<'a, 'd, D: Dynamics + ?Sized> Resolver<'a, 'd, D> {
             let parts = || col.iter().zip(value).map(|(&j, a)| a * system.smooth.instant.qddot[j]);
             let (opening, terms) = (parts().sum::<f64>() - b, parts().map(f64::abs).sum::<f64>() + b.abs());
             let is_open = !system.mode.closed[c] && !struck.contains(&c);
-            if is_open && rates[row].abs() <= system.rate_noise(&[row]) && opening > NOTHING * terms {
+            if is_open && rates[row].abs() <= system.rate_noise(&[row]) && opening > tolerance::LAW * terms {
                 self.log.transitions.push(ContactTransition { t: self.t, turn: TransitionKind::TakeOff, row });
             }
         }
@@ -410,7 +381,8 @@ impl<'a, 'd, D: Dynamics + ?Sized> Resolver<'a, 'd, D> {
         let closes = |&c: &usize| {
             let row = system.mode.contacts[c].row;
             rates[row] < -system.rate_noise(&[row])
-                && gaps[row] + soon * rates[row] <= ROUNDING * system.row_size(row, &system.smooth.q_size)
+                && gaps[row] + soon * rates[row]
+                    <= tolerance::GAP_ROUNDING * system.row_size(row, &system.smooth.q_size)
         };
         Ok((0..system.mode.contacts.len()).filter(closes).collect())
     }
@@ -497,17 +469,18 @@ impl<'a, 'd, D: Dynamics + ?Sized> Resolver<'a, 'd, D> {
     /// Sets the threshold below which a normal force is treated as zero.
     fn set_force_threshold(&mut self) -> Result<(), MotionError> {
         /// A mode may begin with tensile forces within rounding; it ends at twice these.
-        const BEGUN: f64 = 2.0;
+        const ENDING_MODE: f64 = 2.0;
         let system = &mut self.system;
         system.smooth.set_state(self.t, self.y);
         system.evaluate()?;
         let top = system.smooth.instant.lambda.iter().fold(0.0, |top: f64, l| top.max(l.abs()));
         // a mode must not end while some distribution of indeterminate forces satisfies it
-        let part = if system.is_indeterminate(self.rank) { INDETERMINATE_THRESHOLD } else { FORCE_THRESHOLD };
+        let part =
+            if system.is_indeterminate(self.rank) { tolerance::INDETERMINATE_FORCE } else { tolerance::ROUNDING };
         // nor does it end by forces that it began with
         let closed = system.mode.contacts.iter().zip(&system.mode.closed).filter(|(_, closed)| **closed);
         let pull = closed.map(|(contact, _)| -system.smooth.instant.lambda[contact.row]).fold(0.0, f64::max);
-        system.mode.force_threshold = f64::max(part * top, BEGUN * pull);
+        system.mode.force_threshold = f64::max(part * top, ENDING_MODE * pull);
         Ok(())
     }
 }
@@ -522,7 +495,8 @@ impl<D: Dynamics + ?Sized> ContactSystem<'_, '_, D> {
         self.smooth.fill_gaps()?;
         for c in 0..self.mode.contacts.len() {
             let row = self.mode.contacts[c].row;
-            let has_left = self.smooth.scratch.residual[row] > SEPARATING * self.row_size(row, &self.smooth.q_size);
+            let has_left =
+                self.smooth.scratch.residual[row] > tolerance::SEPARATING * self.row_size(row, &self.smooth.q_size);
             self.mode.separating[c] &= !has_left;
         }
         Ok(())

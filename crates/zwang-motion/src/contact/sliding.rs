@@ -6,7 +6,7 @@ use super::load_path::transfer_blocked;
 use super::place::{ContactMode, ContactState};
 use super::{MOST_NORMALS, Slip, length, unit_vector};
 use crate::factor::{add_multiple, dense::symmetric_eigen, dot};
-use crate::{ConstraintLevel, Dynamics, MotionError};
+use crate::{ConstraintLevel, Dynamics, MotionError, limits, tolerance};
 
 /// The response to a unit normal force through one sliding friction.
 #[derive(Clone, Debug, Default)]
@@ -43,9 +43,6 @@ struct PlaceResponse {
     qddot: Vec<Vec<f64>>,
     lambda: Vec<Vec<f64>>,
 }
-
-/// A pivot of the equations for the normal forces below this: the friction increases its own normal force without bound.
-const JAMMED: f64 = 1e-10;
 
 impl<D: Dynamics + ?Sized> ContactSystem<'_, '_, D> {
     /// The direction in which friction k slides: along its slip, or as the mode says if it has just started.
@@ -135,10 +132,8 @@ impl<D: Dynamics + ?Sized> ContactSystem<'_, '_, D> {
 
     /// A rate of these rows below this is rounding.
     pub(crate) fn rate_noise(&self, rows: &[usize]) -> f64 {
-        /// Velocities are known to this fraction of their size after a projection.
-        const STILL: f64 = 1e-12;
         let size = |&row: &usize| self.row_size(row, &self.smooth.v_size);
-        STILL * rows.iter().map(size).fold(0.0, f64::max)
+        tolerance::ROUNDING * rows.iter().map(size).fold(0.0, f64::max)
     }
 
     /// Σ |Aᵢⱼ| sizeⱼ of a row, active or not.
@@ -213,30 +208,26 @@ impl<D: Dynamics + ?Sized> ContactSystem<'_, '_, D> {
     /// s̈ alone would have no direction there. A slip that continues may slow down, s̈ against d. A slip onset must not:
     /// there the divisor is at least μ N, and a d shorter than one says that the place would stick.
     pub(crate) fn settle_directions(&mut self, sought: &[usize], slip_onset: bool) -> Result<(), MotionError> {
-        /// Enough if the compliance of a place differs by a factor of ten between directions, even without mixing.
-        const ROUNDS: usize = 400;
-        /// Mixing that has not converged by then does not.
-        const MIXED: usize = 100;
-        const FOUND: f64 = 1e-13;
-        /// Residual that slow rounds may leave.
-        const NEAR: f64 = 1e-9;
         self.evaluate_once()?;
         let places = self.place_responses(sought)?;
         let mut rounds = Rounds::default();
         let mut change = 0f64;
-        for round in 0..ROUNDS {
+        for round in 0..limits::MIXING_ROUNDS {
             let now: Vec<f64> = sought.iter().flat_map(|&k| self.mode.directions[k].iter().copied()).collect();
             let target_direction: Vec<f64> =
                 places.iter().flat_map(|place| self.target_direction(place, slip_onset)).collect();
             change = target_direction.iter().zip(&now).fold(0.0, |top: f64, (x, y)| top.max((x - y).abs()));
-            let next =
-                if round < MIXED && change > FOUND { rounds.next(&now, &target_direction) } else { target_direction };
+            let next = if round < limits::MIXED_FORCE_ROUNDS && change > tolerance::MIXING_CONVERGED {
+                rounds.next(&now, &target_direction)
+            } else {
+                target_direction
+            };
             self.turn(&places, &next, slip_onset)?;
-            if change <= FOUND {
+            if change <= tolerance::MIXING_CONVERGED {
                 return Ok(());
             }
         }
-        if change <= NEAR { Ok(()) } else { Err(MotionError::NotConverged { residual: change }) }
+        if change <= tolerance::LAW { Ok(()) } else { Err(MotionError::NotConverged { residual: change }) }
     }
 
     /// The responses to forces along the slips of these frictions, with the decomposition at hand.
@@ -311,18 +302,14 @@ impl<D: Dynamics + ?Sized> ContactSystem<'_, '_, D> {
     /// The compliance of friction k: the largest acceleration of its slip by a unit force along it, with the decomposition
     /// at hand.
     pub(crate) fn compliance(&mut self, k: usize) -> Result<f64, MotionError> {
-        /// A blocked slip has no compliance but for rounding: this fraction of what it would have alone counts.
-        const HELD: f64 = 1e-3;
         let (most, alone) = self.compliances(&self.mode.frictions[k].slip.clone())?;
-        Ok(most.max(HELD * alone))
+        Ok(most.max(tolerance::BLOCKED_COMPLIANCE * alone))
     }
 
     /// `true` if the active rows block these rows, with the decomposition at hand.
     pub(crate) fn are_blocked(&mut self, rows: &[usize]) -> Result<bool, MotionError> {
-        /// Relative compliance that rounding leaves, and feet that do not quite lie in a plane.
-        const NOTHING: f64 = 1e-9;
         let (most, alone) = self.compliances(rows)?;
-        Ok(most <= NOTHING * alone)
+        Ok(most <= tolerance::LAW * alone)
     }
 
     /// The largest compliance of rows, and the one without any active rows.
@@ -375,9 +362,6 @@ impl<D: Dynamics + ?Sized> ContactSystem<'_, '_, D> {
 
     /// Finds the normal forces of sliding places.
     fn solve_normal_forces(&self, normals: &mut Normals) -> Result<(), MotionError> {
-        /// Newton's steps: a few square the error away.
-        const ROUNDS: usize = 40;
-        const FOUND: f64 = 1e-15;
         let (mode, lambda, responses) = (&self.mode, &self.smooth.instant.lambda, &self.mode.responses);
         let k = responses.len();
         let Normals { N, G, g } = normals;
@@ -391,11 +375,12 @@ impl<D: Dynamics + ?Sized> ContactSystem<'_, '_, D> {
         for (i, r) in responses.iter().enumerate() {
             let (friction, law, _) = of(r);
             // |a + N b| = N has one solution if |b| < 1, and none or two otherwise
-            if friction.single().is_none() && law.normal(&friction.normal_forces(&r.lambda)) >= 1.0 - JAMMED {
+            if friction.single().is_none() && law.normal(&friction.normal_forces(&r.lambda)) >= 1.0 - tolerance::JAMMED
+            {
                 return Err(jammed(i));
             }
         }
-        for _ in 0..ROUNDS {
+        for _ in 0..limits::NEWTON_ROUNDS {
             for (i, r) in responses.iter().enumerate() {
                 let (friction, law, side) = of(r);
                 let own = friction.normal_forces(lambda);
@@ -406,11 +391,11 @@ impl<D: Dynamics + ?Sized> ContactSystem<'_, '_, D> {
                 (0..k).for_each(|j| G[i * k + j] = f64::from(u8::from(i == j)) - dot(&by(j), &gradient));
                 g[i] = dot(&own, &gradient);
             }
-            eliminate(G, g, JAMMED).map_err(jammed)?;
+            eliminate(G, g, tolerance::JAMMED).map_err(jammed)?;
             let size = g.iter().fold(0.0, |top: f64, x| top.max(x.abs()));
             let change = g.iter().zip(&*N).fold(0.0, |top: f64, (x, y)| top.max((x - y).abs()));
             N.copy_from_slice(g);
-            if !is_curved || change <= FOUND * size {
+            if !is_curved || change <= tolerance::NEWTON_CONVERGED * size {
                 return Ok(());
             }
         }

@@ -17,8 +17,8 @@ impl<D: Dynamics + ?Sized> Resolver<'_, '_, D> {
     /// compared with the run, of length T, it lags by |s|ω/a, if the pull turns with ω, and neglecting the lag changes the
     /// velocity by |s|²ω/a: less than the tolerance if |s| < a T √tolerance, with a margin.
     pub(super) fn set_slip_regime(&mut self, before: &PreviousMode) -> Result<(), MotionError> {
-        const ROOM: f64 = 1.0 / 30.0;
-        let part = ROOM * self.window.tolerance.sqrt() * self.window.length();
+        const SLIP_ROOM: f64 = 1.0 / 30.0;
+        let part = SLIP_ROOM * self.window.tolerance.sqrt() * self.window.length();
         let system = &mut self.system;
         for k in 0..system.mode.frictions.len() {
             let ContactState::Sliding(sense) = system.mode.states[k] else { continue };
@@ -71,8 +71,8 @@ impl<D: Dynamics + ?Sized> ContactSystem<'_, '_, D> {
     /// `true` if a slow slip is too fast at the end (t, y) of a trial step to follow its acceleration.
     pub(super) fn exceeds_slow_limit(&mut self, t: f64, y: &[f64]) -> Result<bool, MotionError> {
         /// Within one step it may become faster by this factor.
-        const FAR: f64 = 4.0;
-        Ok(self.fast_slip(t, y, FAR)?.is_some())
+        const SLIP_FASTER: f64 = 4.0;
+        Ok(self.fast_slip(t, y, SLIP_FASTER)?.is_some())
     }
 
     /// Finds slips that have become too fast to follow their acceleration, or slow enough to follow it. `None` if nothing
@@ -124,7 +124,7 @@ impl<D: Dynamics + ?Sized> ContactSystem<'_, '_, D> {
     /// `true` if a slip in space has changed its speed between two states by more than 1 %. Its direction then turns fast
     /// for a while, and steps grow with it: that does not count as stiffness.
     pub(crate) fn slips_change(&mut self, start: (f64, &[f64]), end: (f64, &[f64])) -> Result<bool, MotionError> {
-        const LITTLE: f64 = 0.01;
+        const SLIP_CHANGED: f64 = 0.01;
         let mut changes = false;
         for k in 0..self.mode.frictions.len() {
             if !self.mode.slides_in_space(k) {
@@ -134,7 +134,7 @@ impl<D: Dynamics + ?Sized> ContactSystem<'_, '_, D> {
             let before = length(&self.slip(k)?);
             self.smooth.set_state(end.0, end.1);
             let after = length(&self.slip(k)?);
-            changes |= (after - before).abs() > LITTLE * after.max(before);
+            changes |= (after - before).abs() > SLIP_CHANGED * after.max(before);
         }
         Ok(changes)
     }
@@ -143,12 +143,12 @@ impl<D: Dynamics + ?Sized> ContactSystem<'_, '_, D> {
     /// need not once they have turned.
     fn fading_slips(&mut self, t: f64, y: &[f64]) -> Result<Vec<(usize, f64)>, MotionError> {
         /// Between the two bounds a slip keeps its regime.
-        const APART: f64 = 2.0;
+        const REGIMES_APART: f64 = 2.0;
         self.smooth.set_state(t, y);
         let mut slow = Vec::new();
         for k in 0..self.mode.frictions.len() {
             let slow_limits = self.mode.slow_limits[k];
-            if self.follows_slip(k) && APART * length(&self.slip(k)?) < slow_limits {
+            if self.follows_slip(k) && REGIMES_APART * length(&self.slip(k)?) < slow_limits {
                 slow.push((k, slow_limits));
             }
         }

@@ -1,12 +1,12 @@
 //! Contacts that touch at a point of the motion, and the response to impulses there.
 
+use super::resolve::PreviousMode;
 use super::resolve::Resolver;
-use super::resolve::{PreviousMode, TOUCHING};
-use crate::{ConstraintLevel, Dynamics, MotionError};
+use crate::{ConstraintLevel, Dynamics, MotionError, tolerance};
 
 /// A contact that closes or has opened within this fraction of the time that the tolerance allows does so at once: far less
 /// than the remaining time of bounces that are cut short.
-const AT_ONCE: f64 = 0.01;
+const REBOUND_AT_ONCE: f64 = 0.01;
 
 /// Contacts that touch, with the response of all rows to a unit impulse or force in each.
 pub(super) struct Touching {
@@ -64,10 +64,8 @@ pub(super) struct PermanentFriction {
 impl PermanentFriction {
     /// `true` if impulses of the first rows change its normal force.
     fn feels(&self, n_rows: usize) -> bool {
-        /// λ below this fraction of the largest is rounding.
-        const NOTHING: f64 = 1e-12;
         let top = self.normal_forces.iter().flatten().fold(0.0, |top: f64, x| top.max(x.abs()));
-        self.normal_forces.iter().any(|by| by[..n_rows].iter().any(|x| x.abs() > NOTHING * top))
+        self.normal_forces.iter().any(|by| by[..n_rows].iter().any(|x| x.abs() > tolerance::ROUNDING * top))
     }
 }
 
@@ -76,8 +74,8 @@ impl<D: Dynamics + ?Sized> Resolver<'_, '_, D> {
     pub(super) fn touching(&mut self, before: &PreviousMode, triggered: &[usize]) -> Result<Touching, MotionError> {
         // a start may be given to the default tolerance; later gaps are known better if the run asks for it
         let is_start = self.is_first;
-        let near = if is_start { TOUCHING } else { TOUCHING.min(self.window.tolerance) };
-        let at_once = AT_ONCE * self.window.tolerance * self.window.length();
+        let near = if is_start { tolerance::RUN } else { tolerance::RUN.min(self.window.tolerance) };
+        let at_once = REBOUND_AT_ONCE * self.window.tolerance * self.window.length();
         let system = &mut self.system;
         system.open_all();
         system.release();

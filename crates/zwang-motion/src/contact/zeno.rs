@@ -1,20 +1,14 @@
 //! Zeno behaviour: which contacts close, and where bounces that become ever shorter accumulate.
 
 use super::impact::{Bounce, excluded};
+use super::resolve::PreviousMode;
 use super::resolve::Resolver;
-use super::resolve::{FORCE_THRESHOLD, PreviousMode, TOUCHING};
 use super::touching::Touching;
 use super::{ContactTransition, Side, TransitionKind, complementarity, length};
-use crate::{ConstraintLevel, Dynamics, MotionError};
-
-/// Bounces lower than this fraction of the size of the row are lost in rounding.
-const LOWEST: f64 = 4e-13;
+use crate::{ConstraintLevel, Dynamics, MotionError, tolerance};
 
 /// Intervals that shrink by less than this do not show an accumulation point.
 const SHRINKS: f64 = 0.95;
-
-/// Bounces this low are rounding even if their gap is known best.
-const LOST: f64 = 1e-15;
 
 /// Intervals shrink regularly if they do so by the same factor twice, to this relative difference.
 const REGULAR: f64 = 0.01;
@@ -70,14 +64,14 @@ impl<D: Dynamics + ?Sized> Resolver<'_, '_, D> {
             b[row].abs() + col.iter().zip(value).map(|(&j, a)| (a * qddot[j]).abs()).sum::<f64>()
         };
         let w0: Vec<f64> = places.iter().map(|&k| A.row_times(touching.rows[k], qddot) - b[touching.rows[k]]).collect();
-        let noise: Vec<f64> = places.iter().map(|&k| 1e-14 * terms(touching.rows[k])).collect();
+        let noise: Vec<f64> = places.iter().map(|&k| tolerance::ROW_ROUNDING * terms(touching.rows[k])).collect();
         let S = touching.part(&places);
         let rows: Vec<usize> = places.iter().map(|&k| touching.rows[k]).collect();
         let found = complementarity(&S, &w0, &vec![Side::Unilateral; w0.len()], &noise)
             .map_err(|error| excluded(error, &rows))?;
         let mut closed = vec![false; system.mode.contacts.len()];
         for (at, &k) in places.iter().enumerate() {
-            let size = found.slack[at].abs() <= 10.0 * noise[at] + 1e-13 * w0[at].abs();
+            let size = found.slack[at].abs() <= 10.0 * noise[at] + tolerance::SLACK_ROUNDING * w0[at].abs();
             closed[touching.contacts[k]] =
                 found.active.contains(&at) || (size && found.lambda.iter().any(|l| *l > 0.0));
         }
@@ -98,8 +92,9 @@ impl<D: Dynamics + ?Sized> Resolver<'_, '_, D> {
         let done = system.evaluate();
         let top = system.smooth.instant.lambda.iter().fold(0.0, |top: f64, l| top.max(l.abs()));
         let rows = system.mode.contacts.iter().zip(closed).filter(|(_, closed)| **closed).map(|(c, _)| c.row);
-        let has_tension =
-            rows.map(|row| system.smooth.instant.lambda[row]).any(|normal_force| normal_force < -FORCE_THRESHOLD * top);
+        let has_tension = rows
+            .map(|row| system.smooth.instant.lambda[row])
+            .any(|normal_force| normal_force < -tolerance::ROUNDING * top);
         system.open_all();
         system.release();
         done?;
@@ -135,7 +130,11 @@ impl<D: Dynamics + ?Sized> Resolver<'_, '_, D> {
             let time = 2.0 * v / (-a * (1.0 - e));
             let height = v * v / (-2.0 * a);
             // if others throw it off in between, its own coefficient does not give its remaining time
-            let lowest = if is_thrown(&self.log.transitions, self.t, row, e) { LOST } else { LOWEST };
+            let lowest = if is_thrown(&self.log.transitions, self.t, row, e) {
+                tolerance::GAP_ROUNDING
+            } else {
+                tolerance::LOWEST_BOUNCE
+            };
             let is_low = height <= lowest * system.row_size(row, &system.smooth.q_size);
             if a < 0.0 && e < 1.0 && (time <= longest || is_low) {
                 found.push((bounce.contact, time));
@@ -235,10 +234,10 @@ impl<D: Dynamics + ?Sized> Resolver<'_, '_, D> {
                 continue;
             }
             let system = &self.system;
-            let touches = |&row: &usize| gaps[row] <= TOUCHING * system.row_size(row, &system.smooth.q_size);
+            let touches = |&row: &usize| gaps[row] <= tolerance::RUN * system.row_size(row, &system.smooth.q_size);
             // a flight of duration τ that starts with v rises by v τ/4
             let height = |row: usize| 0.25 * rates[row].abs() * series.ratio * last;
-            let lowest = if series.is_regular() { LOWEST } else { LOST };
+            let lowest = if series.is_regular() { tolerance::LOWEST_BOUNCE } else { tolerance::GAP_ROUNDING };
             let is_low = |&row: &usize| height(row) <= lowest * system.row_size(row, &system.smooth.q_size);
             let longest = self.window.tolerance * self.window.length();
             let is_over = rows.iter().all(is_low) || series.most_left() <= longest;
@@ -292,9 +291,9 @@ impl<D: Dynamics + ?Sized> Resolver<'_, '_, D> {
 /// `true` if bounces of a row, which takes an impulse at t, have not become shorter by its restitution alone.
 fn is_thrown(changes: &[ContactTransition], t: f64, row: usize, e: f64) -> bool {
     /// Relative accuracy of the times of low bounces.
-    const ALIKE: f64 = 0.05;
+    const ALIKE_TIMES: f64 = 0.05;
     let mut times = changes.iter().rev().filter(|change| change.turn == TransitionKind::Impact && change.row == row);
     let (Some(last), Some(before)) = (times.next(), times.next()) else { return false };
     let (now, wanted) = (t - last.t, e * (last.t - before.t));
-    (now - wanted).abs() > ALIKE * now
+    (now - wanted).abs() > ALIKE_TIMES * now
 }

@@ -1,6 +1,9 @@
 //! Least squares with bounds: what bounded forces can do of what is asked.
 
-use crate::factor::{dot, norm, small};
+use crate::{
+    factor::{dot, norm, small},
+    tolerance,
+};
 
 /// min |D w − d| subject to |wᵢ| ≤ limitᵢ, and of those w the one with wᵀW w least, by an active set (Stark and Parker).
 ///
@@ -26,12 +29,6 @@ pub(crate) struct Bounded {
     rest: Vec<f64>,
     mu: Vec<f64>,
 }
-
-/// A singular value of C below this part of the largest is rounding.
-const NOTHING: f64 = 1e-10;
-
-/// A bound is left if that gains more than this relative to the terms of the gain; less is rounding.
-const GAIN: f64 = 1e-10;
 
 /// D, d and W.
 #[derive(Copy, Clone)]
@@ -169,7 +166,11 @@ impl Bounded {
         let square = |a: usize| dot(&columns[a * m..a * m + r], &columns[a * m..a * m + r]);
         let top = (0..f).map(square).fold(0.0, f64::max);
         inverse.clear();
-        inverse.extend((0..f).map(square).map(|x| if x > NOTHING * NOTHING * top { 1.0 / x } else { 0.0 }));
+        inverse.extend(
+            (0..f).map(square).map(|x| {
+                if x > tolerance::CONTROL_SINGULAR * tolerance::CONTROL_SINGULAR * top { 1.0 / x } else { 0.0 }
+            }),
+        );
         v.clear();
         v.resize(f, 0.0);
         for a in (0..f).filter(|&a| inverse[a] > 0.0) {
@@ -199,27 +200,25 @@ impl Bounded {
     fn gain(&self, problem: Problem, i: usize, w: &[f64]) -> Gain {
         let (length, side) = (problem.length(i), self.side[i]);
         let value = -side * problem.column_times(i, &self.rest);
-        let floor = GAIN * length * norm(problem.d);
+        let floor = tolerance::BOUND_GAIN * length * norm(problem.d);
         if value.abs() > floor || !self.is_spare(problem, i, length) {
             return Gain { value, floor, fall: length * length, is_first: true };
         }
         let of = &problem.W[i * problem.k..(i + 1) * problem.k];
         let value = side * (dot(of, w) - problem.column_times(i, &self.mu));
         let size: f64 = of.iter().zip(w).map(|(a, w)| (a * w).abs()).sum();
-        Gain { value, floor: GAIN * (size + length * norm(&self.mu)), fall: of[i], is_first: false }
+        Gain { value, floor: tolerance::BOUND_GAIN * (size + length * norm(&self.mu)), fall: of[i], is_first: false }
     }
 
     /// `true` if the free forces can compensate a change of force i.
     fn is_spare(&self, problem: Problem, i: usize, length: f64) -> bool {
-        /// Rounding of what is left of a column that others give.
-        const LEFT: f64 = 1e-8;
         let (f, r) = (self.free.len(), problem.d.len());
         let mut given = 0.0;
         for a in (0..self.inverse.len()).filter(|&a| self.inverse[a] > 0.0) {
             let part = problem.column_times(i, &self.columns[a * r.max(f)..a * r.max(f) + r]);
             given += self.inverse[a] * part * part;
         }
-        length * length - given <= LEFT * length * length
+        length * length - given <= tolerance::DEPENDENT_COLUMN * length * length
     }
 
     /// Frees the bound force whose way back gains most, of |D w − d| if there is one, else of wᵀW w; false if none gains.

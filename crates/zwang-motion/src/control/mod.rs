@@ -5,7 +5,7 @@ mod solve;
 
 use crate::{
     ConstraintLevel, ControlRows, Dynamics, Given, Instant, Legendre, MotionError, Route, RouteSolution, Settings,
-    State, acceleration::decomposition::Decomposition, factor::largest,
+    State, acceleration::decomposition::Decomposition, factor::largest, limits, tolerance,
 };
 pub(crate) use solve::ControlSolver;
 
@@ -22,12 +22,6 @@ pub(crate) struct ControlForce {
     rate: Option<f64>,
     held: Vec<f64>,
 }
-
-/// With C given by the multipliers and these by u, rounds until C converges.
-const ROUNDS: usize = 100;
-
-/// C has converged if it changes by less than this fraction.
-const STAYS: f64 = 1e-14;
 
 impl ControlForce {
     pub(crate) fn new(asked: ControlRows, n: usize, rate: Option<f64>, settings: &Settings) -> ControlForce {
@@ -70,13 +64,11 @@ impl ControlForce {
     /// The distance of a bounded force from its upper and from its lower bound; from the one that acts, minus the force it
     /// holds back.
     pub(crate) fn distances(&self, place: usize) -> [f64; 2] {
-        /// What rounding leaves of a force that is just as large as its bound.
-        const ROUNDING: f64 = 16.0 * f64::EPSILON;
         let (limit, (w, margin)) = (self.asked.limit[place], self.solver.bounded_force(place));
         if limit.is_infinite() {
             return [1.0, 1.0];
         }
-        let near = if margin.abs() <= ROUNDING * limit { 0.0 } else { margin };
+        let near = if margin.abs() <= tolerance::BOUND_ROUNDING * limit { 0.0 } else { margin };
         // what is held back counts for the other bound, too: a demand may jump from one to the other
         let far = 2.0 * limit - margin;
         if w >= 0.0 { [near, far] } else { [far, near] }
@@ -118,7 +110,7 @@ impl ControlForce {
                 all.multipliers(A, lambda)?;
                 break;
             }
-            if round == ROUNDS {
+            if round == limits::CONTROL_ROUNDS {
                 return Err(MotionError::NotConverged { residual: change(C, last) });
             }
         }
@@ -175,7 +167,7 @@ impl ControlForce {
                 solve(extra, solution)?;
                 break;
             }
-            if round == ROUNDS {
+            if round == limits::CONTROL_ROUNDS {
                 return Err(MotionError::NotConverged { residual: change(C, last) });
             }
         }
@@ -191,5 +183,5 @@ fn change(now: &[f64], before: &[f64]) -> f64 {
 }
 
 fn stays(now: &[f64], before: &[f64]) -> bool {
-    change(now, before) <= STAYS * largest(now)
+    change(now, before) <= tolerance::CONTROL_CONVERGED * largest(now)
 }

@@ -1,7 +1,7 @@
 //! Cholesky of a mass matrix block by block, the blocks found from its pattern.
 
 use super::{dense::DenseScratch, dense::cholesky, largest, power_of_two, root_power_of_two, same, small};
-use crate::{Matrix, Settings};
+use crate::{Matrix, Settings, tolerance};
 
 /// M = R Rᵀ for an M of blocks that share no entry: single particles, single bodies, or one block for all.
 pub(crate) struct Blocks {
@@ -31,9 +31,6 @@ pub(crate) struct Blocks {
 }
 
 const NONE: usize = usize::MAX;
-
-/// Lower bound of a mass for scaling, relative to the largest mass it is coupled with.
-const LEAST: f64 = 1e-8;
 
 impl Blocks {
     pub(crate) fn new() -> Blocks {
@@ -164,7 +161,7 @@ impl Blocks {
     /// relative to those it is coupled with, as in quaternions, must not be scaled up to one.
     fn unit(&self, M: &Matrix, i: usize) -> f64 {
         let coupled = M.row(i).0.iter().fold(0.0, |top: f64, &j| top.max(self.mass(M, j)));
-        1.0 / root_power_of_two(self.mass(M, i).max(LEAST * coupled))
+        1.0 / root_power_of_two(self.mass(M, i).max(tolerance::MASS_FLOOR * coupled))
     }
 
     /// Gives block k a unit diagonal; false if a coordinate has no mass.

@@ -2,6 +2,7 @@
 
 use super::Gap;
 use super::{add_multiple, dot, norm, small};
+use crate::limits;
 use faer::{
     MatMut, MatRef, Par, Side,
     dyn_stack::{MemBuffer, MemStack, StackReq},
@@ -227,9 +228,7 @@ pub(crate) struct Svd {
 
 /// Singular values of A (m x n, row after row) by Jacobi rotations; faer above the limit.
 pub(crate) fn svd(A: &[f64], m: usize, n: usize, stop: Stop, small_limit: usize) -> Svd {
-    /// Largest size for rotations, which take several sweeps over all pairs; above it faer is faster.
-    const FEW: usize = 12;
-    if m.max(n) > 2 * small_limit || m.min(n) > FEW {
+    if m.max(n) > 2 * small_limit || m.min(n) > limits::ROTATED_SIZE {
         return faer_svd(A, m, n, stop);
     }
     // the taller of A and Aᵀ by columns: its columns are the rows of the wider one

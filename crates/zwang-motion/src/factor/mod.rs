@@ -51,9 +51,9 @@ pub(crate) fn largest(x: &[f64]) -> f64 {
 
 /// True if two slices have the same bits; many entries are compared at a time.
 pub(crate) fn same(x: &[f64], y: &[f64]) -> bool {
-    const MANY: usize = 64;
+    const AT_A_TIME: usize = 64;
     let differ = |x: &[f64], y: &[f64]| x.iter().zip(y).fold(0, |d, (x, y)| d | (x.to_bits() ^ y.to_bits()));
-    x.len() == y.len() && x.chunks(MANY).zip(y.chunks(MANY)).all(|(x, y)| differ(x, y) == 0)
+    x.len() == y.len() && x.chunks(AT_A_TIME).zip(y.chunks(AT_A_TIME)).all(|(x, y)| differ(x, y) == 0)
 }
 
 /// xᵀy.

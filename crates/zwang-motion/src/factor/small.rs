@@ -1,6 +1,7 @@
 //! Dense factorizations written out, for a few coordinates.
 
 use super::{add_multiple, dot};
+use crate::tolerance;
 
 /// Cholesky: overwrites the lower triangle of M (n x n) with R, M = R Rᵀ; fails at the first pivot not above `floor`.
 pub(crate) fn cholesky(M: &mut [f64], n: usize, floor: f64) -> bool {
@@ -124,14 +125,11 @@ impl Columns<'_> {
     ///
     /// Columns have length one; `weight` is indexed by the original columns of the matrix.
     pub(crate) fn factor_by_weight(&mut self, rank: usize, weight: &[f64]) -> usize {
-        /// Smallest admissible remainder of a column relative to the longest: far above rounding, and small enough for
-        /// the weight to decide.
-        const CLEAR: f64 = 1e-3;
         self.measure();
         let steps = self.n_rows.min(self.n_cols).min(rank);
         for k in 0..steps {
             let longest = self.lengths[k..self.n_cols].iter().fold(0.0, |top: f64, x| top.max(*x));
-            let candidates = (k..self.n_cols).filter(|&j| self.lengths[j] > CLEAR * longest);
+            let candidates = (k..self.n_cols).filter(|&j| self.lengths[j] > tolerance::CLEARLY_INDEPENDENT * longest);
             let value = |j: usize| self.lengths[j] * weight[self.perm[j]];
             let Some(p) = candidates.max_by(|&i, &j| value(i).total_cmp(&value(j))) else { return k };
             self.take(k, p);
@@ -165,7 +163,7 @@ impl Columns<'_> {
             let (length, full) = (self.lengths[j], self.lengths[n_cols + j]);
             if length > 0.0 {
                 let left = 1.0 - (other[0] / length) * (other[0] / length);
-                if left * (length / full) * (length / full) <= 1e-6 {
+                if left * (length / full) * (length / full) <= tolerance::DOWNDATED_NORM {
                     self.lengths[j] = dot(&other[1..], &other[1..]).sqrt();
                     self.lengths[n_cols + j] = self.lengths[j];
                 } else {
@@ -225,7 +223,7 @@ pub(crate) fn jacobi_svd(columns: &mut [f64], m: usize, n: usize, V: &mut [f64])
                 let (left, right) = columns.split_at_mut(q * m);
                 let (x, y) = (&mut left[p * m..(p + 1) * m], &mut right[..m]);
                 let (xx, yy, xy) = (dot(x, x), dot(y, y), dot(x, y));
-                if !(xy.abs() > 5e-16 * (xx * yy).sqrt()) {
+                if !(xy.abs() > tolerance::ORTHOGONAL_COLUMNS * (xx * yy).sqrt()) {
                     continue;
                 }
                 rotated = true;
@@ -256,7 +254,7 @@ pub(crate) fn jacobi_eigen(S: &mut [f64], n: usize, V: &mut [f64]) {
             for q in p + 1..n {
                 let (xx, yy, xy) = (S[p * n + p], S[q * n + q], S[p * n + q]);
                 // relative to both entries, so that a graded matrix keeps its small values
-                if !(xy.abs() > 1e-16 * (xx * yy).abs().sqrt() + 1e-30 * top) {
+                if !(xy.abs() > tolerance::DIAGONAL * (xx * yy).abs().sqrt() + tolerance::DIAGONAL_FLOOR * top) {
                     continue;
                 }
                 rotated = true;

@@ -1,7 +1,7 @@
 //! Radau's collocation of order 5 for stiff systems, on q̈ = f(t, q, q̇) directly.
 
 use super::step::{Step, join};
-use crate::{Dynamics, Jacobian, MotionError, flow::Flow};
+use crate::{Dynamics, Jacobian, MotionError, flow::Flow, limits, tolerance};
 
 /// Radau IIA with three stages (Hairer and Wanner, Solving Ordinary Differential Equations II, IV.8).
 ///
@@ -53,10 +53,6 @@ const GAMMA: f64 = 3.637_834_252_744_496;
 
 /// Weights of the error estimate.
 const E: [f64; 3] = [-(13.0 + 7.0 * SQRT6) / 3.0, (-13.0 + 7.0 * SQRT6) / 3.0, -1.0 / 3.0];
-
-/// Newton may take this many iterations, and must come this much below the tolerance.
-const ITERATIONS: usize = 12;
-const CONVERGED: f64 = 1e-2;
 
 impl Radau {
     pub(crate) fn new<D: Dynamics + ?Sized>(flow: &mut Flow<D>) -> Result<Radau, MotionError> {
@@ -223,7 +219,7 @@ impl Radau {
     ) -> Result<(), MotionError> {
         let (n, n_integrals) = (self.n, y.len() - 2 * self.n);
         let mut last = f64::INFINITY;
-        for _ in 0..if self.by_iteration { 4 * ITERATIONS } else { ITERATIONS } {
+        for _ in 0..if self.by_iteration { 4 * limits::RADAU_ITERATIONS } else { limits::RADAU_ITERATIONS } {
             for i in 0..3 {
                 self.set_node(y, h, i);
                 self.y[2 * n..].copy_from_slice(&y[2 * n..]);
@@ -241,7 +237,7 @@ impl Radau {
             let change = |k: usize| (h * self.delta[k] / allowed[n + k % n]).abs();
             let size = (0..3 * n).map(change).fold(0.0, f64::max);
             let ratio = size / last;
-            let floor = if self.by_iteration { 1e-4 } else { CONVERGED };
+            let floor = if self.by_iteration { tolerance::RADAU_ITERATED } else { tolerance::RADAU_CONVERGED };
             if size <= floor || (last.is_finite() && ratio < 1.0 && ratio / (1.0 - ratio) * size <= floor) {
                 return Ok(());
             }

@@ -1,7 +1,7 @@
 //! RATTLE: a symplectic, time-symmetric method with a fixed step for systems with position constraints.
 
 use super::step::{Step, join};
-use crate::{ConstraintLevel, Dynamics, Legendre, Method, MotionError, flow::Flow};
+use crate::{ConstraintLevel, Dynamics, Legendre, Method, MotionError, flow::Flow, limits, tolerance};
 
 /// The partitioned Lobatto method of order 2 on (q, p) (Jay 1996), which for constant M is RATTLE of Andersen:
 ///
@@ -30,14 +30,6 @@ pub(crate) struct Rattle {
     rate: Vec<f64>,
     pub(crate) end: Vec<f64>,
 }
-
-/// The implicit equations are solved when a round changes q by less than this, relative to its size.
-const CONVERGED: f64 = 4e-16;
-
-/// Rounds that no longer gain have come to rounding, which the division by h amplifies.
-const STALLED: f64 = 1e-10;
-
-const ROUNDS: usize = 60;
 
 impl Rattle {
     /// Fails if the system has no Lagrangian, or constraints that are not on positions.
@@ -195,7 +187,7 @@ impl Rattle {
             self.q[i] = self.q0[i] + h * self.v[i];
         }
         let mut last = f64::INFINITY;
-        for _ in 0..ROUNDS {
+        for _ in 0..limits::RATTLE_ROUNDS {
             // p½ = p₀ + h/2 (∂L/∂q + F) + the part that holds the constraints
             std::mem::swap(&mut self.q, &mut self.q0);
             self.kick_at(flow, t, false)?;
@@ -212,7 +204,7 @@ impl Rattle {
                 self.q[i] = q;
             }
             change = change.max(self.hold(flow, t + h, h)?);
-            if change <= CONVERGED || (change >= 0.5 * last && change < STALLED) {
+            if change <= tolerance::RATTLE_CONVERGED || (change >= 0.5 * last && change < tolerance::RATTLE_STALLED) {
                 return Ok(());
             }
             if !change.is_finite() {
@@ -250,10 +242,12 @@ impl Rattle {
         }
         flow.smooth.factor()?;
         let mut last = f64::INFINITY;
-        for _ in 0..ROUNDS {
+        for _ in 0..limits::RATTLE_ROUNDS {
             let change = self.velocity(flow, true);
             self.kick_at(flow, t, true)?;
-            if change <= CONVERGED * 8.0 || (change >= 0.5 * last && change < STALLED) {
+            if change <= tolerance::RATTLE_CONVERGED * 8.0
+                || (change >= 0.5 * last && change < tolerance::RATTLE_STALLED)
+            {
                 break;
             }
             last = change;

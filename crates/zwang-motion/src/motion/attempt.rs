@@ -1,17 +1,13 @@
 //! One step: tried, examined, projected onto the constraints, accepted, and known at every instant in it.
 
-use super::{MOST_NOISE, Motion, Outcome, contradiction::ContradictionVerdict, scales::SHARE};
+use super::{MOST_NOISE, Motion, Outcome, contradiction::ContradictionVerdict, scales::STEP_SHARE};
 use crate::{
     ConstraintLevel, Dynamics, Method, MotionError,
     contact::StepVerdict,
     methods::Integrator,
     singular::{StepPlan, vanishing_rows},
-    smooth::OFF,
+    tolerance,
 };
-
-/// The largest residual at the end of a step, in tolerances, where formulas switch: it is of the size of the error of the
-/// step.
-const MOST_MOVED: f64 = 100.0;
 
 /// What becomes of a trial step whose error is allowed.
 pub(super) enum Examination {
@@ -31,7 +27,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         let Some(rk) = self.integrator.runge_kutta() else {
             return plain(if self.integrator.is_fixed_step() { self.step_size.h.min(left) } else { shorten(h, left) });
         };
-        let plan = self.singular.plan(t, h, rk.tableau.gap, SHARE * self.options.tolerance, is_first);
+        let plan = self.singular.plan(t, h, rk.tableau.gap, STEP_SHARE * self.options.tolerance, is_first);
         // near a singular position the end is taken from the dense output, never by a short step
         if plan.guarded { plan } else { StepPlan { h: shorten(plan.h, left), ..plan } }
     }
@@ -77,7 +73,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         rk.attempt(&mut self.flow, self.point.t, &self.point.y, h)?;
         // rounding is amplified in a step that crosses a singular position, and may then exceed the tolerance
         let noise = match plan.crossing {
-            Some(_) => self.singular.noise(h, rk.smallest) / (SHARE * self.options.tolerance),
+            Some(_) => self.singular.noise(h, rk.smallest) / (STEP_SHARE * self.options.tolerance),
             None => 0.0,
         };
         let needs_end = tableau.error.iter().any(|&(i, _)| i == tableau.n_stages);
@@ -86,7 +82,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         }
         let moved = self.project_end(plan)?;
         // a step past a switch of a formula may end well off the constraints: it is to end at the switch
-        if !self.events.is_empty() && !plan.guarded && moved > MOST_MOVED * self.options.tolerance {
+        if !self.events.is_empty() && !plan.guarded && moved > tolerance::SWITCH_RESIDUAL * self.options.tolerance {
             self.step_size.set(0.25 * h);
             return Ok(false);
         }
@@ -94,7 +90,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
             return Ok(false);
         }
         if plan.guarded {
-            self.counts.noise = self.counts.noise.max(SHARE * noise);
+            self.counts.noise = self.counts.noise.max(STEP_SHARE * noise);
         }
         Ok(true)
     }
@@ -282,7 +278,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
 
     /// The largest residual where a step is ended early, relative to the size of a row.
     pub(super) fn most_off(&self) -> f64 {
-        OFF.max(MOST_MOVED * self.options.tolerance)
+        tolerance::OFF_CONSTRAINT.max(tolerance::SWITCH_RESIDUAL * self.options.tolerance)
     }
 
     /// Fills in the dense output of the last step.

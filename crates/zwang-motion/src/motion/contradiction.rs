@@ -1,7 +1,12 @@
 //! Contradictions met on the way: where exactly they begin.
 
 use super::{Motion, Outcome};
-use crate::{Dynamics, MotionError, State, methods::Integrator, singular::StepPlan, tolerance::RunWindow};
+use crate::{
+    Dynamics, MotionError, State, limits,
+    methods::Integrator,
+    singular::StepPlan,
+    tolerance::{self, RunWindow},
+};
 
 /// The search for the time at which a contradiction begins.
 pub(super) struct ContradictionSearch {
@@ -22,9 +27,6 @@ struct PendingContradiction {
     /// The number of steps that have met it.
     n_met: usize,
 }
-
-/// Steps that may meet the same contradiction: far more than halvings lead to the shortest step.
-const MOST_MET: usize = 400;
 
 /// What becomes of a step that ends in a contradiction.
 #[derive(PartialEq, Eq)]
@@ -83,9 +85,7 @@ impl ContradictionSearch {
     /// where formulas last switched, and is seen as soon as it has grown beyond rounding.
     #[inline]
     fn onset(&self, seen: f64, window: RunWindow) -> f64 {
-        /// A contradiction that takes a larger part of the run to be seen is reported where it is seen.
-        const SOON: f64 = 1e-3;
-        if seen - self.last_switch <= SOON * window.length() { self.last_switch } else { seen }
+        if seen - self.last_switch <= tolerance::CONTRADICTION_SOON * window.length() { self.last_switch } else { seen }
     }
 }
 
@@ -119,7 +119,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
             return Ok(ContradictionVerdict::Shorter);
         }
         let ahead = self.contradiction.meet(met, error);
-        let is_last = plan.h <= resolution || ahead.n_met > MOST_MET;
+        let is_last = plan.h <= resolution || ahead.n_met > limits::CONTRADICTIONS_MET;
         // if a singular position is near, or steps have one length, the length is not free
         if is_last || plan.guarded || plan.crossing.is_some() || is_fixed {
             let PendingContradiction { state, first, error, .. } = ahead;
@@ -175,8 +175,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
 
     /// The resolution of times in messages: 1e-12 of the time or of the run, a few digits above rounding.
     fn time_resolution(&self) -> f64 {
-        const TOLD: f64 = 1e-12;
-        TOLD * self.point.t.abs().max(self.window().length())
+        tolerance::ROUNDING * self.point.t.abs().max(self.window().length())
     }
 
     /// Why the motion ends: a contradiction is reported with its state.

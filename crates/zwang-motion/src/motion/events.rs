@@ -1,6 +1,6 @@
 //! Event functions and guards: changes of sign during a step, located on its dense output.
 
-use crate::{Dynamics, MotionError, Step, flow::Flow};
+use crate::{Dynamics, MotionError, Step, flow::Flow, limits, tolerance};
 
 /// An event function changed its sign.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,7 +52,7 @@ const SUBINTERVALS: f64 = 2.0;
 const SAMPLES: [f64; 4] = [0.23, 0.47, 0.74, 1.0];
 
 /// The first and the last subinterval have one more sample, near the end of the step: a dip there has no neighbour beyond.
-const EDGE: f64 = 0.02;
+const EDGE_SAMPLE: f64 = 0.02;
 
 /// The least number of samples in a run: an event within a thousandth of the run is found, whether or not the state moves.
 const SAMPLES_IN_RUN: f64 = 1000.0;
@@ -61,13 +61,10 @@ const SAMPLES_IN_RUN: f64 = 1000.0;
 const DIVISIONS: f64 = 4.0;
 const SHORTEST_SUBINTERVAL: f64 = 1.0 / 4096.0;
 
-/// A subinterval shorter than this, relative to the time, has no room for samples.
-const MOMENT: f64 = 256.0 * f64::EPSILON;
-
 /// Error of the parabola relative to the distance from zero, and relative to the size in the subinterval or in the whole
 /// run.
 const ERROR_TO_ZERO: f64 = 0.2;
-const RESOLVED: (f64, f64) = (0.02, 1e-6);
+const RESOLVED: (f64, f64) = (0.02, tolerance::DISTINCT);
 
 /// One sample of the event functions.
 #[derive(Default)]
@@ -230,7 +227,8 @@ impl EventFinder {
     ) -> Result<Option<(f64, f64)>, MotionError> {
         let longest = f64::min((step.end - step.start) / SUBINTERVALS, self.spacing * SAMPLES.len() as f64);
         // subintervals are never so short that time does not advance
-        let shortest = f64::max(SHORTEST_SUBINTERVAL * longest, MOMENT * step.end.abs().max(step.start.abs()));
+        let shortest =
+            f64::max(SHORTEST_SUBINTERVAL * longest, tolerance::MOMENT * step.end.abs().max(step.start.abs()));
         let mut subinterval = self.subinterval.min(longest).max(shortest);
         samples.push(self.sample(flow, step, step.start)?);
         (samples[0].changed, samples[0].is_clear) = (false, false);
@@ -275,9 +273,9 @@ impl EventFinder {
         samples: &mut Vec<Sample>,
     ) -> Result<(), MotionError> {
         let low = samples[samples.len() - 1].t;
-        let is_last = !(low + (1.0 + EDGE) * whole < step.end);
-        let first = (low == step.start).then_some(EDGE);
-        let last = is_last.then_some(1.0 - EDGE);
+        let is_last = !(low + (1.0 + EDGE_SAMPLE) * whole < step.end);
+        let first = (low == step.start).then_some(EDGE_SAMPLE);
+        let last = is_last.then_some(1.0 - EDGE_SAMPLE);
         let inner = SAMPLES[..SAMPLES.len() - 1].iter().copied();
         let mut has_changed = false;
         for part in first.into_iter().chain(inner).chain(last).chain([1.0]) {
@@ -366,12 +364,10 @@ impl EventFinder {
         before: &Sample,
         after: &Sample,
     ) -> Result<Option<f64>, MotionError> {
-        /// Halvings until the lowest point is known to rounding of its depth.
-        const HALVINGS: usize = 40;
         let n = before.rates.len();
         for c in (0..n).filter(|&c| before.rates[c] < 0.0 && after.rates[c] > 0.0) {
             let (mut low, mut high) = (before.t, after.t);
-            for _ in 0..HALVINGS {
+            for _ in 0..limits::LOWEST_POINT_HALVINGS {
                 let middle = 0.5 * (low + high);
                 self.set_state(flow, step, middle);
                 if flow.closing_rate(c)? < 0.0 { low = middle } else { high = middle }
@@ -391,8 +387,6 @@ impl EventFinder {
         step: &Step,
         [a, b, c]: [&Sample; 3],
     ) -> Result<Option<f64>, MotionError> {
-        /// Steps of the golden section until the lowest point is known to rounding of its depth.
-        const SHORTENINGS: usize = 40;
         const GOLDEN: f64 = 0.381_966_011_250_105_1;
         /// A dip that a parabola does not take below this fraction of the middle sample is not examined.
         const SHALLOW: f64 = 0.3;
@@ -406,7 +400,7 @@ impl EventFinder {
             }
             let (mut low, mut high) = (a.t, c.t);
             let (mut left, mut right) = (low + GOLDEN * (high - low), high - GOLDEN * (high - low));
-            for _ in 0..SHORTENINGS {
+            for _ in 0..limits::LOWEST_POINT_SHORTENINGS {
                 let mut depth = |t: f64| -> Result<(f64, bool), MotionError> {
                     self.evaluate_at(flow, step, t)?;
                     Ok((sign * self.shapes[k], self.is_clear(flow)))

@@ -4,7 +4,7 @@ use super::{
     Motion, Outcome,
     events::{LocatedEvents, SignChange},
 };
-use crate::{ConstraintLevel, Dynamics, Jump, MotionError, Reaction, State, smooth::OFF};
+use crate::{ConstraintLevel, Dynamics, Jump, MotionError, Reaction, State, tolerance};
 
 impl<D: Dynamics + ?Sized> Motion<'_, D> {
     /// Locates the first events of the step and ends it there; they are applied when the motion continues. `false` if there are
@@ -96,14 +96,14 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         let smooth = &mut self.flow.smooth;
         smooth.set_state(self.point.t, &self.point.y);
         smooth.factor()?;
-        if let Some(row) = smooth.violated_row(ConstraintLevel::Positions, OFF)? {
+        if let Some(row) = smooth.violated_row(ConstraintLevel::Positions, tolerance::OFF_CONSTRAINT)? {
             return Err(Outcome::OffConstraint { event, row, is_velocity: false });
         }
         // forces of a control are finite: velocities that it tracks exactly do not jump either
-        if let Some(row) = smooth.violated_control_row(ConstraintLevel::Velocities, OFF)? {
+        if let Some(row) = smooth.violated_control_row(ConstraintLevel::Velocities, tolerance::OFF_CONSTRAINT)? {
             return Err(Outcome::OffConstraint { event, row, is_velocity: true });
         }
-        if smooth.violated_row(ConstraintLevel::Velocities, OFF)?.is_some() {
+        if smooth.violated_row(ConstraintLevel::Velocities, tolerance::OFF_CONSTRAINT)?.is_some() {
             self.log.log_undone(self.point.t, event);
         }
         smooth.project(true)?;

@@ -1,7 +1,10 @@
 //! The log of a motion: events that changed something, jumps, and switches of formulas.
 
 use super::{Outcome, events::SignChange};
-use crate::{Jump, tolerance::RunWindow};
+use crate::{
+    Jump, limits,
+    tolerance::{self, RunWindow},
+};
 
 /// Events so far.
 pub(super) struct EventLog {
@@ -48,18 +51,15 @@ impl EventLog {
     /// Counts a switch of formulas. Switches that follow each other without end are a sliding motion, which the formulas do not
     /// determine.
     pub(super) fn count_switch(&mut self, t: f64, event: usize, window: RunWindow) -> Result<(), Outcome> {
-        /// 1000 switches within 1 % of the run.
-        const MOST: usize = 1000;
-        const CLOSE: f64 = 1e-2;
         if self.n_switches == 0 {
             self.first_switch = t;
         }
         self.n_switches += 1;
-        if self.n_switches < MOST {
+        if self.n_switches < limits::SWITCHES {
             return Ok(());
         }
         self.n_switches = 0;
-        let close = t - self.first_switch < CLOSE * window.length();
+        let close = t - self.first_switch < tolerance::CROWDED_SWITCHES * window.length();
         if close { Err(Outcome::Sliding { event }) } else { Ok(()) }
     }
 }

@@ -19,9 +19,10 @@ use crate::{
     acceleration::decomposition::Decomposition,
     contact::{MotionPoint, PreviousMode, Resolver},
     flow::Flow,
+    limits,
     methods::Integrator,
     singular::{Singular, StepPlan, first_step, generic_rank},
-    tolerance::{RunWindow, SHORTEST},
+    tolerance::{self, RunWindow, SHORTEST},
 };
 use attempt::Examination;
 use contradiction::ContradictionSearch;
@@ -34,16 +35,13 @@ pub use outcome::{Counts, IntegrationOptions, Outcome, Solver, Stiffness};
 use point::Point;
 pub use saturation::Saturation;
 use saturation::SaturationLog;
-use scales::{SHARE, Scales};
+use scales::{STEP_SHARE, Scales};
 use step::LastStep;
 use step_size::StepSize;
 
-/// Attempts at one step: each failure makes it shorter, so that far fewer lead to the shortest.
-const MOST_ATTEMPTS: usize = 200;
-
 /// Noise that may be accepted where a singular position is crossed, in shares of a step; above it rounding would decide the
 /// branch.
-const MOST_NOISE: f64 = 1000.0 / SHARE;
+const MOST_NOISE: f64 = 1000.0 / STEP_SHARE;
 
 /// A motion under way.
 ///
@@ -86,7 +84,7 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         let mut flow = Flow::new(dynamics, plan.route, plan.drift, window, settings);
         let method = match plan.method {
             // above this the lower order takes fewer evaluations
-            Method::Auto if plan.tolerance >= 1e-4 => Method::Order5,
+            Method::Auto if plan.tolerance >= tolerance::COARSE => Method::Order5,
             Method::Auto => Method::Order8,
             other => other,
         };
@@ -151,7 +149,7 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
     /// Tries steps until one is accepted.
     fn take_step(&mut self) -> Result<(), Outcome> {
         self.prepare_step()?;
-        for attempt in 0..=MOST_ATTEMPTS {
+        for attempt in 0..=limits::STEP_ATTEMPTS {
             let plan = self.plan_step(attempt == 0);
             if plan.ends {
                 return Err(self.not_unique());
@@ -239,7 +237,7 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         let n_rejected = &mut self.counts.rejected;
         let found = first_step(&mut self.flow, (t, y), &self.scales.allowed, longest, MOST_NOISE, n_rejected);
         let Some(mut first) = found? else { return Err(self.not_unique()) };
-        self.counts.noise = SHARE * first.error;
+        self.counts.noise = STEP_SHARE * first.error;
         self.singular.leave_start(t, self.flow.smooth.given.constraint_rhs.len());
         self.step.set_by(&mut first.radau, t, first.h, &self.point.y);
         self.counts.steps += 1;

@@ -4,8 +4,9 @@ use super::{Motion, Outcome, Stiffness, point::Point};
 use crate::{
     Drift, Dynamics, Method, MotionError,
     acceleration::decomposition::Decomposition,
+    limits,
     methods::{Integrator, Spread},
-    tolerance::RunWindow,
+    tolerance::{self, RunWindow},
 };
 
 /// A step counts as stiff if neighbouring solutions part at this rate at least, times the step, and this much faster than
@@ -60,23 +61,20 @@ impl Monitor {
     /// Ends a motion that would take 10¹⁰ steps because a law of the velocities changes its sign again and again.
     #[inline]
     pub(super) fn check_progress(&mut self, point: &Point, window: RunWindow) -> Result<(), Outcome> {
-        /// Steps that are taken together, and the part of the run they must get through: else a run takes 10¹⁰ of them.
-        const STEPS: usize = 10_000;
-        const LEAST: f64 = 1e-6;
-        /// One step in twenty must turn a velocity back.
-        const FLIPS: usize = 20;
         let progress = &mut self.progress;
         for ((positive, n_flips), v) in progress.flips.iter_mut().zip(point.velocities()) {
             *n_flips += usize::from(*positive != (*v > 0.0));
             *positive = *v > 0.0;
         }
         progress.n_steps += 1;
-        if progress.n_steps < STEPS {
+        if progress.n_steps < limits::STEPS_WITHOUT_PROGRESS {
             return Ok(());
         }
         let flips = &progress.flips;
-        let most = (0..flips.len()).max_by_key(|&i| flips[i].1).filter(|&i| flips[i].1 > STEPS / FLIPS);
-        let is_slow = point.t - progress.t < LEAST * window.length();
+        let most = (0..flips.len())
+            .max_by_key(|&i| flips[i].1)
+            .filter(|&i| flips[i].1 > limits::STEPS_WITHOUT_PROGRESS / limits::STEPS_PER_REVERSAL);
+        let is_slow = point.t - progress.t < tolerance::NO_PROGRESS * window.length();
         (progress.t, progress.n_steps) = (point.t, 0);
         progress.flips.iter_mut().for_each(|(_, n_flips)| *n_flips = 0);
         match most {
@@ -89,9 +87,9 @@ impl Monitor {
     #[inline]
     fn is_long(&mut self, h: f64) -> bool {
         /// A step of this part of the longest is long.
-        const LONG: f64 = 0.5;
+        const LONG_STEP: f64 = 0.5;
         self.longest = self.longest.max(h);
-        h >= LONG * self.longest
+        h >= LONG_STEP * self.longest
     }
 
     /// Notes the accelerations at the end of a long step. An acceleration that would change the velocities little in such a step is
@@ -130,12 +128,10 @@ impl Monitor {
     /// Counts a step of the stiff method; `true` if it is given up, because it needs shorter steps than the explicit one did.
     #[inline]
     fn gives_up_stiff_method(&mut self, h: f64) -> bool {
-        /// After 60 steps they should not be shorter than half of the explicit ones.
-        const TRIAL: usize = 60;
-        const SHORTER: f64 = 0.5;
+        const SHORTER_STEP: f64 = 0.5;
         let Some(stiffness) = self.stiffness.as_mut().filter(|stiffness| !stiffness.given_up) else { return false };
         self.n_stiff += 1;
-        if self.n_stiff != TRIAL || h > SHORTER * self.explicit_step {
+        if self.n_stiff != limits::STIFF_TRIAL || h > SHORTER_STEP * self.explicit_step {
             return false;
         }
         stiffness.given_up = true;
@@ -177,7 +173,8 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         if self.options.drift != Drift::Project {
             return Ok(None);
         }
-        let is_satisfied = self.flow.smooth.largest_residual()? <= 100.0 * self.options.tolerance.max(1e-12);
+        let is_satisfied =
+            self.flow.smooth.largest_residual()? <= 100.0 * self.options.tolerance.max(tolerance::ROUNDING);
         let smooth = &self.flow.smooth;
         Ok((!is_satisfied).then(|| {
             crate::acceleration::dependence::contradiction(&smooth.given, &smooth.instant.qddot, &smooth.settings)
@@ -191,7 +188,9 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         let n = self.flow.smooth.n;
         self.flow.smooth.fill()?;
         let is_satisfied = self.flow.smooth.satisfies_rows(&rk.end_rate()[n..2 * n]);
-        if is_satisfied && self.flow.smooth.largest_residual()? <= 100.0 * self.options.tolerance.max(1e-12) {
+        if is_satisfied
+            && self.flow.smooth.largest_residual()? <= 100.0 * self.options.tolerance.max(tolerance::ROUNDING)
+        {
             return Ok(true);
         }
         self.step.set_pivot(None);
@@ -213,11 +212,9 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
     /// has become small relative to what it was, and the steps with it, because forces grow as the authority falls. A motion that
     /// passes such a position with finite forces continues.
     pub(super) fn lost_control_row(&self, h: f64) -> Option<usize> {
-        /// What is left of the row, and of the longest step.
-        const LOST: f64 = 1e-3;
         /// What accelerations grow by at least, as a part of what the authority has lost: long steps have seen some of both already.
         const GROWN: f64 = 0.02;
-        if h > LOST * self.monitor.longest {
+        if h > tolerance::LOST_AUTHORITY * self.monitor.longest {
             return None;
         }
         let solver = &self.flow.smooth.control.as_ref()?.solver;
@@ -225,7 +222,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         if solver.margins.iter().any(|margin| *margin < 0.0) {
             return None;
         }
-        let (row, left) = solver.weakest().filter(|(_, left)| *left < LOST)?;
+        let (row, left) = solver.weakest().filter(|(_, left)| *left < tolerance::LOST_AUTHORITY)?;
         let Some(rk) = self.integrator.runge_kutta() else { return Some(row) };
         let n = self.flow.smooth.n;
         let mut rate = rk.end_rate()[n..2 * n].iter().zip(&self.monitor.reference_acceleration);
@@ -236,10 +233,6 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
     /// Leaves sparse algebra if a pivot becomes very small: S = B Bᵀ squares, and what corrects it then no longer gains.
     /// Singular positions that are crossed are no reason, since steps have no stage there.
     pub(super) fn check_solver(&mut self) -> Result<(), MotionError> {
-        /// A pivot of B below this, relative to its row, is too small to be squared.
-        const SMALL: f64 = 1e-5;
-        /// A dense decomposition of more coordinates than this takes longer than anybody waits.
-        const LARGEST: usize = 1000;
         // a look ahead leaves the decomposition of another state behind
         let kept = match (self.step.pivot, &self.integrator) {
             (Some(pivot), _) => pivot.max(0.0).sqrt(),
@@ -247,7 +240,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
             _ => self.flow.smooth.all.gap().kept,
         };
         let smooth = &mut self.flow.smooth;
-        let leaves = smooth.all.is_large() && smooth.n <= LARGEST && kept <= SMALL;
+        let leaves = smooth.all.is_large() && smooth.n <= limits::DENSE_CONTROL && kept <= tolerance::SQUARABLE_PIVOT;
         if !(smooth.all.take_fallback() || leaves) {
             return Ok(());
         }
@@ -262,10 +255,8 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
 
     /// Counts steps in which neighbouring motions part much faster than the motion itself changes.
     pub(super) fn check_stiffness(&mut self) -> Result<(), MotionError> {
-        /// The stiff method solves with all coordinates coupled: more of them cost more than short steps.
-        const LARGEST: usize = 500;
         let Some(rk) = self.integrator.runge_kutta() else { return self.check_stiff_method() };
-        if rk.guarded || self.monitor.stiffness.is_some() || self.flow.smooth.n > LARGEST {
+        if rk.guarded || self.monitor.stiffness.is_some() || self.flow.smooth.n > limits::STIFF_COORDINATES {
             return Ok(());
         }
         let h = self.step.dense.h;

@@ -1,6 +1,8 @@
 //! Options of a run, why it ended, and what it has cost.
 
-use crate::{CandidateMode, Drift, ImpactState, Method, MotionError, RouteName, State, contact::ContactError};
+use crate::{
+    CandidateMode, Drift, ImpactState, Method, MotionError, RouteName, State, contact::ContactError, tolerance,
+};
 
 /// Options of a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,7 +25,7 @@ impl Default for IntegrationOptions {
     fn default() -> IntegrationOptions {
         IntegrationOptions {
             end: 10.0,
-            tolerance: 1e-9,
+            tolerance: tolerance::RUN,
             method: Method::Auto,
             step: None,
             drift: Drift::Project,

@@ -1,13 +1,16 @@
 //! Scales of positions and velocities, relative to which errors are measured.
 
-use crate::{Dynamics, State, Units, smooth::Smooth, tolerance::RunWindow};
+use crate::{
+    Dynamics, State, Units,
+    smooth::Smooth,
+    tolerance::{self, RunWindow},
+};
 
 /// The part of the tolerance that one step may spend: errors of many steps add up.
-pub(super) const SHARE: f64 = 0.08;
+pub(super) const STEP_SHARE: f64 = 0.08;
 
 /// The size of velocities fades by this factor in a step: to half in fifty; and never below this part of the largest ever.
 const FORGETTING: f64 = 0.986;
-const LEAST_MEMORY: f64 = 1e-4;
 
 /// Sizes by unit and by coordinate; those of q and q̇ are kept with the smooth part.
 pub(super) struct Scales {
@@ -66,7 +69,7 @@ impl Scales {
         let of_unit = &mut self.of_unit;
         // a fast beginning is forgotten, but not a place of rest between two swings
         for ((_, v), ever) in of_unit.iter_mut().zip(&self.speed_scale) {
-            *v = (*v * FORGETTING).max(LEAST_MEMORY * ever);
+            *v = (*v * FORGETTING).max(tolerance::SPEED_MEMORY * ever);
         }
         // the last place is that of the pure numbers
         let pure = of_unit.len() - 1;
@@ -97,26 +100,24 @@ impl Scales {
             _ => 0.0,
         };
         let fastest = (0..n).map(rate).fold(0.0, f64::max);
-        let slowest = 1e-3 * if fastest > 0.0 { fastest } else { 1.0 };
+        let slowest = tolerance::SLOWEST_RATE * if fastest > 0.0 { fastest } else { 1.0 };
         for i in 0..n {
             v_size[i] = q_size[i] * rate(i).max(slowest);
-            self.allowed[i] = SHARE * window.tolerance * q_size[i];
-            self.allowed[n + i] = SHARE * window.tolerance * v_size[i];
+            self.allowed[i] = STEP_SHARE * window.tolerance * q_size[i];
+            self.allowed[n + i] = STEP_SHARE * window.tolerance * v_size[i];
         }
     }
 
     /// What holds still is held against forces: q̈ is zero but for the rounding of what they would do, and so are positions after
     /// the time of the run. Values below that say nothing about the size of the system.
     fn measure_noise<D: Dynamics + ?Sized>(&mut self, smooth: &Smooth<D>, window: RunWindow) {
-        /// Rounding of a sum of forces.
-        const ROUNDING: f64 = 64.0 * f64::EPSILON;
         self.noise.fill(0.0);
         let time = window.length();
         let strongest = smooth.given.given_force.iter().fold(0.0, |top: f64, f| top.max(f.abs()));
         for (i, unit) in self.units.iter().enumerate() {
             let (mass, force) = (smooth.given.mass_matrix.get(i, i), smooth.given.given_force[i]);
             // a force on one coordinate may be held through another
-            let rounding = ROUNDING * (strongest / mass).abs();
+            let rounding = tolerance::FORCE_SUM_ROUNDING * (strongest / mass).abs();
             self.rounding_acceleration[i] = if mass > 0.0 && rounding.is_finite() { rounding } else { 0.0 };
             if let Some(unit) = unit.filter(|_| mass > 0.0) {
                 let reach = (force / mass).abs() * time * time;

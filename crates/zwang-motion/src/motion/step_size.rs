@@ -1,6 +1,6 @@
 //! The length of the next step.
 
-use super::{Motion, scales::SHARE};
+use super::{Motion, scales::STEP_SHARE};
 use crate::{Dynamics, Method, MotionError};
 
 /// Longest and shortest next step, as multiples of the last.
@@ -10,7 +10,7 @@ const GROWTH: (f64, f64) = (0.2, 6.0);
 const SAFETY: f64 = 0.9;
 
 /// The weight of the last error relative to the present one.
-const DAMPING: f64 = 0.3;
+const ERROR_MEMORY: f64 = 0.3;
 
 /// The step that error control wants next, and why the last attempt failed.
 pub(super) struct StepSize {
@@ -89,7 +89,8 @@ impl StepSize {
         let error = error.max(1e-10);
         // a part of the last error damps the to and fro of step sizes (Gustafsson)
         let exponent = 1.0 / f64::from(order);
-        let damped = error.powf(-exponent + 0.75 * DAMPING * exponent) * self.last_error.powf(DAMPING * exponent);
+        let damped =
+            error.powf(-exponent + 0.75 * ERROR_MEMORY * exponent) * self.last_error.powf(ERROR_MEMORY * exponent);
         let factor = (SAFETY * damped).clamp(GROWTH.0, GROWTH.1);
         self.h = if !accepted {
             self.may_grow = false;
@@ -122,7 +123,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         let method = self.integrator.method();
         if method.is_fixed_step() {
             // a three-hundredth of the shortest period
-            let unit = SHARE * self.options.tolerance;
+            let unit = STEP_SHARE * self.options.tolerance;
             let rate = (d1 * unit).max((d2 * unit).sqrt());
             return Ok(if rate > 0.0 { (0.02 / rate).min(whole) } else { 1e-3 * whole });
         }

@@ -8,8 +8,10 @@ use crate::{
     ConstraintLevel, Dynamics, Instant, MotionError,
     acceleration::{decomposition::Decomposition, smallest::Smallest},
     dynamics::NodeGap,
+    limits,
     methods::Step,
     smooth::Smooth,
+    tolerance,
 };
 use faer::MatRef;
 
@@ -44,7 +46,7 @@ impl Root {
 
     /// `true` if it is real up to the accuracy of the prediction.
     fn is_real(self) -> bool {
-        self.im.abs() <= 1e-3 * self.re.abs()
+        self.im.abs() <= tolerance::PREDICTED_REAL * self.re.abs()
     }
 }
 
@@ -99,9 +101,6 @@ pub(crate) struct Crossing {
 /// Steps within this many step lengths of a singular position are guarded.
 const REACH: f64 = 4.0;
 
-/// Rounding of the constraints, relative to the size of the coordinates.
-const NOISE: f64 = 2e-16;
-
 /// The time over which the motion is followed to both sides for the derivatives of B, as a fraction of the step: far above
 /// rounding in the second difference, near enough for a prediction.
 const PROBE: f64 = 0.02;
@@ -149,7 +148,7 @@ impl Crossing {
             let (last, delta) = (K1.len() - 1, PROBE * h);
             displaced(smooth, &here, delta, false)?;
             let still = (smooth.all.between(&values)[last] - self.sigma).abs();
-            self.by_velocity = still < 1e-3 * (K1[last] * delta).abs();
+            self.by_velocity = still < tolerance::PREDICTED_REAL * (K1[last] * delta).abs();
         }
         self.near = values;
         smooth.instant = here;
@@ -162,17 +161,17 @@ impl Crossing {
     /// those for pivots that were looked for.
     pub(crate) fn is_clear(&mut self, pivot: f64, h: f64) -> bool {
         /// Below this a look is taken in any case.
-        const SMALL: f64 = 0.07;
+        const SMALL_VALUE: f64 = 0.07;
         /// Above this no look is taken before it is known how fast the pivot falls.
-        const LARGE: f64 = 0.3;
+        const LARGE_VALUE: f64 = 0.3;
         /// The fall over the last step, taken this many times, must not reach zero.
-        const FALL: f64 = 3.0;
+        const FALL_AHEAD: f64 = 3.0;
         let least = pivot.max(0.0).sqrt();
         let is_safe = match self.least.replace(least) {
-            Some(before) => least > FALL * REACH * (least - before).abs() * self.longest(h) / h,
-            None => least > LARGE,
+            Some(before) => least > FALL_AHEAD * REACH * (least - before).abs() * self.longest(h) / h,
+            None => least > LARGE_VALUE,
         };
-        if least < SMALL || !is_safe {
+        if least < SMALL_VALUE || !is_safe {
             return false;
         }
         self.recent[self.n_recent % 5] = h;
@@ -192,11 +191,9 @@ impl Crossing {
         here: &Instant,
         h: f64,
     ) -> Result<(Smallest, Vec<f64>, Vec<f64>), MotionError> {
-        const FIRST: usize = 8;
-        const MOST: usize = 256;
         let delta = PROBE * h;
         let reach = f64::min(0.5 * self.top, 4.0 * REACH * self.longest(h) * self.pace);
-        let mut count = self.n_near + FIRST;
+        let mut count = self.n_near + limits::FIRST_VALUES;
         loop {
             let values = smooth.all.smallest(count, reach, Some(&self.near));
             self.measure(smooth, &values);
@@ -216,7 +213,7 @@ impl Crossing {
             let rate = |k: usize| K1[k * (values.len() + 1)].abs();
             let comes = |k: &usize| values.sigma[*k] < 2.0 * REACH * self.longest(h) * rate(*k);
             let from = (0..values.len()).find(comes).unwrap_or(values.len());
-            if from >= FIRST / 2 || count >= MOST || values.len() < count {
+            if from >= limits::FIRST_VALUES / 2 || count >= limits::CROSSING_VALUES || values.len() < count {
                 self.n_near = values.len() - from;
                 return Ok((values, K1, K2));
             }
@@ -236,11 +233,11 @@ impl Crossing {
         values: &Smallest,
     ) -> Result<(), MotionError> {
         /// The largest remainder of the smallest singular value at the predicted position.
-        const LEFT: f64 = 0.3;
+        const VALUE_LEFT: f64 = 0.3;
         while let Some(D) = self.ahead(2.0 * self.longest(h)) {
             displaced(smooth, here, D, true)?;
             let left = smooth.all.smallest(values.len(), 0.0, Some(values)).last();
-            if left < LEFT * self.sigma {
+            if left < VALUE_LEFT * self.sigma {
                 return Ok(());
             }
             self.roots.retain(|root| !(root.is_real() && root.re == D));
@@ -251,13 +248,11 @@ impl Crossing {
     /// `true` if no singular value can vanish within reach: no pivot is small or falls fast enough.
     fn is_far(&mut self, all: &Decomposition, h: f64) -> bool {
         /// The fall of a pivot over the last step, taken this many times, must not reach zero.
-        const FALL: f64 = 3.0;
+        const FALL_AHEAD: f64 = 3.0;
         const FALL_OF_MANY: f64 = 1.5;
         /// Below this part of the largest so far a pivot is looked at in any case. In a large system, a long chain, one pivot
         /// may always be small, and that of rows that depend on others is nothing.
-        const SMALL: f64 = 0.02;
-        const SMALL_OF_MANY: f64 = 1e-3;
-        const NOTHING: f64 = 1e-4;
+        const SMALL_PIVOT: f64 = 0.02;
         self.top = self.top.max(all.pivots(&mut self.new_pivots));
         std::mem::swap(&mut self.pivots, &mut self.new_pivots);
         let change = all.change(&self.last_B);
@@ -266,10 +261,11 @@ impl Crossing {
             return false;
         }
         self.pace = change / h;
-        let (small, fall) = if all.is_large() { (SMALL_OF_MANY, FALL_OF_MANY) } else { (SMALL, FALL) };
+        let (small, fall) =
+            if all.is_large() { (tolerance::SMALL_PIVOT_OF_MANY, FALL_OF_MANY) } else { (SMALL_PIVOT, FALL_AHEAD) };
         let steps = fall * REACH * self.longest(h) / h;
         self.pivots.iter().zip(&self.new_pivots).all(|(now, before)| {
-            let is_nothing = all.is_large() && now.max(*before) < NOTHING;
+            let is_nothing = all.is_large() && now.max(*before) < tolerance::DEPENDENT_PIVOT;
             is_nothing || (*now > small * self.top && *now > steps * (now - before).abs())
         })
     }
@@ -302,7 +298,7 @@ impl Crossing {
         }
         let Some(D) = self.ahead(2.0 * h) else { return plain };
         if self.by_velocity {
-            return StepPlan { h: h.min(0.5 * D), ends: self.sigma < 1e-6 * self.top, ..plain };
+            return StepPlan { h: h.min(0.5 * D), ends: self.sigma < tolerance::VANISHED_VALUE * self.top, ..plain };
         }
         // noise wants a larger step, unless that was tried
         let noise = if is_first { self.noise(h, NEAREST * self.kappa * h) / tolerance } else { 1.0 };
@@ -319,7 +315,7 @@ impl Crossing {
         if self.roots.is_empty() {
             return 0.0;
         }
-        0.6 * h * NOISE * self.length * self.kappa * self.kappa / sigma.powi(3) * self.weight
+        0.6 * h * tolerance::CONSTRAINT_NOISE * self.length * self.kappa * self.kappa / sigma.powi(3) * self.weight
     }
 
     /// The time of a crossing behind, inside the step of length h that has just been made.
@@ -352,7 +348,7 @@ impl Crossing {
         for _ in 0..8 {
             at(smooth, t)?;
             let values = smooth.all.smallest(count, 0.0, Some(&self.near)).tail(1);
-            let delta = 1e-4 * step.h;
+            let delta = tolerance::CROSSING_DIFFERENCE * step.h;
             at(smooth, t + delta)?;
             let plus = smooth.all.between(&values);
             at(smooth, t - delta)?;
@@ -364,13 +360,13 @@ impl Crossing {
             kappa = rate.abs();
             let change = -values.last() / rate;
             t += change.clamp(-0.5 * step.h, 0.5 * step.h);
-            if change.abs() < 1e-13 * step.h {
+            if change.abs() < tolerance::CROSSING_TIME * step.h {
                 break;
             }
         }
         at(smooth, t)?;
         // if the prediction was wrong nothing vanishes
-        let least = 1e-5 * (kappa * step.h).min(self.top);
+        let least = tolerance::NOT_VANISHED * (kappa * step.h).min(self.top);
         let values = smooth.all.smallest(count, least, Some(&self.near));
         let values = values.tail(values.sigma.iter().filter(|s| **s < least).count());
         if values.len() == 0 {
@@ -407,7 +403,7 @@ impl Crossing {
 
     /// `true` if ρ is that of a true crossing: rounding, and the square of the error along the branch.
     pub(crate) fn meets(&self, passage: &RankDrop, tolerance: f64) -> bool {
-        passage.rho <= 1e-13 + (30.0 * tolerance).powi(2)
+        passage.rho <= tolerance::CROSSING_LENGTH + (30.0 * tolerance).powi(2)
     }
 }
 

@@ -1,9 +1,6 @@
 //! The first step out of a position in which the constraints lose rank.
 
-use crate::{Dynamics, MotionError, flow::Flow, methods::Radau};
-
-/// The largest number of halvings of the first step.
-const MOST_HALVINGS: usize = 12;
+use crate::{Dynamics, MotionError, flow::Flow, limits, methods::Radau};
 
 /// The first step out of a singular position.
 pub(crate) struct FirstStep {
@@ -32,7 +29,7 @@ pub(crate) fn first_step<D: Dynamics + ?Sized>(
     let (mut whole, mut half) = (Radau::new(flow)?, Radau::new(flow)?);
     (whole.by_iteration, half.by_iteration) = (true, true);
     let mut best = (f64::INFINITY, h);
-    for _ in 0..MOST_HALVINGS {
+    for _ in 0..limits::FIRST_STEP_HALVINGS {
         match try_both(flow, (&mut whole, &mut half), (t, y), allowed, h) {
             Ok(error) if error < best.0 => best = (error, h),
             // rounding grows when the step shrinks

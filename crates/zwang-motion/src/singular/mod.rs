@@ -10,7 +10,9 @@ pub(crate) use crossing::StepPlan;
 pub(crate) use leave::first_step;
 pub(crate) use start_rank::{StartRank, generic_rank, vanishing_rows};
 
-use crate::{Dynamics, MotionError, Step, dynamics::NodeGap, flow::Flow, methods::RungeKutta, smooth::Smooth};
+use crate::{
+    Dynamics, MotionError, Step, dynamics::NodeGap, flow::Flow, methods::RungeKutta, smooth::Smooth, tolerance,
+};
 
 /// Rank along the motion, singular positions near the present state, and those passed so far.
 #[derive(Default)]
@@ -121,8 +123,10 @@ impl Singular {
         let (Some(guess), Some(before)) = (guess, before) else { return Ok(true) };
         rk.fill_dense(flow, step)?;
         let Some(passage) = self.crossing.check(&mut flow.smooth, step, guess)? else { return Ok(true) };
-        let inside = passage.t > t - 1e-9 * h && passage.t < t + h * (1.0 + 1e-9);
-        if !inside || self.rank_drops.last().is_some_and(|last| (last.t - passage.t).abs() < 1e-3 * h) {
+        let inside = passage.t > t - tolerance::LAW * h && passage.t < t + h * (1.0 + tolerance::LAW);
+        if !inside
+            || self.rank_drops.last().is_some_and(|last| (last.t - passage.t).abs() < tolerance::SAME_CROSSING * h)
+        {
             return Ok(true);
         }
         if self.crossing.meets(&passage, tolerance) {

@@ -8,7 +8,9 @@ use crate::{
         dense::{Qr, Stop, svd},
         dot, norm, small,
     },
+    limits,
     smooth::Smooth,
+    tolerance,
 };
 
 /// The rank away from the start: the number of directions that vanish at the start only is added.
@@ -43,18 +45,18 @@ pub(crate) fn generic_rank<D: Dynamics + ?Sized>(smooth: &mut Smooth<D>) -> Resu
             }
         }
         let kappa = svd(&block, rows, cols, Stop::Rank(rows.min(cols)), limit);
-        kappa.sigma.iter().filter(|k| **k > 1e-5 * whole && **k > 1e-10).count()
+        kappa.sigma.iter().filter(|k| **k > tolerance::SLOPE_OF_RANK * whole && **k > tolerance::RANK).count()
     };
     let mut found = 0;
     if pace > 0.0 {
         // short enough that the velocity does not turn, as that of a body does which starts slowly after an impact
         let turning = size(&here.qddot, &smooth.q_size);
-        let s = f64::min(1e-4 / pace, (2e-4 / turning).sqrt());
+        let s = f64::min(tolerance::RANK_PROBE / pace, (2.0 * tolerance::RANK_PROBE / turning).sqrt());
         let (ahead, behind) = (displaced_B(smooth, &here, s, true)?, displaced_B(smooth, &here, -s, true)?);
         found = count(&ahead, &behind);
     }
     let mut at_rest = false;
-    if found == 0 && pace < 1e-9 {
+    if found == 0 && pace < tolerance::STARTS_AT_REST {
         // at rest: some direction in which the system can start makes the rows independent
         for direction in N0.chunks_exact(n) {
             let mut x = direction.to_vec();
@@ -62,7 +64,7 @@ pub(crate) fn generic_rank<D: Dynamics + ?Sized>(smooth: &mut Smooth<D>) -> Resu
             smooth.factor()?;
             small::solve_lower_transposed(&smooth.all.problem.R, n, &mut x);
             (0..n).for_each(|i| x[i] *= smooth.all.problem.col_scale[i]);
-            let s = 1e-4 / size(&x, &smooth.q_size).max(f64::MIN_POSITIVE);
+            let s = tolerance::RANK_PROBE / size(&x, &smooth.q_size).max(f64::MIN_POSITIVE);
             let mut probe = here.clone();
             probe.state.qdot.copy_from_slice(&x);
             probe.qddot.fill(0.0);
@@ -81,9 +83,7 @@ fn sparse_generic_rank<D: Dynamics + ?Sized>(
     smooth: &mut Smooth<D>,
     regular: StartRank,
 ) -> Result<StartRank, MotionError> {
-    /// More coordinates take longer than anybody waits.
-    const MOST: usize = 600;
-    if !smooth.all.is_deficient() || smooth.n > MOST {
+    if !smooth.all.is_deficient() || smooth.n > limits::START_COORDINATES {
         return Ok(regular);
     }
     let sparse = std::mem::replace(&mut smooth.all, Decomposition::new(&smooth.settings));
@@ -142,14 +142,12 @@ fn complement(X: &[f64], r: usize, n: usize) -> Vec<f64> {
 
 /// The rows with the largest part in a singular value that has almost vanished at the state; empty if none has.
 pub(crate) fn vanishing_rows<D: Dynamics + ?Sized>(smooth: &Smooth<D>) -> Vec<usize> {
-    /// A singular value below this, relative to the largest, is about to vanish.
-    const VANISHING: f64 = 1e-3;
     let (n, m, r) = (smooth.n, smooth.given.constraint_rhs.len(), smooth.all.rank());
     if r == 0 || smooth.all.B.len() != n * m {
         return Vec::new();
     }
     let values = svd(&smooth.all.B, m, n, Stop::Rank(r), smooth.settings.small_limit);
-    if values.sigma[r - 1] > VANISHING * values.sigma[0].max(1.0) {
+    if values.sigma[r - 1] > tolerance::VANISHING_VALUE * values.sigma[0].max(1.0) {
         return Vec::new();
     }
     let share = |i: usize| values.U[(r - 1) * m + i].abs();

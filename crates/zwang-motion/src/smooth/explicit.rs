@@ -1,7 +1,7 @@
 //! When accelerations are explicit: the system prepares its formulas, and they are left again once they are mostly in doubt.
 
 use super::Smooth;
-use crate::{Drift, Dynamics};
+use crate::{Drift, Dynamics, limits};
 
 /// The use of explicit accelerations along a motion.
 #[derive(Default)]
@@ -88,12 +88,10 @@ impl<D: Dynamics + ?Sized> Smooth<'_, D> {
 
     /// Counts an explicit rate that was in doubt. If most are, it is not asked for any more.
     pub(crate) fn count_doubt(&mut self) {
-        /// The number of questions after which that is decided.
-        const TRIAL: usize = 64;
         let ExplicitUse { is_on, n_asked, n_doubts } = &mut self.explicit;
         if *is_on {
             *n_doubts += 1;
-            *is_on = *n_asked < TRIAL || 2 * *n_doubts < *n_asked;
+            *is_on = *n_asked < limits::EXPLICIT_TRIAL || 2 * *n_doubts < *n_asked;
         }
     }
 

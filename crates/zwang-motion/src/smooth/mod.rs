@@ -14,7 +14,6 @@ use crate::{
 use explicit::ExplicitUse;
 pub(crate) use mask::RowMask;
 use project::Levels;
-pub(crate) use project::OFF;
 
 /// q̈, λ and C at a state, for the active rows.
 ///

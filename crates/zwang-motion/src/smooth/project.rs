@@ -3,7 +3,7 @@
 use super::{RowScratch, Smooth};
 use crate::{
     ConstraintLevel, ControlRows, Drift, Dynamics, Given, Matrix, MotionError, Settings,
-    acceleration::decomposition::Decomposition,
+    acceleration::decomposition::Decomposition, limits, tolerance,
 };
 use ConstraintLevel::{Positions, Velocities};
 
@@ -114,15 +114,6 @@ impl LevelRows {
 /// another (Kantorovich).
 const CONTRACTION: f64 = 0.25;
 
-/// Corrections below this, relative to the size of q, may stall: they are rounding divided by a small singular value.
-const STALLED: f64 = 1e-9;
-
-/// A Newton step below this, relative to the size of q, leaves nothing but rounding.
-const SQUARED: f64 = 1e-9;
-
-/// The largest residual that an event or a switch may leave in a row, relative to the size of the row.
-pub(crate) const OFF: f64 = 1e-6;
-
 impl<D: Dynamics + ?Sized> Smooth<'_, D> {
     /// Projects q onto φ = 0 and q̇ onto φ̇ = 0, ψ = 0 with the smallest change in the mass metric, by Newton steps.
     ///
@@ -170,18 +161,17 @@ impl<D: Dynamics + ?Sized> Smooth<'_, D> {
 
     /// Newton steps until rounding, `explicit` ones or with the decomposition at hand. Returns the sum of their lengths.
     fn newton(&mut self, level: ConstraintLevel, explicit: bool) -> Result<f64, MotionError> {
-        const MOST: usize = 12;
         let (n_rows, n_tracked) = (self.n_rows(level), self.levels.n_tracked(level));
         if n_rows + n_tracked == 0 {
             return Ok(0.0);
         }
         let (mut last, mut whole) = (f64::INFINITY, 0.0);
-        for _ in 0..MOST {
+        for _ in 0..limits::PROJECTION_STEPS {
             let size = match explicit {
                 true => self.explicit_correction(level)?,
                 false => self.correction(level, n_rows, n_tracked)?,
             };
-            if !size.is_finite() || (size > CONTRACTION * last && last > STALLED) {
+            if !size.is_finite() || (size > CONTRACTION * last && last > tolerance::STALLED_CORRECTION) {
                 return Err(MotionError::NotConverged { residual: size });
             }
             // a contact may stand on a corner of its surface, which rounding must not carry it across
@@ -201,7 +191,7 @@ impl<D: Dynamics + ?Sized> Smooth<'_, D> {
             whole += size;
             last = size;
             // with derivatives at the state Newton's steps square the error
-            let enough = if explicit { SQUARED } else { 4.0 * f64::EPSILON };
+            let enough = if explicit { tolerance::QUADRATIC_STEP } else { 4.0 * f64::EPSILON };
             if size <= enough {
                 break;
             }

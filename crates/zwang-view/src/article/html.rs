@@ -13,7 +13,7 @@ const LONG_GROUP: usize = 24;
 const MUCH_LATEX: usize = 15_000;
 
 /// The number of symbols in a row after which a formula is broken; about the width of a printed page.
-const WIDEST: usize = 84;
+const WIDEST_HTML: usize = 84;
 
 /// The number of symbols that fit on paper at full size.
 const PAPER: usize = 64;
@@ -95,8 +95,8 @@ fn formulas(lines: &[String]) -> String {
 /// One line as cells of a grid: the part left of its `&`, and the rest, broken if it is long.
 fn line(latex: &str, is_aligned: bool) -> String {
     let (left, rows) = match sides(latex) {
-        (Some(left), right) if is_aligned => (Some(left), broken(right, WIDEST)),
-        (left, right) => (None, broken_equation(left.unwrap_or_default(), right, WIDEST)),
+        (Some(left), right) if is_aligned => (Some(left), broken(right, WIDEST_HTML)),
+        (left, right) => (None, broken_equation(left.unwrap_or_default(), right, WIDEST_HTML)),
     };
     let cell = |(k, part): (usize, &String)| {
         let (before, class) = match (left, k) {

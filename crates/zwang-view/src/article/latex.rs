@@ -24,7 +24,7 @@ const HEAD: &str = r"\documentclass[11pt,a4paper]{article}
 ";
 
 /// The number of symbols in a row after which a formula is broken.
-const WIDEST: usize = 60;
+const WIDEST_LATEX: usize = 60;
 
 /// The number of symbols above which a row may be wider than the page.
 const WIDE: usize = 44;
@@ -76,7 +76,7 @@ pub(crate) fn pasted(lines: &[String]) -> String {
         let line = with_letters(line);
         let (left, right) = sides(&line);
         let left = left.unwrap_or_default();
-        let parts = broken(right, WIDEST);
+        let parts = broken(right, WIDEST_LATEX);
         format!("{left} &{}", parts.iter().map(|part| part.trim()).collect::<Vec<_>>().join(" \\\\\n&\\quad "))
     };
     let rows: Vec<String> = lines.iter().map(row).collect();
@@ -95,8 +95,8 @@ fn formulas(lines: &[String]) -> String {
 /// The rows of one formula in a fraction `room` of the page width; a long sum continues below.
 fn formula_rows(line: &str, is_aligned: bool, room: f64) -> Vec<String> {
     let (left, rows) = match sides(line) {
-        (Some(left), right) if is_aligned => (format!("{} ", anywhere(left)), broken(right, WIDEST)),
-        (left, right) => (String::new(), broken_equation(left.unwrap_or_default(), right, WIDEST)),
+        (Some(left), right) if is_aligned => (format!("{} ", anywhere(left)), broken(right, WIDEST_LATEX)),
+        (left, right) => (String::new(), broken_equation(left.unwrap_or_default(), right, WIDEST_LATEX)),
     };
     let row = |(k, part): (usize, &String)| {
         let part = anywhere(part.trim());

@@ -9,7 +9,7 @@ use crate::svg_element::{Element, elements};
 const PAGE: f64 = 440.0;
 
 /// The scale of a drawing that is narrower than the page, in points per pixel.
-const LARGEST: f64 = 0.64;
+const LARGEST_SCALE: f64 = 0.64;
 
 /// The number of corners of a line in one row of the file.
 const CORNERS: usize = 8;
@@ -18,7 +18,7 @@ const CORNERS: usize = 8;
 pub(super) fn tikz(svg: &str) -> String {
     let elements = elements(svg);
     let width = elements.iter().find_map(|e| (e.name == "svg").then(|| e.number("width"))?).unwrap_or(PAGE);
-    let scale = (PAGE / width).min(LARGEST);
+    let scale = (PAGE / width).min(LARGEST_SCALE);
     let mut out = format!("\\begin{{tikzpicture}}[x={scale:.4}pt, y=-{scale:.4}pt, line join=round]\n");
     for element in &elements {
         let _ = match element.name {

@@ -12,7 +12,7 @@ use super::quantity::{Quantity, Shape};
 const WIDEST: usize = 110;
 
 /// The largest number of names bound in one line.
-const IN_LINE: usize = 6;
+const NAMES_IN_LINE: usize = 6;
 
 /// The syntax of a language around formulas.
 pub(super) trait Layout: Notation {
@@ -178,7 +178,7 @@ fn bound<L: Layout>(sheet: &Sheet, layout: &L, quantity: &Quantity, used: &Used)
         ("lam", from(&names.multipliers, &|i, _| format!("lam[{i}]")), quantity.takes_multipliers),
     ];
     let mut out = String::new();
-    for pairs in all.iter().flat_map(|(_, pairs, _)| pairs.chunks(IN_LINE)) {
+    for pairs in all.iter().flat_map(|(_, pairs, _)| pairs.chunks(NAMES_IN_LINE)) {
         let pairs: Vec<(&str, String)> = pairs.iter().map(|(name, place)| (name.as_str(), place.clone())).collect();
         let _ = writeln!(out, "    {}", layout.bind(&pairs));
     }

@@ -6,20 +6,20 @@ use zwang_motion::Scaled;
 
 use super::label::{Frame, Label, Point, clipped, place};
 use super::words::{length, reading, small_print, wrapped};
-use super::{GeometryNames, NOTHING, Place, Plane, minus, norm, plus};
+use super::{GeometryNames, NO_LENGTH, Place, Plane, minus, norm, plus};
 use crate::plot::{escaped, typeset, width};
 
 const WIDTH: f64 = 760.0;
-const MARGIN: f64 = 24.0;
+const PICTURE_MARGIN: f64 = 24.0;
 /// The height of the plane, and the space in it for labels around the drawing, in pixels.
 const HEIGHT: f64 = 400.0;
 const ROOM: f64 = 56.0;
-const LARGE: f64 = 15.0;
-const MEDIUM: f64 = 14.0;
-const SMALL: f64 = 12.0;
+const LARGE_TEXT: f64 = 15.0;
+const MEDIUM_TEXT: f64 = 14.0;
+const SMALL_TEXT: f64 = 12.0;
 const ROW: f64 = 22.0;
 /// The length in pixels below which an arrow is drawn as a point.
-const SHORT: f64 = 3.0;
+const SHORT_ARROW: f64 = 3.0;
 
 const FONT: &str = "DejaVu Sans, Helvetica, Arial, sans-serif";
 const INK: &str = "#222222";
@@ -64,8 +64,8 @@ impl Map {
         places.extend(plane.lines.iter().map(|line| line.at).filter(|_| plane.has_gap));
         let low = |k: usize| places.iter().map(|p| p[k]).fold(f64::INFINITY, f64::min);
         let high = |k: usize| places.iter().map(|p| p[k]).fold(f64::NEG_INFINITY, f64::max);
-        let frame = [MARGIN, top, WIDTH - MARGIN, top + HEIGHT];
-        let room = [WIDTH - 2.0 * (MARGIN + ROOM), HEIGHT - 2.0 * ROOM];
+        let frame = [PICTURE_MARGIN, top, WIDTH - PICTURE_MARGIN, top + HEIGHT];
+        let room = [WIDTH - 2.0 * (PICTURE_MARGIN + ROOM), HEIGHT - 2.0 * ROOM];
         let fits = (0..2).map(|k| room[k] / (high(k) - low(k))).fold(f64::INFINITY, f64::min);
         let scale = if fits.is_finite() { fits } else { 1.0 };
         let middle = |k: usize| (low(k) + high(k)) / 2.0;
@@ -80,14 +80,15 @@ impl Map {
 
 /// The whole document.
 pub(super) fn document(plane: &Plane, scaled: &Scaled, names: &GeometryNames) -> String {
-    let sentence = wrapped(&reading(scaled, names).replace('`', ""), WIDTH - 2.0 * MARGIN, |s| width(s, LARGE));
-    let top = MARGIN + 6.0 + ROW * (sentence.len() + usize::from(!names.title.is_empty())) as f64;
+    let sentence =
+        wrapped(&reading(scaled, names).replace('`', ""), WIDTH - 2.0 * PICTURE_MARGIN, |s| width(s, LARGE_TEXT));
+    let top = PICTURE_MARGIN + 6.0 + ROW * (sentence.len() + usize::from(!names.title.is_empty())) as f64;
     let arrows = arrows(plane, scaled);
     let key = key(plane, scaled, &arrows);
     let print = small_print(plane, scaled);
     let print: Vec<String> =
-        print.iter().flat_map(|line| wrapped(line, WIDTH - 2.0 * MARGIN, |s| width(s, SMALL))).collect();
-    let height = top + HEIGHT + 14.0 + ROW * key.len() as f64 + 18.0 * print.len() as f64 + MARGIN;
+        print.iter().flat_map(|line| wrapped(line, WIDTH - 2.0 * PICTURE_MARGIN, |s| width(s, SMALL_TEXT))).collect();
+    let height = top + HEIGHT + 14.0 + ROW * key.len() as f64 + 18.0 * print.len() as f64 + PICTURE_MARGIN;
     let (w, h) = (px(WIDTH), px(height));
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{w}\" height=\"{h}\" viewBox=\"0 0 {w} {h}\" \
@@ -95,24 +96,24 @@ pub(super) fn document(plane: &Plane, scaled: &Scaled, names: &GeometryNames) ->
          <rect width=\"{w}\" height=\"{h}\" fill=\"#ffffff\"/>\n",
         escaped(&sentence.join(" "))
     );
-    let mut y = MARGIN + 8.0;
+    let mut y = PICTURE_MARGIN + 8.0;
     if !names.title.is_empty() {
-        let title = crate::plot::cut(&names.title, LARGE, WIDTH - 2.0 * MARGIN);
-        text(&mut out, [MARGIN, y], LARGE, "start", FREE, &title);
+        let title = crate::plot::cut(&names.title, LARGE_TEXT, WIDTH - 2.0 * PICTURE_MARGIN);
+        text(&mut out, [PICTURE_MARGIN, y], LARGE_TEXT, "start", FREE, &title);
         y += ROW;
     }
     for line in &sentence {
-        text(&mut out, [MARGIN, y], LARGE, "start", INK, line);
+        text(&mut out, [PICTURE_MARGIN, y], LARGE_TEXT, "start", INK, line);
         y += ROW;
     }
     plane_part(&mut out, plane, names, &arrows, top);
-    y = top + HEIGHT + 14.0 + SMALL;
+    y = top + HEIGHT + 14.0 + SMALL_TEXT;
     for row in &key {
         key_row(&mut out, row, y);
         y += ROW;
     }
     for line in &print {
-        text(&mut out, [MARGIN, y], SMALL, "start", FREE, line);
+        text(&mut out, [PICTURE_MARGIN, y], SMALL_TEXT, "start", FREE, line);
         y += 18.0;
     }
     out.push_str("</svg>\n");
@@ -162,7 +163,7 @@ fn arrows(plane: &Plane, scaled: &Scaled) -> Vec<Arrow> {
             false,
         ),
     ];
-    if norm(&scaled.nonideal) > NOTHING * plane.size {
+    if norm(&scaled.nonideal) > NO_LENGTH * plane.size {
         let words = "nonideal: moves within what is allowed";
         arrows.push(arrow(
             "nonideal",
@@ -226,13 +227,13 @@ fn key_row(out: &mut String, key: &Key, y: f64) {
     let _ = writeln!(
         out,
         "<path d=\"M{} {}h28\" stroke=\"{}\" stroke-width=\"{}\"{dash} fill=\"none\"/>",
-        px(MARGIN),
-        px(y - 0.36 * MEDIUM),
+        px(PICTURE_MARGIN),
+        px(y - 0.36 * MEDIUM_TEXT),
         key.colour,
         key.width
     );
-    text(out, [MARGIN + 38.0, y], MEDIUM, "start", key.colour, &key.symbol);
-    text(out, [MARGIN + 106.0, y], MEDIUM, "start", INK, &key.words);
+    text(out, [PICTURE_MARGIN + 38.0, y], MEDIUM_TEXT, "start", key.colour, &key.symbol);
+    text(out, [PICTURE_MARGIN + 106.0, y], MEDIUM_TEXT, "start", INK, &key.words);
 }
 
 /// The plane: background, axes, lines, arrows, right angles, labels.
@@ -269,8 +270,15 @@ fn plane_part(out: &mut String, plane: &Plane, names: &GeometryNames, arrows: &[
     wanted.push(Label { text: "0".into(), colour: INK, anchors: vec![origin] });
     wanted.extend(labels);
     let inner = [left + 4.0, top + 4.0, right - 4.0, bottom - 22.0];
-    for label in place(wanted, &segments, inner, MEDIUM) {
-        text(out, [label.middle[0], label.middle[1] + 0.36 * MEDIUM], MEDIUM, "middle", label.colour, &label.text);
+    for label in place(wanted, &segments, inner, MEDIUM_TEXT) {
+        text(
+            out,
+            [label.middle[0], label.middle[1] + 0.36 * MEDIUM_TEXT],
+            MEDIUM_TEXT,
+            "middle",
+            label.colour,
+            &label.text,
+        );
     }
     scale_bar(out, &map, plane);
 }
@@ -282,7 +290,7 @@ fn arrow_labels(plane: &Plane, map: &Map, arrows: &[Arrow]) -> Vec<Label> {
         let aside = shift(plane, map, arrow.id);
         let (a, b) = (plus(map.point(arrow.from), aside), plus(map.point(arrow.to), aside));
         let between = |s: f64| [a[0] + s * (b[0] - a[0]), a[1] + s * (b[1] - a[1])];
-        let is_short = (a[0] - b[0]).hypot(a[1] - b[1]) < SHORT;
+        let is_short = (a[0] - b[0]).hypot(a[1] - b[1]) < SHORT_ARROW;
         let coincides = minus(plane.free, plane.actual).iter().all(|x| x.abs() <= 1e-6 * plane.size);
         let (text, anchors) = match arrow.id {
             "motion" if coincides => ("q̈ₛ = aₛ".to_string(), vec![b]),
@@ -300,12 +308,12 @@ fn arrow_labels(plane: &Plane, map: &Map, arrows: &[Arrow]) -> Vec<Label> {
 
 /// The offset, in pixels, that separates arrows which would cover each other; their lengths do not change.
 fn shift(plane: &Plane, map: &Map, id: &str) -> Point {
-    const APART: f64 = 7.0;
+    const ARROWS_APART: f64 = 7.0;
     if id == "nonideal" {
         // parallel to N aₛ, so it is drawn next to it, on the side away from zero
         let [x, y] = minus(plane.actual, plane.ideal);
         let length = norm(&[x, y]);
-        let aside = [y / length * APART, x / length * APART];
+        let aside = [y / length * ARROWS_APART, x / length * ARROWS_APART];
         let outward = plane.demanded[0] * aside[0] - plane.demanded[1] * aside[1];
         return if length == 0.0 || outward >= 0.0 {
             aside.map(|x| if x.is_finite() { x } else { 0.0 })
@@ -317,28 +325,28 @@ fn shift(plane: &Plane, map: &Map, id: &str) -> Point {
         // `true` if 0, a and b are visibly on one line
         let area = (a[0] * b[1] - a[1] * b[0]).abs() * map.scale;
         let longest = norm(&a).max(norm(&b));
-        longest == 0.0 || area / longest < SHORT
+        longest == 0.0 || area / longest < SHORT_ARROW
     };
     // B⁺b is the motion itself if no direction is left free
-    let is_all = norm(&minus(plane.ideal, plane.demanded)) * map.scale < SHORT;
-    if id == "demanded" && is_all && norm(&plane.demanded) * map.scale > SHORT {
+    let is_all = norm(&minus(plane.ideal, plane.demanded)) * map.scale < SHORT_ARROW;
+    if id == "demanded" && is_all && norm(&plane.demanded) * map.scale > SHORT_ARROW {
         let length = norm(&plane.demanded);
-        return [-plane.demanded[1] / length * APART, -plane.demanded[0] / length * APART];
+        return [-plane.demanded[1] / length * ARROWS_APART, -plane.demanded[0] / length * ARROWS_APART];
     }
     if plane.size == 0.0 || !flat(plane.free, plane.ideal) {
         return [0.0, 0.0];
     }
-    let along = if norm(&plane.ideal) * map.scale > SHORT { plane.ideal } else { plane.free };
+    let along = if norm(&plane.ideal) * map.scale > SHORT_ARROW { plane.ideal } else { plane.free };
     let length = norm(&along);
     if length == 0.0 {
         return [0.0, 0.0];
     }
     // to the right of the direction from zero, in pixels (y down)
-    let aside = [along[1] / length * APART, along[0] / length * APART];
-    let overlaps = norm(&minus(plane.free, plane.ideal)) * map.scale > SHORT;
+    let aside = [along[1] / length * ARROWS_APART, along[0] / length * ARROWS_APART];
+    let overlaps = norm(&minus(plane.free, plane.ideal)) * map.scale > SHORT_ARROW;
     match id {
         "pull" if overlaps => aside,
-        "demanded" if norm(&plane.demanded) * map.scale > SHORT && flat(plane.demanded, along) => {
+        "demanded" if norm(&plane.demanded) * map.scale > SHORT_ARROW && flat(plane.demanded, along) => {
             [-aside[0], -aside[1]]
         }
         _ => [0.0, 0.0],
@@ -348,7 +356,7 @@ fn shift(plane: &Plane, map: &Map, id: &str) -> Point {
 fn draw_arrow(out: &mut String, arrow: &Arrow, map: &Map, shift: Point, segments: &mut Vec<(Point, Point)>) {
     let (a, b) = (plus(map.point(arrow.from), shift), plus(map.point(arrow.to), shift));
     let long = (b[0] - a[0]).hypot(b[1] - a[1]);
-    if long < SHORT {
+    if long < SHORT_ARROW {
         return;
     }
     let along = [(b[0] - a[0]) / long, (b[1] - a[1]) / long];
@@ -462,10 +470,11 @@ fn gaps(out: &mut String, plane: &Plane, map: &Map, segments: &mut Vec<(Point, P
 
 /// `rod, again` or `rod[1], rod[2], … (12)`.
 fn row_names(names: &[String]) -> String {
-    const MOST: usize = 3;
-    let shown: Vec<String> = names.iter().take(MOST).map(|n| crate::plot::cut(&typeset(n), MEDIUM, 120.0)).collect();
+    const ROW_NAMES: usize = 3;
+    let shown: Vec<String> =
+        names.iter().take(ROW_NAMES).map(|n| crate::plot::cut(&typeset(n), MEDIUM_TEXT, 120.0)).collect();
     match names.len() {
-        n if n > MOST => format!("{}, … ({n} rows)", shown[..2].join(", ")),
+        n if n > ROW_NAMES => format!("{}, … ({n} rows)", shown[..2].join(", ")),
         _ => shown.join(", "),
     }
 }
@@ -495,7 +504,7 @@ fn axes(
         Some(name) => format!("√m · {}", typeset(&format!("{name}''"))),
         None => format!("{} component", ["first", "second"][k]),
     };
-    let cut = |text: String| crate::plot::cut(&text, MEDIUM, 140.0);
+    let cut = |text: String| crate::plot::cut(&text, MEDIUM_TEXT, 140.0);
     labels.push(Label { text: cut(name(0)), colour: FREE, anchors: vec![[right - 60.0, y], [left + 60.0, y]] });
     labels.push(Label { text: cut(name(1)), colour: FREE, anchors: vec![[x, top + 12.0], [x, bottom - 30.0]] });
 }
@@ -506,7 +515,7 @@ fn scale_bar(out: &mut String, map: &Map, plane: &Plane) {
         return;
     }
     // the largest of 1, 2, 5 times a power of ten that is at most a fifth of the width
-    let most = (WIDTH - 2.0 * MARGIN) / 5.0 / map.scale;
+    let most = (WIDTH - 2.0 * PICTURE_MARGIN) / 5.0 / map.scale;
     let power = 10f64.powf(most.log10().floor());
     let bar = [5.0, 2.0, 1.0].into_iter().map(|k| k * power).find(|b| *b <= most).unwrap_or(power);
     let (x, y) = (map.frame[0] + 12.0, map.frame[3] - 12.0);
@@ -522,7 +531,7 @@ fn scale_bar(out: &mut String, map: &Map, plane: &Plane) {
         px(bar * map.scale)
     );
     let label = zwang::quantity::rounded(bar, 3);
-    text(out, [x + bar * map.scale + 8.0, y + 0.36 * SMALL], SMALL, "start", FREE, &label);
+    text(out, [x + bar * map.scale + 8.0, y + 0.36 * SMALL_TEXT], SMALL_TEXT, "start", FREE, &label);
 }
 
 fn text(out: &mut String, [x, y]: Point, size: f64, anchor: &str, colour: &str, text: &str) {

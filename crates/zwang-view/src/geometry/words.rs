@@ -3,11 +3,11 @@
 use zwang::quantity::rounded;
 use zwang_motion::Scaled;
 
-use super::{GAP, GeometryNames, NOTHING, Plane, norm};
+use super::{GAP, GeometryNames, NO_LENGTH, Plane, norm};
 
 /// A length with four digits, or 0 if it is only rounding.
 pub(super) fn length(x: f64, size: f64) -> String {
-    if x.abs() <= NOTHING * size { "0".into() } else { rounded(x, 4) }
+    if x.abs() <= NO_LENGTH * size { "0".into() } else { rounded(x, 4) }
 }
 
 /// The description of the picture in one or two sentences.
@@ -28,13 +28,13 @@ pub fn reading(scaled: &Scaled, names: &GeometryNames) -> String {
     let mut out = match scaled.rank {
         _ if size == 0.0 => "Nothing accelerates: every force and every demand is zero here.".to_string(),
         0 => "No constraint acts here: the motion is the free one.".to_string(),
-        _ if pull <= NOTHING * size => {
+        _ if pull <= NO_LENGTH * size => {
             "The free acceleration satisfies the constraints already, so they do not pull.".to_string()
         }
         _ => format!("The constraints pull the scaled acceleration by {}, {allowed}.", rounded(pull, 4)),
     };
     let nonideal = norm(&scaled.nonideal);
-    if nonideal > NOTHING * size {
+    if nonideal > NO_LENGTH * size {
         out.push_str(&format!(" Nonideal forces move it by {} within what is allowed.", rounded(nonideal, 4)));
     }
     out
@@ -61,7 +61,7 @@ fn missed(scaled: &Scaled, names: &GeometryNames, size: f64) -> String {
 /// The accuracy of the drawn lengths, in small print.
 pub(super) fn small_print(plane: &Plane, scaled: &Scaled) -> Vec<String> {
     let scale = "Accelerations are scaled by the root of the mass matrix";
-    let has_nonideal = norm(&scaled.nonideal) > NOTHING * plane.size;
+    let has_nonideal = norm(&scaled.nonideal) > NO_LENGTH * plane.size;
     let gaussian = length(norm(&scaled.pull).powi(2), plane.size * plane.size);
     let mut lines = vec![match (plane.has_gap, has_nonideal) {
         (true, _) => format!("{scale}."),

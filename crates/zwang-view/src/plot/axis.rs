@@ -6,7 +6,7 @@ use super::text::{power_of_ten, width};
 const LARGEST: f64 = 1e150;
 
 /// A spread below this fraction of the values is rounding; the curve is drawn as a constant.
-const ROUNDING: f64 = 1e-14;
+const FLAT: f64 = 1e-14;
 
 /// The number of steps from zero above which ticks are counted from an offset.
 const MOST_STEPS: f64 = 1e4;
@@ -46,7 +46,7 @@ pub(crate) fn range(values: impl Iterator<Item = f64>, padding: f64) -> (f64, f6
     match hi - lo {
         _ if lo > hi => (0.0, 1.0),
         _ if size < 1.0 / LARGEST => (-1.0, 1.0),
-        spread if spread <= ROUNDING * size => (lo - 0.1 * size, hi + 0.1 * size),
+        spread if spread <= FLAT * size => (lo - 0.1 * size, hi + 0.1 * size),
         spread => (lo - padding * spread, hi + padding * spread),
     }
 }

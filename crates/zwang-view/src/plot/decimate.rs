@@ -7,7 +7,7 @@ pub(crate) type Point = (f64, f64);
 const TOLERANCE: f64 = 0.07;
 
 /// The largest number of points that one straight segment replaces, so that the work remains linear.
-const LONGEST: usize = 64;
+const LONGEST_SEGMENT: usize = 64;
 
 /// The points to draw, for columns `column` pixels wide.
 pub(crate) fn decimate(points: &[Point], column: f64) -> Vec<Point> {
@@ -62,7 +62,7 @@ fn straightened(points: &[Point]) -> Vec<Point> {
     for k in 0..points.len() {
         let inner = &points[(anchor + 1).min(k)..k];
         let straight = k + 1 < points.len()
-            && k - anchor < LONGEST
+            && k - anchor < LONGEST_SEGMENT
             && points.get(k + 1).is_some_and(|next| {
                 inner.iter().chain([&points[k]]).all(|p| distance(*p, points[anchor], *next) <= TOLERANCE)
             });

@@ -2,7 +2,6 @@
 
 use zwang_motion::{MotionError, RouteName, Settings, Snapshot, State, route};
 
-use crate::analysis::constraints::{contradiction, dependence, determinacy, freedom, hidden, integrability};
 use crate::analysis::messages;
 use crate::analysis::start::{find_start, nearest_outside, start_line};
 use crate::analysis::{
@@ -14,6 +13,10 @@ use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
 use crate::equations::Equations;
 use crate::model::Model;
 use crate::quantity::{number, with_unit};
+use crate::{
+    analysis::constraints::{contradiction, dependence, determinacy, freedom, hidden, integrability},
+    tolerance,
+};
 
 /// The extent of the analysis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -252,9 +255,6 @@ fn dependence_notes(
     notes
 }
 
-/// A gap that is negative by less than this counts as touching; it equals the default tolerance of a run.
-const TOUCHING: f64 = 1e-9;
-
 /// Z203: contacts that start with a negative gap.
 fn contacts_outside(
     equations: &Equations,
@@ -266,11 +266,11 @@ fn contacts_outside(
     let mut nearest = None;
     let rows: Vec<_> = equations.model.contacts.iter().flat_map(|c| &c.rows).map(|r| r.expr).collect();
     let gaps = system.evaluate(&equations.model, state, &rows).unwrap_or_default();
-    let n_inside = gaps.iter().filter(|gap| **gap < -TOUCHING).count();
+    let n_inside = gaps.iter().filter(|gap| **gap < -tolerance::RUN).count();
     for contact in &equations.model.contacts {
         let exprs: Vec<_> = contact.rows.iter().map(|r| r.expr).collect();
         let Some(gaps) = system.evaluate(&equations.model, state, &exprs) else { continue };
-        for (row, gap) in contact.rows.iter().zip(gaps).filter(|(_, gap)| *gap < -TOUCHING) {
+        for (row, gap) in contact.rows.iter().zip(gaps).filter(|(_, gap)| *gap < -tolerance::RUN) {
             let depth = with_unit(-gap, row.dimension);
             let mut d = Diagnostic::error("Z203", format!("contact `{}` starts {depth} inside its limit", row.name))
                 .at(
@@ -280,7 +280,8 @@ fn contacts_outside(
             if let Some(span) = equations.model.start_span {
                 d = d.and_at(span, "the start");
             }
-            let moved = nearest.get_or_insert_with(|| nearest_outside(equations, system, state, TOUCHING, settings));
+            let moved =
+                nearest.get_or_insert_with(|| nearest_outside(equations, system, state, tolerance::RUN, settings));
             diagnostics.push(match moved {
                 Some(q) => d.help(format!(
                     "nearest allowed start (smallest change, weighted by mass, of what is not given exactly if that will do):\n    {}",

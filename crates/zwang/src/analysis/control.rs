@@ -8,15 +8,15 @@ use zwang_motion::{
     dependence,
 };
 
-use crate::analysis::start::{elsewhere, joined};
 use crate::compile::evaluator::Evaluator;
 use crate::diagnostic::Diagnostic;
 use crate::equations::Equations;
 use crate::model::Level;
 use crate::quantity::rounded;
-
-/// The number of coordinates beyond which the responses to unit forces are not computed.
-const MOST_COORDINATES: usize = 200;
+use crate::{
+    analysis::start::{elsewhere, joined},
+    limits, tolerance,
+};
 
 /// Z701 and Z702: controls that cannot be tracked from this state.
 ///
@@ -30,7 +30,7 @@ pub fn following(
     settings: &Settings,
 ) -> Vec<Diagnostic> {
     let n = snapshot.state.q.len();
-    if n > MOST_COORDINATES {
+    if n > limits::RESPONSE_COORDINATES {
         return Vec::new();
     }
     let Some(place) = Place::new(system, &snapshot.state, &snapshot.given, route) else { return Vec::new() };
@@ -166,9 +166,6 @@ impl Group {
     }
 }
 
-/// A response below this fraction of the response without constraints is rounding: the constraints block the row.
-const LEFT: f64 = 1e-9;
-
 /// The control rows at a state, and the change of q̈ by a unit force on each coordinate there.
 struct Place {
     asked: ControlRows,
@@ -207,7 +204,7 @@ impl Place {
             // a response is treated as zero if it is rounding relative to that to all forces, or to these without
             // constraints
             let floor = settings.rank_tolerance * size(i);
-            let floor = if size(i) <= LEFT * self.free[i] { f64::INFINITY } else { floor };
+            let floor = if size(i) <= tolerance::ELIMINATED * self.free[i] { f64::INFINITY } else { floor };
             dense.extend(coordinates.iter().map(|&c| entry(i, c)).map(|x| if x.abs() > floor { x } else { 0.0 }));
         }
         dependence(&Matrix::from_dense(rows.len(), coordinates.len(), &dense), settings).ok()
@@ -223,9 +220,7 @@ fn usual_ranks(
     route: &mut dyn Route,
     settings: &Settings,
 ) -> Option<(usize, usize)> {
-    /// Three, so that one of them may be singular as well.
-    const STATES: usize = 3;
-    let states = elsewhere(equations, system, &snapshot.state, settings, STATES).states;
+    let states = elsewhere(equations, system, &snapshot.state, settings, limits::GENERIC_STATES).states;
     let ranks = states.iter().filter_map(|(state, given)| {
         let (reached, needed) = Place::new(system, state, given, route)?.reached(group, settings)?;
         Some((reached.rank, needed.rank))
@@ -235,13 +230,13 @@ fn usual_ranks(
 
 /// `0.5 a - b` as `a - 2 b`, in the user's names: a combination of control rows whose largest factor is one.
 fn direction(equations: &Equations, combination: &[(usize, f64)]) -> String {
-    /// A factor below this fraction of the largest is not shown.
-    const SHOWN: f64 = 1e-6;
     let mut terms = combination.to_vec();
     terms.sort_by_key(|(row, _)| *row);
-    let top = terms.iter().fold(0.0, |top: f64, (_, c)| if c.abs() > (1.0 + SHOWN) * top.abs() { *c } else { top });
+    let top = terms
+        .iter()
+        .fold(0.0, |top: f64, (_, c)| if c.abs() > (1.0 + tolerance::NEGLIGIBLE) * top.abs() { *c } else { top });
     let mut text = String::new();
-    for &(row, c) in terms.iter().filter(|(_, c)| c.abs() > SHOWN * top.abs()) {
+    for &(row, c) in terms.iter().filter(|(_, c)| c.abs() > tolerance::NEGLIGIBLE * top.abs()) {
         let c = c / top;
         let sign = match (text.is_empty(), c < 0.0) {
             (true, false) => "",
@@ -249,7 +244,11 @@ fn direction(equations: &Equations, combination: &[(usize, f64)]) -> String {
             (false, false) => " + ",
             (false, true) => " - ",
         };
-        let factor = if (c.abs() - 1.0).abs() < SHOWN { String::new() } else { format!("{} ", rounded(c.abs(), 4)) };
+        let factor = if (c.abs() - 1.0).abs() < tolerance::NEGLIGIBLE {
+            String::new()
+        } else {
+            format!("{} ", rounded(c.abs(), 4))
+        };
         text.push_str(&format!("{sign}{factor}`{}`", equations.asked[row].row.name));
     }
     text
@@ -263,11 +262,10 @@ fn missing_note(equations: &Equations, missing: &[Combination]) -> String {
 
 /// `` `x` and `l` ``, the driven coordinates; beyond six, the number of the others.
 fn driven_names(equations: &Equations, driven: &[usize]) -> String {
-    const MOST: usize = 6;
     let name = |k: &usize| format!("`{}`", equations.model.coordinates[*k].name);
-    let mut names: Vec<String> = driven.iter().take(MOST).map(name).collect();
-    if driven.len() > MOST {
-        names.push(format!("{} more", driven.len() - MOST));
+    let mut names: Vec<String> = driven.iter().take(limits::NAMES).map(name).collect();
+    if driven.len() > limits::NAMES {
+        names.push(format!("{} more", driven.len() - limits::NAMES));
     }
     joined(&names)
 }
@@ -376,12 +374,6 @@ struct Scene<'s> {
     driven: &'s [usize],
 }
 
-/// The step of central differences relative to 1 + |x|; their relative error is about its square.
-const STEP: f64 = 1e-5;
-
-/// A derivative below this fraction of its terms is the error of the differences and counts as zero.
-const VANISHES: f64 = 1e-6;
-
 /// A matrix by columns.
 type Columns = Vec<Vec<f64>>;
 
@@ -421,7 +413,7 @@ impl Scene<'_> {
             let size = |k: usize| c[n..].iter().zip(&self.place.responses[k]).map(|(x, y)| (x * y).abs()).sum::<f64>();
             let (most, whole) = (self.driven.iter().map(|&k| shows(k)), self.driven.iter().map(|&k| size(k)));
             let (most, whole) = (most.fold(0.0, f64::max), whole.fold(0.0, f64::max));
-            if most > VANISHES * whole && most > 0.0 {
+            if most > tolerance::DIFFERENCE_ERROR * whole && most > 0.0 {
                 return Some(degree - taken);
             }
         }
@@ -444,7 +436,7 @@ impl Scene<'_> {
                 let mut moved = |sign: f64| {
                     let mut moved = state.clone();
                     let x = if part == 0 { &mut moved.q[j] } else { &mut moved.qdot[j] };
-                    let step = STEP * (1.0 + x.abs());
+                    let step = tolerance::CENTRAL_STEP * (1.0 + x.abs());
                     *x += sign * step;
                     at(&moved, self.system).map(|qddot| (qddot, step))
                 };
@@ -485,9 +477,6 @@ fn not_met(
 
 /// Combinations of rows that no force can change and that are not satisfied.
 fn impossible(place: &Place, rows: &[usize], needed: &Dependence, qddot: &[f64]) -> Vec<Combination> {
-    /// A combination whose residual is below this fraction of the largest is left out: its residual comes from the
-    /// others.
-    const SHARE: f64 = 1e-6;
     let mut all: Vec<Combination> = needed.vanished.iter().map(|&i| vec![(rows[i], 1.0)]).collect();
     all.extend(needed.dependent.iter().map(|(i, _)| unreached(needed, rows, *i)));
     let miss = |combination: &Combination| {
@@ -495,7 +484,7 @@ fn impossible(place: &Place, rows: &[usize], needed: &Dependence, qddot: &[f64])
         combination.iter().map(off).sum::<f64>().abs()
     };
     let top = all.iter().map(miss).fold(0.0, f64::max);
-    all.into_iter().filter(|combination| miss(combination) > SHARE * top).collect()
+    all.into_iter().filter(|combination| miss(combination) > tolerance::NEGLIGIBLE * top).collect()
 }
 
 /// The controls whose rows take part in some combinations.
@@ -615,9 +604,6 @@ pub(crate) fn out_of_reach(
     found.unwrap_or_else(|| unreachable(equations, state, row, ranks))
 }
 
-/// A direction of the control rows in which forces do less than this fraction of the largest is nearly lost.
-const NEARLY_LOST: f64 = 1e-2;
-
 /// Z703: a position in which the driven coordinates lose control authority, so that forces grow without bound.
 ///
 /// `weakest` is the row that is known to be lost, if there is one.
@@ -630,7 +616,7 @@ pub(crate) fn losing(
 ) -> Option<Diagnostic> {
     let start = start?;
     let strict = Settings { contradiction_tolerance: f64::INFINITY, ..settings.clone() };
-    let loose = Settings { rank_tolerance: NEARLY_LOST, ..strict.clone() };
+    let loose = Settings { rank_tolerance: tolerance::AUTHORITY_NEARLY_LOST, ..strict.clone() };
     let mut snapshot = Snapshot::new(system);
     let way = &mut *zwang_motion::route(Default::default(), &strict);
     snapshot.take(system, state, way, &strict).ok()?;
@@ -639,7 +625,7 @@ pub(crate) fn losing(
     let (here, nearly) = (place.reached(&group, &strict)?.0, place.reached(&group, &loose)?.0);
     // the whole row may have become short as well
     let length = |asked: &ControlRows, i: usize| asked.rows.row(i).1.iter().fold(0.0_f64, |top, x| top.max(x.abs()));
-    let is_short = |i: usize| length(&place.asked, i) < NEARLY_LOST * length(start, i);
+    let is_short = |i: usize| length(&place.asked, i) < tolerance::AUTHORITY_NEARLY_LOST * length(start, i);
     let mut lost: Vec<Combination> = Vec::new();
     for &i in &here.independent {
         match nearly.independent.contains(&i) {

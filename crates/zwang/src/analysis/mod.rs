@@ -16,9 +16,6 @@ pub use constraints::freedom::{Freedom, Mobility};
 pub use constraints::integrability::{Integrability, Integral};
 pub use invariants::{Conserved, Cyclic, Degenerate, EnergyVerdict, LagrangianSide, lagrangian_side};
 
-/// The number of coordinates beyond which no other states are tried, so that `check` takes a fraction of a second.
-pub(crate) const MOST_COORDINATES: usize = 400;
-
 /// The scalar product.
 pub(crate) fn dot(x: &[f64], y: &[f64]) -> f64 {
     x.iter().zip(y).map(|(x, y)| x * y).sum()

@@ -9,15 +9,15 @@ use zwang_motion::{
     NonidealForce, Reaction, Size, State, StateQuantities, Tableau, Units,
 };
 
-use crate::compile::contact_programs::ContactPrograms;
 use crate::compile::control_programs::{Controls, control_values};
-use crate::compile::explicit::{LONGEST, N_PIVOTS, acceleration, correction, least_pivot};
+use crate::compile::explicit::{N_PIVOTS, acceleration, correction, least_pivot};
 use crate::compile::motion_programs::{Derivatives, EquationTerms, MotionPrograms};
 use crate::compile::program::{Compiled, Jit, JitPolicy};
 use crate::compile::row_selection::RowSelection;
 use crate::compile::whole_step::{StepProgram, WholeStep};
 use crate::equations::{Equations, RowKind};
 use crate::model::{Derived, Model};
+use crate::{compile::contact_programs::ContactPrograms, limits};
 
 /// The compiled equations of one model with its parameter values.
 ///
@@ -167,7 +167,9 @@ impl Evaluator {
     fn make_explicit(&self, rows: &[usize]) -> ExplicitPrograms {
         let none = (None, None, None);
         let (acceleration, positions, velocities) = match self.source.as_ref() {
-            Some(source) if self.n_instructions() <= LONGEST => self.make_explicit_of(source, rows),
+            Some(source) if self.n_instructions() <= limits::EXPLICIT_INSTRUCTIONS => {
+                self.make_explicit_of(source, rows)
+            }
             _ => none,
         };
         ExplicitPrograms { rows: rows.to_vec(), acceleration, positions, velocities, step: Mutex::default() }

@@ -11,29 +11,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 use zwang_expr::{Assembler, Expr, Program, Register};
 
-use crate::compile::motion_programs::EquationTerms;
-
-/// A pivot of M below this fraction of its diagonal entry is doubtful: the default of `Settings::mass_preferred`,
-/// below which rows are added to M.
-const LEAST_MASS: f64 = 1e-6;
+use crate::{compile::motion_programs::EquationTerms, limits, tolerance};
 
 /// A pivot of S below this fraction of its diagonal entry is doubtful. S squares: a direction of the rows is then 1/20
 /// of the others, and rounding would cost three digits. A straight chain of n links has a pivot of about 1/n, so the
 /// bound decreases with the number of rows.
 fn least_row(n_rows: usize) -> f64 {
-    2.5e-3 * f64::min(1.0, 40.0 / n_rows.max(1) as f64)
+    tolerance::LEAST_ROW * f64::min(1.0, 40.0 / n_rows.max(1) as f64)
 }
 
 /// A pivot of J P Jᵀ below this fraction of its value at the start is doubtful. The control authority is then a fifth
 /// of that at the start, and a decomposition with pivoting decides whether it is lost; rounding grows before that.
 const LEAST_HOLD: f64 = 4e-2;
-
-/// Up to this number of rows the least pivot is reported. A system with more rows is not monitored for singular
-/// positions, because one of its pivots is always small.
-const MOST_WATCHED: usize = 1000;
-
-/// Largest number of instructions of a program: beyond it sparse algebra is as fast, and compilation would take long.
-pub(crate) const LONGEST: usize = 60_000;
 
 /// The program from t, q, q̇ and parameters to the least pivots, q̇, q̈ and the rates of the integrals, for the rows
 /// `kept`, which must be a maximal independent set. `None` if the program would be too long, if a quantity has no
@@ -182,7 +171,7 @@ impl<'s> Elimination<'s> {
     }
 
     fn check_length(&self) -> Option<()> {
-        (self.assembler.len() <= LONGEST).then_some(())
+        (self.assembler.len() <= limits::EXPLICIT_INSTRUCTIONS).then_some(())
     }
 
     /// The program that returns the least pivots, the given values unchanged, and the results.
@@ -232,7 +221,7 @@ impl<'s> Elimination<'s> {
         for row in &source.mass {
             mass.push(self.entries(row)?.into_iter().collect());
         }
-        let least = self.assembler.constant(LEAST_MASS);
+        let least = self.assembler.constant(tolerance::LEAST_MASS);
         let M = self.factor(mass, |program, _, pivot, diagonal| {
             let above = program.above(pivot, diagonal, least);
             program.mass_pivot = program.assembler.min(program.mass_pivot, above);
@@ -249,7 +238,7 @@ impl<'s> Elimination<'s> {
         }
         let S = self.gram(&Y, &Z, n);
         let least = self.assembler.constant(least_row(rows.len()));
-        let squares = self.values(if rows.len() <= MOST_WATCHED { squares } else { &[] })?;
+        let squares = self.values(if rows.len() <= limits::MONITORED_ROWS { squares } else { &[] })?;
         let S = self.factor(S, |program, row, pivot, diagonal| {
             let above = program.above(pivot, diagonal, least);
             program.row_pivot = program.assembler.min(program.row_pivot, above);
@@ -387,7 +376,7 @@ impl<'s> Elimination<'s> {
             J.push(ways.iter().map(|way| self.sum_of_products(&entry(way))).collect::<Option<_>>()?);
         }
         let weight = self.weight(source, factored)?;
-        let least = self.assembler.constant(LEAST_MASS);
+        let least = self.assembler.constant(tolerance::LEAST_MASS);
         let W = self.factor(weight, |program, _, pivot, diagonal| {
             let above = program.above(pivot, diagonal, least);
             program.mass_pivot = program.assembler.min(program.mass_pivot, above);

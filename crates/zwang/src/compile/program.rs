@@ -7,7 +7,7 @@ use zwang_expr::{Expr, Graph, Node, Program};
 use zwang_machine::{Layout, MachineCode, OptLevel};
 use zwang_motion::MotionError;
 
-use crate::quantity::number;
+use crate::{limits, quantity::number};
 
 /// The time at which programs become machine code.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -86,24 +86,6 @@ impl Clone for Compiled {
     }
 }
 
-/// The number of interpreted instructions that takes as long as starting the code generator.
-const START: usize = 40_000;
-
-/// The number of interpretations of an instruction that takes as long as generating its code.
-const PER_INSTRUCTION: usize = 500;
-
-/// The number of calls after which optimised code is generated in the background.
-const OFTEN: usize = 20_000;
-
-/// The number of calls after which optimised code is generated if there is no background executor.
-const VERY_OFTEN: usize = 200_000;
-
-/// Longer programs are not optimised: optimisation would take a second and more.
-const LONG: usize = 100_000;
-
-/// The number of calls between two updates of the shared count, at which optimised code is also looked up.
-const LOOK: usize = 512;
-
 impl SharedProgram {
     fn new(program: Program, held: Range<usize>, layout: Layout, jit: Jit) -> SharedProgram {
         let (before, main) = program.split(held.clone());
@@ -124,7 +106,7 @@ impl SharedProgram {
     /// The number of calls after which code generation pays.
     fn pays_after(&self) -> usize {
         match self.jit.policy {
-            JitPolicy::Adaptive => START / self.main.len().max(1) + PER_INSTRUCTION,
+            JitPolicy::Adaptive => limits::GENERATOR_START / self.main.len().max(1) + limits::INTERPRETATIONS,
             JitPolicy::Immediate | JitPolicy::Optimized => 0,
             JitPolicy::Never => usize::MAX,
         }
@@ -133,7 +115,8 @@ impl SharedProgram {
     /// The quickly generated code, generated now if necessary.
     fn code(&self) -> Option<Arc<MachineCode>> {
         let make = || {
-            let is_worth_it = self.jit.policy == JitPolicy::Optimized && self.main.len() <= LONG;
+            let is_worth_it =
+                self.jit.policy == JitPolicy::Optimized && self.main.len() <= limits::OPTIMISED_INSTRUCTIONS;
             let level = if is_worth_it { OptLevel::Thorough } else { OptLevel::Quick };
             MachineCode::with_layout(&self.main, self.layout.clone(), level).map(Arc::new)
         };
@@ -142,7 +125,7 @@ impl SharedProgram {
 
     /// True if optimised code may follow the first code.
     fn can_be_better(&self) -> bool {
-        self.jit.policy == JitPolicy::Adaptive && self.main.len() <= LONG
+        self.jit.policy == JitPolicy::Adaptive && self.main.len() <= limits::OPTIMISED_INSTRUCTIONS
     }
 
     /// The optimised code, if it exists; its generation is started after enough calls.
@@ -150,7 +133,11 @@ impl SharedProgram {
         if let Some(code) = self.better.get() {
             return code.clone();
         }
-        let pays = self.pays_after().saturating_add(if self.jit.background.is_some() { OFTEN } else { VERY_OFTEN });
+        let pays = self.pays_after().saturating_add(if self.jit.background.is_some() {
+            limits::CALLS_TO_OPTIMISE
+        } else {
+            limits::CALLS_TO_OPTIMISE_HERE
+        });
         if n_calls < pays || self.better_is_ordered.swap(true, Ordering::Relaxed) {
             return None;
         }
@@ -305,7 +292,7 @@ impl Compiled {
         {
             self.take_code(code, true);
         }
-        self.next_look = if self.is_best { usize::MAX } else { LOOK };
+        self.next_look = if self.is_best { usize::MAX } else { limits::CALLS_PER_COUNT };
     }
 
     /// The values of the last run.
@@ -341,8 +328,9 @@ impl Compiled {
         let Some(first) = self.shared.program.first_non_finite(&all, &mut self.shared.program.workspace()) else {
             return MotionError::NotFinite { what: "a value".into() };
         };
-        const LONGEST: usize = 60;
-        let text = graph.text_limited(first.expr, LONGEST).map_or("a long expression".into(), |t| format!("`{t}`"));
+        let text = graph
+            .text_limited(first.expr, limits::NODES_SHOWN)
+            .map_or("a long expression".into(), |t| format!("`{t}`"));
         let at = |s: &Expr| {
             let k = symbols.iter().position(|t| t == s)?;
             Some(format!("{} = {}", graph.name(*s), number(all[k])))

@@ -9,15 +9,11 @@ use std::sync::Mutex;
 use zwang_expr::{Assembler, Graph, Program, Register};
 use zwang_motion::Tableau;
 
-use crate::compile::explicit::{N_PIVOTS, least_pivot};
 use crate::compile::program::{Compiled, Jit, JitPolicy};
-
-/// Largest number of instructions of a step without its sums. Beyond a hundred instructions a stage, the memory
-/// traffic is negligible, and the code no longer fits into the cache of decoded instructions.
-const LONGEST: usize = 1_200;
-
-/// The number of steps in which the program saves the time of its generation.
-const PAYS_AFTER: usize = 5_000;
+use crate::{
+    compile::explicit::{N_PIVOTS, least_pivot},
+    limits,
+};
 
 /// The program of a step of a method.
 pub(crate) type StepProgram = (&'static Tableau, Compiled);
@@ -34,7 +30,7 @@ pub(crate) struct WholeStep {
 impl WholeStep {
     pub(crate) fn new(jit: JitPolicy) -> WholeStep {
         let n_taken = match jit {
-            JitPolicy::Optimized => PAYS_AFTER,
+            JitPolicy::Optimized => limits::STEPS_TO_PAY,
             JitPolicy::Adaptive | JitPolicy::Immediate => 0,
             JitPolicy::Never => usize::MAX,
         };
@@ -44,7 +40,7 @@ impl WholeStep {
     /// True if the program should be generated before the next step.
     pub(crate) fn is_due(&mut self) -> bool {
         self.n_taken = self.n_taken.saturating_add(1);
-        self.n_taken == PAYS_AFTER + 1
+        self.n_taken == limits::STEPS_TO_PAY + 1
     }
 
     /// Uses the program of `shared`, and generates it if necessary from that of the acceleration, whose inputs are t,
@@ -57,7 +53,7 @@ impl WholeStep {
         tableau: &'static Tableau,
         parameters: &[f64],
     ) {
-        if acceleration.len() * tableau.n_stages > LONGEST {
+        if acceleration.len() * tableau.n_stages > limits::STEP_INSTRUCTIONS {
             return;
         }
         let Ok(mut shared) = shared.lock() else { return };

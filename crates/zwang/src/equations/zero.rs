@@ -2,7 +2,7 @@
 
 use zwang_expr::{Expr, Graph, Node, Program};
 
-use crate::random::scattered;
+use crate::{random::scattered, tolerance};
 
 /// True if an expression vanishes identically: by its structure, or up to rounding at a few arbitrary states.
 ///
@@ -49,7 +49,7 @@ fn sum_vanishes(graph: &Graph, expr: Expr) -> bool {
         program.run(&inputs, &mut work, &mut values);
         let (sum, size) = values.iter().fold((0.0, 0.0), |(sum, size), v| (sum + v, size + v.abs()));
         // rounding of a handful of operations on terms of that size
-        sum.abs() <= 1e-12 * size
+        sum.abs() <= tolerance::ROUNDING * size
     };
     terms.len() > 1 && (1..4).all(&mut looks_zero)
 }

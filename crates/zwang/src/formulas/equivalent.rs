@@ -6,16 +6,13 @@
 
 use zwang_expr::{Algebra, Expr, Graph};
 
-use crate::equations::{Equations, SparseRow};
 use crate::formulas::closed_form::independent_rows;
 use crate::formulas::printed::LIMITS;
 use crate::model::Model;
-
-/// The largest number of dependent accelerations that are solved for.
-const MOST_DEPENDENT: usize = 4;
-
-/// The number of nodes up to which a is written into the Gaussian; a longer one becomes a symbol.
-const LONGEST_FREE: usize = 6;
+use crate::{
+    equations::{Equations, SparseRow},
+    limits,
+};
 
 /// An equation: its left and right side.
 pub type Equality = (Expr, Expr);
@@ -71,7 +68,7 @@ pub fn equivalent(equations: &mut Equations, free: &[Expr]) -> Option<Equivalent
 /// a of a coordinate if it is short, otherwise a symbol for it.
 fn short_or_symbol(equations: &mut Equations, k: usize, a: Expr) -> Expr {
     let Model { graph, coordinates, .. } = &mut equations.model;
-    if graph.size(a) <= LONGEST_FREE {
+    if graph.size(a) <= limits::GAUSSIAN_NODES {
         return a;
     }
     let latex = format!("a_{{{}}}", graph.latex(coordinates[k].q));
@@ -103,7 +100,7 @@ fn appell(equations: &mut Equations, inertia: &[Expr], force: &[Expr], accelerat
     let n = accelerations.len();
     let coefficients: Vec<SparseRow> = equations.rows.iter().map(|r| r.coefficients.clone()).collect();
     let rows = independent_rows(equations, &coefficients)?;
-    if rows.is_empty() || rows.len() > MOST_DEPENDENT || rows.len() > n {
+    if rows.is_empty() || rows.len() > limits::DEPENDENT_ACCELERATIONS || rows.len() > n {
         return None;
     }
     let chosen = dependent_columns(equations, &coefficients, &rows)?;

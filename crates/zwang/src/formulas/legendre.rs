@@ -4,11 +4,8 @@ use std::collections::HashMap;
 
 use zwang_expr::Expr;
 
-use crate::equations::Equations;
 use crate::formulas::closed_form::{Mass, independent_rows};
-
-/// The number of coordinates beyond which velocities in terms of momenta are of no use to a reader.
-const MOST: usize = 6;
+use crate::{equations::Equations, limits};
 
 /// p, Θ_L, Ω_L and, if L is quadratic in the velocities, the inverse transform from p to q̇, and H.
 ///
@@ -80,7 +77,7 @@ pub fn legendre_transform(equations: &mut Equations) -> LegendreTransform {
 /// q̇ = M⁻¹(p − p₀) and H = ½(p − p₀)·q̇ + E₀, where p₀ and E₀ are momentum and energy at rest.
 fn back(equations: &mut Equations, symbols: &[Expr]) -> Result<(Vec<Expr>, Expr), &'static str> {
     let n = symbols.len();
-    if n > MOST {
+    if n > limits::LEGENDRE_COORDINATES {
         return Err("the system is too large for velocities by momenta to be read");
     }
     let rates: Vec<Expr> = equations.model.coordinates.iter().map(|c| c.qdot).collect();

@@ -5,22 +5,15 @@ use std::collections::HashMap;
 use rustc_hash::FxHashMap;
 use zwang_expr::{Algebra, Expr, Graph, Limits};
 
-use crate::equations::{ConstraintRow, Equations, SparseRow};
-use crate::formulas::closed_form::{LONGEST, Label, Recorder};
+use crate::formulas::closed_form::{Label, Recorder};
+use crate::{
+    equations::{ConstraintRow, Equations, SparseRow},
+    limits,
+};
 
 /// The work on one group of formulas, in operations on terms of polynomials: a formula that takes longer is too long to
 /// be read.
 pub(crate) const LIMITS: Limits = Limits { terms: 2000, work: 400_000, total: 1_200_000 };
-
-/// The number of symbols that a name must save: about one line, so that the names do not hide the formula.
-const WORTH_A_NAME: u64 = 20;
-
-/// The cost in percent below which formulas with common parts replace formulas that are each in their shortest form.
-/// The latter are easier to read.
-const WORTH_OF_COMMON_PARTS: u64 = 85;
-
-/// The largest number of names: a reader does not remember more.
-const MOST_NAMES: usize = 150;
 
 impl Equations {
     /// The equations for print: every expression in the shortest form found, without entries that are zero.
@@ -37,7 +30,7 @@ impl Equations {
             None => is_whole = false,
         });
         let graph = &printed.model.graph;
-        if printed.shown().iter().all(|e| graph.cost(*e) <= LONGEST) {
+        if printed.shown().iter().all(|e| graph.cost(*e) <= limits::LONGEST_FORMULA) {
             return printed;
         }
         let mut derived = Equations { model: printed.model.clone(), ..self.clone() };
@@ -45,7 +38,7 @@ impl Equations {
         // common parts are lost if some formulas are shortened and others are not
         if !is_whole {
             derived.share();
-            if derived.cost().saturating_mul(100) < printed.cost().saturating_mul(WORTH_OF_COMMON_PARTS) {
+            if derived.cost().saturating_mul(100) < printed.cost().saturating_mul(limits::COMMON_PARTS_PERCENT) {
                 return derived;
             }
         }
@@ -57,8 +50,8 @@ impl Equations {
         let mut all = self.shown();
         all.sort_unstable();
         all.dedup();
-        let common = self.model.graph.worth_naming(&all, WORTH_A_NAME, MOST_NAMES);
-        let common = self.model.graph.cut(&all, &common, LONGEST);
+        let common = self.model.graph.worth_naming(&all, limits::NAME_SAVINGS, limits::NAMES_IN_FORMULAS);
+        let common = self.model.graph.cut(&all, &common, limits::LONGEST_FORMULA);
         let users = self.users(&common);
         let common = grouped(&self.model.graph, &common, &users);
         let mut recorder = Recorder::new(&self.model, &[]);

@@ -2,7 +2,7 @@
 
 #![allow(non_snake_case)]
 
-use crate::analysis::dot;
+use crate::{analysis::dot, tolerance};
 
 /// Rows reduced until each has a pivot column of its own.
 pub(super) struct Echelon {
@@ -25,12 +25,10 @@ impl Echelon {
 
     /// Finds pivots in the first n columns, the largest entry first; rows without one are dropped.
     pub(super) fn reduce(&mut self, n: usize) {
-        /// The remainder below which a row depends on the others.
-        const NOTHING: f64 = 1e-10;
         for done in 0..self.rows.len() {
             let entries = (done..self.rows.len()).flat_map(|i| (0..n).map(move |j| (i, j)));
             let best = entries.max_by(|&(i, j), &(k, l)| self.rows[i][j].abs().total_cmp(&self.rows[k][l].abs()));
-            let Some((i, j)) = best.filter(|&(i, j)| self.rows[i][j].abs() > NOTHING) else { break };
+            let Some((i, j)) = best.filter(|&(i, j)| self.rows[i][j].abs() > tolerance::ECHELON_PIVOT) else { break };
             self.rows.swap(done, i);
             let pivot = self.rows[done][j];
             self.rows[done].iter_mut().for_each(|x| *x /= pivot);
@@ -62,8 +60,6 @@ impl Echelon {
 /// Rows are orthogonalized one after another, the one with the largest remainder first. Each keeps its own scale, so a
 /// direction that is nearly flat is followed as far as its digits allow.
 pub(super) fn shortest(A: &[f64], p: usize, b: &[f64]) -> Option<Vec<f64>> {
-    /// The remainder below which a row depends on the others.
-    const NOTHING: f64 = 1e-11;
     let length = |row: &[f64]| dot(row, row).sqrt();
     // each row at length one
     let mut open: Vec<(Vec<f64>, f64)> = Vec::new();
@@ -78,7 +74,7 @@ pub(super) fn shortest(A: &[f64], p: usize, b: &[f64]) -> Option<Vec<f64>> {
     while let Some(most) = (0..open.len()).max_by(|&i, &j| length(&open[i].0).total_cmp(&length(&open[j].0))) {
         let (row, b) = open.swap_remove(most);
         let size = length(&row);
-        if size <= NOTHING {
+        if size <= tolerance::REPEATED_DIRECTION {
             break;
         }
         n_used += 1;

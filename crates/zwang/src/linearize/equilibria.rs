@@ -2,7 +2,6 @@
 
 use zwang_motion::{Settings, State};
 
-use crate::analysis::check::Check;
 use crate::analysis::dot;
 use crate::analysis::start::units;
 use crate::linearize::echelon::largest;
@@ -10,15 +9,10 @@ use crate::linearize::linearizer::Linearizer;
 use crate::linearize::timed::is_timed;
 use crate::linearize::{Linearized, MotionKind, linearize_knowing};
 use crate::random::Random;
-
-/// The number of starts in addition to the given one.
-const MORE_STARTS: u64 = 24;
+use crate::{analysis::check::Check, limits, tolerance};
 
 /// The distance, as a multiple of the reach of the search, beyond which a force decays rather than vanishes.
-const FARTHEST: f64 = 1e4;
-
-/// The number of coordinates beyond which families are not followed.
-const MOST_FOLLOWED: usize = 12;
+const FARTHEST_ROOT: f64 = 1e4;
 
 /// The equilibria found from the start and from random positions around it. The positions of the start come first if
 /// they are an equilibrium, then the lowest potential, with one equilibrium of each family. If the equations change
@@ -28,14 +22,14 @@ pub fn equilibria(check: &mut Check, settings: &Settings) -> Vec<Linearized> {
     let mut search = Search { found: Vec::new(), way: Linearizer::new(check, settings) };
     let start = check.state.clone();
     let reach = reaches(check);
-    for seed in 0..=MORE_STARTS {
+    for seed in 0..=limits::EQUILIBRIUM_STARTS {
         let mut state = State { qdot: vec![0.0; start.q.len()], ..start.clone() };
         if seed > 0 {
             let mut random = Random::new(seed);
             state.q.iter_mut().zip(&reach).for_each(|(q, reach)| *q += reach * random.next());
         }
         let Some(rest) = search.rest_near(check, state) else { continue };
-        let is_far = |((x, y), reach): ((&f64, &f64), &f64)| (x - y).abs() > FARTHEST * reach;
+        let is_far = |((x, y), reach): ((&f64, &f64), &f64)| (x - y).abs() > FARTHEST_ROOT * reach;
         if rest.q.iter().zip(&start.q).zip(&reach).any(is_far) {
             continue;
         }
@@ -48,7 +42,7 @@ pub fn equilibria(check: &mut Check, settings: &Settings) -> Vec<Linearized> {
     let mut found = search.found;
     found.sort_by(|x, y| x.potential.total_cmp(&y.potential));
     // moving or not, the start is the user's own state
-    if let Some(at) = found.iter().position(|x| is_close(&x.state.q, &start.q, CLOSE)) {
+    if let Some(at) = found.iter().position(|x| is_close(&x.state.q, &start.q, tolerance::SAME_EQUILIBRIUM)) {
         found[..=at].rotate_right(1);
     }
     found
@@ -62,12 +56,6 @@ pub(super) fn reaches(check: &Check) -> Vec<f64> {
     // pure numbers may be angles: a whole turn is tried
     (0..q.len()).map(|k| if check.system.unit(k).is_none() { 3.2 } else { 2.0 * unit[k] }).collect()
 }
-
-/// Equilibria closer than this, relative to 1 + |q|, are the same.
-const CLOSE: f64 = 1e-6;
-
-/// The distance below which equilibria with zero eigenvalues are the same: a multiple root has fewer digits.
-const CLOSE_ROOTS: f64 = 1e-3;
 
 /// `true` if positions are equal, or differ by whole turns.
 fn is_close(x: &[f64], y: &[f64], close: f64) -> bool {
@@ -83,7 +71,8 @@ fn is_alike(x: &Linearized, y: &Linearized) -> bool {
     let has_all = |x: &Linearized, y: &Linearized| {
         x.modes.iter().all(|m| {
             let same = |(re, im): (f64, f64)| {
-                (m.value.0 - re).hypot(m.value.1 - im) <= 1e-4 * (1.0 + m.value.0.hypot(m.value.1))
+                (m.value.0 - re).hypot(m.value.1 - im)
+                    <= tolerance::SAME_EIGENVALUE * (1.0 + m.value.0.hypot(m.value.1))
             };
             y.modes.iter().any(|other| same(other.value))
         })
@@ -101,7 +90,11 @@ impl Search<'_> {
     fn is_known(&mut self, check: &mut Check, new: &Linearized) -> bool {
         for at in 0..self.found.len() {
             let known = &self.found[at];
-            let close = if known.zeros.count > 0 && new.zeros.count > 0 { CLOSE_ROOTS } else { CLOSE };
+            let close = if known.zeros.count > 0 && new.zeros.count > 0 {
+                tolerance::SAME_MULTIPLE_ROOT
+            } else {
+                tolerance::SAME_EQUILIBRIUM
+            };
             if is_alike(known, new) && is_close(&known.state.q, &new.state.q, close) {
                 return true;
             }
@@ -109,9 +102,9 @@ impl Search<'_> {
             if n_family == 0 || new.zeros.count == 0 {
                 continue;
             }
-            let is_same = match from.q.len() <= MOST_FOLLOWED {
+            let is_same = match from.q.len() <= limits::FOLLOWED_COORDINATES {
                 true => self.leads_to(check, from, &new.state.q),
-                false => is_alike(known, new) && (known.potential - new.potential).abs() <= CLOSE,
+                false => is_alike(known, new) && (known.potential - new.potential).abs() <= tolerance::SAME_EQUILIBRIUM,
             };
             if is_same {
                 return true;
@@ -122,20 +115,15 @@ impl Search<'_> {
 
     /// Adds an equilibrium, with the coordinates that change along its family.
     fn add(&mut self, check: &mut Check, mut new: Linearized) {
-        /// The distance along a family: large compared with the digits of a root, small compared with the radius of
-        /// curvature.
-        const APART: f64 = 1e-2;
-        /// A coordinate with a smaller share in the direction does not change along the family.
-        const STAYS: f64 = 1e-6;
         if new.zeros.count > 0 && self.way.look(check, &new.state).is_ok() {
             for direction in self.way.free_directions(check, &new.state).unwrap_or_default() {
                 let mut beside = new.state.clone();
-                beside.q.iter_mut().zip(&direction).for_each(|(q, d)| *q += APART * d);
+                beside.q.iter_mut().zip(&direction).for_each(|(q, d)| *q += tolerance::FAMILY_STEP * d);
                 let wanted = beside.q.clone();
                 let Some(there) = self.rest_near(check, beside) else { continue };
                 let off = there.q.iter().zip(&wanted).fold(0.0_f64, |top, (x, y)| top.max((x - y).abs()));
-                if off <= 0.1 * APART {
-                    new.family.extend((0..direction.len()).filter(|&k| direction[k].abs() > STAYS));
+                if off <= 0.1 * tolerance::FAMILY_STEP {
+                    new.family.extend((0..direction.len()).filter(|&k| direction[k].abs() > tolerance::NEGLIGIBLE));
                 }
             }
             new.family.sort_unstable();
@@ -147,13 +135,10 @@ impl Search<'_> {
     /// `true` if a continuous family of equilibria leads from one to another: it is followed with a correction after
     /// each step.
     fn leads_to(&mut self, check: &mut Check, mut here: State, q: &[f64]) -> bool {
-        const STEPS: usize = 8;
-        /// The number of further steps over the whole remaining distance, for deviations that the curvature caused.
-        const MORE: usize = 4;
         let turn = std::f64::consts::TAU;
         let pure: Vec<bool> = (0..q.len()).map(|k| check.system.unit(k).is_none()).collect();
-        for left in (1..=STEPS).rev().chain([1; MORE]) {
-            if is_close(&here.q, q, CLOSE) {
+        for left in (1..=limits::FAMILY_STEPS).rev().chain([1; limits::FAMILY_MORE_STEPS]) {
+            if is_close(&here.q, q, tolerance::SAME_EQUILIBRIUM) {
                 return true;
             }
             let mut gap: Vec<f64> = q.iter().zip(&here.q).map(|(x, y)| x - y).collect();
@@ -169,7 +154,7 @@ impl Search<'_> {
             let Some(next) = self.rest_near(check, here) else { return false };
             here = next;
         }
-        is_close(&here.q, q, CLOSE)
+        is_close(&here.q, q, tolerance::SAME_EQUILIBRIUM)
     }
 
     /// An equilibrium near a guess, by Newton's method along the constraints; `None` if that does not converge.
@@ -177,18 +162,12 @@ impl Search<'_> {
     /// For a root of multiplicity m each step leaves (m − 1)/m of the distance, which reveals m: the step is then
     /// multiplied by m.
     fn rest_near(&mut self, check: &mut Check, guess: State) -> Option<State> {
-        const MOST_STEPS: usize = 100;
-        /// The shortest fraction of a step that is tried.
-        const SHORTEST: f64 = 1e-3;
         /// The fraction at which two full steps are tried before shorter ones; a power of one half.
-        const SHORT: f64 = 0.125;
-        /// The relative length of the last step above which the iteration diverges: a decaying force has no root far
-        /// out.
-        const LEADS_AWAY: f64 = 1e-3;
+        const TWO_STEPS: f64 = 0.125;
         let mut state = self.way.at_rest(check, guess)?;
         self.way.look(check, &state).ok()?;
         let mut size = self.way.push();
-        let (mut last, mut n_left) = (f64::INFINITY, MOST_STEPS);
+        let (mut last, mut n_left) = (f64::INFINITY, limits::EQUILIBRIUM_STEPS);
         while n_left > 0 {
             let Some(step) = self.way.newton_step(check, &state) else { break };
             let length = dot(&step, &step).sqrt();
@@ -196,11 +175,11 @@ impl Search<'_> {
             let is_rest = self.way.place(&state) == MotionKind::Equilibrium;
             let mut part = 1.0;
             let mut next = None;
-            while next.is_none() && part >= SHORTEST && !(is_rest && part < 1.0) {
+            while next.is_none() && part >= tolerance::SHORTEST_STEP && !(is_rest && part < 1.0) {
                 next = self.moved(check, &state, &step, part).filter(|(_, push)| *push < size);
                 part *= 0.5;
                 // along a curved valley a step may first increase the acceleration, until the next one decreases it
-                if next.is_none() && (is_rest || part == SHORT) {
+                if next.is_none() && (is_rest || part == TWO_STEPS) {
                     next = self.two_steps(check, &state, &step, size);
                 }
             }
@@ -217,7 +196,7 @@ impl Search<'_> {
                 break;
             }
         }
-        if n_left == 0 && last > LEADS_AWAY * (1.0 + largest(&state.q)) {
+        if n_left == 0 && last > tolerance::DIVERGING_STEP * (1.0 + largest(&state.q)) {
             return None;
         }
         self.way.look(check, &state).ok()?;
@@ -242,18 +221,15 @@ impl Search<'_> {
 
     /// The equilibrium with small coordinates set to zero, if the acceleration does not increase.
     fn rounded(&mut self, check: &mut Check, state: State, size: f64) -> State {
-        /// The accuracy of a root of multiplicity five.
-        const SMALL: f64 = 1e-3;
-        const ROUNDING: f64 = 1e-15;
         let mut other = state.clone();
-        other.q.iter_mut().filter(|q| q.abs() <= SMALL).for_each(|q| *q = 0.0);
+        other.q.iter_mut().filter(|q| q.abs() <= tolerance::ROUNDED_ROOT).for_each(|q| *q = 0.0);
         if other.q == state.q {
             return state;
         }
         let free = self.way.snapshot.found.unconstrained_acceleration.iter().fold(1.0_f64, |top, a| top.max(a.abs()));
         let still = vec![0.0; state.q.len()];
         match self.moved(check, &other, &still, 0.0) {
-            Some((there, push)) if push <= size.max(ROUNDING * free) => there,
+            Some((there, push)) if push <= size.max(tolerance::RESIDUAL_ROUNDING * free) => there,
             _ => state,
         }
     }
@@ -272,7 +248,7 @@ impl Search<'_> {
             other.q[k] -= turns * turn;
             let wanted = other.q.clone();
             let there = self.way.at_rest(check, other).filter(|there| {
-                let stayed = there.q.iter().zip(&wanted).all(|(x, y)| (x - y).abs() <= 1e-9);
+                let stayed = there.q.iter().zip(&wanted).all(|(x, y)| (x - y).abs() <= tolerance::STAYS);
                 stayed && self.way.look(check, there).is_ok() && self.way.place(there) == MotionKind::Equilibrium
             });
             best = there.unwrap_or(best);

@@ -4,10 +4,10 @@ use rustc_hash::FxHashMap;
 use zwang_expr::{Expr, Graph, Node};
 use zwang_motion::{Settings, State};
 
-use crate::analysis::check::Check;
 use crate::analysis::start::StartProjector;
 use crate::equations::{ConstraintRow, Equations};
 use crate::model::Level;
+use crate::{analysis::check::Check, tolerance};
 
 /// The reachable positions: the equations with the integrals of velocity rows among their position rows.
 pub(super) struct IntegralManifold {
@@ -32,11 +32,9 @@ impl IntegralManifold {
 
     /// The state projected onto the constraints and brought to rest; `None` if they forbid that.
     pub(super) fn at_rest(&mut self, check: &Check, state: State, settings: &Settings) -> Option<State> {
-        /// Velocities below this count as rest.
-        const NOTHING: f64 = 1e-12;
         let equations = self.equations.as_ref().unwrap_or(&check.equations);
         let there = self.mover.moved(equations, State { qdot: vec![0.0; state.q.len()], ..state }, settings, true)?;
-        let is_still = there.qdot.iter().all(|v| v.abs() <= NOTHING);
+        let is_still = there.qdot.iter().all(|v| v.abs() <= tolerance::ROUNDING);
         is_still.then(|| State { qdot: vec![0.0; there.q.len()], ..there })
     }
 }

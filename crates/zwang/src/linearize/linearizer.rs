@@ -7,7 +7,6 @@ use zwang_motion::{
     Dynamics, Given, Instant, Jacobian, Jacobians, MotionError, RouteSolution, Settings, Snapshot, State, route,
 };
 
-use crate::analysis::check::Check;
 use crate::analysis::dot;
 use crate::compile::program::Compiled;
 use crate::equations::switches::switches;
@@ -15,6 +14,7 @@ use crate::linearize::MotionKind;
 use crate::linearize::echelon::{Echelon, shortest};
 use crate::linearize::integral_manifold::IntegralManifold;
 use crate::model::Level;
+use crate::{analysis::check::Check, tolerance};
 
 /// Variations that satisfy the constraints: (δq, δq̇) for each free position, then for each free velocity.
 pub(super) struct VariationBasis {
@@ -119,11 +119,9 @@ impl<'s> Linearizer<'s> {
     }
 
     pub(super) fn place(&self, state: &State) -> MotionKind {
-        /// Accelerations below this fraction of those that the forces could cause are rounding.
-        const NOTHING: f64 = 1e-10;
         let free = self.snapshot.found.unconstrained_acceleration.iter().fold(0.0_f64, |top, a| top.max(a.abs()));
         let speed = state.qdot.iter().fold(0.0_f64, |top, v| top.max(v.abs()));
-        match self.push() <= NOTHING * (free + speed).max(1.0) {
+        match self.push() <= tolerance::EVALUATED * (free + speed).max(1.0) {
             true if speed == 0.0 => MotionKind::Equilibrium,
             true => MotionKind::Steady,
             false => MotionKind::Passing,
@@ -133,11 +131,10 @@ impl<'s> Linearizer<'s> {
     /// δq̈ by central differences, in which all even terms cancel, the departure from the constraints included; with
     /// two step lengths, so that |v| v cancels as well.
     fn difference(&mut self, check: &mut Check, dq: &[f64], dv: &[f64]) -> Result<Vec<f64>, MotionError> {
-        /// The cube root of ε: rounding and curvature then cause errors of equal size.
-        const APART: f64 = 2e-5;
-        let mut at = |part: f64| self.beside(check, dq, dv, part * APART);
+        let mut at = |part: f64| self.beside(check, dq, dv, part * tolerance::CURVED_STEP);
         let [far, near] = [(at(1.0)?, at(-1.0)?), (at(0.5)?, at(-0.5)?)];
-        let slope = |(after, before): &(Vec<f64>, Vec<f64>), i: usize| (after[i] - before[i]) / (2.0 * APART);
+        let slope =
+            |(after, before): &(Vec<f64>, Vec<f64>), i: usize| (after[i] - before[i]) / (2.0 * tolerance::CURVED_STEP);
         Ok((0..dq.len()).map(|i| 2.0 * (2.0 * slope(&near, i)) - slope(&far, i)).collect())
     }
 
@@ -153,7 +150,7 @@ impl<'s> Linearizer<'s> {
         let moved = |x: &[f64], d: &[f64]| x.iter().zip(d).map(|(x, d)| x + part * d).collect();
         let state = State { t: here.t, q: moved(&here.q, dq), qdot: moved(&here.qdot, dv) };
         // a straight line leaves the constraints, and redundant rows then differ slightly
-        let loose = Settings { contradiction_tolerance: 1e-6, ..self.settings.clone() };
+        let loose = Settings { contradiction_tolerance: tolerance::DISTINCT, ..self.settings.clone() };
         let mut snapshot = Snapshot::new(&mut check.system);
         snapshot.take(&mut check.system, &state, &mut *self.route, &loose)?;
         Ok(snapshot.found.qddot.clone())

@@ -19,12 +19,12 @@ mod zeros;
 
 use zwang_motion::{Eigen, MotionError, Settings, State, eigen};
 
-use crate::analysis::check::Check;
 use crate::analysis::dot;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::linearize::messages::lost_rank;
 pub use crate::linearize::messages::obstacle as obstacle_text;
 use crate::random::Random;
+use crate::{analysis::check::Check, limits, tolerance};
 
 pub use equilibria::equilibria;
 pub use obstacle::Obstacle;
@@ -105,9 +105,6 @@ pub enum Stability {
     Undecided,
 }
 
-/// A real part below this fraction of the fastest rate is rounding: double eigenvalues are known to the root of ε.
-const NO_GROWTH: f64 = 1e-7;
-
 impl Linearized {
     /// The stability by the eigenvalues.
     pub fn stability(&self) -> Stability {
@@ -117,8 +114,8 @@ impl Linearized {
         let fastest = self.modes.iter().fold(0.0_f64, |top, m| top.max(m.value.0.hypot(m.value.1)));
         let most = self.modes.iter().fold(f64::NEG_INFINITY, |top, m| top.max(m.value.0));
         match most {
-            x if x > NO_GROWTH * fastest => Stability::Unstable { time: 1.0 / x },
-            x if x < -NO_GROWTH * fastest => Stability::Stable { time: -1.0 / x },
+            x if x > tolerance::NO_GROWTH * fastest => Stability::Unstable { time: 1.0 / x },
+            x if x < -tolerance::NO_GROWTH * fastest => Stability::Stable { time: -1.0 / x },
             _ if !self.zeros.is_even => Stability::Growing { power: self.zeros.power },
             _ if self.is_minimum() => Stability::Minimum,
             _ => Stability::Neutral,
@@ -139,13 +136,12 @@ impl Linearized {
     pub fn n_zero(&self) -> usize {
         let size = |m: &Eigen| m.value.0.hypot(m.value.1);
         let fastest = self.modes.iter().fold(0.0_f64, |top, m| top.max(size(m)));
-        self.modes.iter().filter(|m| size(m) <= NO_GROWTH * fastest).count()
+        self.modes.iter().filter(|m| size(m) <= tolerance::NO_GROWTH * fastest).count()
     }
 }
 
 /// `true` if a symmetric matrix is clearly positive definite: every pivot is above 1e-9 of its diagonal entry.
 fn is_positive(mut K: Vec<Vec<f64>>) -> bool {
-    const CLEARLY: f64 = 1e-9;
     for p in 0..K.len() {
         let whole = K[p][p];
         for i in 0..p {
@@ -155,7 +151,7 @@ fn is_positive(mut K: Vec<Vec<f64>>) -> bool {
             }
         }
         // a NaN is not positive
-        if whole.is_nan() || K[p][p].is_nan() || whole <= 0.0 || K[p][p] <= CLEARLY * whole {
+        if whole.is_nan() || K[p][p].is_nan() || whole <= 0.0 || K[p][p] <= tolerance::DEFINITE_STIFFNESS * whole {
             return false;
         }
     }
@@ -275,12 +271,10 @@ fn linearize_knowing(
 
 /// `true` if q̈ stays zero: its derivative along the motion is zero too.
 fn goes_on(check: &mut Check, way: &mut Linearizer, state: &State) -> Result<bool, MotionError> {
-    /// A jerk below this fraction of the free acceleration plus speed is the error of the differences.
-    const NOTHING: f64 = 1e-6;
     let jerk = way.derivative(check, &state.qdot, &vec![0.0; state.q.len()])?;
     let speed = echelon::largest(&state.qdot);
     let free = echelon::largest(&way.snapshot.found.unconstrained_acceleration);
-    Ok(echelon::largest(&jerk) <= NOTHING * (free + speed))
+    Ok(echelon::largest(&jerk) <= tolerance::DIFFERENCE_ERROR * (free + speed))
 }
 
 /// F of (ẋ, u̇) = F (x, u), column by column.
@@ -354,19 +348,14 @@ fn fill(
 /// Clears derivatives by positions that are remainders of a multiple root. Such an equilibrium is known to half its
 /// digits or fewer, and a derivative that vanishes there comes out as a small fraction of its size elsewhere.
 fn without_remains(check: &mut Check, way: &mut Linearizer, state: &State, space: &VariationBasis, F: &mut [f64]) {
-    /// The square root of ε, with some margin.
-    const REMAINS: f64 = 1e-7;
-    const N_PLACES: u64 = 3;
-    /// The distance of the other states, as a fraction of the reach of the search.
-    const NEAR: f64 = 0.1;
     let (p, k) = (space.positions.len(), space.velocities.len());
     let size = p + k;
     let reach = reaches(check);
     let mut elsewhere = vec![0.0_f64; k * p];
-    for seed in 1..=N_PLACES {
+    for seed in 1..=limits::NEARBY_STATES {
         let mut random = Random::new(seed);
         let mut there = state.clone();
-        there.q.iter_mut().zip(&reach).for_each(|(q, reach)| *q += NEAR * reach * random.next());
+        there.q.iter_mut().zip(&reach).for_each(|(q, reach)| *q += tolerance::OTHER_STATE * reach * random.next());
         let Some(there) = way.at_rest(check, there).filter(|there| way.look(check, there).is_ok()) else {
             continue;
         };
@@ -379,7 +368,7 @@ fn without_remains(check: &mut Check, way: &mut Linearizer, state: &State, space
     }
     for (at, top) in elsewhere.into_iter().enumerate() {
         let entry = &mut F[(p + at / p) * size + at % p];
-        if entry.abs() <= REMAINS * top {
+        if entry.abs() <= tolerance::ROOT_OF_ROUNDING * top {
             *entry = 0.0;
         }
     }

@@ -5,10 +5,10 @@
 use zwang_expr::{Expr, Node};
 use zwang_motion::{MotionError, State};
 
-use crate::analysis::check::Check;
 use crate::linearize::echelon::Echelon;
 use crate::linearize::linearizer::{Linearizer, VariationBasis};
 use crate::random::Random;
+use crate::{analysis::check::Check, limits, tolerance};
 
 /// The reason why there are no linear equations at a state.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,11 +32,9 @@ pub enum Obstacle {
 
 /// Rows that vanish at the state or are dependent only there; `None` if the constraints have their general rank.
 pub(super) fn lost_rank(check: &Check, way: &Linearizer) -> Option<Obstacle> {
-    /// Coefficients below this count as zero.
-    const NOTHING: f64 = 1e-12;
     let A = &way.snapshot.given.constraint_matrix;
     let rows = &check.equations.rows;
-    let is_zero = |i: usize| A.row(i).1.iter().all(|x| x.abs() <= NOTHING);
+    let is_zero = |i: usize| A.row(i).1.iter().all(|x| x.abs() <= tolerance::ROUNDING);
     let vanished: Vec<usize> = (0..rows.len()).filter(|&i| !rows[i].coefficients.is_empty() && is_zero(i)).collect();
     if !vanished.is_empty() {
         return Some(of_rows(check, &vanished));
@@ -64,7 +62,6 @@ fn of_rows(check: &Check, rows: &[usize]) -> Obstacle {
 
 /// The rows with y ≠ 0 for some y with yᵀA = 0.
 fn dependent_rows(way: &Linearizer) -> Vec<usize> {
-    const NOTHING: f64 = 1e-9;
     let A = &way.snapshot.given.constraint_matrix;
     let m = A.n_rows;
     let mut echelon = Echelon::new((0..A.n_cols).map(|j| (0..m).map(|i| A.get(i, j)).collect()).collect());
@@ -72,7 +69,7 @@ fn dependent_rows(way: &Linearizer) -> Vec<usize> {
     let mut takes_part = vec![false; m];
     for free in (0..m).filter(|i| !echelon.pivots.contains(i)) {
         let y = echelon.dependent(m, |row| -row[free], free);
-        y.iter().zip(&mut takes_part).for_each(|(y, part)| *part |= y.abs() > NOTHING);
+        y.iter().zip(&mut takes_part).for_each(|(y, part)| *part |= y.abs() > tolerance::TAKES_PART);
     }
     (0..m).filter(|&i| takes_part[i]).collect()
 }
@@ -108,8 +105,6 @@ pub(super) fn broken(
 
 /// `true` if an expression is zero at a state, relative to its terms.
 fn changes_sign(check: &Check, state: &State, e: Expr) -> bool {
-    /// The relative accuracy of an equilibrium.
-    const ZERO: f64 = 1e-9;
     let (mut terms, mut open) = (Vec::new(), vec![e]);
     while let Some(e) = open.pop() {
         match check.equations.model.graph.node(e) {
@@ -120,15 +115,14 @@ fn changes_sign(check: &Check, state: &State, e: Expr) -> bool {
     let values = check.system.evaluate(&check.equations.model, state, &terms);
     let Some(values) = values else { return false };
     let (sum, size) = values.iter().fold((0.0, 0.0), |(sum, size), x| (sum + x, size + x.abs()));
-    f64::abs(sum) <= ZERO * f64::max(size, 1.0)
+    f64::abs(sum) <= tolerance::EQUILIBRIUM * f64::max(size, 1.0)
 }
 
 /// Each free direction, and eight combinations of them: two conditions may have to change at once.
 fn directions(space: &VariationBasis) -> Vec<(Vec<f64>, Vec<f64>)> {
-    const BETWEEN: u64 = 8;
     let mut all = space.basis.clone();
     let Some((dq, dv)) = space.basis.first() else { return all };
-    for seed in 1..=BETWEEN {
+    for seed in 1..=limits::OBSTACLE_STATES {
         let mut random = Random::new(seed);
         let mut sum = (vec![0.0; dq.len()], vec![0.0; dv.len()]);
         for (dq, dv) in &space.basis {
@@ -153,7 +147,6 @@ enum Side {
 /// At half the distance a smooth function keeps one half of its difference, a jump all of it. Of the sum of both sides
 /// minus twice the middle, a smooth function keeps a quarter and a corner one half.
 fn side(check: &mut Check, way: &mut Linearizer, (dq, dv): &(Vec<f64>, Vec<f64>)) -> Option<Side> {
-    const APART: f64 = 1e-4;
     /// The ratio of differences above which there is a jump: between one half and one.
     const JUMPS: f64 = 0.85;
     /// The ratio above which the slope is infinite, as for |x|^(2/3): between one half and the ratio of a jump.
@@ -161,14 +154,12 @@ fn side(check: &mut Check, way: &mut Linearizer, (dq, dv): &(Vec<f64>, Vec<f64>)
     /// The ratio of second differences above which there is a corner: between a quarter and one half; |x|^(3/2), which
     /// is differentiable, gives 0.354.
     const BENDS: f64 = 0.42;
-    /// Differences below this fraction of the acceleration are rounding.
-    const NOTHING: f64 = 1e-10;
     let middle = way.snapshot.found.qddot.clone();
-    let mut at = |part: f64| way.beside(check, dq, dv, part * APART).ok();
+    let mut at = |part: f64| way.beside(check, dq, dv, part * tolerance::OBSTACLE_STEP).ok();
     let (far, near) = ([at(1.0)?, at(-1.0)?], [at(0.5)?, at(-0.5)?]);
     let mut found = Side::Smooth;
     for i in 0..middle.len() {
-        let size = NOTHING * far.iter().fold(middle[i].abs().max(1.0), |top, a| top.max(a[i].abs()));
+        let size = tolerance::EVALUATED * far.iter().fold(middle[i].abs().max(1.0), |top, a| top.max(a[i].abs()));
         for (far, near) in far.iter().zip(&near) {
             let [far, near] = [far, near].map(|a| (a[i] - middle[i]).abs());
             if far > size && near > STEEP * far {

@@ -3,12 +3,12 @@
 use zwang_expr::{Expr, Program};
 use zwang_motion::State;
 
-use crate::analysis::check::Check;
 use crate::equations::Equations;
 use crate::equations::switches::switches_by;
 use crate::linearize::linearizer::Linearizer;
 use crate::linearize::{MotionKind, echelon};
 use crate::random::scattered;
+use crate::{analysis::check::Check, limits, tolerance};
 
 /// Later times at which the equations are evaluated, as multiples of the run: not fractions of a period that anyone
 /// would choose.
@@ -44,9 +44,6 @@ fn groups(equations: &Equations) -> Vec<Vec<Expr>> {
 
 /// `true` if the formulas have the same values at all times, up to rounding relative to the largest of their group.
 fn is_constant(check: &Check, groups: &[Vec<Expr>]) -> bool {
-    const N_STATES: usize = 3;
-    /// Relative rounding of some hundred operations.
-    const SAME: f64 = 1e-11;
     let equations = &check.equations;
     let model = &equations.model;
     let mut symbols = model.state_symbols();
@@ -59,13 +56,13 @@ fn is_constant(check: &Check, groups: &[Vec<Expr>]) -> bool {
         let mut inputs = vec![t + time * model.horizon()];
         inputs.extend(q.iter().chain(qdot).enumerate().map(|(k, x)| x + scattered(k, state)));
         inputs.extend_from_slice(check.system.parameters());
-        inputs.extend((0..equations.rows.len()).map(|k| scattered(k, state + N_STATES)));
+        inputs.extend((0..equations.rows.len()).map(|k| scattered(k, state + limits::GENERIC_STATES)));
         let mut values = vec![0.0; all.len()];
         program.run(&inputs, &mut work, &mut values);
         values.iter().all(|x| x.is_finite()).then_some(values)
     };
     let mut n_compared = 0;
-    for state in 0..N_STATES {
+    for state in 0..limits::GENERIC_STATES {
         let Some(first) = values_at(state, 0.0) else { continue };
         for time in TIMES {
             let Some(later) = values_at(state, time) else { continue };
@@ -74,7 +71,10 @@ fn is_constant(check: &Check, groups: &[Vec<Expr>]) -> bool {
             for group in groups {
                 let to = from + group.len();
                 let largest = echelon::largest(&first[from..to]).max(echelon::largest(&later[from..to]));
-                let moved = first[from..to].iter().zip(&later[from..to]).any(|(x, y)| (x - y).abs() > SAME * largest);
+                let moved = first[from..to]
+                    .iter()
+                    .zip(&later[from..to])
+                    .any(|(x, y)| (x - y).abs() > tolerance::UNCHANGED_IN_TIME * largest);
                 if moved {
                     return false;
                 }
@@ -87,7 +87,6 @@ fn is_constant(check: &Check, groups: &[Vec<Expr>]) -> bool {
 
 /// `true` if a state of rest is one at later times too.
 pub(super) fn rests_always(check: &mut Check, way: &mut Linearizer, state: &State) -> bool {
-    const SAME: f64 = 1e-9;
     if state.qdot.iter().any(|v| *v != 0.0) {
         return false;
     }
@@ -95,7 +94,7 @@ pub(super) fn rests_always(check: &mut Check, way: &mut Linearizer, state: &Stat
     std::iter::once(0.0).chain(TIMES).all(|time| {
         let later = State { t: state.t + time * horizon, ..state.clone() };
         way.at_rest(check, later).is_some_and(|there| {
-            let stays = there.q.iter().zip(&state.q).all(|(x, y)| (x - y).abs() <= SAME * (1.0 + y.abs()));
+            let stays = there.q.iter().zip(&state.q).all(|(x, y)| (x - y).abs() <= tolerance::STAYS * (1.0 + y.abs()));
             stays && way.look(check, &there).is_ok() && way.place(&there) == MotionKind::Equilibrium
         })
     })

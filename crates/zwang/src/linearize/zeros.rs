@@ -2,8 +2,8 @@
 
 #![allow(non_snake_case)]
 
-use crate::analysis::dot;
 use crate::linearize::echelon::{Echelon, largest};
+use crate::{analysis::dot, tolerance};
 
 /// The eigenvalue zero of (ẋ, u̇) = F (x, u).
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
@@ -36,8 +36,7 @@ pub(super) fn zeros(F: &[f64], size: usize, p: usize) -> Zeros {
 
 /// Sets entries to zero that are rounding relative to the largest: a row of rounding would count in the rank.
 fn without_rounding(F: &[f64], size: usize) -> Vec<Vec<f64>> {
-    const ROUNDING: f64 = 1e-14;
-    let least = ROUNDING * largest(F);
+    let least = tolerance::VALUE_ROUNDING * largest(F);
     F.chunks(size.max(1)).map(|row| row.iter().map(|x| if x.abs() <= least { 0.0 } else { *x }).collect()).collect()
 }
 
@@ -61,8 +60,7 @@ fn preimage(F: &[Vec<f64>], size: usize, of: &[Vec<f64>]) -> Vec<Vec<f64>> {
 
 /// `true` if F z has no velocity components for any z of the kernel.
 fn velocities_stay(F: &[Vec<f64>], size: usize, p: usize, kernel: &[Vec<f64>]) -> bool {
-    const NOTHING: f64 = 1e-8;
-    (p..size).all(|i| kernel.iter().all(|z| dot(&F[i], z).abs() <= NOTHING * largest(&F[i])))
+    (p..size).all(|i| kernel.iter().all(|z| dot(&F[i], z).abs() <= tolerance::IN_KERNEL * largest(&F[i])))
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 //! Constraints, contacts and controls: equalities with their rows, levels and multipliers.
 
-use crate::diagnostic::Diagnostic;
 use crate::lower::names::{Label, family_of};
 use crate::lower::value::Value;
 use crate::lower::{Lower, Lowering, Meaning};
@@ -8,6 +7,7 @@ use crate::model::{Constraint, Level, Row};
 use crate::syntax::Span;
 use crate::syntax::name::canonical;
 use crate::syntax::tree::*;
+use crate::{diagnostic::Diagnostic, tolerance};
 use zwang_expr::Expr;
 
 impl Lower<'_> {
@@ -224,7 +224,7 @@ impl Lower<'_> {
         }
         let verdict = if !(a.is_finite() && b.is_finite()) {
             "no coordinate can make it true or false".to_string()
-        } else if (a - b).abs() <= 1e-12 * (a.abs() + b.abs()) {
+        } else if (a - b).abs() <= tolerance::ROUNDING * (a.abs() + b.abs()) {
             format!("both sides are {a} (in SI units), so it is simply true")
         } else {
             format!("{a} against {b} (in SI units), so it is simply false, by {}", (a - b).abs())

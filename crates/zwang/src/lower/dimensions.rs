@@ -3,8 +3,8 @@
 //! Every coordinate, every parameter without a unit, the time and every number without a unit has an unknown dimension.
 //! A sum or an equation requires two equal dimensions, which is a linear equation between exponents.
 
-use crate::syntax::Span;
 use crate::units::Dimension;
+use crate::{syntax::Span, tolerance};
 
 /// A dimension as far as it is known: a product of base units and of unknown dimensions.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -23,7 +23,7 @@ impl Dim {
                 None => unknowns.push((u, e * power)),
             }
         }
-        unknowns.retain(|(_, e)| e.abs() > 1e-9 && e.is_finite());
+        unknowns.retain(|(_, e)| e.abs() > tolerance::EXPONENT && e.is_finite());
         Dim { base: self.base.times(other.base, power), unknowns }
     }
 
@@ -142,7 +142,7 @@ impl Dimensions {
         let mut text = dim.base.to_string();
         for (u, e) in &dim.unknowns {
             let name = self.unknowns[*u as usize].name.as_deref().unwrap_or("a number");
-            let power = if (e - 1.0).abs() < 1e-9 { String::new() } else { format!("^{e}") };
+            let power = if (e - 1.0).abs() < tolerance::EXPONENT { String::new() } else { format!("^{e}") };
             text = if text == "1" { format!("[{name}]{power}") } else { format!("{text}·[{name}]{power}") };
         }
         match dim.base.word() {

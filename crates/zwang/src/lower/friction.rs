@@ -1,6 +1,5 @@
 //! Friction: the sliding point, its normal force, and its slip velocity.
 
-use crate::diagnostic::Diagnostic;
 use crate::equations::Symbols;
 use crate::equations::zero::{samples, vanishes};
 use crate::lower::constraints::multiplier_latex;
@@ -10,6 +9,7 @@ use crate::lower::{Lower, Lowering, Meaning};
 use crate::model::{FrictionLaw, Level, Row};
 use crate::syntax::Span;
 use crate::syntax::tree::*;
+use crate::{diagnostic::Diagnostic, tolerance};
 use std::collections::HashMap;
 use zwang_expr::{Expr, Graph};
 
@@ -290,8 +290,6 @@ impl Lower<'_> {
         force: &[Expr],
         of_all: bool,
     ) -> (Option<usize>, bool) {
-        /// The rounding of a force from a few equations, relative to the terms of its work.
-        const ROUNDING: f64 = 1e-9;
         let coordinates = self.model.coordinates.iter().enumerate();
         let of = |row: &Vec<(Expr, Expr)>, q: Expr| row.iter().find(|(s, _)| *s == q).map_or(Expr::ZERO, |(_, d)| *d);
         let moved = |q: Expr| of_all || jacobian.iter().flatten().any(|(s, _)| *s == q);
@@ -308,11 +306,11 @@ impl Lower<'_> {
             let (force, works) = values.split_at(force.len());
             let size = force.iter().map(|f| f * f).sum::<f64>().sqrt();
             let top = works.chunks_exact(1 + force.len()).fold(0.0, |top: f64, of| top.max(of[0].abs()));
-            is_felt |= size > ROUNDING * top;
+            is_felt |= size > tolerance::ELIMINATED * top;
             for (&k, of) in looked_at.iter().zip(works.chunks_exact(1 + force.len())) {
                 let done: f64 = of[1..].iter().zip(force).map(|(j, f)| j * f).sum();
                 let arm = of[1..].iter().fold(0.0, |top: f64, j| top.max(j.abs()));
-                if (done - of[0]).abs() > ROUNDING * (arm * size + of[0].abs()) {
+                if (done - of[0]).abs() > tolerance::ELIMINATED * (arm * size + of[0].abs()) {
                     wrong = wrong.or(Some(k));
                 }
             }

@@ -22,29 +22,19 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 use zwang_expr::{Expr, Graph};
 
-use crate::csv_table::CsvTable;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::model::{self, Constraint, Derived, Model, Unsupported};
 use crate::syntax::Span;
 use crate::syntax::name::canonical;
 use crate::syntax::tree::*;
 use crate::units::Dimension;
+use crate::{csv_table::CsvTable, limits};
 use body::Frame;
 use dimensions::{Dim, DimensionClash, Dimensions};
 use names::{Entry, Label};
 use plots::{Curves, Shown};
 use points::Sketch;
 use value::{Quantity, Value};
-
-/// The largest number of formulas and subformulas of a model after expansion of families, sums and functions. It takes
-/// some ten seconds and a few gigabytes, and is enough for a chain of 100,000 masses with every rod stated twice.
-const MOST_WORK: usize = 20_000_000;
-
-/// The largest number of members of a family.
-const MOST_MEMBERS: usize = 400_000;
-
-/// The largest depth of definitions that refer to each other.
-const DEEPEST_DEFINITION: usize = 2_000;
 
 /// An error value: the mistake was already reported; this part is skipped and the others continue.
 pub(crate) struct Reported;
@@ -243,10 +233,10 @@ impl<'a> Lower<'a> {
         Err(Reported)
     }
 
-    /// Counts a step of work; fails for a model that exceeds `MOST_WORK`.
+    /// Counts a step of work; fails for a model that exceeds `WORK`.
     fn spend(&mut self, span: Span) -> Lowering<()> {
         self.work += 1;
-        match self.work.cmp(&MOST_WORK) {
+        match self.work.cmp(&limits::WORK) {
             std::cmp::Ordering::Less => return Ok(()),
             std::cmp::Ordering::Equal => {}
             std::cmp::Ordering::Greater => return Err(Reported),

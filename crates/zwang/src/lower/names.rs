@@ -1,13 +1,13 @@
 //! Names: their declarations, families with their members, and diagnostics for unknown names.
 
-use crate::diagnostic::Diagnostic;
 use crate::lower::value::{Quantity, Value};
-use crate::lower::{DEEPEST_DEFINITION, Lower, Lowering, MOST_MEMBERS, Meaning, Reported};
+use crate::lower::{Lower, Lowering, Meaning, Reported};
 use crate::model::{Coordinate, Parameter};
 use crate::syntax::Span;
 use crate::syntax::name::{ascii, canonical, dotted, latex, nearest, skeleton, spelled_latex, undotted};
 use crate::syntax::tree::*;
 use crate::units::Dimension;
+use crate::{diagnostic::Diagnostic, limits};
 use zwang_expr::{Expr, Function, Function2};
 
 /// The object that a name denotes.
@@ -255,10 +255,10 @@ impl Lower<'_> {
             let to = to.unwrap_or(from);
             let count = usize::try_from(to.saturating_sub(from).saturating_add(1)).unwrap_or(0);
             let all = count.saturating_mul(members.len());
-            if all > MOST_MEMBERS {
+            if all > limits::MEMBERS {
                 return self.report(
                     Diagnostic::error("Z009", format!("`{text}` would have {all} members"))
-                        .at(target.span, format!("at most {MOST_MEMBERS} are possible"))
+                        .at(target.span, format!("at most {} are possible", limits::MEMBERS))
                         .help("use smaller bounds"),
                 );
             }
@@ -423,14 +423,14 @@ impl Lower<'_> {
     }
 
     pub(super) fn check_circle(&mut self, key: &str, span: Span) -> Lowering<()> {
-        if self.in_progress.len() >= DEEPEST_DEFINITION {
+        if self.in_progress.len() >= limits::DEFINITION_DEPTH {
             if std::mem::replace(&mut self.too_deep, true) {
                 return Err(Reported);
             }
             return self.report(
                 Diagnostic::error(
                     "Z005",
-                    format!("definitions lean on each other more than {DEEPEST_DEFINITION} deep"),
+                    format!("definitions lean on each other more than {} deep", limits::DEFINITION_DEPTH),
                 )
                 .at(span, "one too many")
                 .help("define what others use first; a family is worked out from its first member on"),

@@ -1,18 +1,15 @@
 //! The places of points, particles and bodies, and the places that a constraint refers to.
 
-use crate::lower::names::{Entry, Label, is_place};
 use crate::lower::value::Value;
 use crate::lower::{Lower, Lowering, Meaning};
 use crate::syntax::Span;
 use crate::syntax::tree::*;
+use crate::{
+    limits,
+    lower::names::{Entry, Label, is_place},
+};
 use rustc_hash::{FxHashMap, FxHashSet};
 use zwang_expr::Expr;
-
-/// The largest number of points for which rods and forces are drawn; more are indistinguishable and costly.
-const MOST_SKETCHED: usize = 2_000;
-
-/// The largest number of subformulas of a constraint that are searched for points; a rod names its ends early.
-const MOST_WALKED: usize = 1_000;
 
 /// The kind of an object with a place.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -64,9 +61,9 @@ impl Bare {
 impl Lower<'_> {
     /// `true` if the model is small enough for rods and forces.
     pub(super) fn has_rods(&self) -> bool {
-        self.n_points <= MOST_SKETCHED
-            && self.model.constraints.len() <= 4 * MOST_SKETCHED
-            && self.model.coordinates.len() <= 8 * MOST_SKETCHED
+        self.n_points <= limits::SKETCHED_POINTS
+            && self.model.constraints.len() <= 4 * limits::SKETCHED_POINTS
+            && self.model.coordinates.len() <= 8 * limits::SKETCHED_POINTS
     }
 
     /// All points, particles and bodies, in the order of the text.
@@ -135,11 +132,11 @@ impl Lower<'_> {
     }
 
     /// The distinct points named in formulas, directly or by definitions. Points under a sum over an index are skipped;
-    /// the list is empty if the formulas have more than `MOST_WALKED` parts.
+    /// the list is empty if the formulas have more than `SEARCHED_SUBFORMULAS` parts.
     fn points_in(&mut self, formulas: &[&Formula]) -> Vec<Spot> {
         let tree = self.tree;
         let (mut open, mut seen, mut points) = (formulas.to_vec(), FxHashSet::default(), Vec::<Spot>::new());
-        for _ in 0..MOST_WALKED {
+        for _ in 0..limits::SEARCHED_SUBFORMULAS {
             let Some(formula) = open.pop() else { return points };
             let spot = match &formula.kind {
                 FormulaKind::SumOver(..) => None,

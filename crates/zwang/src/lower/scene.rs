@@ -1,6 +1,5 @@
 //! The scene: points, bodies, rods, traces and forces, as named by `animate` or by default.
 
-use crate::diagnostic::Diagnostic;
 use crate::equations::Symbols;
 use crate::equations::zero::vanishes;
 use crate::lower::names::{Entry, Label, index_variables};
@@ -9,14 +8,8 @@ use crate::lower::{Lower, Lowering, Meaning};
 use crate::model::{AnimateItem, Level, Row, Shape};
 use crate::syntax::Span;
 use crate::syntax::tree::*;
+use crate::{diagnostic::Diagnostic, limits};
 use zwang_expr::{Expr, Function2};
-
-/// The largest number of particles with default traces; more would hide the picture.
-const MOST_TRACED: usize = 4;
-
-/// The largest number of expressions that the forces of a scene may add; a point that depends on many coordinates adds
-/// many.
-const MOST_FORCE_NODES: usize = 200_000;
 
 /// The position vectors of two ends.
 type Ends = (Vec<Expr>, Vec<Expr>);
@@ -58,7 +51,7 @@ impl Lower<'_> {
             false => (Bare::default(), &[][..]),
         };
         let symbols = Symbols::new(self.model.time, coordinates);
-        Stage { bare, symbols, full: self.graph.len() + MOST_FORCE_NODES }
+        Stage { bare, symbols, full: self.graph.len() + limits::FORCE_NODES }
     }
 
     /// All points and bodies, the rods of all constraints with their forces, and the traces of a few particles.
@@ -74,7 +67,7 @@ impl Lower<'_> {
             self.draw_constraint(Label::Constraint(k), false, stage);
         }
         let particles: Vec<&Spot> = spots.iter().filter(|s| s.kind == SpotKind::Particle).collect();
-        for spot in particles.iter().filter(|_| particles.len() <= MOST_TRACED) {
+        for spot in particles.iter().filter(|_| particles.len() <= limits::TRACED_PARTICLES) {
             self.draw(format!("trace({})", spot.name), Shape::Trace { place: spot.place.clone() });
         }
     }

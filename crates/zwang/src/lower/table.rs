@@ -2,7 +2,6 @@
 
 use std::rc::Rc;
 
-use crate::analysis::start::joined;
 use crate::csv_table::{CsvColumn, CsvTable};
 use crate::diagnostic::Diagnostic;
 use crate::lower::value::{Quantity, Value};
@@ -10,13 +9,11 @@ use crate::lower::{Dim, Lower, Lowering};
 use crate::quantity::number;
 use crate::syntax::Span;
 use crate::syntax::tree::*;
+use crate::{analysis::start::joined, tolerance};
 use zwang_expr::{Table, TableError};
 
 /// The highest derivative of a table that does not vanish: its pieces have degree 5.
 const HIGHEST_ORDER: usize = 5;
-
-/// The fraction by which a run may be longer than a table: times are sums, which round.
-const BEYOND: f64 = 1e-9;
 
 /// An example of the syntax.
 const FORM: &str = "table(\"drive.csv\", t)   or with a column   table(\"drive.csv\", t, \"force\")";
@@ -61,7 +58,7 @@ impl Lower<'_> {
         let end = self.model.constants_in(&self.graph, &[run.duration])[0];
         let mut told = Vec::new();
         for (file, last, span) in std::mem::take(&mut self.timed) {
-            if end > last * (1.0 + BEYOND) && !told.contains(&file) {
+            if end > last * (1.0 + tolerance::TABLE_END) && !told.contains(&file) {
                 let message = format!("the run goes on to t = {}, the table `{file}` to {}", number(end), number(last));
                 let d = Diagnostic::warning("Z111", message).at(span, "has no value later on");
                 self.diagnostics.push(d.help("run as long as the table lasts, or add rows to it"));

@@ -5,7 +5,7 @@ use zwang_motion::{
     Settings, State, Stiffness,
 };
 
-use crate::simulate::Run;
+use crate::{limits, simulate::Run, tolerance};
 
 use crate::analysis::constraints::contradiction;
 use crate::analysis::messages::failure;
@@ -91,20 +91,19 @@ pub(crate) fn ending(
 
 /// `at t = 0.52 s: x = 1, y = 2, x' = 0, …`
 fn place(equations: &Equations, state: &State) -> String {
-    const MOST: usize = 6;
     let names = equations.model.coordinates.iter();
     let values = names.clone().zip(&state.q).map(|(c, q)| format!("{} = {}", c.name, rounded(*q, 7)));
     let rates = names.zip(&state.qdot).map(|(c, v)| format!("{}' = {}", c.name, rounded(*v, 7)));
-    let more = if state.q.len() > MOST { ", …" } else { "" };
-    let shown: Vec<String> = values.take(MOST).chain(rates.take(MOST)).collect();
+    let more = if state.q.len() > limits::NAMES { ", …" } else { "" };
+    let shown: Vec<String> = values.take(limits::NAMES).chain(rates.take(limits::NAMES)).collect();
     format!("stopped at t = {}: {}{more}", number(state.t), shown.join(", "))
 }
 
 fn names_of(equations: &Equations, rows: &[usize]) -> Vec<String> {
-    const MOST: usize = 6;
-    let mut names: Vec<String> = rows.iter().take(MOST).map(|&k| format!("`{}`", equations.rows[k].name)).collect();
-    if rows.len() > MOST {
-        names.push(format!("{} more", rows.len() - MOST));
+    let mut names: Vec<String> =
+        rows.iter().take(limits::NAMES).map(|&k| format!("`{}`", equations.rows[k].name)).collect();
+    if rows.len() > limits::NAMES {
+        names.push(format!("{} more", rows.len() - limits::NAMES));
     }
     names
 }
@@ -360,11 +359,9 @@ pub(crate) fn shared(equations: &Equations, rows: &[usize]) -> Option<Diagnostic
 
 /// Z608: the constraints are not kept.
 pub(crate) fn left(equations: &Equations, run: &Run) -> Option<Diagnostic> {
-    /// Relative to the size of the coordinates, more than any eye would forgive.
-    const VISIBLE: f64 = 1e-3;
     let size = run.record.sizes.0.iter().fold(0.0, |top: f64, q| top.max(*q));
     let (row, most) = run.record.audit.residuals.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
-    if run.drift() == Drift::Project || *most <= VISIBLE * size.max(f64::MIN_POSITIVE) {
+    if run.drift() == Drift::Project || *most <= tolerance::VISIBLE_VIOLATION * size.max(f64::MIN_POSITIVE) {
         return None;
     }
     let constraint = equations.rows.iter().find(|r| r.name == *row)?.constraint;
@@ -473,7 +470,7 @@ pub(crate) fn passed(equations: &Equations, rank_drops: &[RankDrop]) -> Option<D
             ))
             .with_note(format!(
                 "a change of lengths of about {:.0e} would decide otherwise",
-                rank_drops.iter().fold(1e-14, |top: f64, p| top.max(p.rho))
+                rank_drops.iter().fold(tolerance::VALUE_ROUNDING, |top: f64, p| top.max(p.rho))
             )),
     )
 }

@@ -13,7 +13,6 @@ use zwang_motion::{
     Settings, Solver, State, Trajectory, TransitionKind,
 };
 
-use crate::analysis::check::Check;
 use crate::analysis::constraints::contradiction;
 use crate::compile::evaluator::Evaluator;
 use crate::diagnostic::{Diagnostic, Diagnostics};
@@ -21,6 +20,7 @@ use crate::equations::Equations;
 use crate::error::Error;
 use crate::quantity::number;
 use crate::run::{Budget, Keep, Monitor, Progress, Resource, RunOptions, Stage};
+use crate::{analysis::check::Check, tolerance};
 use balance::AuditBuilder;
 pub use balance::{Audit, EnergyBalance, Momentum, OutputRange, OutputValues, TrackingError};
 pub use powers::Parts;
@@ -145,7 +145,7 @@ pub fn plan(check: &Check, options: &RunOptions) -> IntegrationOptions {
 const BAUMGARTE: f64 = 200.0;
 
 /// Rows of the samples unless the user says otherwise.
-const ROWS: f64 = 1000.0;
+const SAMPLES_IN_TABLE: f64 = 1000.0;
 
 /// Reports what a run has met; `with_contacts` are the equations with all rows, if some are not permanent.
 fn report(run: &mut Run, with_contacts: Option<&Equations>, settings: &Settings, diagnostics: &mut Diagnostics) {
@@ -222,7 +222,7 @@ impl<'c> RunBuilder<'c> {
         let recorder = Recorder::new(equations, &works, options.keep);
         let extremes = Extremes::new(equations, &works);
         let has_parts = equations.has_nonideal_parts();
-        let every = options.every.unwrap_or((plan.end - state.t) / ROWS);
+        let every = options.every.unwrap_or((plan.end - state.t) / SAMPLES_IN_TABLE);
         let start_t = state.t;
         let motion = Motion::new(system, &start, plan, settings)?;
         Ok(RunBuilder {
@@ -331,7 +331,7 @@ impl<'c> RunBuilder<'c> {
         loop {
             let t = self.start + self.every * self.n_rows as f64;
             let reached = self.motion.t();
-            if t > reached * (1.0 + 1e-15) {
+            if t > reached * (1.0 + tolerance::RESIDUAL_ROUNDING) {
                 return Ok(());
             }
             self.write_row(t.min(reached))?;
@@ -343,7 +343,7 @@ impl<'c> RunBuilder<'c> {
     fn write_last_row(&mut self) -> Result<(), MotionError> {
         let last = self.start + self.every * (self.n_rows as f64 - 1.0);
         let t = self.motion.t();
-        if self.recorder.is_wanted() && t - last > 1e-14 * (t.abs() + self.every) {
+        if self.recorder.is_wanted() && t - last > tolerance::VALUE_ROUNDING * (t.abs() + self.every) {
             self.write_row(t)?;
         }
         Ok(())

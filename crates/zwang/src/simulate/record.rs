@@ -3,7 +3,6 @@
 use zwang_expr::Expr;
 use zwang_motion::{ForceParts, Instant, Integrals, Motion, MotionError};
 
-use crate::compile::evaluator::Evaluator;
 use crate::equations::Equations;
 use crate::model::{Coordinate, Derived, Output, Shape};
 use crate::run::Keep;
@@ -13,6 +12,7 @@ use crate::simulate::balance::{OutputRange, OutputValues};
 use crate::simulate::powers::Parts;
 use crate::simulate::probes::{ProbeContext, Probes};
 use crate::units::Dimension;
+use crate::{compile::evaluator::Evaluator, limits, tolerance};
 
 /// The curves of one `plot`, sampled.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -346,9 +346,6 @@ pub(super) struct Extremes {
     places: Vec<Vec<f64>>,
 }
 
-/// Number of halvings of the bracket of an extremum: a quadratic maximum is then exact to rounding.
-const HALVINGS: usize = 16;
-
 impl Extremes {
     pub(super) fn new(equations: &Equations, works: &[Derived]) -> Extremes {
         Extremes {
@@ -433,7 +430,7 @@ impl Extremes {
         let known = self.found[i].map_or(f64::NEG_INFINITY, |f| if sign > 0.0 { f.max } else { -f.min });
         let top = sign * points[best];
         let mut most = top;
-        if top + 0.2 * range > known && range > 1e-14 * points[best].abs() {
+        if top + 0.2 * range > known && range > tolerance::VALUE_ROUNDING * points[best].abs() {
             let quarter = (end - start) / 4.0;
             let middle = start + quarter * best as f64;
             most = most.max(self.climb(motion, i, sign, middle, top, quarter, (start, end))?);
@@ -463,7 +460,7 @@ impl Extremes {
         (start, end): (f64, f64),
     ) -> Result<f64, MotionError> {
         let mut width = width;
-        for _ in 0..HALVINGS {
+        for _ in 0..limits::EXTREMUM_HALVINGS {
             width *= 0.5;
             let mut value = |t: f64| -> Result<f64, MotionError> {
                 if t < start || t > end {

@@ -1,15 +1,15 @@
 //! Formulas, values, units and targets: precedence climbing over the tokens of one statement.
 
-use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::syntax::Span;
 use crate::syntax::lexer::{TokenKind, tokens};
 use crate::syntax::name::nearest;
 use crate::syntax::parser::{Parsed, Parser, RESERVED, Reported};
 use crate::syntax::tree::*;
 use crate::units::{self, Dimension, Unit};
-
-/// The largest nesting depth of brackets; each level needs stack.
-const DEEPEST: usize = 200;
+use crate::{
+    diagnostic::{Diagnostic, Diagnostics},
+    limits,
+};
 
 impl Parser<'_> {
     /// A formula, in which units are in brackets: `0.3[m]`.
@@ -123,7 +123,7 @@ impl Parser<'_> {
         let start = self.here();
         let mut formula = self.atom()?;
         for depth in 0.. {
-            if depth + self.depth > DEEPEST {
+            if depth + self.depth > limits::BRACKET_DEPTH {
                 return self.too_deep();
             }
             let kind = if matches!(self.peek(), Some(TokenKind::Prime(_))) {
@@ -166,7 +166,7 @@ impl Parser<'_> {
 
     /// Runs `read` one bracket deeper; fails beyond the largest depth.
     fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
-        if self.depth >= DEEPEST {
+        if self.depth >= limits::BRACKET_DEPTH {
             return self.too_deep();
         }
         self.depth += 1;
@@ -178,7 +178,7 @@ impl Parser<'_> {
     fn too_deep<T>(&mut self) -> Parsed<T> {
         let here = self.here();
         self.diagnostics.push(
-            Diagnostic::error("Z005", format!("the formula is nested more than {DEEPEST} deep"))
+            Diagnostic::error("Z005", format!("the formula is nested more than {} deep", limits::BRACKET_DEPTH))
                 .at(here, "one bracket too many")
                 .help("name a part of it with `let`"),
         );

@@ -1,5 +1,6 @@
 //! Spellings of names: `theta` is `θ`, `q₁` is `q_1`, `ẋ` may be `x'`.
 
+use crate::limits;
 use unicode_normalization::UnicodeNormalization;
 
 /// Latin spellings of Greek letters, and variant letter forms.
@@ -166,7 +167,7 @@ pub fn skeleton(canonical: &str) -> String {
 /// The known name nearest to `name`, or `None` if none is near enough to suggest a typing error.
 pub fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let length = name.chars().count();
-    if length > LONGEST_COMPARED {
+    if length > limits::NAME_COMPARED {
         return None;
     }
     let most = if length <= 2 { 1 } else { length / 3 + 1 };
@@ -177,9 +178,6 @@ pub fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&
         .min_by_key(|(d, _)| *d)
         .map(|(_, k)| k)
 }
-
-/// The length above which names are not compared, in characters.
-const LONGEST_COMPARED: usize = 64;
 
 /// The Levenshtein distance, with an exchange of neighbours counted once.
 fn distance(a: &str, b: &str) -> usize {

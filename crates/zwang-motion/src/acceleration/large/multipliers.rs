@@ -5,6 +5,7 @@ use crate::{
     Matrix, MotionError, Settings,
     acceleration::dependence::dependence,
     factor::{largest, norm, sparse::Sparse},
+    limits, tolerance,
 };
 
 /// Solver for the shortest λ: a sparse problem with the identity for M.
@@ -68,14 +69,11 @@ impl Large {
 
     /// λ ← S S⁺ λ: removes from λ its part in the null space of S, where rounding has been divided by µ.
     fn project(&mut self) {
-        /// Largest number of iterations. Each one reduces the error by the ratio of µ to the smallest eigenvalue that
-        /// counts: two suffice, except in very long chains.
-        const ROUNDS: usize = 12;
         let Some(Plan { rows, sparse }) = &mut self.plan else { return };
         // product = range, and range += S (S + µI)⁻¹ (λ − range)
         let Large { lambda, left, product: range, change, .. } = self;
         range.fill(0.0);
-        for _ in 0..ROUNDS {
+        for _ in 0..limits::MULTIPLIER_ROUNDS {
             left.iter_mut().zip(lambda.iter().zip(&*range)).for_each(|(x, (lambda, range))| *x = lambda - range);
             change.fill(0.0);
             sparse.solve(left, |k, x| rows.add(k, x, change));
@@ -86,7 +84,7 @@ impl Large {
                 *range += step;
             }
             // every iteration also adds rounding, so the loop ends with the last one that gains
-            if most <= 1e-12 * largest(range) {
+            if most <= tolerance::ROUNDING * largest(range) {
                 break;
             }
         }

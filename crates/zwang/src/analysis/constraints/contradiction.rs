@@ -4,8 +4,6 @@
 use zwang_expr::Expr;
 use zwang_motion::{Conflict, Dynamics, MotionError, Settings, State, conflict};
 
-use crate::analysis::MOST_COORDINATES;
-use crate::analysis::messages::failure::explain;
 use crate::analysis::start::{
     at_state, joined, nearby_positions, nearby_state, velocities_clash, velocities_meet_elsewhere,
 };
@@ -15,6 +13,7 @@ use crate::equations::Equations;
 use crate::model::{Level, Row};
 use crate::quantity::{rounded, with_unit};
 use crate::units::Dimension;
+use crate::{analysis::messages::failure::explain, limits, tolerance};
 
 /// The contradiction of some rows, each with its residual at a state that satisfies the others.
 pub(crate) fn contradiction_of(
@@ -99,9 +98,6 @@ pub(crate) fn has_time(equations: &Equations, e: Expr) -> bool {
     equations.model.graph.symbols(e).contains(&equations.model.time)
 }
 
-/// The number of other states that are tried.
-const OTHERS: usize = 3;
-
 /// Determines whether rows also contradict each other at other positions or states on the constraints.
 pub(crate) fn look_elsewhere(
     contradiction: &mut Contradiction,
@@ -110,7 +106,7 @@ pub(crate) fn look_elsewhere(
     state: &State,
     settings: &Settings,
 ) {
-    if state.q.len() > MOST_COORDINATES || contradiction.level == Level::Position {
+    if state.q.len() > limits::OTHER_STATES_COORDINATES || contradiction.level == Level::Position {
         return;
     }
     let rows = contradiction.rows();
@@ -135,7 +131,7 @@ pub(crate) fn look_elsewhere(
             Some(conflict(&part, &b, settings).is_some())
         }
     };
-    let seen: Vec<bool> = (0..OTHERS).filter_map(|attempt| clash_at(attempt, system)).collect();
+    let seen: Vec<bool> = (0..limits::GENERIC_STATES).filter_map(|attempt| clash_at(attempt, system)).collect();
     contradiction.everywhere = (!seen.is_empty()).then(|| seen.iter().all(|clashes| *clashes));
     // positions at which the rows agree may be too rare for a random state
     let is_velocity = contradiction.level == Level::Velocity;
@@ -166,12 +162,6 @@ pub(crate) fn explained(
     }
 }
 
-/// The largest number of names in the message and of places shown in the text.
-const MOST_NAMES: usize = 6;
-
-/// The number of digits of a time: it is known as precisely as a residual can be detected.
-const DIGITS: usize = 6;
-
 impl Contradiction {
     /// Z301: the fact, each row with its residual, and the further findings.
     pub(crate) fn diagnostic(self, equations: &Equations) -> Diagnostic {
@@ -180,7 +170,7 @@ impl Contradiction {
         let mut places: Vec<usize> = Vec::new();
         for k in 0..self.clashes.len() {
             let is_new = places.iter().all(|&p| span(self.clashes[p].row) != span(self.clashes[k].row));
-            if is_new && places.len() < MOST_NAMES {
+            if is_new && places.len() < limits::NAMES {
                 places.push(k);
             }
         }
@@ -206,7 +196,7 @@ impl Contradiction {
     fn fact(&self, places: &[usize]) -> String {
         let mut listed: Vec<usize> = places.to_vec();
         listed.extend((0..self.clashes.len()).filter(|k| !places.contains(k)));
-        listed.truncate(MOST_NAMES);
+        listed.truncate(limits::NAMES);
         listed.sort_unstable();
         let mut names: Vec<String> = listed.iter().map(|&k| format!("`{}`", self.clashes[k].name)).collect();
         let more = self.clashes.len() - names.len();
@@ -218,8 +208,8 @@ impl Contradiction {
             Level::Position if self.everywhere == Some(true) => String::new(),
             // a motion that has not begun has no time to show
             Level::Velocity if self.t == 0.0 => String::new(),
-            _ if self.later.is_some() => format!(" from t = {} on", rounded(self.t, DIGITS)),
-            _ => format!(" at t = {}", rounded(self.t, DIGITS)),
+            _ if self.later.is_some() => format!(" from t = {} on", rounded(self.t, tolerance::TIME_DIGITS)),
+            _ => format!(" at t = {}", rounded(self.t, tolerance::TIME_DIGITS)),
         };
         let place = if self.level == Level::Velocity { "at these positions " } else { "" };
         let what = match self.level {

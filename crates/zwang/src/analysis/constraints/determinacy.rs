@@ -5,9 +5,9 @@ use rustc_hash::FxHashMap;
 use zwang_expr::{Expr, Program};
 use zwang_motion::{Dependence, Given, Snapshot, State, StateQuantities};
 
-use crate::analysis::constraints::dependence::Dependencies;
 use crate::equations::Equations;
 use crate::model::{Derived, Shape};
+use crate::{analysis::constraints::dependence::Dependencies, tolerance};
 
 /// A linear combination of multipliers, by the names of their rows.
 pub type Combination = Vec<(String, f64)>;
@@ -175,7 +175,7 @@ fn power_stays(equations: &Equations, place: &Place, powers: &Powers) -> bool {
             let (motion, terms) = power(k);
             (sum + y * motion, size + (y * terms).abs())
         });
-        sum.abs() <= SHIFT * size
+        sum.abs() <= tolerance::MULTIPLIER_SHIFT * size
     })
 }
 
@@ -363,7 +363,7 @@ impl Probe {
                 let moved = (self.value() - before).abs();
                 own.iter().for_each(|(input, _)| self.inputs[*input] = plain[*input]);
                 // a quantity without a value, such as 0/0, is not determined either
-                let is_same = moved <= SHIFT * (parts + before.abs());
+                let is_same = moved <= tolerance::MULTIPLIER_SHIFT * (parts + before.abs());
                 if !is_same {
                     return false;
                 }
@@ -372,6 +372,3 @@ impl Probe {
         true
     }
 }
-
-/// A change below this fraction of the changes by single multipliers is rounding or the error of a dependence.
-const SHIFT: f64 = 1e-8;

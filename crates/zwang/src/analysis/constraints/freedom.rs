@@ -2,9 +2,9 @@
 
 use zwang_motion::Settings;
 
-use crate::analysis::constraints::dependence::Dependencies;
 use crate::diagnostic::Diagnostic;
 use crate::equations::Equations;
+use crate::{analysis::constraints::dependence::Dependencies, tolerance};
 
 /// The degrees of freedom, here and in general.
 #[derive(Clone, Debug, PartialEq)]
@@ -104,15 +104,11 @@ pub fn mobility_note(equations: &Equations, freedom: &Freedom) -> Option<Diagnos
 
 /// Z318: a rank that the numbers do not determine clearly.
 pub fn doubt_note(equations: &Equations, rank: usize, rows: &Dependencies, settings: &Settings) -> Option<Diagnostic> {
-    /// A pivot within this factor of the rank tolerance could fall on the other side with other rounding.
-    const CLOSE: f64 = 1e3;
-    /// At a start on the constraints, rounding leaves far less than a tenth of the rank tolerance of dependent rows.
-    const LARGE: f64 = 0.1;
     let (gap, tolerance) = (rows.here.gap, settings.rank_tolerance);
     let (kept, dropped) = (gap.kept, gap.dropped.max(rows.dropped));
-    let is_close = kept < CLOSE * tolerance;
+    let is_close = kept < tolerance::CLOSE_PIVOT * tolerance;
     let is_split = rows.ranks.is_some() || rows.here.rank != rank;
-    if equations.rows.is_empty() || !(is_close || dropped > LARGE * tolerance || is_split) {
+    if equations.rows.is_empty() || !(is_close || dropped > tolerance::DEPENDENT_PART * tolerance || is_split) {
         return None;
     }
     let message = match rows.ranks.unwrap_or((rank, rows.here.rank)) {

@@ -8,20 +8,17 @@ use std::collections::HashMap;
 use zwang_expr::{Expr, Graph, Node};
 use zwang_motion::{Dependence, Dynamics, Settings, State};
 
-use crate::analysis::constraints::contradiction::{has_time, of_accelerations};
 use crate::analysis::start::{joined, nearby_positions, positions_clash, velocities_at};
-use crate::analysis::{Contradiction, Evidence, MOST_COORDINATES, Redundant};
+use crate::analysis::{Contradiction, Evidence, Redundant};
 use crate::compile::evaluator::Evaluator;
 use crate::diagnostic::Diagnostic;
 use crate::equations::Equations;
 use crate::model::Level;
 use crate::quantity::{rounded, with_unit};
-
-/// The number of other states that are tried.
-const OTHERS: usize = 2;
-
-/// A disagreement smaller than this, relative to its terms, may be the error of the other state.
-const CLEAR: f64 = 1e-7;
+use crate::{
+    analysis::constraints::contradiction::{has_time, of_accelerations},
+    limits, tolerance,
+};
 
 /// Rows that together imply a condition which none of them states.
 pub(crate) struct HiddenConstraint {
@@ -51,11 +48,12 @@ pub(crate) fn further_condition(
     settings: &Settings,
 ) -> Option<HiddenConstraint> {
     let involved = involved(here);
-    if state.q.len() > MOST_COORDINATES || !may_hide(equations, &involved) {
+    if state.q.len() > limits::OTHER_STATES_COORDINATES || !may_hide(equations, &involved) {
         return None;
     }
     let is_part = |found: &Contradiction| found.clashes.iter().all(|clash| involved.contains(&clash.row));
-    let found = (0..OTHERS).find_map(|attempt| disagreement(equations, system, state, settings, (attempt, 0.0)));
+    let found =
+        (0..limits::HIDDEN_STATES).find_map(|attempt| disagreement(equations, system, state, settings, (attempt, 0.0)));
     if let Some(found) = found {
         return is_part(&found)
             .then(|| HiddenConstraint::new(warning(equations, system, state, &found, settings), &found));
@@ -106,7 +104,11 @@ fn disagreement(
     settings: &Settings,
     (attempt, later): (usize, f64),
 ) -> Option<Contradiction> {
-    let loose = Settings { contradiction_tolerance: CLEAR, projection_tolerance: CLEAR, ..settings.clone() };
+    let loose = Settings {
+        contradiction_tolerance: tolerance::CLEAR_DISAGREEMENT,
+        projection_tolerance: tolerance::CLEAR_DISAGREEMENT,
+        ..settings.clone()
+    };
     let Some(positions) = nearby_positions(equations, state, settings, attempt, later) else {
         let then = State { t: state.t + later, ..state.clone() };
         return if later > 0.0 { positions_clash(equations, &then, settings) } else { None };
@@ -164,9 +166,6 @@ fn places(mut d: Diagnostic, equations: &Equations, found: &Contradiction) -> Di
     d
 }
 
-/// The number of characters of the longest condition that is written out.
-const MOST_CHARACTERS: usize = 120;
-
 /// The condition as a formula, if the rows enter it with simple constant factors.
 fn condition(
     equations: &mut Equations,
@@ -177,7 +176,7 @@ fn condition(
     settings: &Settings,
 ) -> Option<String> {
     let weights = weights(system, state, rows)?;
-    let elsewhere = nearby_positions(equations, state, settings, OTHERS, 0.0).and_then(|other| {
+    let elsewhere = nearby_positions(equations, state, settings, limits::HIDDEN_STATES, 0.0).and_then(|other| {
         let other = State { qdot: state.qdot.iter().map(|v| v + 0.1).collect(), ..other };
         self::weights(system, &other, rows)
     });
@@ -198,12 +197,12 @@ fn condition(
     // velocities cancel at their own level
     let sum = if level == Level::Acceleration { sum } else { model.graph.substitute(&[sum], &at_rest)[0] };
     let sum = root(&model.graph, sum);
-    let text = model.graph.text_limited(sum, MOST_CHARACTERS)?;
+    let text = model.graph.text_limited(sum, limits::FORMULA_CHARACTERS)?;
     if !text.starts_with('-') {
         return Some(text);
     }
     let opposite = model.graph.neg(sum);
-    model.graph.text_limited(opposite, MOST_CHARACTERS)
+    model.graph.text_limited(opposite, limits::FORMULA_CHARACTERS)
 }
 
 /// The expression that must vanish for a power, or a number times it, to vanish: y for 2 y².
@@ -234,7 +233,8 @@ fn weights(system: &mut Evaluator, state: &State, rows: &[usize]) -> Option<Vec<
     let least = y.iter().fold(f64::INFINITY, |least: f64, y| least.min(y.abs()));
     // scaled by the smallest factor; factors beyond a million times it are not simple
     let scaled = |d: i64| y.iter().map(move |y| y / least * d as f64);
-    let is_whole = |d: &i64| scaled(*d).all(|y| y.abs() < 1e6 && (y - y.round()).abs() < 1e-9 * y.abs());
+    let is_whole =
+        |d: &i64| scaled(*d).all(|y| y.abs() < 1e6 && (y - y.round()).abs() < tolerance::ELIMINATED * y.abs());
     let d = (1..=LARGEST).find(is_whole)?;
     Some(scaled(d).map(|y| y.round() as i64).collect())
 }

@@ -5,17 +5,10 @@
 
 use zwang_motion::{Dependence, Dynamics, Given, State};
 
-use crate::analysis::dot;
 use crate::compile::evaluator::Evaluator;
 use crate::equations::Equations;
 use crate::model::Level;
-
-/// The number of directions beyond which no proof is tried: the entries of a form grow with its square.
-const MOST_DIRECTIONS: usize = 24;
-
-/// A form counts as definite if its least pivot is above this fraction of its largest entry; the differences have ten
-/// digits.
-const DEFINITE: f64 = 1e-6;
+use crate::{analysis::dot, limits, tolerance};
 
 /// `true` if no motion leads away from a position, proved to second order.
 ///
@@ -35,7 +28,7 @@ pub(super) fn is_rigid(
         return false;
     }
     let directions = directions(given, here);
-    if directions.is_empty() || directions.len() > MOST_DIRECTIONS {
+    if directions.is_empty() || directions.len() > limits::RIGIDITY_DIRECTIONS {
         return false;
     }
     let Some(forms) = forms(system, state, given, here, &directions) else { return false };
@@ -66,7 +59,6 @@ fn directions(given: &Given, here: &Dependence) -> Vec<Vec<f64>> {
 
 /// Adds the component of a vector orthogonal to a basis, if it is larger than rounding: more than 1e-7 of the vector.
 fn extend(basis: &mut Vec<Vec<f64>>, mut v: Vec<f64>) {
-    const NOTHING: f64 = 1e-7;
     let before = dot(&v, &v).sqrt();
     for _ in 0..2 {
         for b in &*basis {
@@ -75,7 +67,7 @@ fn extend(basis: &mut Vec<Vec<f64>>, mut v: Vec<f64>) {
         }
     }
     let length = dot(&v, &v).sqrt();
-    if length > NOTHING * before {
+    if length > tolerance::NEW_DIRECTION * before {
         v.iter_mut().for_each(|v| *v /= length);
         basis.push(v);
     }
@@ -89,10 +81,9 @@ fn forms(
     here: &Dependence,
     directions: &[Vec<f64>],
 ) -> Option<Vec<Vec<f64>>> {
-    const STEP: f64 = 1e-5;
     let k = directions.len();
     let size = state.q.iter().fold(0.0_f64, |top, x| top.max(x.abs()));
-    let h = STEP * if size > 0.0 { size } else { 1.0 };
+    let h = tolerance::CENTRAL_STEP * if size > 0.0 { size } else { 1.0 };
     let rest = State { qdot: vec![0.0; state.q.len()], ..state.clone() };
     // the derivative of every row along each direction, applied to each direction
     let m = given.constraint_rhs.len();
@@ -154,7 +145,7 @@ fn is_positive(form: &[f64], k: usize) -> bool {
     let top = S.iter().fold(0.0_f64, |top, x| top.max(x.abs()));
     for p in 0..k {
         let pivot = S[p * k + p];
-        let is_above = pivot > DEFINITE * top;
+        let is_above = pivot > tolerance::DEFINITE_FORM * top;
         if !is_above {
             return false;
         }

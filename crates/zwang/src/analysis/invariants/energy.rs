@@ -8,14 +8,13 @@ use rustc_hash::FxHashSet;
 use zwang_expr::{Expr, Function, Graph, Node, Program};
 use zwang_motion::{Settings, Snapshot, State, route};
 
-use crate::analysis::MOST_COORDINATES;
-use crate::analysis::check::Check;
 use crate::analysis::constraints::classification::{Classification, Time, Velocity};
 use crate::analysis::invariants::lagrangian::is_zero;
 use crate::analysis::start::{nearby_state, units};
 use crate::equations::{Equations, Symbols, applied_force};
 use crate::model::{Change, Level, Load, Model, Shape};
 use crate::random::scattered;
+use crate::{analysis::check::Check, limits, tolerance};
 
 /// The result on the conservation of energy.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -27,32 +26,6 @@ pub struct EnergyVerdict {
     /// Further notes: powers that cancel, forces that have a potential.
     pub notes: Vec<String>,
 }
-
-/// The power of a force below this fraction of force times speed is rounding.
-const NOTHING: f64 = 1e-14;
-
-/// The power of a constraint below this fraction of force times speed is rounding: its multiplier comes from a solve at
-/// states that lie on the constraints to 1e-12.
-const NOTHING_SOLVED: f64 = 1e-10;
-
-/// Force times speed of a constraint below this fraction of the kinetic energy per duration of the run counts as zero.
-const NOTHING_AT_ALL: f64 = 1e-12;
-
-/// The factor above the rounding threshold from which a power is certain; between the two nothing is decided.
-const CERTAINLY: f64 = 1e3;
-
-/// Powers cancel if their sum is below this fraction of the sum of their sizes. If they differ by more than one over
-/// its square root, the smallest could be lost in the rounding of the others.
-const CANCELLED: f64 = 1e-13;
-
-/// The number of other states that are evaluated; a false identity fails at almost every state.
-const N_STATES: usize = 4;
-
-/// The number of components of all forces together beyond which forces are not analysed one by one.
-const MOST_ENTRIES: usize = 100_000;
-
-/// The largest number of sources named one by one.
-const MOST_NAMED: usize = 6;
 
 /// A force, constraint or time dependence that may do work.
 struct Source {
@@ -78,11 +51,11 @@ enum Kind {
 impl Source {
     /// The fraction of force times speed below which it does no work.
     fn nothing(&self) -> f64 {
-        if matches!(self.kind, Kind::Constraint(_)) { NOTHING_SOLVED } else { NOTHING }
+        if matches!(self.kind, Kind::Constraint(_)) { tolerance::EVALUATED } else { tolerance::VALUE_ROUNDING }
     }
 
     fn works(&self) -> bool {
-        self.most >= CERTAINLY * self.nothing()
+        self.most >= tolerance::POWER_CERTAIN * self.nothing()
     }
 }
 
@@ -117,7 +90,7 @@ pub(super) fn energy(check: &mut Check, settings: &Settings) -> EnergyVerdict {
     let mut look = Observation::default();
     if let Some(program) = program(&check.equations, &sources) {
         look.at(check, &program, &check.state.clone(), &mut sources, settings, true);
-        if check.state.q.len() <= MOST_COORDINATES {
+        if check.state.q.len() <= limits::OTHER_STATES_COORDINATES {
             for state in states(check, settings) {
                 look.at(check, &program, &state, &mut sources, settings, false);
             }
@@ -149,9 +122,10 @@ fn with_controls(check: &mut Check, settings: &Settings) -> EnergyVerdict {
         let size: f64 = parts.iter().map(|x| x.abs()).sum();
         (parts.iter().sum::<f64>().abs(), size)
     };
-    let works = |(whole, size): (f64, f64)| size > 0.0 && whole > CERTAINLY * NOTHING_SOLVED * size;
+    let works =
+        |(whole, size): (f64, f64)| size > 0.0 && whole > tolerance::POWER_CERTAIN * tolerance::EVALUATED * size;
     let mut found = works(power(&check.snapshot.found.control_force, &check.state));
-    if !found && check.state.q.len() <= MOST_COORDINATES {
+    if !found && check.state.q.len() <= limits::OTHER_STATES_COORDINATES {
         let mut way = route(check.route, settings);
         for state in states(check, settings) {
             let mut snapshot = Snapshot::new(&mut check.system);
@@ -200,8 +174,8 @@ fn sources(check: &mut Check) -> Vec<Source> {
         force.into_iter().enumerate().filter(|(_, e)| *e != Expr::ZERO).collect()
     };
     let n_loads = equations.model.forces.len() + equations.model.nonideal.len();
-    if n_loads * equations.model.coordinates.len() > MOST_ENTRIES {
-        // more than `MOST_ENTRIES` components are reported together
+    if n_loads * equations.model.coordinates.len() > limits::FORCE_ENTRIES {
+        // more than `FORCE_ENTRIES` components are reported together
         add("the applied forces do work".into(), Kind::Force(nonzero(equations.applied_force.clone())));
         add("the nonideal laws do work".into(), Kind::Force(nonzero(equations.nonideal_force.clone())));
         sources.retain(|s| !matches!(&s.kind, Kind::Force(force) if force.is_empty()));
@@ -299,14 +273,14 @@ fn jumps(check: &mut Check, settings: &Settings) -> Vec<String> {
 
 /// `true` if a change of the energy vanishes at the start and at every other state on the constraints that was found.
 fn vanishes_on_constraints(check: &mut Check, change: Expr, of: [Expr; 2], settings: &Settings) -> bool {
-    if check.state.q.len() > MOST_COORDINATES {
+    if check.state.q.len() > limits::OTHER_STATES_COORDINATES {
         return false;
     }
     let states: Vec<State> = std::iter::once(check.state.clone()).chain(states(check, settings)).collect();
     let Check { system, equations, .. } = check;
     let vanishes = |state: &State| {
         let values = system.evaluate(&equations.model, state, &[change, of[0], of[1]]);
-        values.is_some_and(|v| v[0].abs() <= NOTHING * (v[1].abs() + v[2].abs()))
+        values.is_some_and(|v| v[0].abs() <= tolerance::VALUE_ROUNDING * (v[1].abs() + v[2].abs()))
     };
     states.len() > 1 && states.iter().all(vanishes)
 }
@@ -397,8 +371,6 @@ fn meets(graph: &mut Graph, select: Expr, fixed: &[Expr]) -> bool {
 
 /// `true` if two formulas have the same values at three arbitrary states, relative to the sizes they have in general.
 fn agree(graph: &Graph, there: [Expr; 2], anywhere: [Expr; 2]) -> bool {
-    /// Relative rounding of a few dozen operations.
-    const SAME: f64 = 1e-10;
     let exprs = [there, anywhere].concat();
     let symbols = graph.symbols_of(&exprs);
     let Ok(program) = Program::new(graph, &symbols, &exprs) else { return false };
@@ -407,7 +379,7 @@ fn agree(graph: &Graph, there: [Expr; 2], anywhere: [Expr; 2]) -> bool {
         let inputs: Vec<f64> = (0..symbols.len()).map(|j| 0.7 + scattered(j, k)).collect();
         program.run(&inputs, &mut work, &mut values);
         let size = values.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
-        (values[0] - values[1]).abs() <= SAME * size
+        (values[0] - values[1]).abs() <= tolerance::EVALUATED * size
     })
 }
 
@@ -434,16 +406,16 @@ fn states(check: &mut Check, settings: &Settings) -> Vec<State> {
     let exprs: Vec<Expr> = equations.formulas().into_iter().chain([equations.lagrangian]).chain(residuals).collect();
     let is_timed = equations.model.graph.symbols_of(&exprs).binary_search(&equations.model.time).is_ok();
     let mut found = Vec::new();
-    for attempt in 0..2 * N_STATES {
+    for attempt in 0..2 * limits::DECIDING_STATES {
         let mut from = state.clone();
         // the second half tries nearer states, in case moving constraints lead too far
-        let reach = if attempt < N_STATES { 1.0 } else { 0.1 };
+        let reach = if attempt < limits::DECIDING_STATES { 1.0 } else { 0.1 };
         if is_timed {
             // not a fraction of a period that anyone would choose
             from.t += 0.37 * equations.model.horizon() * reach * (attempt + 1) as f64;
         }
         found.extend(nearby_state(equations, system, &from, settings, attempt));
-        if found.len() == N_STATES {
+        if found.len() == limits::DECIDING_STATES {
             break;
         }
     }
@@ -487,7 +459,7 @@ impl Observation {
         let mass: Vec<f64> = (0..state.q.len()).map(|k| mass.get(k, k)).collect();
         let usual = units(&mass, &check.state.qdot);
         let kinetic: f64 = mass.iter().zip(&usual).map(|(m, v)| m.abs() * v * v).sum();
-        let floor = NOTHING_AT_ALL * kinetic / check.equations.model.horizon();
+        let floor = tolerance::ROUNDING * kinetic / check.equations.model.horizon();
         let found = &snapshot.found;
         let mut inputs = check.equations.model.state_values(state);
         inputs.extend(&found.lambda);
@@ -523,13 +495,13 @@ impl Observation {
     fn verdict(&self, check: &mut Check, sources: &[Source]) -> EnergyVerdict {
         let working: Vec<&Source> = sources.iter().filter(|s| s.works()).collect();
         let mut verdict = EnergyVerdict::default();
-        if self.whole >= CERTAINLY * CANCELLED && !working.is_empty() {
+        if self.whole >= tolerance::POWER_CERTAIN * tolerance::POWERS_CANCEL && !working.is_empty() {
             verdict.conserved = Some(false);
             verdict.why = shortened(working.iter().map(|s| s.sentence.clone()).collect());
             return verdict;
         }
         let undecided = |why: String| EnergyVerdict { conserved: None, why: vec![why], notes: Vec::new() };
-        if self.n_states < N_STATES {
+        if self.n_states < limits::DECIDING_STATES {
             let may = |s: &Source| match s.sentence.contains(" does work") {
                 true => s.sentence.replace(" does work", " may do work"),
                 false => s.sentence.replace(" do work", " may do work"),
@@ -543,10 +515,13 @@ impl Observation {
             let why = source.sentence.replace(" does work", "").replace(" and", "");
             return undecided(format!("{why}: its power is {size} beside force times speed, too little to tell"));
         }
-        if self.whole > CANCELLED || self.spread > CANCELLED.powf(-0.5) {
+        if self.whole > tolerance::POWERS_CANCEL || self.spread > tolerance::POWERS_CANCEL.powf(-0.5) {
             return undecided(match self.whole < 0.1 {
                 true => {
-                    format!("the powers cancel to {:.0e} of their sizes, too little to tell", self.whole.max(CANCELLED))
+                    format!(
+                        "the powers cancel to {:.0e} of their sizes, too little to tell",
+                        self.whole.max(tolerance::POWERS_CANCEL)
+                    )
                 }
                 false => "all powers are next to nothing, too little to tell".into(),
             });
@@ -647,9 +622,9 @@ fn is_settled(equations: &mut Equations, source: &Source) -> bool {
 /// The first few sentences, and the number of the others.
 fn shortened(mut sentences: Vec<String>) -> Vec<String> {
     sentences.dedup();
-    if sentences.len() > MOST_NAMED {
-        let more = sentences.len() - MOST_NAMED;
-        sentences.truncate(MOST_NAMED);
+    if sentences.len() > limits::NAMES {
+        let more = sentences.len() - limits::NAMES;
+        sentences.truncate(limits::NAMES);
         sentences.push(format!("{more} more do work"));
     }
     sentences
@@ -657,12 +632,10 @@ fn shortened(mut sentences: Vec<String>) -> Vec<String> {
 
 /// The note that applied forces are a gradient and would be part of the energy if stated as a potential.
 fn potential_note(equations: &mut Equations, sources: &[Source]) -> Option<String> {
-    /// The largest number of coordinates: the curl has half its square of components.
-    const MOST: usize = 24;
     let model = &mut equations.model;
     let is_load = |s: &Source| matches!(s.kind, Kind::Force(_)) && !s.sentence.contains("nonideal");
     let only = sources.iter().filter(|s| s.works()).all(is_load);
-    if !only || model.coordinates.len() > MOST || !model.nonideal.is_empty() {
+    if !only || model.coordinates.len() > limits::CURL_COORDINATES || !model.nonideal.is_empty() {
         return None;
     }
     let used = model.graph.symbols_of(&equations.applied_force);

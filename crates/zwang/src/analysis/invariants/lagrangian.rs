@@ -3,13 +3,12 @@
 
 use zwang_motion::{Matrix, Settings};
 
-use crate::analysis::MOST_COORDINATES;
-use crate::analysis::check::Check;
 use crate::analysis::invariants::energy::{EnergyVerdict, energy};
 use crate::analysis::invariants::momentum::{Conserved, Cyclic, momenta};
 use crate::equations::Equations;
 use crate::quantity::rounded;
 use crate::random::scattered;
+use crate::{analysis::check::Check, limits, tolerance};
 use zwang_expr::{Expr, Graph};
 
 /// The results that follow from the Lagrangian without integration.
@@ -56,7 +55,7 @@ fn degenerate(check: &Check) -> Vec<Degenerate> {
         return Vec::new();
     }
     let named = |(k, x): (usize, f64)| (equations.model.coordinates[k].name.clone(), x);
-    if n > MOST_COORDINATES {
+    if n > limits::OTHER_STATES_COORDINATES {
         // in a large system only coordinates that L does not contain at all
         let bare = (0..n).filter(|&k| check.snapshot.given.mass_matrix.row(k).1.iter().all(|x| *x == 0.0));
         return bare.map(|k| Degenerate { direction: vec![named((k, 1.0))], everywhere: None }).collect();
@@ -111,9 +110,6 @@ pub(super) struct NullSpace {
     rows: Vec<(usize, Vec<f64>)>,
 }
 
-/// A remainder below this fraction of a row's size is rounding: elimination of a few dozen rows keeps ten digits.
-const NOTHING: f64 = 1e-9;
-
 impl NullSpace {
     pub(super) fn new(n: usize) -> NullSpace {
         NullSpace { n, rows: Vec::new() }
@@ -124,7 +120,7 @@ impl NullSpace {
         self.rows.len() == self.n
     }
 
-    /// Adds a row whose entries are rounding below `NOTHING` times the given size.
+    /// Adds a row whose entries are rounding below `ELIMINATED` times the given size.
     pub(super) fn add(&mut self, mut row: Vec<f64>, size: f64) {
         for (pivot, known) in &self.rows {
             let factor = row[*pivot];
@@ -133,7 +129,7 @@ impl NullSpace {
             }
         }
         let largest = (0..self.n).max_by(|&i, &j| row[i].abs().total_cmp(&row[j].abs()));
-        let Some(pivot) = largest.filter(|&k| row[k].abs() > NOTHING * size) else { return };
+        let Some(pivot) = largest.filter(|&k| row[k].abs() > tolerance::ELIMINATED * size) else { return };
         let divisor = row[pivot];
         row.iter_mut().for_each(|x| *x /= divisor);
         for (_, known) in &mut self.rows {
@@ -152,7 +148,7 @@ impl NullSpace {
             let mut u = vec![0.0; self.n];
             u[free] = 1.0;
             for (pivot, row) in &self.rows {
-                u[*pivot] = if row[free].abs() > NOTHING { -row[free] } else { 0.0 };
+                u[*pivot] = if row[free].abs() > tolerance::ELIMINATED { -row[free] } else { 0.0 };
             }
             u
         };
@@ -224,15 +220,16 @@ pub(super) fn is_zero(graph: &mut Graph, e: Expr) -> bool {
 /// A direction with whole numbers if they fit, otherwise with its first factor one.
 pub(super) fn tidied(u: &[f64]) -> Vec<f64> {
     /// The largest whole number that reads better than a decimal.
-    const LARGEST: f64 = 12.0;
+    const LARGEST_WHOLE: f64 = 12.0;
     let entries = || u.iter().filter(|x| **x != 0.0);
     let (Some(first), Some(least)) = (entries().next(), entries().map(|x| x.abs()).min_by(f64::total_cmp)) else {
         return u.to_vec();
     };
-    let whole = (1..=LARGEST as usize).find_map(|k| {
+    let whole = (1..=LARGEST_WHOLE as usize).find_map(|k| {
         let factor = k as f64 * first.signum() / least;
         let scaled: Vec<f64> = u.iter().map(|x| x * factor).collect();
-        let fits = |x: &f64| (x - x.round()).abs() <= NOTHING * x.abs().max(1.0) && x.abs() <= LARGEST;
+        let fits =
+            |x: &f64| (x - x.round()).abs() <= tolerance::ELIMINATED * x.abs().max(1.0) && x.abs() <= LARGEST_WHOLE;
         scaled.iter().all(fits).then(|| scaled.iter().map(|x| x.round() + 0.0).collect())
     });
     whole.unwrap_or_else(|| u.iter().map(|x| x / first + 0.0).collect())
@@ -248,7 +245,7 @@ pub(super) fn combination(parts: &[(String, f64)], prefix: &str) -> String {
             (_, false) => " + ",
             (_, true) => " - ",
         });
-        if (factor.abs() - 1.0).abs() > NOTHING {
+        if (factor.abs() - 1.0).abs() > tolerance::ELIMINATED {
             out.push_str(&format!("{}·", rounded(factor.abs(), 6)));
         }
         out.push_str(&format!("{prefix}{name}"));

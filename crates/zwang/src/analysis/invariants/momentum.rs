@@ -6,19 +6,18 @@ use std::collections::HashMap;
 use rustc_hash::FxHashSet;
 use zwang_expr::{Expr, Graph};
 
-use crate::analysis::MOST_COORDINATES;
-use crate::analysis::check::Check;
 use crate::analysis::invariants::lagrangian::{Arbitrary, NullSpace, combination, is_zero, tidied};
 use crate::equations::Equations;
 use crate::equations::switches::switches_by;
 use crate::model::Change;
+use crate::{analysis::check::Check, limits, tolerance};
 
 /// A coordinate that L does not contain: ∂L/∂qₖ = 0.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cyclic {
     /// The coordinate.
     pub coordinate: String,
-    /// pₖ = ∂L/∂q̇ₖ as a formula; `None` if it is longer than `LONGEST`.
+    /// pₖ = ∂L/∂q̇ₖ as a formula; `None` if it is longer than `FORMULA_CHARACTERS`.
     pub momentum: Option<String>,
     /// `true` if pₖ is conserved; `None` if the model contains statements that are not computed.
     pub conserved: Option<bool>,
@@ -31,22 +30,13 @@ pub struct Cyclic {
 pub struct Conserved {
     /// `p_theta`, or `p_x1 + p_x2`.
     pub name: String,
-    /// The formula; `None` if it is longer than `LONGEST`.
+    /// The formula; `None` if it is longer than `FORMULA_CHARACTERS`.
     pub formula: Option<String>,
     /// u without its zeros: coordinates and factors.
     pub terms: Vec<(String, f64)>,
     /// Its value at the state.
     pub value: Option<f64>,
 }
-
-/// The number of characters of the longest formula that is shown.
-const LONGEST: usize = 120;
-
-/// The number of coordinates with forces beyond which sums of momenta are not sought.
-const MOST_SOUGHT: usize = 60;
-
-/// The largest number of causes listed for one momentum.
-const MOST_SPOILERS: usize = 6;
 
 /// The causes of change along each coordinate.
 struct Acting {
@@ -66,16 +56,16 @@ pub(super) fn momenta(check: &mut Check) -> (Vec<Cyclic>, Vec<Conserved>, Option
     for k in 0..n {
         let (graph, slope) = (&mut check.equations.model.graph, acting.slope[k]);
         // in a system of thousands only slopes that vanish by construction count
-        let is_cyclic = if n <= MOST_COORDINATES { is_zero(graph, slope) } else { slope == Expr::ZERO };
+        let is_cyclic = if n <= limits::OTHER_STATES_COORDINATES { is_zero(graph, slope) } else { slope == Expr::ZERO };
         if check.equations.momentum[k] == Expr::ZERO || !is_cyclic {
             continue;
         }
         let (conserved, spoiled_by) = spoilers(&mut check.equations, &acting, &switching, k);
         alone[k] = conserved == Some(true);
         // a chain of thousands of masses would list them all
-        if n <= MOST_COORDINATES || alone[k] {
+        if n <= limits::OTHER_STATES_COORDINATES || alone[k] {
             let model = &check.equations.model;
-            let momentum = model.graph.text_limited(check.equations.momentum[k], LONGEST);
+            let momentum = model.graph.text_limited(check.equations.momentum[k], limits::FORMULA_CHARACTERS);
             cyclic.push(Cyclic { coordinate: model.coordinates[k].name.clone(), momentum, conserved, spoiled_by });
         }
     }
@@ -83,8 +73,9 @@ pub(super) fn momenta(check: &mut Check) -> (Vec<Cyclic>, Vec<Conserved>, Option
     let driven = check.equations.model.driven();
     let others: Vec<usize> = (0..n).filter(|k| !alone[*k] && driven.binary_search(k).is_err()).collect();
     let mut skipped = None;
-    if others.len() > MOST_SOUGHT {
-        skipped = Some(format!("sums of momenta are sought among {MOST_SOUGHT} coordinates at most"));
+    if others.len() > limits::MOMENTUM_COORDINATES {
+        skipped =
+            Some(format!("sums of momenta are sought among {} coordinates at most", limits::MOMENTUM_COORDINATES));
     } else if check.equations.model.later.iter().all(|l| !l.changes_motion)
         && check.equations.model.only_at_times().is_empty()
     {
@@ -106,8 +97,8 @@ pub(super) fn momenta(check: &mut Check) -> (Vec<Cyclic>, Vec<Conserved>, Option
 /// The reason why sums with these coordinates are not sought.
 fn skipped_for(equations: &Equations, switching: &[usize]) -> Option<String> {
     let name = |k: &usize| format!("`{}`", equations.model.coordinates[*k].name);
-    let names: Vec<String> = switching.iter().take(MOST_SPOILERS).map(name).collect();
-    let more = if switching.len() > MOST_SPOILERS { ", …" } else { "" };
+    let names: Vec<String> = switching.iter().take(limits::NAMES).map(name).collect();
+    let more = if switching.len() > limits::NAMES { ", …" } else { "" };
     let list = format!("{}{more}", names.join(", "));
     (!names.is_empty()).then(|| format!("momenta along {list} are not sought: a formula switches"))
 }
@@ -201,9 +192,9 @@ fn spoilers(
     list.extend(model.controls.iter().filter(drives).map(|c| format!("control `{}`", c.stated.name)));
     list.extend(acting.constraints[k].iter().map(|&c| format!("constraint `{}`", model.constraints[c].name)));
     list.extend(events_on(model, momentum[k]));
-    if list.len() > MOST_SPOILERS {
-        let more = list.len() - MOST_SPOILERS + 1;
-        list.truncate(MOST_SPOILERS - 1);
+    if list.len() > limits::NAMES {
+        let more = list.len() - limits::NAMES + 1;
+        list.truncate(limits::NAMES - 1);
         list.push(format!("{more} more"));
     }
     let mut later: Vec<String> = model.later.iter().filter(|l| l.changes_motion).map(|l| l.what.clone()).collect();
@@ -263,7 +254,7 @@ fn sums(check: &mut Check, acting: &Acting, others: &[usize]) -> Vec<Vec<(usize,
     let fresh: Vec<Vec<f64>> = (0..4).filter_map(|_| samples.next()).flat_map(|values| laid(&values)).collect();
     let holds = |u: &Vec<f64>| {
         let size = u.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
-        fresh.iter().all(|row| row.iter().zip(u).map(|(x, y)| x * y).sum::<f64>().abs() <= 1e-9 * size)
+        fresh.iter().all(|row| row.iter().zip(u).map(|(x, y)| x * y).sum::<f64>().abs() <= tolerance::ELIMINATED * size)
     };
     let unscaled = |u: Vec<f64>| {
         let u = tidied(&u.iter().zip(&scale).map(|(x, s)| x * s).collect::<Vec<_>>());
@@ -326,7 +317,7 @@ fn conserved(check: &mut Check, u: &[(usize, f64)]) -> Option<Conserved> {
     let terms: Vec<(String, f64)> = u.iter().map(|&(k, x)| (model.coordinates[k].name.clone(), x)).collect();
     Some(Conserved {
         name: combination(&terms, "p_"),
-        formula: model.graph.text_limited(sum, LONGEST),
+        formula: model.graph.text_limited(sum, limits::FORMULA_CHARACTERS),
         terms,
         value: check.system.evaluate(model, &check.state, &[sum]).map(|v| v[0]),
     })

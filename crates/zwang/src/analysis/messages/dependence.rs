@@ -2,15 +2,12 @@
 
 use zwang_expr::Expr;
 
-use crate::analysis::constraints::dependence::necessity::is_fixed;
 use crate::analysis::constraints::dependence::{DependenceAway, Dependencies, Evidence, Redundant};
 use crate::analysis::start::joined;
 use crate::diagnostic::Diagnostic;
 use crate::equations::{ConstraintRow, Equations};
 use crate::quantity::rounded;
-
-/// The number of names shown; the others are only counted.
-const MOST_NAMES: usize = 6;
+use crate::{analysis::constraints::dependence::necessity::is_fixed, limits};
 
 fn random_states(n: usize) -> String {
     if n == 1 { "1 random state".into() } else { format!("{n} random states") }
@@ -19,7 +16,7 @@ fn random_states(n: usize) -> String {
 /// The dependence in one sentence without its end: "`again` repeats `rod[2]`: again = 2*rod[2], proved".
 fn sentence(r: &Redundant) -> String {
     let names: Vec<String> = match r.depends_on.len() {
-        0..=MOST_NAMES => r.depends_on.iter().map(|(n, _)| format!("`{n}`")).collect(),
+        0..=limits::NAMES => r.depends_on.iter().map(|(n, _)| format!("`{n}`")).collect(),
         n => vec![format!("{n} others")],
     };
     let verb = if r.depends_on.len() == 1 { "repeats" } else { "follows from" };
@@ -29,8 +26,8 @@ fn sentence(r: &Redundant) -> String {
             -1.0 => format!("-{n}"),
             c => format!("{}*{n}", rounded(c, 4)),
         };
-        let terms: Vec<String> = r.depends_on.iter().take(MOST_NAMES).map(term).collect();
-        let more = if r.depends_on.len() > MOST_NAMES { " + …" } else { "" };
+        let terms: Vec<String> = r.depends_on.iter().take(limits::NAMES).map(term).collect();
+        let more = if r.depends_on.len() > limits::NAMES { " + …" } else { "" };
         format!("`{} = {}{more}`", r.row, terms.join(" + ").replace("+ -", "- "))
     };
     let formula = r.formula.as_ref().map_or_else(numbers, |f| format!("`{} = {f}`", r.row));
@@ -54,8 +51,7 @@ fn sentence(r: &Redundant) -> String {
 
 /// Z310: notes on redundant rows; a singular position is a warning.
 pub fn redundancy_notes(equations: &Equations, found: &Dependencies, rank: usize) -> Vec<Diagnostic> {
-    const MOST: usize = 8;
-    found.redundant.iter().take(MOST).map(|r| redundancy_note(equations, found, rank, r)).collect()
+    found.redundant.iter().take(limits::NOTES).map(|r| redundancy_note(equations, found, rank, r)).collect()
 }
 
 fn redundancy_note(equations: &Equations, found: &Dependencies, rank: usize, r: &Redundant) -> Diagnostic {
@@ -128,7 +124,7 @@ fn singular(
 /// The rows that share a force: "`a` and `b`", "these 12 rows".
 fn sharing(r: &Redundant) -> String {
     match r.depends_on.len() {
-        0..=MOST_NAMES => {
+        0..=limits::NAMES => {
             let names = r.depends_on.iter().map(|(name, _)| name).chain([&r.row]);
             joined(&names.map(|name| format!("`{name}`")).collect::<Vec<_>>())
         }

@@ -2,12 +2,12 @@
 
 use zwang_motion::{MotionError, State};
 
-use crate::analysis::control::unreachable;
 use crate::analysis::start::joined;
 use crate::diagnostic::Diagnostic;
 use crate::equations::{Equations, RowKind};
 use crate::model::Level;
 use crate::quantity::{number, rounded};
+use crate::{analysis::control::unreachable, limits, tolerance};
 
 /// The diagnostic for an acceleration that could not be computed.
 pub fn explain(equations: &Equations, state: &State, error: &MotionError) -> Diagnostic {
@@ -15,7 +15,7 @@ pub fn explain(equations: &Equations, state: &State, error: &MotionError) -> Dia
     match error {
         MotionError::Contradiction { certificate, gap, residual } => {
             let largest = certificate.iter().fold(0.0_f64, |m, y| m.max(y.abs()));
-            let rows: Vec<usize> = (0..certificate.len()).filter(|k| certificate[*k].abs() > 1e-6 * largest).collect();
+            let rows: Vec<usize> = (0..certificate.len()).filter(|k| certificate[*k].abs() > tolerance::NEGLIGIBLE * largest).collect();
             let names: Vec<String> = rows.iter().take(6).map(|k| format!("`{}`", equations.rows[*k].name)).collect();
             let size = residual.iter().fold(0.0_f64, |m, r| m.max(r.abs()));
             let message = match names.len() {
@@ -90,15 +90,14 @@ pub fn explain(equations: &Equations, state: &State, error: &MotionError) -> Dia
 
 /// Z301: contacts, or a contact and the permanent constraints, exclude each other.
 fn excluded(equations: &Equations, state: &State, row: usize, others: &[usize]) -> Diagnostic {
-    /// The largest number of names in the message.
-    const MOST: usize = 4;
     let is_permanent = |k: &usize| equations.rows[*k].kind == RowKind::Permanent;
     let permanent: Vec<usize> = (0..equations.rows.len()).filter(is_permanent).collect();
     let (what, others) = if others.is_empty() { ("constraint", &permanent[..]) } else { ("contact", others) };
-    let names: Vec<String> = others.iter().take(MOST).map(|&k| format!("{what} `{}`", name_of(equations, k))).collect();
+    let names: Vec<String> =
+        others.iter().take(limits::FEW_NAMES).map(|&k| format!("{what} `{}`", name_of(equations, k))).collect();
     let message = format!("contact `{}` and {} exclude each other", name_of(equations, row), joined(&names));
     let mut d = at_row(Diagnostic::error("Z301", message), equations, row);
-    for row in others.iter().take(MOST).filter_map(|&k| equations.rows.get(k)) {
+    for row in others.iter().take(limits::FEW_NAMES).filter_map(|&k| equations.rows.get(k)) {
         d = d.and_at(equations.model.constraints[row.constraint].span, "and this one");
     }
     d.with_note(format!("at t = {} no motion keeps all of them", rounded(state.t, 9)))
@@ -164,7 +163,7 @@ fn undetermined(equations: &Equations, direction: &[f64]) -> Diagnostic {
     let model = &equations.model;
     let names = involved(equations, direction);
     let massless: Vec<String> = (0..direction.len())
-        .filter(|k| equations.momentum[*k] == zwang_expr::Expr::ZERO && direction[*k].abs() > 1e-6)
+        .filter(|k| equations.momentum[*k] == zwang_expr::Expr::ZERO && direction[*k].abs() > tolerance::NEGLIGIBLE)
         .map(|k| format!("`{}'`", model.coordinates[k].name))
         .collect();
     let message = match names.len() {
@@ -176,7 +175,7 @@ fn undetermined(equations: &Equations, direction: &[f64]) -> Diagnostic {
         0 => "no mass in this direction".to_string(),
         _ => format!("{} does not occur, so there is no mass", joined(&massless)),
     };
-    let declared = direction.iter().position(|x| x.abs() > 1e-6).map(|k| model.coordinates[k].span);
+    let declared = direction.iter().position(|x| x.abs() > tolerance::NEGLIGIBLE).map(|k| model.coordinates[k].span);
     let d = match model.energy_span.or(declared) {
         Some(span) => d.at(span, label),
         None => d,
@@ -191,5 +190,9 @@ fn undetermined(equations: &Equations, direction: &[f64]) -> Diagnostic {
 fn involved(equations: &Equations, direction: &[f64]) -> Vec<String> {
     let largest = direction.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
     let names = equations.model.coordinates.iter().zip(direction);
-    names.filter(|(_, x)| x.abs() > 1e-6 * largest).take(6).map(|(c, _)| format!("`{}`", c.name)).collect()
+    names
+        .filter(|(_, x)| x.abs() > tolerance::NEGLIGIBLE * largest)
+        .take(6)
+        .map(|(c, _)| format!("`{}`", c.name))
+        .collect()
 }

@@ -2,11 +2,11 @@
 
 use zwang_motion::MotionError;
 
-use crate::analysis::start::level::LevelEquations;
 use crate::diagnostic::Diagnostic;
 use crate::model::{Level, Model};
 use crate::quantity::{number, rounded, with_unit};
 use crate::units::Dimension;
+use crate::{analysis::start::level::LevelEquations, tolerance};
 
 /// A start that violates the constraints, and the nearest one that satisfies them.
 pub(crate) struct Miss<'a> {
@@ -79,7 +79,7 @@ pub(crate) fn unmet_control(level: &LevelEquations) -> Diagnostic {
 fn distance(model: &Model, given: &[f64], nearest: &[f64], is_velocity: bool) -> String {
     let changes: Vec<f64> = given.iter().zip(nearest).map(|(a, b)| b - a).collect();
     let length = changes.iter().map(|d| d * d).sum::<f64>().sqrt();
-    let moved = (0..changes.len()).filter(|k| changes[*k].abs() > 1e-9 * length);
+    let moved = (0..changes.len()).filter(|k| changes[*k].abs() > tolerance::RUN * length);
     let dimensions: Vec<Option<Dimension>> = moved.map(|k| model.coordinates[k].dimension).collect();
     let common = dimensions
         .first()
@@ -99,7 +99,9 @@ pub(crate) fn start_line(model: &Model, q: &[f64], qdot: &[f64]) -> String {
     let mut entries = Vec::new();
     let size = |values: &[f64]| values.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
     // rounding is shown as zero
-    let tidy = |x: f64, largest: f64| if x.abs() <= 1e-13 * largest.max(1e-3) { 0.0 } else { x };
+    let tidy = |x: f64, largest: f64| {
+        if x.abs() <= tolerance::SHOWN_AS_ZERO * largest.max(tolerance::SHOWN_SIZE) { 0.0 } else { x }
+    };
     let (largest, fastest) = (size(q), size(qdot));
     for (c, x) in model.coordinates.iter().zip(q) {
         entries.push(format!("{} = {}{}", c.name, number(tidy(*x, largest)), unit(c.dimension)));
@@ -186,7 +188,7 @@ pub(crate) fn unmet(model: &Model, names: &[String]) -> Diagnostic {
 
 /// Z202: positions for which the constraints have more than one solution.
 pub(crate) fn ambiguous(model: &Model, first: &[f64], second: &[f64]) -> Diagnostic {
-    let differs = |k: &usize| (first[*k] - second[*k]).abs() > 1e-6 * (1.0 + first[*k].abs());
+    let differs = |k: &usize| (first[*k] - second[*k]).abs() > tolerance::DISTINCT * (1.0 + first[*k].abs());
     let open: Vec<usize> = (0..first.len()).filter(differs).take(6).collect();
     let names: Vec<String> = open.iter().map(|k| format!("`{}`", model.coordinates[*k].name)).collect();
     let say = |values: &[f64]| {

@@ -9,7 +9,6 @@
 use zwang_expr::Expr;
 use zwang_motion::{Conflict, Matrix, MotionError, Residual, Settings, State, conflict, project_only};
 
-use crate::analysis::constraints::contradiction::contradiction_of;
 use crate::analysis::start::level::{LevelEquations, LevelPart, usual_sizes};
 use crate::analysis::start::{Given, guesses};
 use crate::compile::program::Compiled;
@@ -17,21 +16,7 @@ use crate::diagnostic::{Certainty, Contradiction};
 use crate::equations::Equations;
 use crate::model::Level;
 use crate::random::scattered;
-
-/// The largest work spent on one contradiction: iterations of searches times unknowns.
-const MOST_WORK: usize = 2_000_000;
-
-/// The number of starts of a search in addition to the guesses for the start itself.
-const MORE_STARTS: usize = 16;
-
-/// The largest number of pairs of rows that are tried one by one if more rows were found to conflict.
-const MOST_PAIRS: usize = 120;
-
-/// Velocity residuals below this fraction of their terms may come from the errors of the positions.
-const ROUGHLY: f64 = 1e-8;
-
-/// Equations count as linear if they agree with their gradient to this fraction of their terms.
-const LINEAR: f64 = 1e-12;
+use crate::{analysis::constraints::contradiction::contradiction_of, limits, tolerance};
 
 /// The contradiction between constraints at one level that no search has satisfied; the error carries values that
 /// satisfy all of them, if some are found after all.
@@ -66,7 +51,7 @@ pub(crate) fn at_state(
     settings: &Settings,
 ) -> Option<Contradiction> {
     // positions along a motion are not known to the last digit
-    let settings = &Settings { projection_tolerance: ROUGHLY, ..settings.clone() };
+    let settings = &Settings { projection_tolerance: tolerance::VELOCITY_ROUGHLY, ..settings.clone() };
     [true, false].into_iter().find_map(|is_velocity| {
         let mut level = LevelEquations::new(equations, &[], state, is_velocity);
         level.set_parameters(parameters);
@@ -90,7 +75,7 @@ pub(crate) fn positions_clash(equations: &Equations, state: &State, settings: &S
 /// `true` if no velocities were found that satisfy some rows at the positions of a state.
 pub(crate) fn velocities_clash(equations: &Equations, state: &State, rows: &[usize], settings: &Settings) -> bool {
     let mut level = LevelEquations::new(equations, &[], state, true);
-    let settings = &Settings { projection_tolerance: ROUGHLY, ..settings.clone() };
+    let settings = &Settings { projection_tolerance: tolerance::VELOCITY_ROUGHLY, ..settings.clone() };
     let starts = starts(&state.qdot, &level.sizes);
     let mut search = Search { level: &mut level, settings, starts, work: 0, n_tried: 0 };
     search.met(rows, usize::MAX).is_none()
@@ -132,7 +117,7 @@ fn starts(guess: &[f64], sizes: &[f64]) -> Vec<Vec<f64>> {
         let turn = ((k + 1) as f64 * 0.618_033_988_749_895 + j as f64 * 0.754_877_666_246_693).fract();
         2.0 * turn - 1.0
     };
-    for k in 0..MORE_STARTS {
+    for k in 0..limits::CONTRADICTION_STARTS {
         let reach = [1.0, 3.0][k % 2];
         starts.push(guess.iter().enumerate().map(|(j, x)| x + reach * size(j) * spread(k, j)).collect());
     }
@@ -156,9 +141,6 @@ struct Search<'a, 'e> {
     n_tried: usize,
 }
 
-/// The number of starts tried while rows are left out; the final result uses all of them.
-const FEW: usize = 7;
-
 impl Search<'_, '_> {
     /// The conflict among the equations that are linear in the unknowns.
     fn linear(&mut self) -> Option<Conflict> {
@@ -173,7 +155,7 @@ impl Search<'_, '_> {
         let is_linear = |k: usize| {
             let (col, value) = J.row(k);
             let size: f64 = col.iter().zip(value).map(|(&j, x)| (x * other[j]).abs()).sum::<f64>() + g[k].abs();
-            (there[k] - g[k] - J.row_times(k, &other)).abs() <= LINEAR * (size + there[k].abs())
+            (there[k] - g[k] - J.row_times(k, &other)).abs() <= tolerance::ROUNDING * (size + there[k].abs())
         };
         let kept: Vec<usize> = (0..rows.len()).filter(|&k| is_linear(k)).collect();
         let b: Vec<f64> = kept.iter().map(|&k| -g[k]).collect();
@@ -214,7 +196,7 @@ impl Search<'_, '_> {
         let (weight, movable) = (Matrix::identity(n), vec![true; n]);
         let n_starts = n_starts.min(self.starts.len());
         for k in 0..n_starts {
-            if self.work > MOST_WORK && k > 0 {
+            if self.work > limits::CONTRADICTION_WORK && k > 0 {
                 break;
             }
             self.n_tried = k + 1;
@@ -237,25 +219,25 @@ impl Search<'_, '_> {
         let found = project_only(&mut part, &Matrix::identity(n), &vec![true; n], &mut x, self.settings);
         let certificate = found.map(|p| p.certificate).unwrap_or_default();
         let fighting: Vec<usize> = (0..certificate.len()).filter(|&k| certificate[k] != 0.0).collect();
-        match !fighting.is_empty() && fighting.len() < all.len() && self.met(&fighting, FEW).is_none() {
+        match !fighting.is_empty() && fighting.len() < all.len() && self.met(&fighting, limits::FEW_STARTS).is_none() {
             true => fighting,
             false => all.to_vec(),
         }
     }
 
     /// Leaves rows out as long as the rest cannot be satisfied: first halves, then smaller parts, finally one by one.
-    /// `false` if the work exceeds `MOST_WORK`.
+    /// `false` if the work exceeds `CONTRADICTION_WORK`.
     fn leave_out(&mut self, rows: &mut Vec<usize>) -> bool {
         let mut size = rows.len().next_power_of_two() / 2;
         while size > 0 {
             let mut at = 0;
             while at < rows.len() && rows.len() > 1 {
-                if self.work > MOST_WORK {
+                if self.work > limits::CONTRADICTION_WORK {
                     return false;
                 }
                 let end = (at + size).min(rows.len());
                 let rest: Vec<usize> = rows[..at].iter().chain(&rows[end..]).copied().collect();
-                if !rest.is_empty() && self.met(&rest, FEW).is_none() {
+                if !rest.is_empty() && self.met(&rest, limits::FEW_STARTS).is_none() {
                     *rows = rest;
                 } else {
                     at = end;
@@ -269,17 +251,17 @@ impl Search<'_, '_> {
     /// One or two rows that cannot be satisfied, if more were found.
     fn smaller(&mut self, all: &[usize], rows: &[usize]) -> Option<Vec<usize>> {
         let m = all.len();
-        if rows.len() < 2 || m > MOST_PAIRS {
+        if rows.len() < 2 || m > limits::CONTRADICTION_PAIRS {
             return None;
         }
         let singles = all.iter().map(|&i| vec![i]);
         let pairs = (0..m).flat_map(|i| (i + 1..m).map(move |j| vec![all[i], all[j]]));
-        let pairs = pairs.filter(|_| rows.len() > 2 && m * (m - 1) / 2 <= MOST_PAIRS);
+        let pairs = pairs.filter(|_| rows.len() > 2 && m * (m - 1) / 2 <= limits::CONTRADICTION_PAIRS);
         for set in singles.chain(pairs) {
-            if self.work > MOST_WORK {
+            if self.work > limits::CONTRADICTION_WORK {
                 return None;
             }
-            if set != rows && self.met(&set, FEW).is_none() {
+            if set != rows && self.met(&set, limits::FEW_STARTS).is_none() {
                 return Some(set);
             }
         }
@@ -289,17 +271,15 @@ impl Search<'_, '_> {
     /// The residual of each row at values that satisfy the others, near a compromise. Of many rows only some are
     /// evaluated; the others get NaN.
     fn misses(&mut self, rows: &[usize], compromise: &[f64]) -> Vec<f64> {
-        /// The number of first rows that are evaluated whatever the work, in addition to the last one.
-        const FIRST: usize = 6;
         let starts = std::mem::replace(&mut self.starts, vec![compromise.to_vec()]);
         self.starts.extend(starts);
         let mut misses = Vec::new();
         for (k, &row) in rows.iter().enumerate() {
             let others: Vec<usize> = rows.iter().copied().filter(|&other| other != row).collect();
-            let is_looked_at = self.work <= MOST_WORK || k < FIRST || k + 1 == rows.len();
+            let is_looked_at = self.work <= limits::CONTRADICTION_WORK || k < limits::FIRST_ROWS || k + 1 == rows.len();
             let x = match (others.is_empty(), is_looked_at) {
                 (true, _) => Some(compromise.to_vec()),
-                (_, true) => self.met(&others, FEW),
+                (_, true) => self.met(&others, limits::FEW_STARTS),
                 _ => None,
             };
             misses.push(x.map_or(f64::NAN, |x| self.level.residual(&x)[row]));
@@ -339,9 +319,9 @@ impl Search<'_, '_> {
         let (n, t) = (self.level.n_unknowns(), self.level.time());
         let (weight, movable) = (Matrix::identity(n + 1), vec![true; n + 1]);
         let mut best: Option<f64> = None;
-        for (k, start) in self.starts.iter().take(FEW).enumerate() {
+        for (k, start) in self.starts.iter().take(limits::FEW_STARTS).enumerate() {
             let mut x = start.clone();
-            x.push(t + [0.0, 1.0, 0.3, 3.0, 0.1, 10.0, 0.03][k % FEW]);
+            x.push(t + [0.0, 1.0, 0.3, 3.0, 0.1, 10.0, 0.03][k % limits::FEW_STARTS]);
             let mut part = LevelPart::new(self.level, rows, true);
             let found = project_only(&mut part, &weight, &movable, &mut x, self.settings);
             if found.is_ok_and(|p| p.converged) && x[n] >= t {
@@ -358,13 +338,10 @@ impl Search<'_, '_> {
 fn stationary(part: &mut LevelPart, x: &[f64]) -> Option<Vec<f64>> {
     let (mut J, mut g) = (part.allocate(), vec![0.0; part.n_rows()]);
     part.fill(x, &mut g, &mut J).ok()?;
-    let loose = Settings { rank_tolerance: 1e-5, contradiction_tolerance: 1e-4, ..Settings::default() };
+    let loose = Settings::default().near_root();
     let found = conflict(&J, &g.iter().map(|g| -g).collect::<Vec<_>>(), &loose)?;
     (found.rows.len() == g.len()).then_some(found.weights)
 }
-
-/// The number of unknowns beyond which the curvature is not computed.
-const MOST_CURVED: usize = 40;
 
 /// `true` if c = yᵀg is a quadratic function that is nowhere zero, with x close to its extremum.
 fn never_zero(part: &mut LevelPart, y: &[f64], x: &[f64]) -> bool {
@@ -374,7 +351,7 @@ fn never_zero(part: &mut LevelPart, y: &[f64], x: &[f64]) -> bool {
         columns.dedup();
         columns
     };
-    if columns.len() > MOST_CURVED {
+    if columns.len() > limits::CURVED_UNKNOWNS {
         return false;
     }
     let mut scale = f64::MIN_POSITIVE;
@@ -406,7 +383,7 @@ fn never_zero(part: &mut LevelPart, y: &[f64], x: &[f64]) -> bool {
     let Some((_, w)) = at(&there) else { return false };
     let straight = (0..n).all(|l| {
         let predicted = v[l] + (0..n).map(|k| H[l * n + k] * far[k]).sum::<f64>();
-        (w[l] - predicted).abs() <= 1e-9 * scale
+        (w[l] - predicted).abs() <= tolerance::STRAIGHT * scale
     });
     let sign = value.signum();
     H.iter_mut().for_each(|h| *h *= sign);
@@ -418,12 +395,8 @@ fn never_zero(part: &mut LevelPart, y: &[f64], x: &[f64]) -> bool {
 /// if it is unbounded below. Elimination with the largest diagonal entry first; `sizes` are the scales of slopes and
 /// curvatures.
 fn lowest(mut H: Vec<f64>, mut v: Vec<f64>, sizes: (f64, f64)) -> Option<f64> {
-    /// A slope below this fraction of its scale counts as zero: y is known to a few digits only.
-    const LEVEL: f64 = 1e-5;
-    /// A curvature below this fraction of its scale counts as zero.
-    const STRAIGHT: f64 = 1e-9;
     let n = v.len();
-    let (slope, curvature) = (LEVEL * sizes.0, STRAIGHT * sizes.1);
+    let (slope, curvature) = (tolerance::LEVEL_SLOPE * sizes.0, tolerance::STRAIGHT * sizes.1);
     let mut left: Vec<usize> = (0..n).collect();
     let mut below = 0.0;
     while let Some(at) = (0..left.len()).max_by(|&i, &j| H[left[i] * (n + 1)].total_cmp(&H[left[j] * (n + 1)])) {
@@ -479,10 +452,9 @@ impl Residual for Joint {
 
     /// The derivatives are central differences: few digits suffice for convergence.
     fn fill(&mut self, x: &[f64], g: &mut [f64], jacobian: &mut Matrix) -> Result<(), MotionError> {
-        const APART: f64 = 1e-6;
         let mut there = x.to_vec();
         for j in 0..x.len() {
-            let h = APART * (1.0 + x[j].abs());
+            let h = tolerance::SEARCH_STEP * (1.0 + x[j].abs());
             there[j] = x[j] + h;
             let after = self.run(&there).to_vec();
             there[j] = x[j] - h;
@@ -498,9 +470,6 @@ impl Residual for Joint {
     }
 }
 
-/// The number of coordinates beyond which positions and velocities are not sought together.
-const MOST_JOINT: usize = 30;
-
 /// `true` if other positions were found at which some velocity rows can hold together; `None` if that was not tried.
 pub(crate) fn velocities_meet_elsewhere(
     equations: &Equations,
@@ -509,7 +478,7 @@ pub(crate) fn velocities_meet_elsewhere(
     settings: &Settings,
 ) -> Option<bool> {
     let (model, n) = (&equations.model, state.q.len());
-    if n > MOST_JOINT {
+    if n > limits::JOINT_COORDINATES {
         return None;
     }
     let positions = equations.rows.iter().filter(|r| r.level == Level::Position).map(|r| r.residual);
@@ -522,7 +491,7 @@ pub(crate) fn velocities_meet_elsewhere(
     Some(
         starts(&here, &sizes)
             .into_iter()
-            .take(FEW)
+            .take(limits::FEW_STARTS)
             .any(|mut x| project_only(&mut joint, &weight, &movable, &mut x, settings).is_ok_and(|p| p.converged)),
     )
 }

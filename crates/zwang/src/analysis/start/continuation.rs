@@ -2,15 +2,12 @@
 
 use zwang_motion::{Matrix, Settings, State, project_only};
 
-use crate::analysis::constraints::contradiction::contradiction_of;
 use crate::analysis::start::level::{LevelEquations, LevelPart};
 use crate::diagnostic::Contradiction;
 use crate::equations::Equations;
 use crate::model::Level;
+use crate::{analysis::constraints::contradiction::contradiction_of, tolerance};
 
-/// The distance along the velocity relative to the sizes of the coordinates: far enough for a residual that grows with
-/// the third power.
-const FAR: f64 = 1e-2;
 /// The fraction of that distance that must remain after projection onto the constraints; with less there is no
 /// continuation.
 const GOES_ON: f64 = 0.5;
@@ -28,7 +25,7 @@ pub(crate) fn no_way_on(
     let mut level = LevelEquations::new(equations, &[], state, false);
     level.set_parameters(parameters);
     let pace = state.qdot.iter().zip(&level.sizes).fold(0.0_f64, |top, (v, size)| top.max((v / size).abs()));
-    let h = FAR / pace;
+    let h = tolerance::CONTINUATION / pace;
     if !h.is_normal() {
         return None;
     }

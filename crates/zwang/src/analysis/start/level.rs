@@ -4,12 +4,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use zwang_expr::{Expr, Graph};
 use zwang_motion::{Matrix, MotionError, Residual, State};
 
-use crate::compile::program::Compiled;
 use crate::equations::switches::switches_by;
 use crate::equations::{ConstraintRow, Equations, SparseRow};
 use crate::model::{Level, Model};
 use crate::syntax::Span;
 use crate::units::Dimension;
+use crate::{compile::program::Compiled, tolerance};
 
 /// The constraints at one level.
 fn constraint_equations(equations: &Equations, is_velocity: bool) -> Vec<Equation> {
@@ -161,7 +161,8 @@ impl<'e> LevelEquations<'e> {
     /// Names of the start equations that do not hold at x.
     pub(crate) fn unmet_start_equations(&mut self, x: &[f64]) -> Vec<String> {
         let residual = self.residual(x);
-        let unmet = self.origins.iter().zip(residual).filter(|(o, r)| o.is_start && (r.is_nan() || r.abs() > 1e-9));
+        let unmet =
+            self.origins.iter().zip(residual).filter(|(o, r)| o.is_start && (r.is_nan() || r.abs() > tolerance::RUN));
         unmet.map(|(origin, _)| origin.name.clone()).collect()
     }
 
@@ -381,11 +382,9 @@ impl Residual for LevelPart<'_, '_> {
     }
 
     fn fill(&mut self, x: &[f64], g: &mut [f64], jacobian: &mut Matrix) -> Result<(), MotionError> {
-        /// The step of the difference by time, relative to 1 + |t|: half the digits suffice for convergence.
-        const APART: f64 = 1e-6;
         let rates: Vec<f64> = match self.with_time {
             true => {
-                let h = APART * (1.0 + x[self.level.n].abs());
+                let h = tolerance::SEARCH_STEP * (1.0 + x[self.level.n].abs());
                 let (after, before) = (self.shifted(x, h), self.shifted(x, -h));
                 after.iter().zip(&before).map(|(a, b)| (a - b) / (2.0 * h)).collect()
             }

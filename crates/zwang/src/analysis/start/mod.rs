@@ -11,7 +11,6 @@ mod neighbourhood;
 
 use zwang_motion::{Dynamics, Matrix, MotionError, Projection, Settings, State, project, project_only};
 
-use crate::analysis::constraints::contradiction;
 pub(crate) use crate::analysis::messages::start::{joined, start_line};
 use crate::compile::evaluator::Evaluator;
 use crate::compile::program::Compiled;
@@ -19,6 +18,7 @@ use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::equations::Equations;
 use crate::model::Model;
 use crate::random::scattered;
+use crate::{analysis::constraints::contradiction, tolerance};
 pub(crate) use conflict::{
     at_state, nearby_positions, positions_clash, velocities_at, velocities_clash, velocities_meet_elsewhere,
 };
@@ -27,10 +27,6 @@ use level::{Equation, LevelEquations, point_rows};
 pub(crate) use nearest_admissible::nearest_outside;
 pub use neighbourhood::{NearbyState, nearby_state};
 pub(crate) use neighbourhood::{beside, elsewhere, units};
-
-/// A start whose error is below this, relative to the size of its values, is as exact as the user's digits. It equals
-/// the default tolerance of a run.
-const DIGITS: f64 = 1e-9;
 
 /// The form in which a value was given.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -178,7 +174,7 @@ impl Finder<'_> {
     /// `true` if a change is within the user's digits, or allowed by `fix`.
     fn accepts(&self, level: &LevelEquations, given: &[f64], nearest: &[f64]) -> bool {
         let mut moves = given.iter().zip(nearest).zip(&level.sizes);
-        self.fix || moves.all(|((a, b), size)| (a - b).abs() <= DIGITS * (size + a.abs()))
+        self.fix || moves.all(|((a, b), size)| (a - b).abs() <= tolerance::RUN * (size + a.abs()))
     }
 
     /// Moves the coordinates of points to their start values before the constraints are applied.
@@ -307,7 +303,8 @@ impl Finder<'_> {
         if projection.n_free > 0 && !self.touches(level, given, guess, &open) {
             // the directions are computed only while they are few
             let all = projection.free.len() < projection.n_free;
-            let loose = |k: usize| open[k] && (all || projection.free.iter().any(|d| d[k].abs() > 1e-6));
+            let loose =
+                |k: usize| open[k] && (all || projection.free.iter().any(|d| d[k].abs() > tolerance::NEGLIGIBLE));
             let names: Vec<usize> = (0..open.len()).filter(|&k| loose(k)).collect();
             self.diagnostics.push(crate::analysis::messages::start::missing(
                 &equations.model,
@@ -326,7 +323,7 @@ impl Finder<'_> {
             let mut y = other;
             let found = project_only(level, &weight, &open, &mut y, self.settings);
             let mut both = x.iter().zip(&y).zip(&level.sizes);
-            let differs = both.any(|((a, b), size)| (a - b).abs() > 1e-4 * (size + a.abs()));
+            let differs = both.any(|((a, b), size)| (a - b).abs() > tolerance::OTHER_SOLUTION * (size + a.abs()));
             if found.is_ok_and(|p| p.converged) && differs {
                 self.diagnostics.push(crate::analysis::messages::start::ambiguous(&equations.model, &x, &y));
                 return None;
@@ -344,7 +341,7 @@ impl Finder<'_> {
         guesses(guess, given, &level.sizes).skip(1).all(|mut x| {
             let found = project_only(level, &weight, open, &mut x, self.settings);
             let mut both = x.iter().zip(guess).zip(&level.sizes);
-            let back = both.all(|((a, b), size)| (a - b).abs() <= 1e-3 * (size + b.abs()));
+            let back = both.all(|((a, b), size)| (a - b).abs() <= tolerance::SAME_SOLUTION * (size + b.abs()));
             found.is_ok_and(|p| p.converged) && back
         })
     }

@@ -3,10 +3,10 @@
 use zwang_expr::Expr;
 use zwang_motion::{Dynamics, Given, Matrix, MotionError, Residual, Settings, State, project_only};
 
-use crate::compile::evaluator::Evaluator;
 use crate::compile::program::Compiled;
 use crate::equations::Equations;
 use crate::model::Level;
+use crate::{compile::evaluator::Evaluator, limits};
 
 /// φ = 0 of constraints and gap = 0 of some contacts, as functions of the coordinates.
 struct Touching {
@@ -90,14 +90,12 @@ fn move_outside(
     movable: &[bool],
     settings: &Settings,
 ) -> Option<Vec<f64>> {
-    /// Leaving one contact may enter another; more than eight rounds do not converge.
-    const ROUNDS: usize = 8;
     let model = &equations.model;
     let gaps: Vec<Expr> = model.contacts.iter().flat_map(|c| &c.rows).map(|row| row.expr).collect();
     let positions = equations.rows.iter().filter(|r| r.level == Level::Position).map(|r| r.residual);
     let mut rows: Vec<Expr> = positions.collect();
     let mut q = state.q.clone();
-    for _ in 0..ROUNDS {
+    for _ in 0..limits::ADMISSIBLE_ROUNDS {
         let here = State { q: q.clone(), ..state.clone() };
         let values = system.evaluate(model, &here, &gaps)?;
         let entered = |(gap, value): (&Expr, &f64)| (*value < -touching && !rows.contains(gap)).then_some(*gap);

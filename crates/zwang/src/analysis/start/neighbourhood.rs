@@ -2,11 +2,11 @@
 
 use zwang_motion::{Dynamics, Given, Matrix, Route, RouteName, RouteSolution, Settings, State, project_only, route};
 
-use crate::analysis::start::level::LevelEquations;
 use crate::compile::evaluator::Evaluator;
 use crate::equations::Equations;
 use crate::model::Level;
 use crate::random::Random;
+use crate::{analysis::start::level::LevelEquations, limits, tolerance};
 
 /// The results of a neighbourhood search.
 #[derive(Clone, Debug, Default)]
@@ -19,20 +19,12 @@ pub struct NearbyState {
     pub n_back: usize,
 }
 
-/// Step lengths that are tried, relative to the size of the system: the largest that stays on the constraints is taken.
-const STEPS: [f64; 6] = [0.3, 0.1, 0.03, 1e-2, 1e-3, 1e-4];
 /// The shortest step that counts as evidence after a longer one led back: if constraints are tangent, nearer points
 /// cannot be distinguished from points on them.
 const SHORTEST_EVIDENCE: f64 = 0.03;
 /// The fraction of a step that must remain after projection for it to lead away. If constraints are only tangent,
 /// nothing remains.
 const LEADS_AWAY: f64 = 0.2;
-/// A random direction whose free part is below this length has no free part: far above rounding, far below chance.
-const NO_DIRECTION: f64 = 1e-8;
-/// A velocity below this fraction of its unit in the system is rounding.
-const STILL: f64 = 1e-12;
-/// The number of steps of one search: two, so that the second starts from a generic state.
-const STEPS_OF_A_WALK: usize = 2;
 
 /// Searches `n_walks` times from a state along directions that the constraints leave free, and keeps the states
 /// reached.
@@ -79,21 +71,17 @@ pub fn nearby_state(
 
 /// M, Q, A, b at three states near a given one, which need not be on the constraints: they give reference sizes.
 pub(crate) fn beside(system: &mut Evaluator, state: &State) -> Vec<Given> {
-    /// Three, so that one may be special or without a value.
-    const STATES: u64 = 3;
-    /// The distance of the states relative to the size of the system.
-    const FAR: f64 = 0.1;
     let mut given = system.allocate();
     // masses are needed only for their sizes, even if another term has no value
     let _ = system.fill(state, &mut given);
     let mass: Vec<f64> = (0..state.q.len()).map(|k| given.mass_matrix.get(k, k)).collect();
     let (unit, unit_rate) = (units(&mass, &state.q), units(&mass, &state.qdot));
     let mut found = Vec::new();
-    for seed in 1..=STATES {
+    for seed in 1..=limits::NEARBY_STATES {
         let mut random = Random::new(seed);
         let mut other = state.clone();
-        other.q.iter_mut().zip(&unit).for_each(|(q, unit)| *q += FAR * unit * random.next());
-        other.qdot.iter_mut().zip(&unit_rate).for_each(|(v, unit)| *v += FAR * unit * random.next());
+        other.q.iter_mut().zip(&unit).for_each(|(q, unit)| *q += tolerance::OTHER_STATE * unit * random.next());
+        other.qdot.iter_mut().zip(&unit_rate).for_each(|(v, unit)| *v += tolerance::OTHER_STATE * unit * random.next());
         let mut given = system.allocate();
         if system.fill(&other, &mut given).is_ok() {
             found.push(given);
@@ -160,7 +148,7 @@ impl<'a> NeighbourhoodSearch<'a> {
     fn away(&mut self, system: &mut Evaluator, state: &State) -> Branch {
         let mut here = state.clone();
         let mut given = system.allocate();
-        for _ in 0..STEPS_OF_A_WALK {
+        for _ in 0..limits::SEARCH_STEPS {
             if system.fill(&here, &mut given).is_err() {
                 return Branch::Nowhere;
             }
@@ -180,7 +168,9 @@ impl<'a> NeighbourhoodSearch<'a> {
             _ => return Branch::Nowhere,
         }
         // a velocity that the constraints forbid is set to zero: only rounding of the removed part remains
-        for (v, _) in here.qdot.iter_mut().zip(&self.unit_rate).filter(|(v, unit)| v.abs() <= STILL * **unit) {
+        for (v, _) in
+            here.qdot.iter_mut().zip(&self.unit_rate).filter(|(v, unit)| v.abs() <= tolerance::ROUNDING * **unit)
+        {
             *v = 0.0;
         }
         match system.fill(&here, &mut given) {
@@ -194,7 +184,7 @@ impl<'a> NeighbourhoodSearch<'a> {
         let movable = vec![true; here.q.len()];
         let length = self.length(direction);
         // all positions may be fixed while velocities are still free
-        let fixed = length <= NO_DIRECTION && self.time == 0.0;
+        let fixed = length <= tolerance::NO_DIRECTION && self.time == 0.0;
         if fixed {
             return if self.n_position_rows == 0 || self.velocities_are_free() {
                 Ok(here.clone())
@@ -204,11 +194,11 @@ impl<'a> NeighbourhoodSearch<'a> {
         }
         let shift = self.random.next().abs();
         let mut came_back = false;
-        for size in STEPS {
+        for size in tolerance::NEIGHBOUR_STEPS {
             let mut there = here.clone();
             there.t += self.time * size * shift;
             // the remainder of a blocked direction is rounding and has no meaning
-            let along = if length > NO_DIRECTION { size / length } else { 0.0 };
+            let along = if length > tolerance::NO_DIRECTION { size / length } else { 0.0 };
             there.q.iter_mut().zip(direction).for_each(|(q, v)| *q += along * v);
             self.positions.at(&there);
             match project_only(&mut self.positions, &self.weight, &movable, &mut there.q, self.settings) {
@@ -260,14 +250,12 @@ impl<'a> NeighbourhoodSearch<'a> {
 ///
 /// Without mass the unit is the coordinate's own value, and 1 if that is zero.
 pub(crate) fn units(mass: &[f64], x: &[f64]) -> Vec<f64> {
-    /// A mass below this fraction of the largest counts as zero: its unit is beyond the digits of the others.
-    const MASSLESS: f64 = 1e-24;
     let own = |x: f64| if x != 0.0 { x.abs() } else { 1.0 };
     let action: f64 = mass.iter().zip(x).map(|(m, x)| m.max(0.0) * x * x).sum();
     let largest = mass.iter().fold(0.0_f64, |top, m| top.max(*m));
     let whole = if action > 0.0 { action.sqrt() } else { largest.sqrt() };
     let unit = |(m, x): (&f64, &f64)| match *m {
-        m if m > MASSLESS * largest && (whole / m.sqrt()).is_normal() => whole / m.sqrt(),
+        m if m > tolerance::MASSLESS * largest && (whole / m.sqrt()).is_normal() => whole / m.sqrt(),
         _ => own(*x),
     };
     mass.iter().zip(x).map(unit).collect()

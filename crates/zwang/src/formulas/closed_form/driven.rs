@@ -3,10 +3,13 @@
 
 use zwang_expr::{Algebra, Expr};
 
-use crate::equations::{Equations, SparseRow};
-use crate::formulas::closed_form::plain::{MOST_UNKNOWNS, completed, joint};
-use crate::formulas::closed_form::{ClosedForm, LONGEST, Problem, independent_rows, on_constraints};
+use crate::formulas::closed_form::plain::{completed, joint};
+use crate::formulas::closed_form::{ClosedForm, Problem, independent_rows, on_constraints};
 use crate::formulas::printed::LIMITS;
+use crate::{
+    equations::{Equations, SparseRow},
+    limits,
+};
 
 /// q̈, λ and the force w on the driven coordinates, the solution of M q̈ − Aᵀλ − S w = Q, A q̈ = b, A_c q̈ = b_c, as
 /// long as no limit is reached; `None` if that is not a small regular system, or if there are nonideal forces.
@@ -18,7 +21,7 @@ pub(super) fn driven(equations: &mut Equations) -> Option<ClosedForm> {
         return None;
     }
     let stated: Vec<SparseRow> = equations.rows.iter().map(|r| r.coefficients.clone()).collect();
-    if n + stated.len() + n_asked > MOST_UNKNOWNS {
+    if n + stated.len() + n_asked > limits::UNKNOWNS_TOGETHER {
         return None;
     }
     let rows = on_constraints::independent_rows_there(equations, &stated)?;
@@ -37,7 +40,7 @@ pub(super) fn driven(equations: &mut Equations) -> Option<ClosedForm> {
     let graph = &mut equations.model.graph;
     let all = [matrix.concat(), right.clone()].concat();
     let solved = Algebra::new(graph, &all, LIMITS).solve(graph, &matrix, &right)?;
-    if solved.iter().any(|e| graph.cost(*e) > LONGEST) {
+    if solved.iter().any(|e| graph.cost(*e) > limits::LONGEST_FORMULA) {
         return None;
     }
     let (accelerations, forces) = solved.split_at(n);
@@ -51,7 +54,7 @@ pub(super) fn driven(equations: &mut Equations) -> Option<ClosedForm> {
     let problem = Problem { masses, force, rows, all_rows: Vec::new(), is_regular };
     let form = completed(equations, &problem, form);
     let graph = &equations.model.graph;
-    Some(form.without(|e| graph.cost(*e) > LONGEST))
+    Some(form.without(|e| graph.cost(*e) > limits::LONGEST_FORMULA))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use zwang_expr::{Expr, Graph, Node};
 
-use crate::equations::SparseRow;
+use crate::{equations::SparseRow, limits};
 
 /// M in blocks of coordinates that it couples.
 pub(crate) struct Mass {
@@ -152,9 +152,8 @@ pub fn common_factor(g: &mut Graph, row: &SparseRow) -> Expr {
 
 /// A number times an expression, multiplied into the terms of a sum of up to 200 nodes.
 pub fn times_number(g: &mut Graph, number: Expr, e: Expr) -> Expr {
-    const SHORT: usize = 200;
     match g.node(e) {
-        Node::Add(a, b) if number != Expr::ONE && g.size(e) <= SHORT => {
+        Node::Add(a, b) if number != Expr::ONE && g.size(e) <= limits::EXPANDED_SUM => {
             let (a, b) = (times_number(g, number, a), times_number(g, number, b));
             g.add(a, b)
         }

@@ -12,21 +12,15 @@ use zwang_expr::{Expr, Graph, Program};
 use zwang_motion::{Matrix, Settings, dependence};
 
 pub use crate::equations::Part;
-use crate::equations::{Equations, SparseRow};
 use crate::model::Control;
 use crate::random::scattered;
+use crate::{
+    equations::{Equations, SparseRow},
+    limits,
+};
 pub(crate) use elimination::{Mass, cramer};
 use gaussian::gaussian;
 pub(crate) use recorder::{Label, Recorder, expanded};
-
-/// The number of coordinates or independent rows beyond which formulas are of no use to a reader.
-const MOST: usize = 24;
-
-/// The longest formula that is read without help, in symbols: about eight lines.
-pub(crate) const LONGEST: u64 = 250;
-
-/// The longest formula of the motion for which no parts are sought, in symbols: about three lines.
-const SHORT: u64 = 90;
 
 /// The quantities that follow from M, Q, A and b, as formulas.
 #[derive(Clone, Debug, Default)]
@@ -147,7 +141,7 @@ pub fn closed_form(equations: &mut Equations) -> Result<ClosedForm, &'static str
     };
     let plain = plain::motion(equations, &problem);
     let cost = |e: &Expr| equations.model.graph.cost(*e);
-    let is_short = plain.as_ref().is_some_and(|form| form.formulas().iter().all(|e| cost(e) <= SHORT));
+    let is_short = plain.as_ref().is_some_and(|form| form.formulas().iter().all(|e| cost(e) <= limits::SHORT_FORMULA));
     let named = if is_short { None } else { named::named(equations, &problem) };
     let shorter_by_parts = match (&plain, &named) {
         (Some(plain), Some(named)) => named.cost(&equations.model.graph) <= plain.cost(&equations.model.graph),
@@ -158,7 +152,7 @@ pub fn closed_form(equations: &mut Equations) -> Result<ClosedForm, &'static str
         Some(plain) if !shorter_by_parts => {
             let form = plain::completed(equations, &problem, plain);
             let graph = &equations.model.graph;
-            form.without(|e| graph.cost(*e) > LONGEST)
+            form.without(|e| graph.cost(*e) > limits::LONGEST_FORMULA)
         }
         _ => named.ok_or("a pivot of the elimination vanishes everywhere")?,
     };
@@ -227,7 +221,7 @@ impl Problem {
     fn of(equations: &mut Equations) -> Result<Problem, &'static str> {
         const NO_STATE: &str = "no state was found at which M and A have values";
         let n = equations.model.n_coordinates();
-        if n > MOST || equations.rows.len() > 2 * MOST {
+        if n > limits::CLOSED_FORM_SIZE || equations.rows.len() > 2 * limits::CLOSED_FORM_SIZE {
             return Err("of so many coordinates or constraints nobody would read it");
         }
         let is_plain = |c: &Control| c.driven(n).len() == n && c.weight.is_empty() && c.limit.is_empty();

@@ -12,14 +12,14 @@
 
 use zwang_expr::{Algebra, Expr, Graph};
 
-use crate::equations::{Equations, SparseRow};
 use crate::formulas::closed_form::plain::transposed;
 use crate::formulas::closed_form::recorder::{Label, Recorder};
 use crate::formulas::closed_form::{ClosedForm, Problem, gaussian, row_of};
 use crate::formulas::printed::LIMITS;
-
-/// The number of symbols up to which entries of M, Q, A and b are written where they are used.
-const SHORT_ENTRY: u64 = 12;
+use crate::{
+    equations::{Equations, SparseRow},
+    limits,
+};
 
 /// The closed form by parts; `None` if a pivot vanishes.
 pub(super) fn named(equations: &mut Equations, problem: &Problem) -> Option<ClosedForm> {
@@ -74,7 +74,7 @@ impl<'a> Solver<'a> {
         for (i, row) in problem.masses.iter().enumerate() {
             for (j, e) in row.iter().filter(|(j, _)| *j >= i) {
                 let labels = [&coordinates[i], &coordinates[*j]];
-                M[i][*j] = recorder.name(g, letter, &labels, meaning, *e, SHORT_ENTRY);
+                M[i][*j] = recorder.name(g, letter, &labels, meaning, *e, limits::SHORT_ENTRY);
                 M[*j][i] = M[i][*j];
             }
         }
@@ -82,7 +82,8 @@ impl<'a> Solver<'a> {
             true => ("Q", "given force Q"),
             false => ("QA", "Q + A^T b, which belongs to M + A^T A"),
         };
-        let mut named = |(k, e): (usize, &Expr)| recorder.name(g, letter, &[&coordinates[k]], meaning, *e, SHORT_ENTRY);
+        let mut named =
+            |(k, e): (usize, &Expr)| recorder.name(g, letter, &[&coordinates[k]], meaning, *e, limits::SHORT_ENTRY);
         let Q: Vec<Expr> = problem.force.iter().enumerate().map(&mut named).collect();
         let kind = Kind {
             pivot: "D",
@@ -216,7 +217,7 @@ impl<'a> Solver<'a> {
         let Y: Vec<Vec<Expr>> =
             rows.iter().zip(&picked).map(|(&at, (row, _))| self.independent_row(g, at, row)).collect();
         let named_b = |(&at, (_, b)): (&usize, &(SparseRow, Expr))| {
-            self.recorder.name(g, "b", &[&self.rows[at]], "right side b of the constraints", *b, SHORT_ENTRY)
+            self.recorder.name(g, "b", &[&self.rows[at]], "right side b of the constraints", *b, limits::SHORT_ENTRY)
         };
         let b: Vec<Expr> = rows.iter().zip(&picked).map(named_b).collect();
         let mut e = Vec::new();
@@ -264,7 +265,8 @@ impl<'a> Solver<'a> {
         let mut dense = vec![Expr::ZERO; self.coordinates.len()];
         for (j, e) in row {
             let labels = [&self.rows[at], &self.coordinates[*j]];
-            dense[*j] = self.recorder.name(g, "A", &labels, "entries of the constraint matrix A", *e, SHORT_ENTRY);
+            dense[*j] =
+                self.recorder.name(g, "A", &labels, "entries of the constraint matrix A", *e, limits::SHORT_ENTRY);
         }
         let Mass::Factors(mass) = self.mass.clone() else { return dense };
         mass.forward(g, dense, |g, k, e| {
@@ -300,7 +302,8 @@ impl<'a> Solver<'a> {
             let g = &mut equations.model.graph;
             for (j, e) in row {
                 let labels = [&self.rows[*at], &self.coordinates[j]];
-                let e = self.recorder.name(g, "A", &labels, "entries of the constraint matrix A", e, SHORT_ENTRY);
+                let e =
+                    self.recorder.name(g, "A", &labels, "entries of the constraint matrix A", e, limits::SHORT_ENTRY);
                 let product = g.mul(e, *factor);
                 sums[j] = g.add(sums[j], product);
             }
@@ -353,7 +356,7 @@ fn short_inverse(equations: &mut Equations, problem: &Problem, M: &[Vec<Expr>]) 
             let unit: Vec<Expr> = (0..members.len()).map(|i| if i == j { Expr::ONE } else { Expr::ZERO }).collect();
             let solved = algebra.solve(g, &block, &unit)?;
             for (&i, e) in members.iter().zip(solved).filter(|(_, e)| *e != Expr::ZERO) {
-                if g.cost(e) > SHORT_ENTRY {
+                if g.cost(e) > limits::SHORT_ENTRY {
                     return None;
                 }
                 inverse[i].push((column, e));

@@ -6,20 +6,20 @@
 use zwang_expr::{Expr, Program};
 use zwang_motion::{Matrix, MotionError, Residual, Settings, dependence, project_only};
 
-use crate::equations::{Equations, SparseRow};
 use crate::formulas::closed_form::{expanded, independent_rows};
 use crate::model::Level;
 use crate::random::scattered;
-
-/// The number of points on the constraints that are evaluated: one of them may be special.
-const POINTS: usize = 4;
+use crate::{
+    equations::{Equations, SparseRow},
+    limits,
+};
 
 /// Rows that are independent at generic states on the constraints; if no such state is found, at generic states.
 pub(super) fn independent_rows_there(equations: &mut Equations, rows: &[SparseRow]) -> Option<Vec<usize>> {
     let generic = independent_rows(equations, rows)?;
     let Some(mut positions) = Positions::new(equations, rows) else { return Some(generic) };
     let mut there: Option<Vec<usize>> = None;
-    for attempt in 0..POINTS {
+    for attempt in 0..limits::DECIDING_STATES {
         if let Some(found) = positions.independent(attempt)
             && there.as_ref().is_none_or(|best| found.len() > best.len())
         {

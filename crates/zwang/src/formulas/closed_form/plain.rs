@@ -2,20 +2,13 @@
 
 use zwang_expr::{Algebra, Expr, Graph};
 
-use crate::equations::{Equations, SparseRow};
 use crate::formulas::closed_form::elimination::{Mass, common_factor, solve_symmetric, times_number};
 use crate::formulas::closed_form::{ClosedForm, Problem, Projections, gaussian, row_of};
 use crate::formulas::printed::LIMITS;
-
-/// The largest number of unknowns of a system that is solved for accelerations and multipliers together.
-pub(super) const MOST_UNKNOWNS: usize = 8;
-
-/// The number of symbols beyond which no short form of an elimination's result would be found.
-const HOPELESS: u64 = 100_000;
-
-/// The largest number of coordinates for which P and N are written, and the longest entry in symbols: more is not read.
-const MOST_PROJECTED: usize = 4;
-const LONGEST_ENTRY: u64 = 24;
+use crate::{
+    equations::{Equations, SparseRow},
+    limits,
+};
 
 /// Adds the quantities besides the motion: Qc, a, e, G, P and N. Those that take too long to shorten are left out.
 pub(super) fn completed(equations: &mut Equations, problem: &Problem, mut form: ClosedForm) -> ClosedForm {
@@ -65,7 +58,7 @@ pub(super) fn motion(equations: &mut Equations, problem: &Problem) -> Option<Clo
 /// q̈ and λ as the solution of M q̈ − Aᵀλ = Q, A q̈ = b, if that is a small system.
 fn solved_together(equations: &mut Equations, problem: &Problem) -> Option<ClosedForm> {
     let (matrix, right) = joint(equations, &problem.rows);
-    if right.len() > MOST_UNKNOWNS {
+    if right.len() > limits::UNKNOWNS_TOGETHER {
         return None;
     }
     let graph = &mut equations.model.graph;
@@ -189,7 +182,7 @@ fn solve(equations: &mut Equations, problem: &Problem, rows: &[usize], force: &[
 
 /// Every formula in its shortest form; `None` if that takes too long.
 fn shortened(graph: &mut Graph, mut form: ClosedForm) -> Option<ClosedForm> {
-    if form.formulas().iter().any(|e| graph.cost(*e) > HOPELESS) {
+    if form.formulas().iter().any(|e| graph.cost(*e) > limits::HOPELESS_FORMULA) {
         return None;
     }
     let mut algebra = Algebra::new(graph, &form.formulas(), LIMITS);
@@ -209,7 +202,7 @@ fn all_short(graph: &mut Graph, exprs: &[Expr]) -> Option<Vec<Expr>> {
 
 /// a = M⁻¹Q.
 fn free(equations: &mut Equations, masses: &[SparseRow]) -> Option<Vec<Expr>> {
-    if masses.len() <= MOST_UNKNOWNS {
+    if masses.len() <= limits::UNKNOWNS_TOGETHER {
         let (matrix, right) = joint(equations, &[]);
         let g = &mut equations.model.graph;
         let all = [matrix.concat(), right.clone()].concat();
@@ -256,7 +249,7 @@ fn constraint_force(equations: &mut Equations, multipliers: &[(usize, Expr)]) ->
 /// P and N = I − P, column by column: P x is the acceleration M⁻¹AᵀS⁻¹A x by which the rows of A alone respond to x.
 fn projections(equations: &mut Equations, problem: &Problem) -> Option<Projections> {
     let n = equations.model.n_coordinates();
-    if n > MOST_PROJECTED || problem.rows.is_empty() {
+    if n > limits::PROJECTED_COORDINATES || problem.rows.is_empty() {
         return None;
     }
     let (matrix, _) = joint(equations, &problem.rows);
@@ -290,7 +283,7 @@ fn projections(equations: &mut Equations, problem: &Problem) -> Option<Projectio
     }
     let all = [onto_rows.concat(), along_rows.concat()].concat();
     let short = all_short(graph, &all)?;
-    if short.iter().any(|e| graph.cost(*e) > LONGEST_ENTRY) {
+    if short.iter().any(|e| graph.cost(*e) > limits::PROJECTED_ENTRY) {
         return None;
     }
     // symmetric entries are written alike

@@ -5,24 +5,12 @@ use std::collections::{HashMap, HashSet};
 use rustc_hash::{FxHashMap, FxHashSet};
 use zwang_expr::{Algebra, Expr, Graph, Limits};
 
-use crate::formulas::closed_form::Part;
 use crate::model::Model;
 use crate::syntax::name::dotted;
-
-/// The number of symbols up to which a quantity needs no name: `2*x/m - y`.
-const SHORT: u64 = 6;
-
-/// The number of symbols up to which a part that is used once is substituted where it is used.
-const LONGEST_LINE: u64 = 50;
+use crate::{formulas::closed_form::Part, limits};
 
 /// The work on the formula of one part, in operations on terms: a few milliseconds.
 const LIMITS: Limits = Limits { terms: 200, work: 10_000, total: 10_000 };
-
-/// The number of symbols beyond which a formula is not shortened.
-const LONGEST_SHORTENED: u64 = 300;
-
-/// The number of symbols that are shortened in total: a second or two.
-const PATIENCE: u64 = 20_000;
 
 /// Expressions with the parts substituted, which may refer to earlier ones.
 pub(crate) fn expanded(graph: &mut Graph, parts: &[Part], exprs: &[Expr]) -> Vec<Expr> {
@@ -77,13 +65,13 @@ impl Recorder {
         let parameters = model.parameters.iter().map(|p| p.name.clone());
         let drawn = model.scene.iter().map(|d| d.name.clone());
         let taken = coordinates.chain(parameters).chain(drawn).chain(parts.iter().map(|p| p.name.clone())).collect();
-        Recorder { parts: Vec::new(), taken, by_value: HashMap::new(), patience: PATIENCE }
+        Recorder { parts: Vec::new(), taken, by_value: HashMap::new(), patience: limits::SHORTENED_SYMBOLS }
     }
 
     /// The expression for a quantity in later formulas: its shortest form, or a name if that is long.
     pub fn keep(&mut self, graph: &mut Graph, letter: &str, labels: &[&Label], meaning: &str, value: Expr) -> Expr {
         let value = self.short(graph, value);
-        self.name(graph, letter, labels, meaning, value, SHORT)
+        self.name(graph, letter, labels, meaning, value, limits::SHORT_QUANTITY)
     }
 
     /// The expression for a quantity that is not shortened: a name, or the value itself if it has at most `limit`
@@ -141,7 +129,7 @@ impl Recorder {
             let user = lines[k + 1..].iter().position(|line| users(line) > 0).map(|at| at + k + 1);
             match user {
                 None => {}
-                Some(user) if times == 1 && lines[k].cost.saturating_add(lines[user].cost) <= LONGEST_LINE => {
+                Some(user) if times == 1 && lines[k].cost.saturating_add(lines[user].cost) <= limits::LONGEST_LINE => {
                     let known = HashMap::from([(symbol, lines[k].value)]);
                     let whole = graph.substitute(&[lines[user].value], &known)[0];
                     let whole = self.short(graph, whole);
@@ -163,7 +151,7 @@ impl Recorder {
     /// The shortest form that is found quickly, as long as the total work allows.
     pub fn short(&mut self, graph: &mut Graph, e: Expr) -> Expr {
         let cost = graph.cost(e);
-        match self.patience.checked_sub(cost.max(1)).filter(|_| cost <= LONGEST_SHORTENED) {
+        match self.patience.checked_sub(cost.max(1)).filter(|_| cost <= limits::SHORTENED_FORMULA) {
             Some(left) => {
                 self.patience = left;
                 short(graph, e)

@@ -3,11 +3,14 @@
 use zwang_expr::{Algebra, Expr, Graph, Limits, Node, Program};
 use zwang_motion::{Dependence, Matrix, Settings, State, dependence};
 
-use crate::analysis::constraints::dependence::{DependenceAway, Dependencies, Evidence, Redundant};
 use crate::compile::evaluator::Evaluator;
 use crate::equations::Equations;
 use crate::model::Level;
 use crate::random::scattered;
+use crate::{
+    analysis::constraints::dependence::{DependenceAway, Dependencies, Evidence, Redundant},
+    limits, tolerance,
+};
 
 /// The limits of one proof: it must cost less than it saves.
 const LIMITS: Limits = Limits { terms: 400, work: 100_000, total: 300_000 };
@@ -60,7 +63,9 @@ impl FormulaQuery<'_> {
             Evidence::Failed(_) => Some(false),
             Evidence::NoOtherPosition | Evidence::NotTried => None,
         };
-        let near = |numbers: &Vec<f64>| numbers.iter().zip(terms).all(|(x, (_, c))| (x - c).abs() <= AGREES * c.abs());
+        let near = |numbers: &Vec<f64>| {
+            numbers.iter().zip(terms).all(|(x, (_, c))| (x - c).abs() <= tolerance::FACTORS_AGREE * c.abs())
+        };
         let likeness = match &elsewhere {
             Some(numbers) if numbers.iter().all(near) => DependenceAway::Same,
             Some(_) => DependenceAway::Factors,
@@ -166,7 +171,9 @@ impl FormulaQuery<'_> {
 
     /// Factors that are the same simple fractions at every state.
     fn constants(&mut self, here: &[f64], elsewhere: &[Vec<f64>], whole: Expr, parts: &[Expr]) -> Option<Formula> {
-        let same = |k: usize| elsewhere.iter().all(|there| (there[k] - here[k]).abs() <= AGREES * here[k].abs());
+        let same = |k: usize| {
+            elsewhere.iter().all(|there| (there[k] - here[k]).abs() <= tolerance::FACTORS_AGREE * here[k].abs())
+        };
         let fractions: Vec<(i64, i64)> =
             (0..here.len()).map(|k| fraction(here[k]).filter(|_| same(k))).collect::<Option<_>>()?;
         let graph = &mut self.equations.model.graph;
@@ -186,7 +193,7 @@ impl FormulaQuery<'_> {
         let mut choices: Vec<Vec<Expr>> = Vec::new();
         for (k, _) in terms {
             let mut quotients = Vec::new();
-            for (j, own) in self.equations.rows[*k].coefficients.clone().into_iter().take(MOST_COLUMNS) {
+            for (j, own) in self.equations.rows[*k].coefficients.clone().into_iter().take(limits::QUOTIENT_COLUMNS) {
                 let alone = terms.iter().all(|(other, _)| other == k || entry(self.equations, *other, j).is_none());
                 let Some(of_row) = entry(self.equations, row, j).filter(|_| alone) else { continue };
                 quotients.push(self.equations.model.graph.div(of_row, own));
@@ -227,7 +234,7 @@ impl FormulaQuery<'_> {
         let unknown = |s: &Expr| model.parameters.iter().any(|p| p.symbol == *s);
         match rest == Expr::ZERO || graph.symbols(rest).iter().any(unknown) {
             true => None,
-            false => graph.text_limited(rest, LONGEST_FORMULA),
+            false => graph.text_limited(rest, limits::FACTOR_CHARACTERS),
         }
     }
 
@@ -253,7 +260,7 @@ impl FormulaQuery<'_> {
             program.run(&inputs, &mut program.workspace(), &mut force);
             Some(force)
         };
-        let same = |(x, y): (&f64, &f64)| (x - y).abs() <= AGREES * x.abs().max(y.abs());
+        let same = |(x, y): (&f64, &f64)| (x - y).abs() <= tolerance::FACTORS_AGREE * x.abs().max(y.abs());
         let sees_sum_only = split(0.0).zip(split(1.0)).is_some_and(|(x, y)| x.iter().zip(&y).all(same));
         (!sees_sum_only).then(|| rows[asked].name.clone())
     }
@@ -272,7 +279,10 @@ impl FormulaQuery<'_> {
         let close = |state: &State, numbers: &[f64]| {
             let values = self.system.evaluate(&self.equations.model, state, &formula.factors);
             values.is_some_and(|values| {
-                values.iter().zip(numbers).all(|(v, c)| (v - c).abs() <= AGREES * c.abs().max(v.abs()))
+                values
+                    .iter()
+                    .zip(numbers)
+                    .all(|(v, c)| (v - c).abs() <= tolerance::FACTORS_AGREE * c.abs().max(v.abs()))
             })
         };
         let states = self.found.elsewhere.states.iter().map(|(state, _)| state);
@@ -291,14 +301,14 @@ impl FormulaQuery<'_> {
             let name = &format!("{}{marks}", rows[*k].name);
             let term = match graph.node(*factor) {
                 // a sum is written before the name, in parentheses
-                Node::Add(..) => format!("({})*{name}", graph.text_limited(*factor, LONGEST_FORMULA)?),
+                Node::Add(..) => format!("({})*{name}", graph.text_limited(*factor, limits::FACTOR_CHARACTERS)?),
                 Node::Apply(..) | Node::Symbol(_) => {
-                    format!("{}*{name}", graph.text_limited(*factor, LONGEST_FORMULA)?)
+                    format!("{}*{name}", graph.text_limited(*factor, limits::FACTOR_CHARACTERS)?)
                 }
                 _ => {
                     let symbol = graph.symbol(name, name);
                     let product = graph.mul(*factor, symbol);
-                    graph.text_limited(product, LONGEST_FORMULA)?
+                    graph.text_limited(product, limits::FACTOR_CHARACTERS)?
                 }
             };
             match term.strip_prefix('-') {
@@ -307,7 +317,7 @@ impl FormulaQuery<'_> {
                 None => text.push_str(&format!(" + {term}")),
             }
         }
-        (text.chars().count() <= LONGEST_FORMULA).then_some(text)
+        (text.chars().count() <= limits::FACTOR_CHARACTERS).then_some(text)
     }
 }
 
@@ -319,13 +329,6 @@ fn order(level: Level) -> usize {
         Level::Acceleration => 2,
     }
 }
-
-/// Relative tolerance for factors at two states, or of a formula and a solve: the rank tolerance permits such errors.
-const AGREES: f64 = 1e-8;
-/// The number of columns whose quotients are tried.
-const MOST_COLUMNS: usize = 12;
-/// The number of characters beyond which numbers explain more than a formula.
-const LONGEST_FORMULA: usize = 90;
 
 /// The factors with which some rows give another one; `None` if it does not depend on them.
 #[allow(non_snake_case)]
@@ -341,12 +344,12 @@ fn factors(A: &Matrix, row: usize, terms: &[(usize, f64)], settings: &Settings) 
 /// A number as a fraction with a small denominator, times a power of ten: rows may be written in any unit.
 fn fraction(x: f64) -> Option<(i64, i64)> {
     /// The largest power of ten: beyond it the fraction does not fit into 64 bits.
-    const MOST_DIGITS: f64 = 14.0;
+    const DIGITS_OF_FRACTION: f64 = 14.0;
     if let Some(found) = plain_fraction(x) {
         return Some(found);
     }
     let digits = x.abs().log10().floor();
-    if !digits.is_finite() || digits.abs() > MOST_DIGITS {
+    if !digits.is_finite() || digits.abs() > DIGITS_OF_FRACTION {
         return None;
     }
     let ten = 10_i64.checked_pow(digits.abs() as u32)?;
@@ -374,7 +377,7 @@ fn plain_fraction(x: f64) -> Option<(i64, i64)> {
         if now.1 > LARGEST {
             return None;
         }
-        if (now.0 as f64 / now.1 as f64 - x).abs() <= 1e-12 * x.abs() {
+        if (now.0 as f64 / now.1 as f64 - x).abs() <= tolerance::ROUNDING * x.abs() {
             return Some(now);
         }
         rest = 1.0 / (rest - whole);

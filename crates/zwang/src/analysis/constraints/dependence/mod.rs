@@ -6,13 +6,12 @@ pub(crate) mod necessity;
 use zwang_expr::Expr;
 use zwang_motion::{Dependence, Given, Matrix, Settings, State, dependence};
 
-use crate::analysis::MOST_COORDINATES;
-use crate::analysis::constraints::rigidity::is_rigid;
 use crate::analysis::start::{NearbyState, beside, elsewhere};
 use crate::compile::evaluator::Evaluator;
 use crate::equations::switches::switches_by;
 use crate::equations::{ConstraintRow, Equations};
 use crate::model::Change;
+use crate::{analysis::constraints::rigidity::is_rigid, limits, tolerance};
 
 use formula::FormulaQuery;
 pub use necessity::{Necessity, necessity};
@@ -112,17 +111,11 @@ pub struct Dependencies {
     usual: Vec<f64>,
 }
 
-/// The number of coordinates up to which eight random states are evaluated; beyond it three.
-const FEW_COORDINATES: usize = 60;
-
-/// The least number of other states from which a general result is derived.
-const FEWEST_STATES: usize = 3;
-
 /// The number of random states that are evaluated.
 fn n_walks(n: usize) -> usize {
     match n {
-        0..=FEW_COORDINATES => 8,
-        n if n <= MOST_COORDINATES => 3,
+        0..=limits::MANY_STATES_COORDINATES => 8,
+        n if n <= limits::OTHER_STATES_COORDINATES => 3,
         _ => 0,
     }
 }
@@ -162,7 +155,7 @@ pub fn redundant(
         }
     }
     // one other state may be as special as this one; a larger rank is evidence whatever the number of states
-    let fewest = FEWEST_STATES.min(n_walks(state.q.len()));
+    let fewest = limits::GENERIC_STATES.min(n_walks(state.q.len()));
     if found.there.len() < fewest && found.there.iter().all(|d| d.rank <= found.here.rank) {
         found.there.clear();
         found.elsewhere.states.clear();
@@ -174,14 +167,10 @@ pub fn redundant(
     let rows: Vec<(usize, Vec<(usize, f64)>)> = found.here.dependent.clone();
     let mut look = FormulaQuery { equations, system, state, found: &found, settings };
     let numbered = rows.iter().enumerate();
-    let redundant = numbered.map(|(at, (row, terms))| look.at(*row, terms, at < MOST_FORMULAS)).collect();
+    let redundant = numbered.map(|(at, (row, terms))| look.at(*row, terms, at < limits::DEPENDENCE_FORMULAS)).collect();
     found.redundant = redundant;
     found
 }
-
-/// The number of dependent rows for which a formula is sought: each takes about a millisecond, and more would not be
-/// read. Of the others only single multiples are proved, by one division.
-const MOST_FORMULAS: usize = 200;
 
 /// The dependences of the rows without the masses; `None` if all masses are equal.
 ///
@@ -244,10 +233,6 @@ fn by_mass(given: &Given) -> Matrix {
     scaled
 }
 
-/// A row below this fraction of its reference size is rounding: cos(π/2), or the gradient of a square on its
-/// constraint.
-const FADED: f64 = 1e-9;
-
 /// The largest entry of a row.
 fn size(rows: &Matrix, i: usize) -> f64 {
     rows.row(i).1.iter().fold(0.0, |top: f64, x| top.max(x.abs()))
@@ -280,23 +265,21 @@ impl Dependencies {
     /// tangency differ slightly there. Rows that are clearly independent, or dependent to rounding, belong to no such
     /// point.
     fn is_clear(&self, given: &Given, rows: &Matrix, there: &Dependence) -> bool {
-        /// The least pivot of an independent row: far above the square root of rounding, which a double root leaves.
-        const CLEAR: f64 = 1e-4;
-        /// The largest remainder of a dependent row: rounding, with some digits lost on the way.
-        const ROUNDING: f64 = 1e-12;
         let scaled = by_mass(given);
         let is_fading = |i: usize| {
             let part = size(&scaled, i) / self.usual[i];
-            part > ROUNDING && part < CLEAR
+            part > tolerance::ROUNDING && part < tolerance::INDEPENDENT_ROW
         };
-        there.gap.kept >= CLEAR && remainder(rows, there) <= ROUNDING && !(0..scaled.n_rows).any(is_fading)
+        there.gap.kept >= tolerance::INDEPENDENT_ROW
+            && remainder(rows, there) <= tolerance::ROUNDING
+            && !(0..scaled.n_rows).any(is_fading)
     }
 
     /// A in units of the masses, with rows that are rounding set to zero.
     fn rows(&self, given: &Given) -> Matrix {
         let mut rows = by_mass(given);
         for i in 0..rows.n_rows {
-            if size(&rows, i) <= FADED * self.usual[i] {
+            if size(&rows, i) <= tolerance::ELIMINATED * self.usual[i] {
                 rows.row_mut(i).1.fill(0.0);
             }
         }

@@ -2,9 +2,9 @@
 
 use zwang_motion::{Dependence, Matrix, Settings, dependence};
 
-use crate::analysis::constraints::dependence::Dependencies;
 use crate::equations::{ConstraintRow, Equations};
 use crate::model::{Level, Model};
+use crate::{analysis::constraints::dependence::Dependencies, limits};
 
 /// The constraints that the motion needs, and those that could be left out.
 #[derive(Clone, Debug, Default)]
@@ -44,7 +44,7 @@ pub fn necessity(equations: &Equations, found: &Dependencies, settings: &Setting
     let goes = |c: &usize| states.iter().all(|d| rows_of[*c].iter().all(|k| given_by_others(d, k)));
     let mut removable: Vec<usize> = alone.iter().copied().filter(goes).collect();
     // the row that comes out as dependent may differ from state to state: then each is also tried in turn
-    if alone.len() <= MOST_TOGETHER {
+    if alone.len() <= limits::CONSTRAINTS_TRIED {
         let mut gone: Vec<usize> = removable.iter().flat_map(|c| rows_of[*c].clone()).collect();
         for &c in alone.iter().rev() {
             if removable.contains(&c) {
@@ -86,10 +86,6 @@ fn withheld(equations: &Equations, found: &Dependencies) -> Vec<bool> {
     }
     withheld
 }
-
-/// The largest number of constraints that are tried one after another: each trial costs as much as all previous ones
-/// together.
-const MOST_TOGETHER: usize = 50;
 
 /// For each row the null vectors y, Aᵀy = 0, in which it takes part, by index, with its entry.
 type NullVectors = Vec<Vec<(usize, f64)>>;

@@ -4,13 +4,7 @@
 
 use zwang_expr::{Expr, Function, Function2, Graph, Node};
 
-use crate::analysis::constraints::integrability::relations::fraction;
-
-/// The number of nodes beyond which an integrand is not of this simple kind.
-const LONGEST: usize = 300;
-
-/// The largest number of terms that an expansion may give.
-const MOST_TERMS: usize = 60;
+use crate::{analysis::constraints::integrability::relations::fraction, limits};
 
 /// ∫ e dx; `None` if no rule applies. `is_zero` decides whether an expression vanishes identically.
 pub(super) fn antiderivative(
@@ -19,7 +13,7 @@ pub(super) fn antiderivative(
     x: Expr,
     is_zero: &dyn Fn(&Graph, Expr) -> bool,
 ) -> Option<Expr> {
-    if graph.size(e) > LONGEST {
+    if graph.size(e) > limits::INTEGRAND_NODES {
         return None;
     }
     let rules = Rules { x, is_zero };
@@ -275,12 +269,12 @@ pub(super) fn power_of(graph: &Graph, e: Expr) -> (Expr, Expr) {
     }
 }
 
-/// The terms of e, with products of sums that contain x expanded; `None` if there are more than `MOST_TERMS`.
+/// The terms of e, with products of sums that contain x expanded; `None` if there are more than `EXPANSION_TERMS`.
 fn expanded(graph: &mut Graph, e: Expr, x: Expr) -> Option<Vec<Expr>> {
     let mut done = Vec::new();
     let mut open = operands(graph, e, is_sum);
     while let Some(term) = open.pop() {
-        if open.len() + done.len() > MOST_TERMS {
+        if open.len() + done.len() > limits::EXPANSION_TERMS {
             return None;
         }
         let factors = operands(graph, term, is_product);

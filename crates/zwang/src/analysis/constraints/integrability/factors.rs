@@ -2,10 +2,13 @@
 
 use zwang_expr::{Expr, Function, Node, Program};
 
-use crate::analysis::constraints::integrability::antiderivative::{operands, power_of};
 use crate::analysis::constraints::integrability::integrals::{Search, unique};
-use crate::analysis::constraints::integrability::relations::{ROUNDING, fraction, null_vectors};
+use crate::analysis::constraints::integrability::relations::{fraction, null_vectors};
 use crate::analysis::dot;
+use crate::{
+    analysis::constraints::integrability::antiderivative::{operands, power_of},
+    tolerance,
+};
 
 impl Search<'_> {
     /// Single rows with an integrating factor μ = Π atomʷ: dα + d ln μ ∧ α = 0 is linear in the exponents w.
@@ -63,7 +66,7 @@ impl Search<'_> {
             }
             let w = along / size;
             let left: f64 = column.iter().zip(&right).map(|(c, r)| (r - w * c).powi(2)).sum();
-            if left.sqrt() <= ROUNDING * dot(&right, &right).sqrt() {
+            if left.sqrt() <= tolerance::ELIMINATED * dot(&right, &right).sqrt() {
                 // factors that are finite everywhere come first
                 let is_finite = w > 0.0 || matches!(self.graph.node(atoms[u]), Node::Apply(Function::Exp, _));
                 let factor = self.power(&[(atoms[u], w)]);

@@ -8,16 +8,10 @@
 use rustc_hash::FxHashMap;
 use zwang_expr::{Expr, Graph, Program};
 
-use crate::analysis::constraints::integrability::integrals::curl;
 use crate::analysis::constraints::integrability::noisy::{Noisy, Sign, Span, sign_of};
 use crate::analysis::constraints::integrability::pfaffian::{Pfaffian, Sample};
 use crate::equations::SparseRow;
-
-/// The number of nodes that brackets may add to the graph: measured, about forty milliseconds of work.
-const MOST_NODES: usize = 45_000;
-
-/// The number of coordinates beyond which the elimination alone would take longer than a fraction of a second.
-pub(super) const MOST_COORDINATES: usize = 120;
+use crate::{analysis::constraints::integrability::integrals::curl, limits, tolerance};
 
 /// The reason why a flag is not known.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,10 +82,10 @@ pub(super) fn flag(
     if samples.is_empty() {
         return Err(Undecided::NoStates);
     }
-    if pfaffian.z.len() > MOST_COORDINATES {
+    if pfaffian.z.len() > limits::BRACKET_COORDINATES {
         return Err(Undecided::TooLong(Vec::new()));
     }
-    let limit = graph.len() + MOST_NODES;
+    let limit = graph.len() + limits::BRACKET_NODES;
     match flag_at(graph, pfaffian, symbols, samples, limit) {
         // one state may be unlucky
         Err(Undecided::Unclear(what)) if samples.len() > 2 => {
@@ -247,13 +241,12 @@ fn verdict(entries: &FxHashMap<usize, Entry>, n_states: usize) -> Sign {
 
 /// Of the entries that are clearly nonzero at every state, the pivot that keeps expressions short.
 fn best_pivot(graph: &Graph, entries: &FxHashMap<usize, Entry>) -> Option<usize> {
-    /// Ten correct digits suffice for all later steps.
-    const GOOD: f64 = 1e-10;
     let clear = |e: &Entry| e.values.iter().all(|v| v.sign() == Sign::NotZero);
     let cost = |e: &Entry| length(graph, e.expr);
     let mut columns: Vec<usize> = entries.iter().filter(|(_, e)| clear(e)).map(|(k, _)| *k).collect();
     columns.sort_unstable();
-    let good: Vec<usize> = columns.iter().copied().filter(|k| entries[k].relative_error() < GOOD).collect();
+    let good: Vec<usize> =
+        columns.iter().copied().filter(|k| entries[k].relative_error() < tolerance::TEN_DIGITS).collect();
     match good.is_empty() {
         false => good.into_iter().min_by_key(|k| cost(&entries[k])),
         true => columns.into_iter().min_by(|a, b| entries[a].relative_error().total_cmp(&entries[b].relative_error())),
@@ -262,12 +255,10 @@ fn best_pivot(graph: &Graph, entries: &FxHashMap<usize, Entry>) -> Option<usize>
 
 /// The number of nodes of an expression when written out, up to `LONG`.
 fn length(graph: &Graph, e: Expr) -> usize {
-    /// The number of nodes beyond which lengths are not distinguished.
-    const LONG: usize = 64;
     let (mut n, mut open) = (0, vec![e]);
     while let Some(e) = open.pop() {
         n += usize::from(graph.constant_value(e).is_none());
-        if n >= LONG {
+        if n >= limits::LENGTH_COMPARED {
             break;
         }
         open.extend(graph.node(e).operands().iter());

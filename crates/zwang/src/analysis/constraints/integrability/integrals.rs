@@ -7,7 +7,6 @@
 use rustc_hash::FxHashMap;
 use zwang_expr::{Expr, Function, Graph, Node, Program};
 
-use crate::analysis::constraints::integrability::antiderivative::{antiderivative, operands};
 use crate::analysis::constraints::integrability::flag::Flag;
 use crate::analysis::constraints::integrability::noisy::{Noisy, Sign, Span, sign_of};
 use crate::analysis::constraints::integrability::pfaffian::{Pfaffian, Sample};
@@ -15,6 +14,10 @@ use crate::analysis::constraints::integrability::relations::{fraction, nearly_eq
 use crate::equations::SparseRow;
 use crate::model::Model;
 use crate::random::Random;
+use crate::{
+    analysis::constraints::integrability::antiderivative::{antiderivative, operands},
+    limits,
+};
 
 /// A constant function, with the combination of rows of which it is the integral.
 #[derive(Clone, Debug)]
@@ -38,12 +41,6 @@ pub(super) struct RowForm {
 
 /// The entries of dα for i < j.
 pub(super) type Curl = Vec<((usize, usize), Expr)>;
-
-/// The number of unknown multipliers that are fitted at once; more would take longer than a fraction of a second.
-const MOST_UNKNOWNS: usize = 90;
-
-/// The number of rows beyond which no factors and combinations are sought.
-const MOST_ROWS: usize = 40;
 
 /// The search for as many integrals as the flag implies.
 pub(super) struct Search<'a> {
@@ -92,7 +89,7 @@ impl<'a> Search<'a> {
         if can_look {
             self.exact_rows();
         }
-        if can_look && self.pfaffian.stated.len() <= MOST_ROWS {
+        if can_look && self.pfaffian.stated.len() <= limits::COMBINED_ROWS {
             self.ansatz(vec![Expr::ONE]);
             self.integrating_factors();
             let atoms = self.atoms();
@@ -209,7 +206,7 @@ impl<'a> Search<'a> {
         if self.is_done() || multipliers.is_empty() {
             return;
         }
-        let most = (MOST_UNKNOWNS / self.rows.len()).max(1);
+        let most = (limits::FITTED_MULTIPLIERS / self.rows.len()).max(1);
         let multipliers = &multipliers[..multipliers.len().min(most)];
         let unknowns: Vec<(usize, Expr)> =
             multipliers.iter().flat_map(|&m| (0..self.rows.len()).map(move |k| (k, m))).collect();
@@ -535,13 +532,12 @@ pub(super) fn exact_rows(graph: &mut Graph, pfaffian: &Pfaffian, symbols: &[Expr
 
 /// `true` if expressions vanish at all states where they are finite, at least two.
 fn vanish(graph: &Graph, symbols: &[Expr], samples: &[Sample], exprs: &[Expr]) -> bool {
-    /// The number of states that decide.
-    const ENOUGH: usize = 4;
     if exprs.iter().all(|e| *e == Expr::ZERO) {
         return true;
     }
     let Ok(program) = Program::new(graph, symbols, exprs) else { return false };
-    let values: Vec<Vec<Noisy>> = samples.iter().filter_map(|s| s.run(&program)).take(ENOUGH).collect();
+    let values: Vec<Vec<Noisy>> =
+        samples.iter().filter_map(|s| s.run(&program)).take(limits::DECIDING_STATES).collect();
     values.len() >= 2 && values.iter().all(|v| sign_of(v) == Sign::Zero)
 }
 

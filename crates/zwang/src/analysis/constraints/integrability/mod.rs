@@ -17,17 +17,20 @@ use std::sync::Arc;
 use zwang_expr::{Expr, Graph, Program};
 use zwang_motion::{Dependence, Settings, State};
 
-use crate::analysis::constraints::classification::{Classification, Time};
 use crate::analysis::constraints::dependence::Dependencies;
 use crate::analysis::start::joined;
 use crate::diagnostic::Diagnostic;
 use crate::equations::{ConstraintRow, Equations};
 use crate::model::{Change, Level, Model};
 use crate::quantity::rounded;
-use flag::{Flag, MOST_COORDINATES, Undecided, flag};
+use crate::{
+    analysis::constraints::classification::{Classification, Time},
+    limits,
+};
+use flag::{Flag, Undecided, flag};
 use integrals::{LocalIntegral, Search};
 use noisy::{Noisy, Sign};
-use pfaffian::{N_STATES, Neighbourhood, Pfaffian};
+use pfaffian::{Neighbourhood, Pfaffian};
 
 /// The result for position rows and velocity rows together: the positions that a motion can reach.
 #[derive(Clone, Debug, Default)]
@@ -67,12 +70,10 @@ pub struct Integral {
 
 /// `true` if the velocity rows are so long that their analysis takes milliseconds.
 pub(crate) fn takes_long(equations: &Equations) -> bool {
-    /// The number of nodes of all velocity rows together; a carriage has about forty.
-    const LONG: usize = 120;
     let mut n = 0;
     equations.rows.iter().filter(|r| r.level == Level::Velocity).any(|row| {
         n += equations.model.graph.size(row.residual);
-        n > LONG
+        n > limits::VELOCITY_ROW_NODES
     })
 }
 
@@ -98,7 +99,7 @@ pub fn integrability(
     if !equations.rows.iter().any(|r| r.level == Level::Velocity) {
         return positions_only(equations, kinds, positions);
     }
-    if equations.model.n_coordinates() > MOST_COORDINATES {
+    if equations.model.n_coordinates() > limits::BRACKET_COORDINATES {
         return many_coordinates(scene, kinds);
     }
     // brackets are numerous and short-lived: they stay out of the model's graph
@@ -106,7 +107,7 @@ pub fn integrability(
     let pfaffian = Pfaffian::new(equations, &mut graph, kinds, false);
     let zero = State::zero(equations.model.n_coordinates());
     let near = Neighbourhood { equations, start: scene.start.unwrap_or(&zero), settings: scene.settings };
-    let samples = near.states(&graph, &pfaffian, N_STATES, true);
+    let samples = near.states(&graph, &pfaffian, limits::GENERIC_STATES, true);
     let symbols = equations.model.state_symbols();
     let found = flag(&mut graph, &pfaffian, &symbols, &samples);
     let mut answer = Integrability { with_time: pfaffian.has_time, ..Integrability::default() };
@@ -131,15 +132,13 @@ pub fn integrability(
     let linear = match pfaffian.is_extended {
         true => {
             let linear = Pfaffian::new(equations, &mut graph, kinds, true);
-            let samples = near.states(&graph, &linear, N_STATES, true);
+            let samples = near.states(&graph, &linear, limits::GENERIC_STATES, true);
             flag(&mut graph, &linear, &symbols, &samples).ok().map(|flag| (linear, flag))
         }
         false => found.ok().map(|flag| (pfaffian, flag)),
     };
     if let Some((pfaffian, flag)) = linear.filter(|(_, flag)| flag.n_integrals() > 0) {
-        /// Enough for the largest fit; probes that are not needed are not evaluated.
-        const N_PROBES: usize = 24;
-        let probes = near.states(&graph, &pfaffian, N_PROBES, false);
+        let probes = near.states(&graph, &pfaffian, limits::PROBES, false);
         let start = equations.model.state_values(near.start);
         let found = Search::new(&mut graph, &equations.model, &pfaffian, &flag, probes, start).run();
         let value_of = |e: Expr| scene.start.and_then(|state| value(&graph, &equations.model, state, e));
@@ -259,7 +258,7 @@ fn integral(
     let name = |row: usize| equations.rows[row].name.clone();
     Integral {
         combination: found.combination.iter().map(|&(row, m)| (name(row), multiplier(m))).collect(),
-        text: found.potential.and_then(|e| graph.text_limited(e, LONGEST_TEXT)),
+        text: found.potential.and_then(|e| graph.text_limited(e, limits::TEXT)),
         value: found.potential.and_then(value_of),
         function: found.potential.map(|e| (Arc::clone(graph), e)),
         rows: found.combination.iter().map(|(row, _)| *row).collect(),
@@ -270,9 +269,6 @@ fn integral(
             .any(|(row, _)| equations.rows[*row].coefficients.iter().all(|(_, e)| value_of(*e) == Some(0.0))),
     }
 }
-
-/// The number of characters beyond which a formula is not offered as a line to paste.
-const LONGEST_TEXT: usize = 400;
 
 fn value(graph: &Graph, model: &Model, state: &State, e: Expr) -> Option<f64> {
     let program = Program::new(graph, &model.state_symbols(), &[e]).ok()?;
@@ -339,7 +335,7 @@ fn many_coordinates(scene: &ConstraintsInContext, kinds: &mut [Classification]) 
     let pfaffian = Pfaffian::new(equations, &mut graph, kinds, true);
     let zero = State::zero(n);
     let near = Neighbourhood { equations, start: scene.start.unwrap_or(&zero), settings: scene.settings };
-    let probes = near.states(&graph, &pfaffian, N_STATES, false);
+    let probes = near.states(&graph, &pfaffian, limits::GENERIC_STATES, false);
     let exact = integrals::exact_rows(&mut graph, &pfaffian, &model.state_symbols(), &probes);
     let mut n_exact = vec![0; kinds.len()];
     for &row in &exact {
@@ -354,8 +350,10 @@ fn many_coordinates(scene: &ConstraintsInContext, kinds: &mut [Classification]) 
         1 => "; 1 velocity row is the rate of a position constraint as it stands".into(),
         k => format!("; {k} velocity rows are rates of position constraints as they stand"),
     };
-    let verdict =
-        format!("integrability not looked at: {n} coordinates, brackets are computed up to {MOST_COORDINATES}{found}");
+    let verdict = format!(
+        "integrability not looked at: {n} coordinates, brackets are computed up to {}{found}",
+        limits::BRACKET_COORDINATES
+    );
     Integrability { verdict, ..Integrability::default() }
 }
 
@@ -385,12 +383,9 @@ fn undecided(equations: &Equations, pfaffian: &Pfaffian, why: &Undecided) -> Str
     format!("{head}{tail}")
 }
 
-/// The largest number of integrals that are reported one by one.
-const MOST_TOLD: usize = 8;
-
 /// Z311: the position constraints of which velocity rows are the rates, as lines to paste if the start is known.
 pub fn integral_notes(equations: &Equations, integrability: &Integrability) -> Vec<Diagnostic> {
-    integrability.integrals.iter().take(MOST_TOLD).enumerate().map(|(k, i)| note(equations, k, i)).collect()
+    integrability.integrals.iter().take(limits::NOTES).enumerate().map(|(k, i)| note(equations, k, i)).collect()
 }
 
 fn note(equations: &Equations, index: usize, integral: &Integral) -> Diagnostic {
@@ -453,9 +448,6 @@ fn why_not_pasted(integral: &Integral) -> Option<&'static str> {
     text.contains("atan2(").then_some("as a position constraint it would end where `atan2` jumps by a turn")
 }
 
-/// The number of characters of a number that was probably meant, `-1` or `0.8125`.
-const SHORT: usize = 8;
-
 /// A number that parses to the same value: a simple fraction of pi, or as many digits as are needed.
 fn exact(model: &Model, value: f64) -> String {
     let is_pi = |p: i32, q: i32| f64::from(p) * std::f64::consts::PI / f64::from(q) == value.abs();
@@ -469,7 +461,7 @@ fn exact(model: &Model, value: f64) -> String {
     // the last digit is rounding, and the start satisfies the equation to that digit
     let short = rounded(value, 15);
     let close = |x: f64| (x - value).abs() <= 4.0 * f64::EPSILON * value.abs();
-    if short.len() <= SHORT && short.parse().is_ok_and(close) || short.parse() == Ok(value) {
+    if short.len() <= limits::NUMBER_CHARACTERS && short.parse().is_ok_and(close) || short.parse() == Ok(value) {
         short
     } else {
         format!("{value:e}").replace("e0", "")

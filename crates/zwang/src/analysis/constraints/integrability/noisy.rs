@@ -6,6 +6,7 @@
 //! does not change when a row, a coordinate or a unit is scaled, and an undecidable case is detected. Error bounds
 //! would serve as well, but those of long formulas are far too large.
 
+use crate::tolerance;
 use zwang_expr::{Function, Function2, Instruction, Operation, Program, Table, real};
 
 /// The number of lanes. By chance eight lanes of noise agree to a tenth about once in 10^10 times.
@@ -13,15 +14,6 @@ const LANES: usize = 8;
 
 /// One unit in the last place.
 const ULP: f64 = f64::EPSILON;
-
-/// A value counts as nonzero if it exceeds the scatter of its lanes by this factor: two digits are then correct.
-const CLEAR: f64 = 100.0;
-
-/// A value counts as zero if it is below this multiple of the scatter.
-const WITHIN: f64 = 10.0;
-
-/// A zero is accepted only if the scatter is below this fraction of the terms that cancelled: six digits.
-const SHARP: f64 = 1e-6;
 
 /// A value in several lanes, and the size of its terms.
 #[derive(Copy, Clone, Debug, Default, PartialEq)]
@@ -88,9 +80,11 @@ impl Noisy {
         let (value, scatter) = (self.value().abs(), self.scatter());
         if !(value.is_finite() && scatter.is_finite()) {
             Sign::Unclear
-        } else if value > CLEAR * scatter {
+        } else if value > tolerance::CLEAR_SCATTER * scatter {
             Sign::NotZero
-        } else if value <= WITHIN * scatter && scatter <= SHARP * self.size || value == 0.0 && scatter == 0.0 {
+        } else if value <= tolerance::ZERO_SCATTER * scatter && scatter <= tolerance::SHARP_ZERO * self.size
+            || value == 0.0 && scatter == 0.0
+        {
             Sign::Zero
         } else {
             Sign::Unclear

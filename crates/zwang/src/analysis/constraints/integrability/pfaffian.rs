@@ -6,7 +6,6 @@ use rustc_hash::FxHashMap;
 use zwang_expr::{Expr, Graph, Program};
 use zwang_motion::{Settings, State};
 
-use crate::analysis::constraints::classification::{Classification, Velocity, depends_on};
 use crate::analysis::constraints::integrability::noisy::{self, Noisy};
 use crate::analysis::start::StartProjector;
 use crate::equations::switches::switches_by;
@@ -15,6 +14,10 @@ use crate::equations::{Equations, SparseRow};
 use crate::model::{Level, Model};
 use crate::random::Random;
 use crate::units::Dimension;
+use crate::{
+    analysis::constraints::classification::{Classification, Velocity, depends_on},
+    tolerance,
+};
 
 /// A one-form Σ aᵢ dzᵢ that the allowed directions annul: index of z and aᵢ.
 #[derive(Clone, Debug)]
@@ -143,14 +146,6 @@ fn places(z: &[Expr]) -> FxHashMap<Expr, usize> {
     z.iter().enumerate().map(|(k, s)| (*s, k)).collect()
 }
 
-/// The number of generic states that are evaluated: that two agree by chance and a third does not would be a rare
-/// accident, and each costs an evaluation.
-pub(super) const N_STATES: usize = 3;
-
-/// The distances of a generic state from the start relative to the size of each coordinate; a smaller one is tried if
-/// no state is found.
-const DISTANCES: [f64; 4] = [0.4, 0.08, 0.01, 1e-3];
-
 /// The start near which generic states are sought.
 pub(super) struct Neighbourhood<'a> {
     pub equations: &'a Equations,
@@ -170,8 +165,8 @@ impl Neighbourhood<'_> {
         let Ok(program) = Program::new(graph, &symbols, &entries) else { return Vec::new() };
         let mut random = Random::new(self.settings.seed);
         let (mut states, mut mover) = (Vec::new(), StartProjector::default());
-        for attempt in 0..DISTANCES.len() * 2 * n {
-            let distance = DISTANCES[attempt / (2 * n)];
+        for attempt in 0..tolerance::GENERIC_DISTANCES.len() * 2 * n {
+            let distance = tolerance::GENERIC_DISTANCES[attempt / (2 * n)];
             let mut shift = |x: &[f64], sizes: &[f64]| -> Vec<f64> {
                 x.iter().zip(sizes).map(|(x, s)| x + distance * s * random.next()).collect()
             };

@@ -1,9 +1,6 @@
 //! Linear relations between columns of numbers, and numbers as short fractions.
 
-use crate::analysis::dot;
-
-/// A remainder below this fraction of its column is rounding: the sums have a few hundred terms.
-pub(super) const ROUNDING: f64 = 1e-9;
+use crate::{analysis::dot, tolerance};
 
 /// A relation Σ c column = 0: index and c.
 pub(super) type Relation = Vec<(usize, f64)>;
@@ -32,13 +29,13 @@ pub(super) fn null_vectors(columns: &[Vec<f64>]) -> Vec<Relation> {
         }
         let made = gathered(made);
         let size = dot(&rest, &rest).sqrt();
-        if size > ROUNDING {
+        if size > tolerance::ELIMINATED {
             let direction = rest.iter().map(|r| r / size).collect();
             basis.push((direction, made.iter().map(|(j, c)| (*j, c / size)).collect()));
             continue;
         }
         // as multiples of the new column, without entries that are rounding
-        let large = |j: usize, c: f64| (c * norms[j]).abs() > 10.0 * ROUNDING;
+        let large = |j: usize, c: f64| (c * norms[j]).abs() > 10.0 * tolerance::ELIMINATED;
         let vector = made.iter().filter(|(j, c)| large(*j, *c)).map(|(j, c)| (*j, c * norms[k])).collect();
         found.push(vector);
     }
@@ -60,23 +57,20 @@ fn gathered(mut list: Vec<(usize, f64)>) -> Vec<(usize, f64)> {
 
 /// The fraction with a denominator up to 60 that equals a number to nine digits, if there is one.
 pub(super) fn fraction(x: f64) -> Option<(i64, i64)> {
-    /// A larger number in a combination is an accident.
-    const LARGEST: f64 = 1e4;
-    if !x.is_finite() || x.abs() > LARGEST {
+    if !x.is_finite() || x.abs() > tolerance::COMBINATION_NUMBER {
         return None;
     }
     let denominators = 1..=60_i64;
     denominators.into_iter().find_map(|q| {
         let p = (x * q as f64).round();
-        (p != 0.0 && (x * q as f64 - p).abs() <= ROUNDING * p.abs()).then_some((p as i64, q))
+        (p != 0.0 && (x * q as f64 - p).abs() <= tolerance::ELIMINATED * p.abs()).then_some((p as i64, q))
     })
 }
 
 /// `true` if two relations are the same.
 pub(super) fn nearly_equal(a: &[(usize, f64)], b: &[(usize, f64)]) -> bool {
-    /// Constant multipliers agree to rounding at states that are far apart; others differ by their own size.
-    const SAME: f64 = 1e-7;
-    a.len() == b.len() && a.iter().zip(b).all(|(x, y)| x.0 == y.0 && (x.1 - y.1).abs() <= SAME * x.1.abs())
+    a.len() == b.len()
+        && a.iter().zip(b).all(|(x, y)| x.0 == y.0 && (x.1 - y.1).abs() <= tolerance::CONSTANT_MULTIPLIER * x.1.abs())
 }
 
 #[cfg(test)]
