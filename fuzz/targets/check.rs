@@ -32,7 +32,7 @@ fuzz_target!(|text: &str| {
     messages("model.zw", system.source(), &check.notes, Paint::Plain);
     check_json(system.source(), &check.notes, Some(&check));
     assert!(check.state.q.iter().chain(&check.state.qdot).all(|x| x.is_finite()), "the start is not finite");
-    if let Ok(inspection) = system.inspect(&At::Start) {
+    if let Ok(inspection) = system.inspect(At::Start) {
         let found = &inspection.check.snapshot.found;
         assert!(found.qddot.iter().chain(&found.lambda).all(|x| x.is_finite()), "the result is not finite");
         inspect_table("model.zw", &inspection);

@@ -296,7 +296,7 @@ fn time(text: &str) -> Result<f64, String> {
     }
 }
 
-/// The same, or zero.
+/// A time of at least zero: a number, or a number with a unit of time.
 fn time_or_zero(text: &str) -> Result<f64, String> {
     let text = text.trim();
     let is_unit = |(k, c): (usize, char)| {

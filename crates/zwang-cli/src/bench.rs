@@ -2,18 +2,14 @@
 
 use cpu_time::ProcessTime;
 use serde_json::{Map, Value, json};
-use zwang::Evaluator;
-use zwang::simulate::{move_bare, plan};
-use zwang::{Check, JitPolicy, RunOptions};
-
+use zwang::simulate::motion;
+use zwang::{Check, Evaluator, JitPolicy, RunOptions};
 use zwang_expr::Batch;
-use zwang_motion::{
-    Dynamics, Elimination, Integrals, IntegrationOptions, Motion, MotionError, Outcome, Settings, State,
-};
+use zwang_motion::{Dynamics, Elimination, Integrals, MotionError, Outcome, Settings, State};
 
 use crate::arguments::{BenchModel, CodeChoice};
-use crate::shell::{Exit, STOPPED, SUCCESS, eprint, print, print_json};
 use crate::source::ModelFile;
+use crate::terminal::{Exit, STOPPED, SUCCESS, eprint, fail, print, print_json, report};
 
 /// Shortest duration of each measurement, in seconds.
 const PATIENCE: f64 = 0.2;
@@ -48,12 +44,12 @@ struct Costs {
 /// Measures a model.
 pub fn bench(arguments: &BenchModel) -> Exit {
     let model = &arguments.model;
-    let file = ModelFile::open_one(model)?;
+    let mut file = ModelFile::open_one(model)?;
     let derive_seconds = derivation(&file);
-    let system = file.load()?;
+    let system = file.system()?;
     let settings = system.settings().clone();
-    let checked = system.check_briefly().or_else(|error| file.fail(&error))?;
-    system.is_computable().or_else(|error| file.fail(&error))?;
+    let checked = system.check_briefly().or_else(|error| fail(&file.name, &error, model.json))?;
+    system.is_computable().or_else(|error| fail(&file.name, &error, model.json))?;
     let mut check = Check::clone(&checked);
     let Some(evaluator) = check.motion_evaluator() else {
         eprint("error: a contact or its friction contains a quantity that this version cannot compute\n");
@@ -66,8 +62,7 @@ pub fn bench(arguments: &BenchModel) -> Exit {
         method: arguments.integration.method,
         ..RunOptions::default()
     };
-    let plan = plan(&check, &options);
-    let measured = measure(arguments, &mut check, &plan, &settings, derive_seconds);
+    let measured = measure(arguments, &mut check, &options, &settings, derive_seconds);
     let costs = match measured {
         Ok(costs) => costs,
         Err(error) => {
@@ -78,8 +73,8 @@ pub fn bench(arguments: &BenchModel) -> Exit {
     if model.json {
         print_json(&Value::Object(as_json(&costs, &check)))?;
     } else {
-        file.report(system.source(), &checked.notes);
-        print(&as_text(&file.file, &costs))?;
+        report(&file.name, system.source(), &checked.notes);
+        print(&as_text(&file.name, &costs))?;
     }
     match costs.stopped_at {
         None => Ok(SUCCESS),
@@ -94,21 +89,21 @@ pub fn bench(arguments: &BenchModel) -> Exit {
 fn measure(
     arguments: &BenchModel,
     check: &mut Check,
-    plan: &IntegrationOptions,
+    options: &RunOptions,
     settings: &Settings,
     derive_seconds: f64,
 ) -> Result<Costs, MotionError> {
-    let compile_seconds = compilation(check, plan, settings)?;
+    let compile_seconds = compilation(check, options, settings)?;
     let jit = match arguments.code {
         CodeChoice::Best => JitPolicy::Optimized,
         CodeChoice::Quick => JitPolicy::Immediate,
         CodeChoice::None => JitPolicy::Never,
     };
     fresh(check, jit);
-    let mut motion = Motion::new(&mut check.system, &check.state, plan, settings)?;
-    let qddot = motion.acceleration()?.to_vec();
-    let acceleration_ns = 1e9 * seconds_of(|| motion.acceleration().is_ok());
-    let solver = motion.solver();
+    let mut moving = motion(check, options, settings)?;
+    let qddot = moving.acceleration()?.to_vec();
+    let acceleration_ns = 1e9 * seconds_of(|| moving.acceleration().is_ok());
+    let solver = moving.solver();
     let batch_acceleration_ns = check.system.explicit_program().map(|(program, inputs)| {
         let State { t, q, qdot } = &check.state;
         let inputs = [&[*t], q.as_slice(), qdot, &inputs[1 + 2 * q.len()..]].concat();
@@ -137,27 +132,30 @@ fn measure(
         stopped_at: None,
     };
     if !arguments.no_run {
-        let bare = move_bare(check, plan, settings, &mut |_| true)?;
-        costs.stopped_at = (bare.outcome != Some(Outcome::End)).then_some(bare.state.t);
-        costs.simulated = bare.state.t - check.state.t;
-        (costs.evaluations, costs.steps, costs.end) = (bare.counts.evaluations, bare.counts.steps, Some(bare.state));
-        let time = || seconds_once(|| move_bare(check, plan, settings, &mut |_| true).is_ok());
-        costs.run_seconds = Some(median(repeated(time)));
+        let start = check.state.t;
+        let mut moving = motion(check, options, settings)?;
+        while moving.advance() {}
+        let (end, counts) = (moving.state(), moving.counts());
+        costs.stopped_at = (moving.outcome() != Some(&Outcome::End)).then_some(end.t);
+        costs.simulated = end.t - start;
+        (costs.evaluations, costs.steps, costs.end) = (counts.evaluations, counts.steps, Some(end));
+        let mut run = || motion(check, options, settings).map(|mut moving| while moving.advance() {});
+        costs.run_seconds = Some(median(repeated(|| seconds_once(|| run().is_ok()))));
     }
     Ok(costs)
 }
 
 /// Seconds from the text to the equations.
 fn derivation(file: &ModelFile) -> f64 {
-    median(repeated(|| seconds_once(|| file.derive().is_ok())))
+    median(repeated(|| seconds_once(|| file.workspace.derive().is_ok())))
 }
 
 /// Seconds from the equations to the machine code of the accelerations.
-fn compilation(check: &mut Check, plan: &IntegrationOptions, settings: &Settings) -> Result<f64, MotionError> {
+fn compilation(check: &mut Check, options: &RunOptions, settings: &Settings) -> Result<f64, MotionError> {
     // a motion is set up once to find the independent rows
     fresh(check, JitPolicy::Never);
     let mut rows: Vec<usize> = Vec::new();
-    Motion::new(&mut check.system, &check.state, plan, settings)?;
+    motion(check, options, settings)?;
     rows.extend(check.system.explicit_rows().unwrap_or(&[]));
     let has_explicit = check.system.explicit_program().is_some();
     let mut y = [check.state.q.as_slice(), &check.state.qdot].concat();

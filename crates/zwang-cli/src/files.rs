@@ -5,6 +5,10 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use serde_json::{Value, json};
+
+use crate::terminal::{Exit, SUCCESS, USAGE, eprint, print, usage, usage_as};
+
 /// The format of a file.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum FileKind {
@@ -49,6 +53,14 @@ impl FileKind {
     /// True if the format shows curves.
     pub fn is_picture(self) -> bool {
         matches!(self, FileKind::Svg | FileKind::Png | FileKind::Html | FileKind::Tex | FileKind::Markdown)
+    }
+}
+
+impl FileKind {
+    /// True if this program was built with the writer.
+    fn is_compiled(self) -> bool {
+        let optional = [(FileKind::Parquet, cfg!(feature = "parquet")), (FileKind::Png, cfg!(feature = "png"))];
+        optional.iter().all(|(other, is_there)| *other != self || *is_there)
     }
 }
 
@@ -131,6 +143,116 @@ impl Destination {
             },
         };
         written.map_err(|error| format!("cannot write `{}`: {error}", self.name()))
+    }
+}
+
+/// Reports problems with the files before the computation starts; `allowed` says why a command does not write one.
+pub fn check_outputs(
+    outputs: &[Destination],
+    model: &str,
+    as_json: bool,
+    allowed: impl Fn(&Destination) -> Result<(), String>,
+) -> Result<(), u8> {
+    for to in outputs {
+        allowed(to).or_else(|why| usage_as(as_json, &why))?;
+    }
+    if as_json && outputs.iter().any(|to| to.path.is_none()) {
+        return usage_as(true, "`-o -` and --json both want standard output; write the CSV to a file");
+    }
+    let own = fs::canonicalize(model).ok();
+    for to in outputs {
+        let target = to.path.as_ref().and_then(|path| fs::canonicalize(path).ok());
+        if target.is_some() && target == own {
+            return usage_as(as_json, &format!("`{}` is the model itself; choose another name", to.name()));
+        }
+        if !to.kind.is_compiled() {
+            return usage_as(as_json, &format!("this zwang was built without the writer of `{}`", to.name()));
+        }
+        if let Err(message) = to.probe() {
+            return usage_as(as_json, &message);
+        }
+    }
+    Ok(())
+}
+
+/// The result of writing each file.
+pub struct WrittenFiles(Vec<(Destination, Result<(), String>)>);
+
+/// Writes every file whose contents can be made.
+pub fn write_files(
+    outputs: &[Destination],
+    mut bytes: impl FnMut(&Destination) -> Result<Vec<u8>, String>,
+) -> WrittenFiles {
+    let mut one = |to: &Destination| {
+        let bytes = bytes(to).map_err(|why| format!("cannot write `{}`: {why}", to.name()));
+        (to.clone(), bytes.and_then(|bytes| to.write(&bytes)))
+    };
+    WrittenFiles(outputs.iter().map(&mut one).collect())
+}
+
+impl WrittenFiles {
+    /// Reports the reason for each failure.
+    pub fn report_errors(&self) {
+        for message in self.0.iter().filter_map(|(_, result)| result.as_ref().err()) {
+            eprint(&format!("error: {message}\n"));
+        }
+    }
+
+    /// The exit code: success if all were written.
+    pub fn exit_code(&self) -> u8 {
+        if self.0.iter().all(|(_, result)| result.is_ok()) { SUCCESS } else { USAGE }
+    }
+
+    /// True if a file of this kind was written.
+    pub fn has(&self, kind: FileKind) -> bool {
+        self.0.iter().any(|(to, result)| to.kind == kind && result.is_ok())
+    }
+
+    /// The files that were written, without standard output.
+    fn done(&self) -> impl Iterator<Item = &Destination> {
+        self.0.iter().filter(|(to, result)| result.is_ok() && to.path.is_some()).map(|(to, _)| to)
+    }
+
+    /// The names of the files that were written.
+    pub fn names(&self) -> Vec<String> {
+        self.done().map(Destination::name).collect()
+    }
+
+    /// `wrote double.csv (1001 rows), double.html`; empty if nothing was written.
+    pub fn line(&self, n_rows: Option<usize>) -> String {
+        let name = |to: &Destination| match n_rows.filter(|_| to.kind.is_table()) {
+            Some(n) => format!("{} ({n} rows)", to.name()),
+            None => to.name(),
+        };
+        let names: Vec<String> = self.done().map(name).collect();
+        if names.is_empty() { String::new() } else { format!("  wrote {}\n", names.join(", ")) }
+    }
+
+    /// The names and errors, as JSON.
+    pub fn json(&self) -> Value {
+        self.0.iter().map(|(to, result)| json!({ "path": to.name(), "error": result.as_ref().err() })).collect()
+    }
+}
+
+/// A drawing in the format of its file.
+pub fn drawing(svg: String, kind: FileKind) -> Result<Vec<u8>, String> {
+    match kind {
+        #[cfg(feature = "png")]
+        FileKind::Png => zwang_view::png(&svg),
+        #[cfg(not(feature = "png"))]
+        FileKind::Png => Err("this zwang was built without it".into()),
+        _ => Ok(svg.into_bytes()),
+    }
+}
+
+/// Prints a text, or writes it to a file and reports that.
+pub fn print_or_write(text: &str, output: Option<&Path>) -> Exit {
+    match output {
+        None => print(text),
+        Some(path) => match write_text(path, text) {
+            Ok(()) => print(&format!("  wrote {}\n", path.display())),
+            Err(message) => usage(&message),
+        },
     }
 }
 

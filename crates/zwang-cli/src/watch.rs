@@ -1,4 +1,4 @@
-//! Monitor of a run: the user's Ctrl-C and, on a terminal, the progress.
+//! Monitor of a request: the user's Ctrl-C and, on a terminal, the progress.
 
 use std::io::IsTerminal;
 use std::ops::ControlFlow;
@@ -20,6 +20,11 @@ const REFRESH: Duration = Duration::from_millis(100);
 /// Number of ticks of the whole bar.
 const TICKS: u64 = 10_000;
 
+/// The monitor of a request that takes no time.
+pub fn unwatched(_: Progress) -> ControlFlow<()> {
+    ControlFlow::Continue(())
+}
+
 /// A progress bar on a terminal; Ctrl-C ends the run in good order.
 pub struct ProgressBar {
     stop: Arc<AtomicBool>,
@@ -27,8 +32,8 @@ pub struct ProgressBar {
     shown: Instant,
     bar: Option<indicatif::ProgressBar>,
     has_bar: bool,
-    /// Start of the integration, on the clock.
-    moved: Option<Instant>,
+    /// Beginning of each run and of its integration, on the clock.
+    runs: Vec<(Instant, Option<Instant>)>,
 }
 
 impl ProgressBar {
@@ -41,32 +46,32 @@ impl ProgressBar {
             let _ = flag::register(signal, Arc::clone(&stop));
         }
         let began = Instant::now();
-        ProgressBar { stop, began, shown: began, bar: None, has_bar: std::io::stderr().is_terminal(), moved: None }
+        ProgressBar { stop, began, shown: began, bar: None, has_bar: std::io::stderr().is_terminal(), runs: Vec::new() }
     }
 
-    /// Restarts the measurement of time.
-    pub fn restart(&mut self) {
-        (self.began, self.moved) = (Instant::now(), None);
-    }
-
-    /// Seconds before the integration, and since its start.
-    pub fn seconds(&self) -> (f64, f64) {
-        let moved = self.moved.unwrap_or_else(Instant::now);
-        ((moved - self.began).as_secs_f64(), moved.elapsed().as_secs_f64())
-    }
-
-    /// Removes the bar.
-    pub fn finish(self) {
+    /// Removes the bar. Returns the seconds of each run before its integration and since then.
+    pub fn finish(self) -> Vec<(f64, f64)> {
         if let Some(bar) = self.bar {
             bar.finish_and_clear();
         }
+        let ends = self.runs.iter().skip(1).map(|(began, _)| *began).chain([Instant::now()]);
+        let seconds = |((began, moved), end): (&(Instant, Option<Instant>), Instant)| {
+            let moved = moved.unwrap_or(end);
+            ((moved - *began).as_secs_f64(), (end - moved).as_secs_f64())
+        };
+        self.runs.iter().zip(ends).map(seconds).collect()
     }
 }
 
 impl Monitor for ProgressBar {
     fn progress(&mut self, progress: Progress) -> ControlFlow<()> {
-        if progress.stage == Stage::Move {
-            self.moved.get_or_insert_with(Instant::now);
+        match (progress.stage, self.runs.last_mut()) {
+            (Stage::Compile, None) => self.runs.push((self.began, None)),
+            (Stage::Compile, Some(_)) => self.runs.push((Instant::now(), None)),
+            (_, Some((_, moved))) => {
+                moved.get_or_insert_with(Instant::now);
+            }
+            _ => {}
         }
         if self.has_bar && self.shown.elapsed() > REFRESH && self.began.elapsed() > PATIENCE {
             self.shown = Instant::now();

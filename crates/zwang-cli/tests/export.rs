@@ -5,8 +5,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use zwang::{Overrides, Wishes, check, read_with};
-use zwang::{RunWishes, simulate};
+use zwang::{LoadOptions, RunOptions, load_with};
 use zwang_motion::{RouteName, Settings, Snapshot, State, route};
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
@@ -19,11 +18,9 @@ fn zwang(arguments: &[&str]) -> std::process::Output {
 fn engine(model: &str) -> (Vec<(State, Vec<f64>)>, usize) {
     let text = std::fs::read_to_string(format!("{ROOT}/{model}")).unwrap();
     let open = |name: &str| std::fs::read_to_string(format!("{ROOT}/models/{name}")).map_err(|e| e.to_string());
-    let stated = read_with(&text, &Overrides::default(), &open).model.unwrap();
-    let (mut diagnostics, driven) = (Default::default(), stated.driven());
-    let checked = check(stated, &Wishes::default(), &mut diagnostics).unwrap();
-    let wishes = RunWishes { samples: true, to: Some(1.0), every: Some(0.05), ..RunWishes::default() };
-    let run = simulate(checked, &wishes, &mut diagnostics, &mut |_| true).unwrap();
+    let system = load_with(&text, &LoadOptions { files: &open, ..LoadOptions::default() }).unwrap();
+    let driven = system.model().driven();
+    let run = system.run(&RunOptions { every: Some(0.05), ..RunOptions::to(1.0) }).unwrap();
     let n = run.state().q.len();
     let settings = Settings::default();
     let mut found = Vec::new();

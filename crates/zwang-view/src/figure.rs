@@ -243,7 +243,7 @@ mod tests {
         let n = gravity.split(',').count();
         let place = ["x", "y", "z"][..n].join(", ");
         let text = format!("coordinates {place}\nparticle P at ({place}) with mass 1\ngravity ({gravity})");
-        upright(&zwang::read(&text, &Default::default()).model.unwrap(), n)
+        upright(zwang::load(&text).unwrap().model(), n)
     }
 
     #[test]

@@ -5,9 +5,9 @@
 //! $$ M \ddot q = Q + A^T \lambda, \qquad A \ddot q = b $$
 //!
 //! ```
-//! let reading = zwang::read("coordinates x\nmass x: 2\nforce x: 6 - x\nstart x = 0", &Default::default());
-//! let mut equations = zwang::equations::Equations::derive(reading.model.unwrap());
-//! assert!(zwang_view::equations_text(&mut equations).ends_with("x'' = 3 - x/2\n"));
+//! let system = zwang::load("coordinates x\nmass x: 2\nforce x: 6 - x\nstart x = 0")?;
+//! assert!(zwang_view::equations_text(&mut system.equations()).ends_with("x'' = 3 - x/2\n"));
+//! # Ok::<(), zwang::Error>(())
 //! ```
 
 mod article;
@@ -40,7 +40,7 @@ mod table;
 pub use article::{Article, Block, article_html, article_latex, article_markdown};
 pub use code::{Language, code};
 pub use csv::csv;
-pub use derivation::{DerivationContext, derivation};
+pub use derivation::{DerivationContext, derivation, derivation_article};
 pub use document::{equations_latex, equations_text};
 pub use equations_code::{FormulaLanguage, Formulas, equations_code};
 pub use figure::{figure, geometry_of, wants_samples};
@@ -49,7 +49,7 @@ pub use inverse::{inverse_json, inverse_table};
 pub use json::{check_json, diagnostics_json, inspect_json, run_json, samples_json};
 pub use lagrangian::{lagrangian_latex, lagrangian_text};
 pub use linearize::{linearize_json, linearize_table};
-pub use message::{Paint, messages};
+pub use message::{Paint, messages, note_sentences};
 pub use npz::npz;
 pub use page::{Page, PagePlot, page};
 #[cfg(feature = "parquet")]
@@ -57,6 +57,6 @@ pub use parquet::parquet;
 pub use plot::{Curve, Figure, Panel, PlotQuantity, panels_by_unit, svg};
 #[cfg(feature = "png")]
 pub use png::png;
-pub use report::{DriftComparison, comparison, comparison_json, facts, page_of, run_article, run_summary};
+pub use report::{DriftComparison, RunReport, comparison, comparison_json, facts};
 pub use sketch::sketch;
 pub use table::{check_table, inspect_table, summary};

@@ -51,6 +51,11 @@ pub fn messages(file: &str, source: &ModelText, diagnostics: &Diagnostics, paint
     text
 }
 
+/// The notes and warnings as sentences of a document, each with its code.
+pub fn note_sentences(diagnostics: &Diagnostics) -> Vec<String> {
+    diagnostics.iter().filter(|d| !d.is_error()).map(|d| format!("{} ({})", d.message, d.code)).collect()
+}
+
 /// The longest line that is drawn in full, in bytes.
 const LONGEST_SOURCE_LINE: usize = 300;
 

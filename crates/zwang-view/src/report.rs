@@ -1,5 +1,7 @@
 //! What a run is told in: the summary for people, the table of the audit, the report, the comparison of drifts.
 
+use std::cell::OnceCell;
+
 use serde_json::{Map, Value, json};
 use zwang::EventKind;
 use zwang::Run;
@@ -7,10 +9,12 @@ use zwang::quantity::{number, rounded};
 use zwang::simulate::{End, OutputValues};
 use zwang_motion::Dynamics;
 
-use crate::article::{Article, Block};
+use crate::article::{Article, Block, article_latex, article_markdown};
+use crate::derivation::{DerivationContext, derivation};
 use crate::figure::{
-    MOST_FRAMES, figure, is_time, named, page_plots, path_figure, shown, thinned, told, turned, upright,
+    MOST_FRAMES, figure, geometry_of, is_time, named, page_plots, path_figure, shown, thinned, told, turned, upright,
 };
+use crate::message::note_sentences;
 use crate::page::{Page, PagePlot, page};
 use crate::plot::{Figure, svg};
 use crate::table::{aligned, count, summary};
@@ -21,7 +25,7 @@ const MOST_OUTPUTS: usize = 12;
 const MOST_EVENTS: usize = 6;
 
 /// What a run came to: size and kind of the problem, cost, how well the physics was kept, end, outputs, events.
-pub fn run_summary(file: &str, run: &Run) -> String {
+fn run_summary(file: &str, run: &Run) -> String {
     let mut out = summary(file, run.check());
     out.push_str(&format!("  {}\n  {}\n  {}\n", cost(run), kept(run), end(run)));
     let choice = |o: &zwang::simulate::OutputRange| run.check().determinacy.is_choice(&o.name);
@@ -279,8 +283,63 @@ pub fn facts(run: &Run) -> Vec<(String, String)> {
     rows
 }
 
-/// The page of a run; `derivation` as [`derivation`](crate::derivation()) writes it.
-pub fn page_of(run: &Run, derivation: &[Block], summary: &str) -> String {
+/// The documents of a run. They share the summary and the derivation of the equations, which is written for the first of them.
+pub struct RunReport<'r> {
+    run: &'r Run,
+    model_text: &'r str,
+    summary: String,
+    derivation: OnceCell<Vec<Block>>,
+}
+
+impl<'r> RunReport<'r> {
+    /// A report about the model called `name`, with the text that the documents show.
+    pub fn new(name: &str, model_text: &'r str, run: &'r Run) -> RunReport<'r> {
+        RunReport { run, model_text, summary: run_summary(name, run), derivation: OnceCell::new() }
+    }
+
+    /// The summary that a terminal shows.
+    pub fn summary(&self) -> &str {
+        &self.summary
+    }
+
+    /// The derivation of the equations behind the run.
+    pub fn derivation(&self) -> &[Block] {
+        self.derivation.get_or_init(|| {
+            let check = self.run.check();
+            let notes = note_sentences(self.run.notes());
+            let context = DerivationContext {
+                model_text: self.model_text,
+                check: Some(check),
+                at_start: true,
+                notes: &notes,
+                geometry: geometry_of(check),
+            };
+            derivation(&mut check.equations.clone(), &context)
+        })
+    }
+
+    /// A page with animation, plots, derivation and audit.
+    pub fn html(&self) -> String {
+        run_page(self.run, self.derivation(), &self.summary)
+    }
+
+    /// The derivation, the motion and the audit as LaTeX.
+    pub fn latex(&self) -> String {
+        article_latex(&self.article())
+    }
+
+    /// The derivation, the motion and the audit as Markdown.
+    pub fn markdown(&self) -> String {
+        article_markdown(&self.article())
+    }
+
+    fn article(&self) -> Article {
+        run_article(self.run, self.derivation().to_vec(), &self.summary)
+    }
+}
+
+/// The page of a run.
+fn run_page(run: &Run, derivation: &[Block], summary: &str) -> String {
     let model = &run.check().equations.model;
     let stride = run.scene().times.len().div_ceil(MOST_FRAMES).max(1);
     let axes = upright(model, run.scene().dimension);
@@ -307,7 +366,7 @@ pub fn page_of(run: &Run, derivation: &[Block], summary: &str) -> String {
 }
 
 /// A run as a document: its derivation, then what came of it.
-pub fn run_article(run: &Run, derivation: Vec<Block>, summary: &str) -> Article {
+fn run_article(run: &Run, derivation: Vec<Block>, summary: &str) -> Article {
     let title = run.check().equations.model.title.clone();
     let mut blocks = derivation;
     blocks.push(Block::Section("The motion".into()));

@@ -4,8 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::tool::tool;
-use zwang::equations::Equations;
-use zwang::{Wishes, check, read_with};
+use zwang::{LoadOptions, derive};
 use zwang_view::{
     Article, DerivationContext, article_html, article_latex, article_markdown, derivation, equations_text, geometry_of,
 };
@@ -22,16 +21,17 @@ fn gallery() -> Vec<(String, String)> {
 
 fn article(name: &str, text: &str) -> Article {
     let files = |file: &str| std::fs::read_to_string(format!("{MODELS}/{file}")).map_err(|e| e.to_string());
-    let read = || read_with(text, &Default::default(), &files).model.expect(name);
-    let found = check(read(), &Wishes::default(), &mut Default::default());
-    let told = DerivationContext {
+    let derived = derive(text, &LoadOptions { files: &files, ..LoadOptions::default() }).expect(name);
+    let mut equations = derived.equations.clone();
+    let check = derived.compile(&LoadOptions::default()).and_then(|system| system.check()).ok();
+    let context = DerivationContext {
         model_text: text,
-        check: found.as_ref(),
+        check: check.as_deref(),
         at_start: true,
         notes: &[],
-        geometry: found.as_ref().and_then(geometry_of),
+        geometry: check.as_deref().and_then(geometry_of),
     };
-    Article { title: name.into(), blocks: derivation(&mut Equations::derive(read()), &told) }
+    Article { title: name.into(), blocks: derivation(&mut equations, &context) }
 }
 
 #[test]
@@ -78,13 +78,10 @@ fn rows_that_repeat_for_some_values_only_are_said_to() {
             "coordinates x, y\nparameter a = 1\nmass x, y: 1\nforce y: -1\nconstraint c1: x + y = 0\nconstraint c2: {a}*x + {a}*y = 0\nconstraint c3: x + a*y = 0"
         )
     };
-    let told = |text: &str| {
-        let read = read_with(text, &Default::default(), &|_| unreachable!());
-        equations_text(&mut Equations::derive(read.model.unwrap()))
-    };
-    assert!(told(&text("2")).contains("for the values of the parameters"));
+    let printed = |text: &str| equations_text(&mut derive(text, &LoadOptions::default()).unwrap().equations);
+    assert!(printed(&text("2")).contains("for the values of the parameters"));
     let always = text("2").replace("a*y", "1*y");
-    assert!(told(&always).contains("rows repeat others and"), "{}", told(&always));
+    assert!(printed(&always).contains("rows repeat others and"), "{}", printed(&always));
 }
 
 #[test]
@@ -94,8 +91,8 @@ fn events_restitution_and_friction_are_told() {
     let markdown = article_markdown(&article("thrown", text));
     assert!(markdown.contains("- `when x >= 1: h = 0`"), "{markdown}");
     assert!(markdown.contains("| `floor` | $e$ | $h$ | $h$ |"), "{markdown}");
-    let mut equations = Equations::derive(read_with(text, &Default::default(), &|_| unreachable!()).model.unwrap());
-    assert!(equations_text(&mut equations).contains("\n#   when x >= 1: h = 0\n"));
+    let mut derived = derive(text, &LoadOptions::default()).unwrap();
+    assert!(equations_text(&mut derived.equations).contains("\n#   when x >= 1: h = 0\n"));
 }
 
 #[test]

@@ -11,8 +11,7 @@ use std::sync::{Mutex, OnceLock};
 
 use crate::tool::{c_compiler, python, tool};
 use zwang::analysis::start::nearby_state;
-use zwang::equations::Equations;
-use zwang::{Check, Overrides, Wishes, check, read_with};
+use zwang::{Check, LoadOptions, derive};
 use zwang_motion::{Given, Matrix, RouteName, Settings, Snapshot, State, StateQuantities, route};
 use zwang_view::{FormulaLanguage, Formulas};
 
@@ -106,11 +105,10 @@ fn gallery() -> &'static [Case] {
 
 fn case(name: &str, text: &str) -> Case {
     let open = |name: &str| std::fs::read_to_string(format!("{ROOT}/models/{name}")).map_err(|e| e.to_string());
-    let model = read_with(text, &Overrides::default(), &open).model.unwrap();
-    let mut diagnostics = Default::default();
-    let wishes = Wishes { defer_slow_analyses: true, ..Wishes::default() };
-    let mut check =
-        check(model.clone(), &wishes, &mut diagnostics).unwrap_or_else(|| panic!("{name}: {diagnostics:#?}"));
+    let options = LoadOptions { files: &open, ..LoadOptions::default() };
+    let mut derived = derive(text, &options).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let checked = derived.clone().compile(&options).and_then(|system| system.check_briefly());
+    let mut check = Check::clone(&checked.unwrap_or_else(|error| panic!("{name}: {error}")));
     let settings = Settings::default();
     let Check { equations, system, state, .. } = &mut check;
     let mut states = vec![state.clone()];
@@ -119,7 +117,7 @@ fn case(name: &str, text: &str) -> Case {
     let (states, mut wanted): (Vec<_>, Vec<_>) =
         states.into_iter().zip(wanted).filter_map(|(state, w)| Some((state, w?))).unzip();
     let lambda = wanted.iter_mut().map(|found| found.remove("lambda").unwrap().values).collect();
-    let formulas = Formulas::new(&mut Equations::derive(model));
+    let formulas = Formulas::new(&mut derived.equations);
     Case { name: name.into(), formulas, states, lambda, wanted }
 }
 

@@ -1,6 +1,6 @@
 //! The picture of the scaled accelerations, read back from its SVG: right angles, true lengths, gaps.
 
-use zwang::{Overrides, Wishes, check, inspect, read, read_with, scaled_accelerations, scaled_start};
+use zwang::{At, LoadOptions, load, load_with, scaled_accelerations};
 use zwang_motion::{Given, Matrix, Scaled, Settings, scaled};
 use zwang_view::{GeometryNames, geometry_svg, reading};
 
@@ -178,8 +178,8 @@ fn scaled_lengths_are_those_of_the_snapshot() {
         }
         let open = |name: &str| std::fs::read_to_string(format!("{models}/{name}")).map_err(|e| e.to_string());
         let text = std::fs::read_to_string(&path).unwrap();
-        let model = read_with(&text, &Overrides::default(), &open).model.unwrap();
-        let Some(check) = check(model, &Wishes::default(), &mut Default::default()) else { continue };
+        let system = load_with(&text, &LoadOptions { files: &open, ..LoadOptions::default() }).unwrap();
+        let Ok(check) = system.check() else { continue };
         let Some(scaled) = scaled_accelerations(&check, &Settings::default()) else { continue };
         let (given, found) = (&check.snapshot.given, &check.snapshot.found);
         let mass: f64 =
@@ -218,8 +218,8 @@ fn a_contradiction_is_drawn_as_a_gap() {
         (text(""), 2),
         (text(", z").replace("mass x, y: 1", "mass x, y, z: 1").replace("y = 0\n", "y = 0, z = 0\n"), 3),
     ] {
-        let model = read(&text, &Overrides::default()).model.unwrap();
-        let (scaled, equations) = scaled_start(model, &Settings::default(), false).unwrap();
+        let system = load(&text).unwrap();
+        let (scaled, equations) = (system.scaled_start().unwrap(), system.equations());
         let drawn = AnimateItem::new(&scaled, &GeometryNames::of(&equations));
         let gaps = drawn.elements("gap");
         assert_eq!((gaps.len(), drawn.elements("allowed").len()), (2, n_lines));
@@ -251,8 +251,7 @@ fn nonideal_forces_move_along_the_line() {
 #[test]
 fn an_inspection_carries_the_scaled_accelerations() {
     let text = "coordinates x, y\nmass x, y: 4\nforce y: -8\nconstraint c: x = 0\nstart x = 0, y = 0\n";
-    let check = check(read(text, &Overrides::default()).model.unwrap(), &Wishes::default(), &mut Default::default());
-    let inspection = inspect(check.unwrap(), &Settings::default()).unwrap();
+    let inspection = load(text).unwrap().inspect(At::Start).unwrap();
     let scaled = inspection.scaled.unwrap();
     // √4 · (0, −2)
     assert!(scaled.free.iter().zip([0.0, -4.0]).all(|(x, y)| (x - y).abs() < 1e-15));

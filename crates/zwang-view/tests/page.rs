@@ -115,8 +115,8 @@ fn formulas_of_models_are_typeset() {
     for name in ["pendulum", "rolling_disk", "double_pendulum_cartesian", "stick_slip_belt", "nonideal_particle"] {
         let path = format!("{}/../../models/{name}.zw", env!("CARGO_MANIFEST_DIR"));
         let text = std::fs::read_to_string(path).unwrap();
-        let model = zwang::read(&text, &Default::default()).model.unwrap();
-        let blocks = derivation(&mut zwang::equations::Equations::derive(model), &DerivationContext::default());
+        let mut derived = zwang::derive(&text, &Default::default()).unwrap();
+        let blocks = derivation(&mut derived.equations, &DerivationContext::default());
         let formulas = blocks.iter().filter(|block| matches!(block, Block::Formulas(_) | Block::Beside(_))).cloned();
         let article = Article { title: name.into(), blocks: formulas.collect() };
         let page = article_html(&article);

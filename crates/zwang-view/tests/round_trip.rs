@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use zwang::analysis::start::nearby_state;
 use zwang::equations::{Equations, SparseRow};
-use zwang::{Check, Overrides, Reading, Wishes, check, read_with};
+use zwang::{Check, Derivation, JitPolicy, LoadOptions, derive};
 use zwang_expr::{Expr, Graph, Node, Program};
 use zwang_motion::{Geometry, RouteName, Settings, Snapshot, State, geometry, route};
 
@@ -24,9 +24,10 @@ const UNIT: f64 = f64::EPSILON / 2.0;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
-fn read(text: &str) -> Reading {
+fn derived(text: &str) -> Derivation {
     let open = |name: &str| std::fs::read_to_string(format!("{ROOT}/models/{name}")).map_err(|e| e.to_string());
-    read_with(text, &Overrides::default(), &open)
+    let options = LoadOptions { files: &open, ..LoadOptions::default() };
+    derive(text, &options).unwrap_or_else(|error| panic!("{text}\n{error}"))
 }
 
 fn gallery() -> Vec<(String, String)> {
@@ -78,10 +79,7 @@ impl Printed {
         }
         let first = &model.coordinates[0].name;
         source.push_str(&format!("mass {first}: 1\n"));
-        let reading = read(&source);
-        let errors: Vec<_> =
-            reading.diagnostics.iter().filter(|d| d.severity == zwang::diagnostic::Severity::Error).collect();
-        let Some(model) = reading.model else { panic!("{source}\n{errors:#?}") };
+        let model = derived(&source).equations.model;
         assert_eq!(model.outputs.len(), names.len());
         let lines = names.into_iter().zip(&model.outputs).map(|(name, output)| (name, output.expr)).collect();
         let is_scaled = text.contains("projection P of scaled accelerations");
@@ -471,13 +469,14 @@ fn states(start: &Check, equations: &Equations, system: &mut zwang::Evaluator) -
 
 /// Compares all that is printed for a model with the engine; how many numbers and how many accelerations were compared.
 fn compare(name: &str, text: &str) -> (usize, usize) {
-    let derived = Equations::derive(read(text).model.unwrap());
+    let stated = derived(text);
+    let derived = stated.equations.clone();
     let mut equations = derived.clone();
     let text_of_equations = zwang_view::equations_text(&mut equations);
     let printed = Printed::read(&text_of_equations, &derived);
-    let start = check(read(text).model.unwrap(), &Wishes::default(), &mut Default::default()).unwrap();
+    let start = stated.compile(&LoadOptions::default()).and_then(|system| system.check()).unwrap();
     let mut equations = derived.clone();
-    let mut system = zwang::Evaluator::compile(&mut equations, false, Wishes::default().jit).unwrap();
+    let mut system = zwang::Evaluator::compile(&mut equations, false, JitPolicy::default()).unwrap();
     let settings = Settings::default();
     let (mut n_compared, mut n_motions) = (0, 0);
     for state in states(&start, &derived, &mut system) {

@@ -49,8 +49,8 @@ fn answered(workspace: &mut Workspace, request: &Value) -> Value {
         _ => Map::from_iter([("diagnostics".to_string(), diagnostics_json(source, notes))]),
     };
     object.insert("text_hash".into(), json!(format!("{:016x}", answer.text_hash)));
-    if let Some(refusal) = answer.refusal {
-        object.insert("error".into(), json!(refusal));
+    if let Some(error) = answer.error.filter(|error| error.diagnostics().is_none()) {
+        object.insert("error".into(), json!(error.to_string()));
     }
     Value::Object(object)
 }

@@ -1,11 +1,13 @@
-//! What is answered.
+//! Answers: data and diagnostics.
 
 use std::sync::Arc;
 
 use zwang::diagnostic::{Diagnostics, Fix};
 use zwang::inverse::Inverse;
 use zwang::linearize::Linearization;
-use zwang::{Check, Inspection, ModelText, Run};
+use zwang::{Check, Error, Inspection, ModelText, Run};
+use zwang_motion::Scaled;
+use zwang_view::DriftComparison;
 
 /// The answer to a request.
 pub struct Answer {
@@ -13,17 +15,17 @@ pub struct Answer {
     pub text_hash: u64,
     /// How it ended.
     pub end: AnswerEnd,
-    /// The text that the messages point into, with overrides behind it.
+    /// The text that the diagnostics point into, with overrides appended.
     pub source: Arc<ModelText>,
-    /// All that was said.
+    /// All messages.
     pub diagnostics: Diagnostics,
-    /// What the request itself got wrong, if it did.
-    pub refusal: Option<String>,
-    /// The data; none if there is no answer.
+    /// The data, or `None` after an error.
     pub body: Option<Body>,
+    /// The reason why there is no body.
+    pub error: Option<Error>,
 }
 
-/// How a request ended.
+/// The end of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AnswerEnd {
     /// In order, with or without a body.
@@ -41,8 +43,12 @@ pub enum Body {
     Check(Arc<Check>),
     /// Of [`Request::Run`](crate::Request::Run).
     Run(Box<Run>),
+    /// Of [`Request::CompareDrift`](crate::Request::CompareDrift); the first run is that with projection.
+    Comparison(Vec<DriftComparison>),
     /// Of [`Request::Inspect`](crate::Request::Inspect).
     Inspection(Box<Inspection>),
+    /// Of [`Request::ScaledStart`](crate::Request::ScaledStart).
+    ScaledStart(Box<Scaled>),
     /// Of [`Request::Linearize`](crate::Request::Linearize).
     Linearization(Linearization),
     /// Of [`Request::Inverse`](crate::Request::Inverse).

@@ -1,48 +1,99 @@
-//! What is kept between requests.
+//! Derivations and systems that are kept between requests.
 
 use std::collections::BTreeMap;
 
-use zwang::{Error, LoadOptions, Overrides, System};
+use zwang::{Derivation, Error, LoadOptions, Overrides, System};
 
 /// Files by the names under which models open them.
 pub type FileMap = BTreeMap<String, String>;
 
-/// Systems that were loaded: one for the text as it is, and one for it with changes that need another derivation.
+/// The text without overrides, and with the latest ones.
 #[derive(Default)]
 pub(crate) struct Cache {
-    plain: Option<Result<System, Error>>,
-    changed: Option<(Overrides, Result<System, Error>)>,
+    plain: Option<Entry>,
+    changed: Option<Entry>,
+    n_derivations: usize,
 }
 
 impl Cache {
-    /// The text with the overrides, derived only where they ask for it: numbers of parameters do not.
-    pub(crate) fn system(
-        &mut self,
-        text: &str,
-        files: &FileMap,
-        overrides: &Overrides,
-        options: &LoadOptions,
-    ) -> Result<System, Error> {
-        let open = |name: &str| files.get(name).cloned().ok_or_else(|| format!("there is no file `{name}`"));
-        let load = |overrides: &Overrides| {
-            zwang::load_with(text, &LoadOptions { overrides: overrides.clone(), files: &open, ..options.clone() })
-        };
-        let is_plain = overrides.set.is_empty() && overrides.start.is_empty();
-        if !is_plain && self.changed.as_ref().is_some_and(|(known, _)| known == overrides) {
-            return self.changed.as_ref().map_or_else(|| load(overrides), |(_, system)| system.clone());
+    /// Number of derivations so far.
+    pub(crate) fn n_derivations(&self) -> usize {
+        self.n_derivations
+    }
+
+    /// The system of a text with the overrides of the options.
+    pub(crate) fn system(&mut self, text: &str, options: &LoadOptions) -> Result<System, Error> {
+        let (entry, n_derivations) = self.entry(text, options);
+        entry.system(text, options, n_derivations)
+    }
+
+    /// The model of a text, derived and not compiled.
+    pub(crate) fn derivation(&mut self, text: &str, options: &LoadOptions) -> Result<Derivation, Error> {
+        let (entry, n_derivations) = self.entry(text, options);
+        entry.derivation(text, options, n_derivations)
+    }
+
+    /// The entry for the overrides of the options, and the number of derivations.
+    ///
+    /// From the second set of overrides on the text is also kept without them, because more will follow and most change numbers
+    /// of parameters only, which need no derivation.
+    fn entry(&mut self, text: &str, options: &LoadOptions) -> (&mut Entry, &mut usize) {
+        let Cache { plain, changed, n_derivations } = self;
+        let overrides = &options.overrides;
+        if *overrides == Overrides::default() {
+            return (plain.get_or_insert_default(), n_derivations);
         }
-        let plain = self.plain.get_or_insert_with(|| load(&Overrides::default()));
-        if is_plain {
-            return plain.clone();
+        let is_known = changed.as_ref().is_some_and(|entry| entry.overrides == *overrides);
+        if !is_known {
+            let mut entry = Entry { overrides: overrides.clone(), ..Entry::default() };
+            if plain.is_some() || changed.is_some() {
+                let options = LoadOptions { overrides: Overrides::default(), ..options.clone() };
+                let plain = plain.get_or_insert_default().system(text, &options, n_derivations);
+                entry.system = plain.ok().and_then(|system| with_numbers(&system, overrides)).map(Ok);
+            }
+            *changed = Some(entry);
         }
-        let quick = plain.as_ref().ok().and_then(|system| with_numbers(system, overrides));
-        let system = quick.map_or_else(|| load(overrides), Ok);
-        self.changed = Some((overrides.clone(), system.clone()));
-        system
+        (changed.get_or_insert_default(), n_derivations)
     }
 }
 
-/// The system with other numbers of its parameters; none if an override is anything else, or a number lies outside its range.
+/// The results for a text with some overrides.
+#[derive(Default)]
+struct Entry {
+    overrides: Overrides,
+    derivation: Option<Result<Derivation, Error>>,
+    system: Option<Result<System, Error>>,
+}
+
+impl Entry {
+    fn system(&mut self, text: &str, options: &LoadOptions, n_derivations: &mut usize) -> Result<System, Error> {
+        if let Some(known) = &self.system {
+            return known.clone();
+        }
+        let derivation = self.derivation.clone().unwrap_or_else(|| derived(text, options, n_derivations));
+        self.system.insert(derivation.and_then(|derivation| derivation.compile(options))).clone()
+    }
+
+    fn derivation(
+        &mut self,
+        text: &str,
+        options: &LoadOptions,
+        n_derivations: &mut usize,
+    ) -> Result<Derivation, Error> {
+        match (&self.derivation, &self.system) {
+            (Some(known), _) => known.clone(),
+            (None, Some(Ok(system))) => Ok(system.derivation()),
+            _ => self.derivation.insert(derived(text, options, n_derivations)).clone(),
+        }
+    }
+}
+
+fn derived(text: &str, options: &LoadOptions, n_derivations: &mut usize) -> Result<Derivation, Error> {
+    *n_derivations += 1;
+    zwang::derive(text, options)
+}
+
+/// The system with other numbers of its parameters; `None` if an override is anything else, or a number lies outside its range.
 fn with_numbers(system: &System, overrides: &Overrides) -> Option<System> {
     if !overrides.start.is_empty() {
         return None;

@@ -17,10 +17,13 @@
 
 mod answer;
 mod cache;
+mod equations;
+mod fix;
 mod request;
 mod workspace;
 
 pub use answer::{Answer, AnswerEnd, Body};
 pub use cache::FileMap;
-pub use request::{EquationsPart, Request};
+pub use fix::AppliedFix;
+pub use request::{DocumentFormat, EquationsPart, Request};
 pub use workspace::Workspace;

@@ -1,9 +1,7 @@
-//! How long a model takes from text to equations and to a verdict: `cargo bench -p zwang`.
+//! The time from the text of a model to its equations, to programs, and of a check: `cargo bench -p zwang`.
 
 use std::time::Instant;
-use zwang::Evaluator;
-use zwang::equations::Equations;
-use zwang::{Overrides, Wishes, check, read};
+use zwang::{Derivation, Evaluator, LoadOptions, derive};
 
 /// A planar pendulum of n links in angles.
 fn links(n: usize) -> String {
@@ -34,23 +32,19 @@ fn milliseconds(n_runs: usize, mut work: impl FnMut()) -> f64 {
 }
 
 fn main() {
-    println!("{:<28}{:>12}{:>12}{:>12}{:>12}", "model (ms)", "read", "derive", "compile", "check");
+    println!("{:<28}{:>12}{:>12}{:>12}", "model (ms)", "derive", "compile", "check");
+    let options = LoadOptions::default();
     let models = [2, 10, 20, 100].map(|n| (format!("pendulum, {n} links"), links(n)));
     let chains = [100, 2000].map(|n| (format!("chain, {n} masses"), chain(n)));
     for (name, text) in models.into_iter().chain(chains) {
-        let model = || read(&text, &Overrides::default()).model.unwrap();
         let n_runs = if text.contains("2000") { 3 } else { 15 };
-        let reading = milliseconds(n_runs, || drop(model()));
-        let mut models: Vec<_> = (0..n_runs).map(|_| model()).collect();
-        let mut derived = Vec::new();
-        let derive = milliseconds(n_runs, || derived.push(Equations::derive(models.pop().unwrap())));
+        let mut derived: Vec<Derivation> = Vec::new();
+        let derivation = milliseconds(n_runs, || derived.push(derive(&text, &options).unwrap()));
+        let mut systems: Vec<_> = derived.iter().map(|d| d.clone().compile(&options).unwrap()).collect();
         let compile = milliseconds(n_runs, || {
-            drop(Evaluator::compile(&mut derived.pop().unwrap(), false, zwang::JitPolicy::Never))
+            drop(Evaluator::compile(&mut derived.pop().unwrap().equations, false, zwang::JitPolicy::Never))
         });
-        let mut models: Vec<_> = (0..n_runs).map(|_| model()).collect();
-        let verdict = milliseconds(n_runs, || {
-            check(models.pop().unwrap(), &Wishes::default(), &mut Default::default()).unwrap();
-        });
-        println!("{name:<28}{reading:>12.3}{derive:>12.3}{compile:>12.3}{verdict:>12.3}");
+        let check = milliseconds(n_runs, || drop(systems.pop().unwrap().check().unwrap()));
+        println!("{name:<28}{derivation:>12.3}{compile:>12.3}{check:>12.3}");
     }
 }

@@ -1,9 +1,7 @@
 //! What large sparse systems cost, per mass: `cargo bench -p zwang --bench large [-- MOST [LEAST]] [check]`.
 
 use std::time::Instant;
-use zwang::Evaluator;
-use zwang::equations::Equations;
-use zwang::{Overrides, Wishes, check, read};
+use zwang::{Evaluator, LoadOptions, derive, load};
 use zwang_motion::{Dynamics, RouteName, RouteSolution, Settings, route};
 
 /// A plane chain of n masses on rods, every rod stated once or twice.
@@ -52,10 +50,7 @@ fn shortest(n_runs: usize, mut work: impl FnMut()) -> f64 {
 fn main() {
     let most = std::env::args().filter_map(|a| a.parse().ok()).next().unwrap_or(10_000);
     let whole = std::env::args().any(|a| a == "check");
-    println!(
-        "{:<22}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}",
-        "ns per mass", "read", "derive", "compile", "check", "fill", "solve"
-    );
+    println!("{:<22}{:>10}{:>10}{:>10}{:>10}{:>10}", "ns per mass", "derive", "compile", "check", "fill", "solve");
     let least = std::env::args().filter_map(|a| a.parse().ok()).nth(1).unwrap_or(0);
     let sizes = [100, 500, 1000, 10_000, 100_000];
     let mut models: Vec<(String, usize, String)> = Vec::new();
@@ -68,19 +63,16 @@ fn main() {
     }
     for (name, n, text) in models {
         let start = Instant::now();
-        let model = read(&text, &Overrides::default()).model.expect("a model without errors");
-        let reading = start.elapsed().as_secs_f64();
-        let start = Instant::now();
-        let mut equations = Equations::derive(model);
-        let derive = start.elapsed().as_secs_f64();
+        let mut equations = derive(&text, &LoadOptions::default()).expect("a model without errors").equations;
+        let derivation = start.elapsed().as_secs_f64();
         let start = Instant::now();
         let mut system =
             Evaluator::compile(&mut equations, false, zwang::JitPolicy::Never).expect("a model that compiles");
         let compile = start.elapsed().as_secs_f64();
-        let verdict = match whole {
+        let check = match whole {
             true => shortest(1, || {
-                let model = read(&text, &Overrides::default()).model.expect("a model without errors");
-                check(model, &Wishes::default(), &mut Default::default()).expect("a model that starts");
+                let system = load(&text).expect("a model without errors");
+                system.check().expect("a model that starts");
             }),
             false => f64::NAN,
         };
@@ -101,8 +93,8 @@ fn main() {
         let first = shortest(1, || route.solve(&given, None, &[], &mut solution).expect("a solution"));
         let solve = shortest(n_runs, || route.solve(&given, None, &[], &mut solution).expect("a solution"));
         let per_mass = |seconds: f64| seconds * 1e9 / n as f64;
-        print!("{name:<22}{:>10.0}{:>10.0}{:>10.0}", per_mass(reading), per_mass(derive), per_mass(compile));
-        print!("{:>10.0}{:>10.1}{:>10.1}", per_mass(verdict), per_mass(fill), per_mass(solve));
+        print!("{name:<22}{:>10.0}{:>10.0}", per_mass(derivation), per_mass(compile));
+        print!("{:>10.0}{:>10.1}{:>10.1}", per_mass(check), per_mass(fill), per_mass(solve));
         println!("   first {:.0}, rank {}", per_mass(first), solution.rank);
     }
 }

@@ -5,13 +5,11 @@ use zwang_motion::{
     Solver, geometry, route, scaled,
 };
 
+use crate::analysis::check::{Check, Prepared};
 use crate::analysis::start::find_start;
-use crate::compile::evaluator::{Energies, Evaluator};
-use crate::compile::program::JitPolicy;
+use crate::compile::evaluator::Energies;
 use crate::diagnostic::Diagnostics;
-use crate::equations::Equations;
-use crate::model::Model;
-use crate::{analysis::check::Check, limits, tolerance};
+use crate::{limits, tolerance};
 
 /// The result of one route: q̈, or the reason for its failure; `None` if it was not tried.
 pub type RouteResult = Option<Result<Vec<f64>, MotionError>>;
@@ -72,13 +70,12 @@ pub fn scaled_accelerations(check: &Check, settings: &Settings) -> Option<Scaled
     is_finite(&found).then_some(found)
 }
 
-/// The scaled accelerations at the start of a model that contradicts itself there, and the names of its rows.
+/// The scaled accelerations at a start where the constraints may contradict each other.
 ///
-/// `None` if it has no start, or if its mass is singular. Nonideal forces are left out: they follow from multipliers,
+/// `None` if there is no start, or if the mass is singular. Nonideal forces are left out: they follow from multipliers,
 /// which do not exist here.
-pub fn scaled_start(model: Model, settings: &Settings, fix_start: bool) -> Option<(Scaled, Equations)> {
-    let mut equations = Equations::derive(model);
-    let mut system = Evaluator::compile(&mut equations, false, JitPolicy::default())?;
+pub(crate) fn scaled_start(prepared: Prepared, settings: &Settings, fix_start: bool) -> Option<Scaled> {
+    let Prepared { mut equations, evaluator: mut system, .. } = prepared;
     let mut diagnostics = Diagnostics::default();
     let state = find_start(&mut equations, &mut system, settings, fix_start, &mut diagnostics)?;
     if state.q.len() > limits::INSPECTED_COORDINATES {
@@ -87,7 +84,7 @@ pub fn scaled_start(model: Model, settings: &Settings, fix_start: bool) -> Optio
     let mut given = system.allocate();
     system.fill(&state, &mut given).ok()?;
     let found = scaled(&given, &[], settings).ok()?;
-    is_finite(&found).then_some((found, equations))
+    is_finite(&found).then_some(found)
 }
 
 fn is_finite(scaled: &Scaled) -> bool {

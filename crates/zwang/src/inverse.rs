@@ -13,6 +13,7 @@ use crate::compile::program::JitPolicy;
 use crate::csv_table::{CsvColumn, CsvTable};
 use crate::diagnostic::Diagnostic;
 use crate::equations::Equations;
+use crate::model::Coordinate;
 use crate::quantity::{number, rounded};
 use crate::samples::{Column, Samples};
 use crate::simulate::columns;
@@ -32,11 +33,10 @@ pub struct MotionPath {
 impl MotionPath {
     /// The path that a table gives: its first column is the time, the others are coordinates by name. The error states
     /// what is missing.
-    pub fn new(equations: &Equations, table: &CsvTable) -> Result<MotionPath, String> {
-        let coordinates = &equations.model.coordinates;
+    pub fn new(coordinates: &[Coordinate], table: &CsvTable) -> Result<MotionPath, String> {
         let Some(time) = table.columns.first() else { return Err("it has no columns".into()) };
         let find = |name: &str| table.columns[1..].iter().find(|column| canonical(&column.name) == canonical(name));
-        check_columns(equations, table)?;
+        check_columns(coordinates, table)?;
         let mut curves = Vec::new();
         for column in coordinates.iter().filter_map(|c| find(&c.name)) {
             let line = |row: usize| table.lines.get(row).copied().unwrap_or(0);
@@ -61,8 +61,7 @@ impl MotionPath {
 }
 
 /// Checks the columns of a table: one for each coordinate, none twice, each in a suitable unit.
-fn check_columns(equations: &Equations, table: &CsvTable) -> Result<(), String> {
-    let coordinates = &equations.model.coordinates;
+fn check_columns(coordinates: &[Coordinate], table: &CsvTable) -> Result<(), String> {
     let names: Vec<&str> = coordinates.iter().map(|c| c.name.as_str()).collect();
     let form = format!("name them in its first row, as in `t, {}`", names.join(", "));
     if table.columns.iter().all(|column| column.name.is_empty()) {
@@ -167,6 +166,52 @@ impl Inverse {
     pub fn is_possible(&self) -> bool {
         self.left.is_empty() && self.missed.is_empty() && self.exceeded.is_empty()
     }
+
+    /// Each reason why the path is impossible, as a diagnostic.
+    pub fn obstacles(&self) -> Vec<Diagnostic> {
+        let quoted = |peak: &Peak| format!("`{}`", peak.name);
+        let mut found = Vec::new();
+        for peak in &self.left {
+            let (value, t) = (rounded(peak.value, 3), rounded(peak.t, 6));
+            let unit = match (peak.level, peak.unit.as_str()) {
+                ("positions", unit) if !unit.is_empty() => format!(" {unit}"),
+                _ => String::new(),
+            };
+            let what =
+                if peak.level == "positions" { "path leaves" } else { &format!("{} of the path leave", peak.level) };
+            let message = format!("the {what} constraint `{}` by up to {value}{unit} at t = {t}", peak.name);
+            let d = Diagnostic::error("Z706", message);
+            let d = match peak.level {
+                "accelerations" => d.help("rows that lie closer together give better accelerations"),
+                _ => d,
+            };
+            found.push(d.help("the forces shown are those for the nearest motion that the constraints allow"));
+        }
+        if !self.missed.is_empty() {
+            let names: Vec<String> = self.missed.iter().map(quoted).collect();
+            let driven: Vec<String> = self.forces.iter().map(quoted).collect();
+            let (reached, needed) = self.rank;
+            let message = format!(
+                "forces on {} cannot produce the path: {} of {needed} directions are reached",
+                joined(&driven),
+                number(reached as f64)
+            );
+            let worst = self.missed.iter().max_by(|a, b| a.value.total_cmp(&b.value));
+            let d = Diagnostic::error("Z706", message).with_note(format!("missing: {}", joined(&names)));
+            let d = match worst {
+                Some(peak) => d.with_note(format!(
+                    "the acceleration of `{}` is off by up to {} at t = {}",
+                    peak.name,
+                    rounded(peak.value, 3),
+                    rounded(peak.t, 6)
+                )),
+                None => d,
+            };
+            found.push(d.help("drive more coordinates, or choose a path that the others take by themselves"));
+        }
+        found.extend(self.exceeded.iter().map(too_large));
+        found
+    }
 }
 
 /// The forces on the `driven` coordinates that produce the path, the least ones in uᵀM⁻¹u, together with the reactions.
@@ -176,7 +221,11 @@ impl Inverse {
 /// $$ M\ddot q = Q + A^T\lambda + S w $$
 ///
 /// is solved for w and λ; parts of the path that constraints or missing forces make impossible are reported.
-pub fn inverse(mut equations: Equations, path: &MotionPath, driven: &[usize]) -> Result<Inverse, Box<Diagnostic>> {
+pub(crate) fn inverse(
+    mut equations: Equations,
+    path: &MotionPath,
+    driven: &[usize],
+) -> Result<Inverse, Box<Diagnostic>> {
     let limits = limits(&equations, driven);
     // the path replaces the control targets of the model
     equations.model.controls.clear();
@@ -394,49 +443,6 @@ impl Record {
             rank,
         }
     }
-}
-
-/// The obstacles, each as one diagnostic.
-pub fn obstacles(inverse: &Inverse, driven: &[String]) -> Vec<Diagnostic> {
-    let mut found = Vec::new();
-    for peak in &inverse.left {
-        let (value, t) = (rounded(peak.value, 3), rounded(peak.t, 6));
-        let unit = match (peak.level, peak.unit.as_str()) {
-            ("positions", unit) if !unit.is_empty() => format!(" {unit}"),
-            _ => String::new(),
-        };
-        let what = if peak.level == "positions" { "path leaves" } else { &format!("{} of the path leave", peak.level) };
-        let message = format!("the {what} constraint `{}` by up to {value}{unit} at t = {t}", peak.name);
-        let d = Diagnostic::error("Z706", message);
-        let d = match peak.level {
-            "accelerations" => d.help("rows that lie closer together give better accelerations"),
-            _ => d,
-        };
-        found.push(d.help("the forces shown are those for the nearest motion that the constraints allow"));
-    }
-    if !inverse.missed.is_empty() {
-        let names: Vec<String> = inverse.missed.iter().map(|peak| format!("`{}`", peak.name)).collect();
-        let (reached, needed) = inverse.rank;
-        let message = format!(
-            "forces on {} cannot produce the path: {} of {needed} directions are reached",
-            joined(driven),
-            number(reached as f64)
-        );
-        let worst = inverse.missed.iter().max_by(|a, b| a.value.total_cmp(&b.value));
-        let d = Diagnostic::error("Z706", message).with_note(format!("missing: {}", joined(&names)));
-        let d = match worst {
-            Some(peak) => d.with_note(format!(
-                "the acceleration of `{}` is off by up to {} at t = {}",
-                peak.name,
-                rounded(peak.value, 3),
-                rounded(peak.t, 6)
-            )),
-            None => d,
-        };
-        found.push(d.help("drive more coordinates, or choose a path that the others take by themselves"));
-    }
-    found.extend(inverse.exceeded.iter().map(too_large));
-    found
 }
 
 /// Z706: a force beyond its limit.

@@ -497,7 +497,7 @@ impl Model {
     }
 
     /// Sets the start of a coordinate, or of its velocity, to a value in SI units, overriding the text.
-    pub(crate) fn set_start(&mut self, coordinate: usize, is_velocity: bool, value: f64) {
+    pub(crate) fn set_start(&mut self, coordinate: usize, is_velocity: bool, value: f64, exact: bool) {
         // the shortest decimal that reads back as the same number
         let Some(number) = self.graph.decimal(&format!("{:e}", value.abs())) else { return };
         let number = if value < 0.0 { self.graph.neg(number) } else { number };
@@ -506,7 +506,7 @@ impl Model {
             quantity: if is_velocity { *qdot } else { *q },
             coordinate: Some(coordinate),
             is_velocity,
-            exact: true,
+            exact,
             value: number,
             name: format!("{name}{}", if is_velocity { "'" } else { "" }),
             is_override: true,

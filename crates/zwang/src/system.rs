@@ -4,15 +4,15 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, OnceLock};
 
 use zwang_expr::Expr;
-use zwang_motion::{IntegrationOptions, RouteName, Settings, State};
+use zwang_motion::{IntegrationOptions, RouteName, Scaled, Settings, State};
 
 use crate::compile::evaluator::Evaluator;
 use crate::compile::program::{Background, Jit, JitPolicy};
 use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
 use crate::equations::{ConstraintRow, Equations};
 use crate::error::{Error, ModelText};
-use crate::formulas::exported::Exported;
-use crate::inspect::{Inspection, inspect};
+use crate::formulas::exported::{Exported, repeating, undetermined_controls};
+use crate::inspect::{Inspection, inspect, scaled_start};
 use crate::inverse::{self, Inverse, MotionPath};
 use crate::linearize::messages::{not_at_times, refusal};
 use crate::linearize::{self, Linearization};
@@ -21,6 +21,7 @@ use crate::model::{Coordinate, Level, Model, Output, Parameter, evaluate};
 use crate::run::{Budget, Monitor, Progress, RunOptions, Stage};
 use crate::samples::ascii_name;
 use crate::simulate::{End, Run, simulate};
+use crate::syntax::name::canonical;
 use crate::syntax::{Overrides, parse};
 use crate::{
     analysis::check::{Analyses, Check, Prepared, analyse, later_errors, prepare, unsupported_notes},
@@ -89,30 +90,7 @@ pub fn load(text: &str) -> Result<System, Error> {
 
 /// Reads, derives and compiles a model that names files, with overrides or with other settings.
 pub fn load_with(text: &str, options: &LoadOptions) -> Result<System, Error> {
-    let (source, model, mut notes) = read(text, &options.overrides, options.files);
-    let source = Arc::new(source);
-    let failed = |diagnostics: Diagnostics| Error::Model { source: Arc::clone(&source), diagnostics };
-    let Some(model) = model else { return Err(failed(notes)) };
-    options.budget.allows_nodes(model.graph.len())?;
-    let jit = Jit { policy: options.jit, background: options.background.clone() };
-    let Some(prepared) = prepare(model, options.route == RouteName::TwoForm, &jit, &mut notes) else {
-        return Err(failed(notes));
-    };
-    options.budget.allows_nodes(prepared.equations.model.graph.len())?;
-    let parameters = prepared.equations.model.parameter_values.clone();
-    let model = CompiledModel {
-        source,
-        notes,
-        settings: options.settings.clone(),
-        route: options.route,
-        fix_start: options.fix_start,
-        jit,
-        prepared,
-        with_legendre: OnceLock::new(),
-        motion: OnceLock::new(),
-        motion_with_legendre: OnceLock::new(),
-    };
-    Ok(System { model: Arc::new(model), parameters, assigned: Vec::new(), start: Vec::new(), checked: Arc::default() })
+    derive(text, options)?.compile(options)
 }
 
 /// Reads and derives a model without compiling it: the equations are there also where a quantity has no value yet.
@@ -120,10 +98,14 @@ pub fn derive(text: &str, options: &LoadOptions) -> Result<Derivation, Error> {
     let (source, model, notes) = read(text, &options.overrides, options.files);
     let source = Arc::new(source);
     let Some(model) = model else { return Err(Error::Model { source, diagnostics: notes }) };
-    Ok(Derivation { source, equations: Equations::derive(model), notes })
+    options.budget.allows_nodes(model.graph.len())?;
+    let equations = Equations::derive(model);
+    options.budget.allows_nodes(equations.model.graph.len())?;
+    Ok(Derivation { source, equations, notes })
 }
 
 /// A model that was derived and not compiled.
+#[derive(Clone)]
 pub struct Derivation {
     /// The text, with overrides behind it.
     pub source: Arc<ModelText>,
@@ -134,13 +116,38 @@ pub struct Derivation {
 }
 
 impl Derivation {
+    /// The system; it has the settings, route and machine code of the options, whose text and overrides were read before.
+    pub fn compile(self, options: &LoadOptions) -> Result<System, Error> {
+        let Derivation { source, equations, mut notes } = self;
+        let jit = Jit { policy: options.jit, background: options.background.clone() };
+        let Some(prepared) = prepare(equations, options.route == RouteName::TwoForm, &jit, &mut notes) else {
+            return Err(Error::Model { source, diagnostics: notes });
+        };
+        options.budget.allows_nodes(prepared.equations.model.graph.len())?;
+        let parameters = prepared.equations.model.parameter_values.clone();
+        let model = CompiledModel {
+            source,
+            notes,
+            settings: options.settings.clone(),
+            route: options.route,
+            fix_start: options.fix_start,
+            jit,
+            prepared,
+            with_legendre: OnceLock::new(),
+            motion: OnceLock::new(),
+            motion_with_legendre: OnceLock::new(),
+        };
+        let (assigned, start) = (Vec::new(), Vec::new());
+        Ok(System { model: Arc::new(model), parameters, assigned, start, checked: Arc::default() })
+    }
+
     /// Adds to the notes what is understood and not computed yet.
     pub fn note_unsupported(&mut self) {
         unsupported_notes(&self.equations.model, Severity::Note, &mut self.notes);
     }
 
-    /// The control force, or without controls the acceleration, as a function for other languages; `rows` repeat others and are
-    /// left out.
+    /// The control force, or without controls the acceleration, as a function for other languages; the redundant `rows` are left
+    /// out.
     pub fn exported(&mut self, rows: &[String]) -> Result<Exported, Error> {
         let mut notes = self.notes.clone();
         if !later_errors(&self.equations.model, &mut notes) {
@@ -205,6 +212,16 @@ impl CompiledModel {
     }
 }
 
+/// A start value that replaces that of the model.
+#[derive(Clone, Copy)]
+struct StartValue {
+    coordinate: usize,
+    is_velocity: bool,
+    value: f64,
+    /// False for a guess, which the constraints may change.
+    exact: bool,
+}
+
 /// A check, once it was asked for.
 type Checked = Result<Arc<Check>, Error>;
 
@@ -227,8 +244,7 @@ pub struct System {
     parameters: Vec<f64>,
     /// Parameters that a caller has set: they follow no others.
     assigned: Vec<usize>,
-    /// Coordinate, whether it is the velocity, value.
-    start: Vec<(usize, bool, f64)>,
+    start: Vec<StartValue>,
     /// What was found out for these parameters and this start: in full, for a run, with and without the Legendre transform.
     checked: Arc<[OnceLock<Checked>; 4]>,
 }
@@ -238,8 +254,8 @@ impl System {
     /// on it follow.
     pub fn with(&self, parameter: &str, value: f64) -> Result<System, Error> {
         let model = self.model();
-        let wanted = crate::syntax::name::canonical(parameter);
-        let is_wanted = |p: &Parameter| crate::syntax::name::canonical(&p.name) == wanted;
+        let wanted = canonical(parameter);
+        let is_wanted = |p: &Parameter| canonical(&p.name) == wanted;
         let Some(k) = model.parameters.iter().position(is_wanted) else {
             return Err(Error::unknown(parameter, model.parameters.iter().map(|p| p.name.as_str())));
         };
@@ -281,10 +297,19 @@ impl System {
                 return Err(Error::unknown(name, coordinates.iter().map(|c| c.name.as_str())));
             };
             finite(name, *value)?;
-            start.retain(|(other, velocity, _)| (*other, *velocity) != (k, is_velocity));
-            start.push((k, is_velocity, *value));
+            start.retain(|s: &StartValue| (s.coordinate, s.is_velocity) != (k, is_velocity));
+            start.push(StartValue { coordinate: k, is_velocity, value: *value, exact: true });
         }
         Ok(System { start, checked: Arc::default(), ..self.clone() })
+    }
+
+    /// The same system near positions of no special proportion, for results that do not depend on the start.
+    pub fn generic_start(&self) -> System {
+        // multiples of about the golden ratio, so that no two values have a simple proportion
+        let guess =
+            |k: usize| StartValue { coordinate: k, is_velocity: false, value: 0.3 + 0.618 * k as f64, exact: false };
+        let start = (0..self.coordinates().len()).map(guess).collect();
+        System { start, checked: Arc::default(), ..self.clone() }
     }
 
     /// The coordinates, in the order of [`State::q`].
@@ -398,8 +423,8 @@ impl System {
     }
 
     /// Every quantity of the theory at a state, by every route.
-    pub fn inspect(&self, at: &At) -> Result<Inspection, Error> {
-        self.inspect_with(at, &RunOptions::default(), &mut |_| ControlFlow::Continue(()))
+    pub fn inspect(&self, at: At) -> Result<Inspection, Error> {
+        self.inspect_with(&at, &RunOptions::default(), &mut |_| ControlFlow::Continue(()))
     }
 
     /// Every quantity at a state; `options` say how a later time is reached.
@@ -419,6 +444,12 @@ impl System {
                 Err(self.failed(notes))
             }
         }
+    }
+
+    /// The scaled accelerations at the start, with a gap at each row where the constraints contradict each other. `None` if there
+    /// is no start, or if the mass is singular.
+    pub fn scaled_start(&self) -> Option<Scaled> {
+        scaled_start(self.prepared(false)?, &self.model.settings, self.model.fix_start)
     }
 
     /// A check at another state than the start.
@@ -465,16 +496,16 @@ impl System {
         }
     }
 
-    /// M, C, K, eigenvalues and modes of the motion at a time; without one, at the start if it is a steady motion, else at every
+    /// M, C, K, eigenvalues and modes of the motion at a state; `None` is the start if it is a steady motion, else every
     /// equilibrium that is found from there.
-    pub fn linearize(&self, at: Option<f64>) -> Result<Linearization, Error> {
-        self.linearize_with(at, &RunOptions::default(), &mut |_| ControlFlow::Continue(()))
+    pub fn linearize(&self, at: Option<At>) -> Result<Linearization, Error> {
+        self.linearize_with(at.as_ref(), &RunOptions::default(), &mut |_| ControlFlow::Continue(()))
     }
 
-    /// The linear equations, with a monitor of the motion up to the time.
+    /// The linear equations; `options` and `monitor` belong to the motion up to a later time.
     pub fn linearize_with(
         &self,
-        at: Option<f64>,
+        at: Option<&At>,
         options: &RunOptions,
         monitor: &mut dyn Monitor,
     ) -> Result<Linearization, Error> {
@@ -483,15 +514,21 @@ impl System {
             check.notes.push(refusal);
             return Err(self.failed(check.notes));
         }
-        let mut check = self.at(check, &at.map_or(At::Start, At::Time), options, monitor)?;
+        let mut check = self.at(check, at.unwrap_or(&At::Start), options, monitor)?;
         linearize::linearization(&mut check, at.is_some(), &self.model.settings).map_err(|diagnostic| {
             check.notes.push(*diagnostic);
             self.failed(check.notes)
         })
     }
 
-    /// The forces on the coordinates `driven` that produce a path, and whether the constraints allow it.
-    pub fn inverse(&self, path: &MotionPath, driven: &[usize]) -> Result<Inverse, Error> {
+    /// The forces that produce a path, and whether the constraints allow it; they act on the coordinates that the controls drive,
+    /// without controls on all.
+    pub fn inverse(&self, path: &MotionPath) -> Result<Inverse, Error> {
+        self.inverse_with(path, &self.driven())
+    }
+
+    /// The forces on the coordinates `driven` that produce a path.
+    pub fn inverse_with(&self, path: &MotionPath, driven: &[usize]) -> Result<Inverse, Error> {
         let mut notes = self.model.notes.clone();
         if later_errors(self.model(), &mut notes) {
             return Err(self.failed(notes));
@@ -509,17 +546,56 @@ impl System {
         })
     }
 
-    /// The control force, or without controls the acceleration, as a function for other languages; `rows` repeat others and are
-    /// left out.
-    pub fn exported(&self, rows: &[String]) -> Result<Exported, Error> {
+    /// The control force, or without controls the acceleration, as a function for other languages. Rows that are redundant
+    /// everywhere are left out; which they are is found at the start, without one near any other state.
+    pub fn exported(&self) -> Result<Exported, Error> {
+        let rows = match self.redundant_rows()? {
+            Some(rows) => rows,
+            None => self.generic_start().redundant_rows()?.unwrap_or_default(),
+        };
+        self.derivation().exported(&rows)
+    }
+
+    /// The derived model behind the system, with these parameters.
+    pub fn derivation(&self) -> Derivation {
         let (source, notes) = (Arc::clone(&self.model.source), self.model.notes.clone());
-        Derivation { source, equations: self.equations(), notes }.exported(rows)
+        Derivation { source, equations: self.equations(), notes }
+    }
+
+    /// The rows that are redundant everywhere; `None` without a start. Fails if the force of a control is not determined.
+    fn redundant_rows(&self) -> Result<Option<Vec<String>>, Error> {
+        let checked = self.check();
+        let refused = match checked.as_ref().map_or_else(Error::diagnostics, |check| Some(&check.notes)) {
+            Some(diagnostics) => undetermined_controls(diagnostics),
+            None => Vec::new(),
+        };
+        if refused.is_empty() {
+            return Ok(checked.ok().as_deref().map(repeating));
+        }
+        let mut notes = self.model.notes.clone();
+        notes.extend(refused);
+        Err(self.failed(notes))
     }
 
     /// The coordinates on which forces act: those of the controls, else all.
     pub fn driven(&self) -> Vec<usize> {
         let driven = self.model().driven();
         if driven.is_empty() { (0..self.coordinates().len()).collect() } else { driven }
+    }
+
+    /// The coordinates of these names, in the order of the model.
+    pub fn driven_by<S: AsRef<str>>(&self, names: &[S]) -> Result<Vec<usize>, Error> {
+        let mut driven = Vec::new();
+        for name in names.iter().map(S::as_ref) {
+            let wanted = canonical(name.trim());
+            match self.coordinates().iter().position(|c| canonical(&c.name) == wanted) {
+                Some(k) if driven.contains(&k) => return Err(Error::Request(format!("`{name}` is named twice"))),
+                Some(k) => driven.push(k),
+                None => return Err(Error::Request(format!("`{name}` is not a coordinate of the model"))),
+            }
+        }
+        driven.sort_unstable();
+        Ok(driven)
     }
 
     /// True if every parameter lies in the range that the model states for it.
@@ -536,16 +612,11 @@ impl System {
     fn analyse(&self, analyses: Analyses, with_legendre: bool) -> Result<Check, Error> {
         let CompiledModel { settings, route, fix_start, .. } = &*self.model;
         let mut notes = self.model.notes.clone();
-        let Some(mut prepared) = self.model.prepared(with_legendre) else { return Err(self.failed(notes)) };
-        let model = &mut prepared.equations.model;
+        let Some(prepared) = self.prepared(with_legendre) else { return Err(self.failed(notes)) };
         if !self.assigned.is_empty() {
+            let model = self.model();
             notes.extend(model.range_warnings(&model.graph, &self.parameters));
         }
-        model.parameter_values.copy_from_slice(&self.parameters);
-        for &(k, is_velocity, value) in &self.start {
-            model.set_start(k, is_velocity, value);
-        }
-        prepared.evaluator.set_parameters(&self.parameters);
         match analyse(prepared, settings, *route, *fix_start, analyses, &mut notes) {
             Some(mut check) => {
                 check.notes = notes;
@@ -553,6 +624,18 @@ impl System {
             }
             None => Err(self.failed(notes)),
         }
+    }
+
+    /// The equations and an evaluator with these parameters and this start, to be worked with.
+    fn prepared(&self, with_legendre: bool) -> Option<Prepared> {
+        let mut prepared = self.model.prepared(with_legendre)?;
+        let model = &mut prepared.equations.model;
+        model.parameter_values.copy_from_slice(&self.parameters);
+        for s in &self.start {
+            model.set_start(s.coordinate, s.is_velocity, s.value, s.exact);
+        }
+        prepared.evaluator.set_parameters(&self.parameters);
+        Some(prepared)
     }
 
     /// An error if a state has other sizes than the system, or numbers that are not finite.

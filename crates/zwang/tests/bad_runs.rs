@@ -2,10 +2,9 @@
 
 #![allow(non_snake_case)]
 
-use crate::common::{ROOT, checked};
+use crate::common::{ROOT, checked, run_as};
 use zwang::diagnostic::{Diagnostic, Diagnostics};
-use zwang::{Overrides, Samples};
-use zwang::{Run, RunWishes, simulate};
+use zwang::{Keep, Overrides, Run, RunOptions, Samples};
 
 /// The model, and the line that says what must happen.
 fn bad_run(name: &str) -> (String, String) {
@@ -24,10 +23,8 @@ fn stated_time(line: &str) -> f64 {
 }
 
 fn moved(text: &str) -> (Option<Run>, Diagnostics) {
-    let (check, mut diagnostics) = checked(text, &Overrides::default());
-    let wishes = RunWishes { samples: true, pictures: true, ..RunWishes::default() };
-    let run = check.and_then(|check| simulate(check, &wishes, &mut diagnostics, &mut |_| true));
-    (run, diagnostics)
+    let keep = Keep { pictures: true, ..Keep::default() };
+    run_as(text, &Overrides::default(), &RunOptions { keep, ..RunOptions::default() })
 }
 
 /// Until where the closed form is compared, as a part of the time to the stop: beyond it, the motion is singular.

@@ -3,12 +3,12 @@
 //! Every model is made of constraints whose contradiction is known by hand. The names must be the expected ones whatever the scale,
 //! the order and the names of the constraints; each named constraint is left out in turn, and the rest must be accepted.
 
-use crate::common::checked;
+use crate::common::{checked, run_and_notes, run_as};
 use zwang::Overrides;
 use zwang::analysis::{Certainty, Contradiction};
 use zwang::diagnostic::{Diagnostic, Diagnostics};
 use zwang::model::Level;
-use zwang::{Run, RunWishes, simulate};
+use zwang::{Run, RunOptions};
 
 /// A constraint: name, left side, right side.
 type Equality = (&'static str, &'static str, &'static str);
@@ -670,11 +670,8 @@ mod motions {
     use super::*;
 
     fn moved(text: &str) -> (Run, Diagnostics) {
-        let (check, mut diagnostics) = checked(text, &Overrides::default());
-        let check = check.unwrap_or_else(|| panic!("{text}\n{diagnostics:#?}"));
-        let run =
-            simulate(check, &RunWishes { samples: true, ..RunWishes::default() }, &mut diagnostics, &mut |_| true);
-        (run.unwrap_or_else(|| panic!("{diagnostics:#?}")), diagnostics)
+        let (run, diagnostics) = run_as(text, &Overrides::default(), &RunOptions::default());
+        (run.unwrap_or_else(|| panic!("{text}\n{diagnostics:#?}")), diagnostics)
     }
 
     /// The run must stop at this time, with exactly these rows; what was found until then is kept.
@@ -939,9 +936,7 @@ start x = 0, y = 0, z = 0, y' = 1",
     fn constraints_that_repeat_each_other_are_accepted_and_moved() {
         for text in HARMLESS {
             let text = format!("{text}\nrun 2");
-            let (check, mut diagnostics) = checked(&text, &Overrides::default());
-            let check = check.unwrap_or_else(|| panic!("{text}\n{diagnostics:#?}"));
-            let run = simulate(check, &RunWishes::default(), &mut diagnostics, &mut |_| true).unwrap();
+            let (run, diagnostics) = run_and_notes(&text, &[]);
             assert_eq!(run.end().as_str(), "finished", "{text}\n{diagnostics:#?}");
             let alarms: Vec<&Diagnostic> = diagnostics.iter().filter(|d| ["Z301", "Z308"].contains(&d.code)).collect();
             assert!(alarms.is_empty(), "{text}\n{alarms:#?}");

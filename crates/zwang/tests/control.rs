@@ -2,20 +2,19 @@
 
 #![allow(non_snake_case, clippy::needless_range_loop, reason = "matrices and indices are those of the formulas")]
 
-use crate::common::{Random, checked, gallery, inspected, model_text, read, relative};
-use zwang::Evaluator;
-use zwang::{JitPolicy, Overrides};
-use zwang::{Run, RunWishes, simulate};
+use crate::common::{
+    Random, attempt, checked, derived, gallery, inspected, model_text, relative, run_and_notes, run_as,
+};
+use zwang::{Evaluator, JitPolicy, Overrides, Run, RunOptions};
 use zwang_motion::{
     ConstraintLevel, Dynamics, Given, IntegrationOptions, Motion, MotionError, NonidealForce, Outcome, RouteName,
     Settings, Size, Snapshot, State, route,
 };
 
 fn ran(text: &str, tolerance: f64, to: Option<f64>) -> Run {
-    let (check, mut diagnostics) = checked(text, &Overrides::default());
-    let check = check.unwrap_or_else(|| panic!("{text}\n{diagnostics:#?}"));
-    let wishes = RunWishes { to, tolerance: Some(tolerance), samples: true, ..RunWishes::default() };
-    simulate(check, &wishes, &mut diagnostics, &mut |_| true).unwrap_or_else(|| panic!("{text}\n{diagnostics:#?}"))
+    let options = RunOptions { to, tolerance: Some(tolerance), ..RunOptions::default() };
+    let (run, diagnostics) = run_as(text, &Overrides::default(), &options);
+    run.unwrap_or_else(|| panic!("{text}\n{diagnostics:#?}"))
 }
 
 fn column<'r>(run: &'r Run, name: &str) -> &'r [f64] {
@@ -249,8 +248,7 @@ fn a_force_that_shows_later_is_refused_with_its_relative_degree() {
 #[test]
 fn a_target_out_of_reach_ends_the_run() {
     let text = model_text("two_link_arm").replace("R = 0.15 m", "R = 0.5 m");
-    let (check, mut diagnostics) = checked(&text, &Overrides::default());
-    let run = simulate(check.unwrap(), &RunWishes::default(), &mut diagnostics, &mut |_| true);
+    let (run, diagnostics) = attempt(&text, &[]);
     assert!(run.is_some_and(|run| run.state().t < 12.0 && run.end().as_str() != "finished"));
     assert!(diagnostics.iter().any(|d| d.code == "Z703" && d.message.contains("`trace`")), "{diagnostics:#?}");
 }
@@ -297,8 +295,7 @@ fn both(name: &str, text: &str, to: f64) -> (State, State) {
     let mut check = check.unwrap_or_else(|| panic!("{name}: {diagnostics:#?}"));
     let start = check.state.clone();
     let run = ran(text, 1e-11, Some(to));
-    let model = read(&without_controls(text), &Overrides::default()).model.unwrap_or_else(|| panic!("{name}"));
-    let mut equations = zwang::equations::Equations::derive(model);
+    let mut equations = derived(&without_controls(text), &Overrides::default()).equations;
     let mut plain = Evaluator::compile(&mut equations, false, JitPolicy::default()).unwrap();
     assert!(plain.compile_motion(&mut equations) && check.system.compile_motion(&mut check.equations));
     let snapshot = Snapshot::new(&mut check.system);
@@ -678,9 +675,7 @@ fn motors_beside_a_bound_one_share_the_rest() {
     let text =
         "coordinates x, y, z\nmass x, y, z: 1\ncontrol a: x + y + z = 1 with settling 0.5 and limit (0.5, 20, 30)
 start x = 0, y = 0, z = 0\nrun 1\noutput u = control(x)\noutput v = control(y)\noutput w = control(z)";
-    let (check, mut diagnostics) = checked(text, &Overrides::default());
-    let wishes = RunWishes { samples: true, ..RunWishes::default() };
-    let run = simulate(check.unwrap(), &wishes, &mut diagnostics, &mut |_| true).unwrap();
+    let run = run_as(text, &Overrides::default(), &RunOptions::default()).0.unwrap();
     let column = |name: &str| run.samples().column(name).unwrap().values.clone();
     for ((u, v), w) in column("u").iter().zip(column("v")).zip(column("w")) {
         assert!((v - w).abs() < 1e-11 && *u <= 0.5 + 1e-12, "{u} {v} {w}");
@@ -719,9 +714,7 @@ fn events_that_no_force_can_follow_end_the_run() {
     for (control, when, code) in cases {
         let text =
             format!("coordinates x, y\nparameter r = 1\nmass x, y: 1\n{control}\n{when}\nstart x = 1, y = 0\nrun 2");
-        let (check, mut diagnostics) = checked(&text, &Overrides::default());
-        let check = check.unwrap_or_else(|| panic!("{diagnostics:#?}"));
-        let run = simulate(check, &RunWishes::default(), &mut diagnostics, &mut |_| true).unwrap();
+        let (run, diagnostics) = run_and_notes(&text, &[]);
         assert!(
             (run.state().t - 1.0).abs() < 1e-9 && (run.state().q[0] - 1.0).abs() < 1e-9,
             "{text}: {:?}",

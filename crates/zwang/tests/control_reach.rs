@@ -1,19 +1,15 @@
 //! What controls cannot do: bounds that are reached, holds that are lost, positions that are singular, wishes that say nothing.
 
-use crate::common::{checked, model_text};
-use zwang::EventKind;
-use zwang::Overrides;
+use crate::common::{checked, model_text, run_as};
 use zwang::diagnostic::{Diagnostic, Severity};
-use zwang::{Run, RunWishes, simulate};
+use zwang::{EventKind, Overrides, Run, RunOptions};
 
 /// A run with all that was said about it.
 fn ran(text: &str) -> (Run, Vec<Diagnostic>) {
-    let (check, mut diagnostics) = checked(text, &Overrides::default());
-    let check = check.unwrap_or_else(|| panic!("{text}\n{diagnostics:#?}"));
-    let wishes = RunWishes { tolerance: Some(1e-10), samples: true, ..RunWishes::default() };
-    let run = simulate(check, &wishes, &mut diagnostics, &mut |_| true).unwrap_or_else(|| panic!("{diagnostics:#?}"));
-    let said = diagnostics.iter().cloned().collect();
-    (run, said)
+    let options = RunOptions { tolerance: Some(1e-10), ..RunOptions::default() };
+    let (run, diagnostics) = run_as(text, &Overrides::default(), &options);
+    let run = run.unwrap_or_else(|| panic!("{text}\n{diagnostics:#?}"));
+    (run, diagnostics.iter().cloned().collect())
 }
 
 /// Changes of bound: when, of which coordinate, to which bound.

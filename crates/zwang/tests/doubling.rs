@@ -1,11 +1,11 @@
 //! Every constraint of the gallery stated twice: nothing may change.
 #![allow(clippy::neg_cmp_op_on_partial_ord, reason = "a NaN must fail, and `!(x <= y)` says so")]
 
-use crate::common::{checked, gallery, read};
+use crate::common::{NO_SAMPLES, checked, derived, gallery, loaded};
 use zwang::Overrides;
 use zwang::simulate::End;
 use zwang::syntax::{Span, parse, tree::StatementKind};
-use zwang::{Run, RunWishes, simulate};
+use zwang::{Run, RunOptions};
 
 /// What the copies are multiplied by.
 const FACTOR: &str = "3.7";
@@ -35,15 +35,12 @@ fn doubled(text: &str) -> Option<String> {
 /// A run to `to` at 1e-9.
 fn moved(name: &str, text: &str, set: &[String], to: f64) -> Option<Run> {
     let overrides = Overrides { set: set.to_vec(), start: vec![] };
-    let reading = read(text, &overrides);
-    if reading.model.as_ref().is_some_and(|model| model.later.iter().any(|l| l.changes_motion)) {
+    let system = loaded(text, &overrides).unwrap_or_else(|error| panic!("{name}: {error}"));
+    if system.is_computable().is_err() {
         return None;
     }
-    let (check, mut diagnostics) = checked(text, &overrides);
-    let check = check.unwrap_or_else(|| panic!("{name}: {diagnostics:#?}"));
-    let wishes = RunWishes { to: Some(to), tolerance: Some(TOLERANCE), ..RunWishes::default() };
-    let run = simulate(check, &wishes, &mut diagnostics, &mut |_| true);
-    Some(run.unwrap_or_else(|| panic!("{name}: {diagnostics:#?}")))
+    let options = RunOptions { tolerance: Some(TOLERANCE), keep: NO_SAMPLES, ..RunOptions::to(to) };
+    Some(system.run(&options).unwrap_or_else(|error| panic!("{name}: {error}")))
 }
 
 const TOLERANCE: f64 = 1e-9;
@@ -85,7 +82,7 @@ fn drives_by_a_reaction(text: &str) -> bool {
 fn complaints(name: &str, text: &str) -> Option<Vec<String>> {
     let again = doubled(text)?;
     let set = if name.starts_with("four_bar_row") { vec!["N=2".to_string()] } else { vec![] };
-    let stated = read(text, &Overrides::default()).model.unwrap_or_else(|| panic!("{name} has errors"));
+    let stated = derived(text, &Overrides::default()).equations.model;
     let duration = stated.run.as_ref().map_or(1.0, |run| stated.constants(&[run.duration])[0]);
     let to = length(name, duration);
     let once = moved(name, text, &set, to)?;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use zwang::diagnostic::{Confidence, Diagnostic, fixed};
-use zwang::{LoadOptions, derive, explain::PAGES};
+use zwang::{LoadOptions, derive, explain::PAGES, load};
 
 fn messages(text: &str) -> Vec<Diagnostic> {
     match derive(text, &LoadOptions::default()) {
@@ -27,15 +27,66 @@ fn texts() -> Vec<String> {
     for entry in std::fs::read_dir(folder).unwrap() {
         texts.push(std::fs::read_to_string(entry.unwrap().path()).unwrap());
     }
-    let mistakes = [
+    texts.extend(MISTAKES.iter().copied().flatten().map(|text| text.to_string()));
+    texts
+}
+
+/// Texts whose only mistake has a safe fix, for each place in the sources that makes one.
+const MISTAKES: [&[&str]; 6] = [
+    &[
         "// a comment\ncoordinates x\nmass x: 1\nstart x = 0",
         "coordinates x\n  % a comment\nmass x: 1\nstart x = 0",
-        "coordinates x\nlagrangian x'^2/2 - ln(2 + x^2)\nstart x = 0",
-        "coordinates x\nlagrangian x'^2/2 - arcsin(x/9)\nstart x = 0",
-        "coordinates x\nlagrangian xdot^2/2 - x^2\nstart x = 0",
+        "coordinates x # y\n//\nmass x: 1\nstart x = 0",
+    ],
+    &["coordinates x\nlagrangian x'^2/2 - 2(x + x^2)\nstart x = 0"],
+    &[
         "coordinates x\nlagrangian x'^2/2 - 2 x\nstart x = 0",
-    ];
-    texts.extend(mistakes.map(String::from));
+        "coordinates x\nparameter k = 3\nlagrangian x'^2/2 - 2 k*x\nstart x = 0",
+    ],
+    &["coordinates x\nlagrangian x'^2/2 - ln(2 + x^2)\nstart x = 0"],
+    &[
+        "coordinates x\nlagrangian x'^2/2 - arcsin(x/9)\nstart x = 0",
+        "coordinates x\nlagrangian x'^2/2 - arccos(x/9)\nstart x = 0",
+        "coordinates x\nlagrangian x'^2/2 - arctan(x/9)\nstart x = 0",
+    ],
+    &[
+        "coordinates x\nlagrangian xdot^2/2 - x^2\nstart x = 0",
+        "coordinates θ\nlagrangian theta_dot^2/2 - θ^2\nstart θ = 0",
+    ],
+];
+
+/// Each place that makes a safe fix has texts above; the fixed text passes the whole check.
+#[test]
+fn every_text_with_one_mistake_passes_the_check_once_it_is_fixed() {
+    let sources = sources();
+    let places = sources.iter().map(|text| text.matches(".cure(").count() + text.matches(".cured_by(").count());
+    // `cured_by` makes its fix by `cure`
+    assert_eq!(places.sum::<usize>(), MISTAKES.len() + 1, "a place without a text, or a text without a place");
+    for text in MISTAKES.iter().copied().flatten() {
+        let error = load(text).err().unwrap_or_else(|| panic!("accepted: {text}"));
+        let errors = error.diagnostics().unwrap().iter().filter(|d| d.is_error());
+        assert_eq!(errors.count(), 1, "{text}\n{error}");
+        let fixed = fixed(text, error.diagnostics().unwrap().iter()).unwrap_or_else(|| panic!("{text}\n{error}"));
+        let check = load(&fixed).and_then(|system| system.check());
+        assert!(check.is_ok_and(|check| !check.notes.has_errors()), "{fixed}");
+    }
+}
+
+/// The texts of all source files of the crate.
+fn sources() -> Vec<String> {
+    let mut folders = vec![std::path::PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/src"))];
+    let mut texts = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for path in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+            match path.is_dir() {
+                true => folders.push(path),
+                false if path.extension().is_some_and(|e| e == "rs") => {
+                    texts.push(std::fs::read_to_string(path).unwrap());
+                }
+                false => {}
+            }
+        }
+    }
     texts
 }
 

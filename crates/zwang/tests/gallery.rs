@@ -1,7 +1,7 @@
 //! Every model of the gallery: passes `check`, and meets its closed form or reference where one is known.
 
-use crate::common::{checked, every_route_gives, gallery, inspected_model, relative};
-use zwang::{Inspection, Overrides, inspect};
+use crate::common::{checked, every_route_gives, gallery, inspected, inspected_model, relative};
+use zwang::{Inspection, Overrides};
 
 /// All routes agree on every model, to rounding amplified by the condition of the worst (the rattleback, whose lightest
 /// direction weighs 1e-5 of its heaviest).
@@ -12,10 +12,8 @@ fn every_model_passes_check_and_all_routes_agree() {
     let models = gallery();
     assert!(models.len() >= 40, "only {} models", models.len());
     for (name, text) in models {
-        let (check, diagnostics) = checked(&text, &Overrides::default());
-        let check = check.unwrap_or_else(|| panic!("{name}: {diagnostics:#?}"));
-        assert!(!check.equations.model.title.is_empty(), "{name} has no title");
-        let inspection = inspect(check, &Default::default()).unwrap_or_else(|e| panic!("{name}: {e}"));
+        let inspection = inspected(&text, &Overrides::default());
+        assert!(!inspection.check.equations.model.title.is_empty(), "{name} has no title");
         for (route, result) in &inspection.routes {
             assert!(matches!(result, Some(Ok(_))), "{name} by {}: {result:?}", route.as_str());
         }

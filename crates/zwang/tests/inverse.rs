@@ -1,10 +1,9 @@
 //! Inverse dynamics along given paths, against closed forms.
 
-use crate::common::{model_text, read, relative};
-use zwang::Overrides;
+use crate::common::{model_text, relative};
 use zwang::csv_table::CsvTable;
-use zwang::equations::Equations;
-use zwang::inverse::{Inverse, MotionPath, inverse, obstacles};
+use zwang::inverse::{Inverse, MotionPath};
+use zwang::{Overrides, load};
 
 /// A path of `n` rows from t = 0 to 2: its columns by name.
 fn path(names: &str, n: usize, row: impl Fn(f64) -> Vec<f64>) -> CsvTable {
@@ -18,10 +17,9 @@ fn path(names: &str, n: usize, row: impl Fn(f64) -> Vec<f64>) -> CsvTable {
 }
 
 fn found(text: &str, sheet: &CsvTable, driven: &[usize]) -> Inverse {
-    let reading = read(text, &Overrides::default());
-    let equations = Equations::derive(reading.model.unwrap_or_else(|| panic!("{:#?}", reading.diagnostics)));
-    let path = MotionPath::new(&equations, sheet).unwrap();
-    inverse(equations, &path, driven).unwrap_or_else(|d| panic!("{d:#?}"))
+    let system = load(text).unwrap();
+    let path = MotionPath::new(system.coordinates(), sheet).unwrap();
+    system.inverse_with(&path, driven).unwrap()
 }
 
 fn column<'i>(inverse: &'i Inverse, name: &str) -> &'i [f64] {
@@ -93,14 +91,14 @@ fn impossible_paths_are_told() {
     let inverse = found(text, &path("x, y", 101, |t| vec![1.1 * t.sin(), -1.1 * t.cos()]), &[0, 1]);
     assert!(!inverse.is_possible() && inverse.left[0].name == "rod", "{inverse:?}");
     assert!((inverse.left[0].value - 0.21).abs() < 1e-3, "{:?}", inverse.left);
-    let said = format!("{:?}", obstacles(&inverse, &[]));
+    let said = format!("{:?}", inverse.obstacles());
     assert!(said.contains("Z706") && said.contains("constraint `rod` by up to 0.21"), "{said}");
 
     let free = "coordinates x, y\nmass x, y: 1\nstart x = 0, y = 0";
     let inverse = found(free, &path("x, y", 101, |t| vec![t.sin(), t * t]), &[0]);
     assert_eq!((inverse.rank, inverse.missed.len()), ((1, 2), 1));
     assert!(inverse.missed[0].name == "y" && (inverse.missed[0].value - 2.0).abs() < 1e-6, "{:?}", inverse.missed);
-    let said = format!("{:?}", obstacles(&inverse, &["`x`".into()]));
+    let said = format!("{:?}", inverse.obstacles());
     assert!(said.contains("missing: `y`") && said.contains("1 of 2 directions"), "{said}");
 }
 
@@ -119,16 +117,15 @@ fn a_lone_force_makes_the_nearest_motion() {
 
 #[test]
 fn what_is_wrong_with_a_path_is_said() {
-    let reading = read("coordinates x, θ\nmass x: 1\nmass θ: 1\nstart x = 0, θ = 0", &Overrides::default());
-    let equations = Equations::derive(reading.model.unwrap());
-    let wrong = |text: &str| MotionPath::new(&equations, &CsvTable::parse(text).unwrap()).unwrap_err();
+    let system = load("coordinates x, θ\nmass x: 1\nmass θ: 1\nstart x = 0, θ = 0").unwrap();
+    let wrong = |text: &str| MotionPath::new(system.coordinates(), &CsvTable::parse(text).unwrap()).unwrap_err();
     assert!(wrong("t, x\n0, 1\n1, 2").contains("no column for `θ`"));
     assert!(wrong("t, x, theta\n0, 1, 0\n0, 2, 0").contains("line 3 the time does not grow"));
     assert!(wrong("t, x, theta, x\n0, 1, 0, 1\n1, 2, 0, 3").contains("2 columns for `x`"));
     assert!(wrong("0, 1, 0\n1, 2, 0").contains("no names; name them in its first row, as in `t, x, θ`"));
     assert!(wrong("x, t, theta\n0, 1, 0\n1, 2, 0").contains("first column is `x`, where the time belongs"));
     assert!(wrong("t [m], x, theta\n0, 1, 0\n1, 2, 0").contains("is a length and should be a time"));
-    assert!(MotionPath::new(&equations, &CsvTable::parse("t, x, theta\n0, 1, 0\n1, 2, 0").unwrap()).is_ok());
+    assert!(MotionPath::new(system.coordinates(), &CsvTable::parse("t, x, theta\n0, 1, 0\n1, 2, 0").unwrap()).is_ok());
 }
 
 /// x = sin t with unit mass needs −sin t: more than 1/2 from π/6 on, more than 1/4 from asin 1/4 on. The smaller limit counts.
@@ -148,7 +145,7 @@ fn forces_beyond_their_limits_are_told_with_times() {
         let (from, to) = excess.spans[0];
         assert!((from - limit.asin()).abs() < 1e-5 && (to - 2.0).abs() < 1e-12, "{from} to {to}");
         assert!((excess.peak.value - 1.0).abs() < 1e-4 && (excess.peak.t - std::f64::consts::FRAC_PI_2).abs() < 5e-3);
-        let said = format!("{:?}", obstacles(&inverse, &["`x`".into()]));
+        let said = format!("{:?}", inverse.obstacles());
         assert!(said.contains("Z706") && said.contains("its limit is"), "{said}");
     }
 }

@@ -1,9 +1,8 @@
 //! The Lagrangian's side: energy and momenta as `check` tells them, against motions and against closed forms.
 
-use crate::common::{Random, checked, gallery, model_text, read};
+use crate::common::{NO_SAMPLES, Random, checked, derived, gallery, inspected, model_text, run_as};
 use zwang::analysis::LagrangianSide;
-use zwang::equations::Equations;
-use zwang::{Check, Overrides, RunWishes, legendre_transform, simulate};
+use zwang::{Check, Overrides, RunOptions, legendre_transform};
 use zwang_motion::State;
 
 fn looked_at(text: &str) -> Check {
@@ -54,11 +53,8 @@ fn the_verdict_on_the_energy_agrees_with_the_motion() {
         assert!(verdict.conserved.is_some(), "{name}: {verdict:?}");
         // fixed steps keep the energy only on average
         let method = Some(zwang_motion::Method::Auto);
-        let wishes =
-            RunWishes { to: Some(A_WHILE), tolerance: Some(1e-10), method, samples: true, ..RunWishes::default() };
-        let Some(run) = simulate(check, &wishes, &mut Default::default(), &mut |_| true) else {
-            panic!("{name} does not run")
-        };
+        let options = RunOptions { tolerance: Some(1e-10), method, ..RunOptions::to(A_WHILE) };
+        let run = run_as(&text, &Overrides::default(), &options).0.unwrap_or_else(|| panic!("{name} does not run"));
         let column = |name: &str| run.samples().column(name).unwrap().values.clone();
         let energies = column("E");
         let size = energies.iter().fold(0.0_f64, |m, e| m.max((e - run.audit().energy.start).abs()));
@@ -89,8 +85,8 @@ fn conserved_momenta_stay_along_the_motion() {
         let start = check.state.clone();
         let before = check.system.energies(&start).unwrap().momentum;
         let method = Some(zwang_motion::Method::Auto);
-        let wishes = RunWishes { to: Some(A_WHILE), tolerance: Some(1e-10), method, ..RunWishes::default() };
-        let run = simulate(check, &wishes, &mut Default::default(), &mut |_| true).unwrap();
+        let options = RunOptions { tolerance: Some(1e-10), method, keep: NO_SAMPLES, ..RunOptions::to(A_WHILE) };
+        let run = run_as(&text, &Overrides::default(), &options).0.unwrap();
         let after = run.check().system.clone().energies(run.state()).unwrap().momentum;
         for one in list {
             let along = |p: &[f64]| -> f64 {
@@ -376,7 +372,7 @@ const GYROSCOPIC: &str = "coordinates x, y\nparameter m = 2, w = 0.7\n\
 #[test]
 fn the_legendre_transform_and_its_way_back_agree() {
     for text in [POLAR, GYROSCOPIC, &model_text("double_pendulum_angles")] {
-        let mut equations = Equations::derive(read(text, &Overrides::default()).model.unwrap());
+        let mut equations = derived(text, &Overrides::default()).equations;
         let transform = legendre_transform(&mut equations);
         let model = &mut equations.model;
         let known = transform.symbols.iter().copied().zip(transform.momentum.iter().copied()).collect();
@@ -405,8 +401,7 @@ fn the_legendre_transform_and_its_way_back_agree() {
 #[test]
 fn the_two_form_turns_the_motion_into_the_slope_of_the_energy() {
     for text in [POLAR, GYROSCOPIC] {
-        let check = looked_at(text);
-        let snapshot = &check.snapshot;
+        let snapshot = inspected(text, &Overrides::default()).check.snapshot;
         let n = snapshot.state.q.len();
         let legendre = snapshot.legendre.as_ref().unwrap();
         let omega = zwang::two_form(legendre, &snapshot.given.mass_matrix.to_dense(), n);

@@ -3,18 +3,25 @@
 //! A line `#> error Z101 some words` expects that message on the next line, with those words in it; a snippet
 //! without such lines must pass `check` without any message but notes.
 
+use std::sync::Arc;
+
 use zwang::diagnostic::{Diagnostics, Severity};
 use zwang::syntax::line_and_column;
-use zwang::{Overrides, Wishes, check, read};
+use zwang::{Error, load};
 
 /// All messages of a model text, `check` included.
 fn messages(text: &str) -> (String, Diagnostics) {
-    let mut reading = read(text, &Overrides::default());
-    let mut diagnostics = std::mem::take(&mut reading.diagnostics);
-    if let Some(model) = reading.model {
-        check(model, &Wishes::default(), &mut diagnostics);
-    }
-    (reading.source.text, diagnostics)
+    let system = load(text);
+    let source = match &system {
+        Ok(system) => Arc::clone(system.source()),
+        Err(Error::Model { source, .. }) => Arc::clone(source),
+        Err(error) => panic!("{error}"),
+    };
+    let diagnostics = match system.and_then(|system| system.check()) {
+        Ok(check) => check.notes.clone(),
+        Err(error) => crate::common::messages(&error),
+    };
+    (source.text.clone(), diagnostics)
 }
 
 struct Expected {

@@ -1,17 +1,14 @@
 //! Long runs: what is conserved stays so.
 
-use crate::common::{checked, model_text};
+use crate::common::model_text;
 use std::f64::consts::PI;
-use zwang::Overrides;
 use zwang::simulate::End;
-use zwang::{Run, RunWishes, simulate};
+use zwang::{Run, RunOptions, load};
 use zwang_motion::Method;
 
-fn run(text: &str, wishes: &RunWishes) -> Run {
-    let (check, mut diagnostics) = checked(text, &Overrides::default());
-    let check = check.unwrap_or_else(|| panic!("{diagnostics:#?}"));
-    let run = simulate(check, wishes, &mut diagnostics, &mut |_| true).unwrap_or_else(|| panic!("{diagnostics:#?}"));
-    assert_eq!(*run.end(), End::Finished, "{diagnostics:#?}");
+fn run(text: &str, options: &RunOptions) -> Run {
+    let run = load(text).unwrap().run(options).unwrap();
+    assert_eq!(*run.end(), End::Finished, "{:#?}", run.notes());
     run
 }
 
@@ -44,15 +41,13 @@ fn period() -> f64 {
 /// |E − E₀| along a run of so many periods with so many steps to each, at the ends of every seventh step.
 fn energy_errors(n_periods: f64, n_steps: f64) -> Vec<f64> {
     let h = period() / n_steps;
-    let wishes = RunWishes {
-        to: Some(n_periods * period()),
+    let options = RunOptions {
         method: Some(Method::Rattle),
         step: Some(h),
         every: Some(7.0 * h),
-        samples: true,
-        ..RunWishes::default()
+        ..RunOptions::to(n_periods * period())
     };
-    let run = run(PENDULUM, &wishes);
+    let run = run(PENDULUM, &options);
     assert_eq!(run.cost().steps as f64, n_periods * n_steps);
     let energy = column(&run, "E");
     energy.iter().map(|e| (e - energy[0]).abs()).collect()
@@ -74,9 +69,7 @@ fn rattle_keeps_the_energy_for_a_thousand_periods() {
 /// Problem e4 for so long; what is kept, and how well.
 fn tumble(to: f64) {
     let text = model_text("tumbling_body");
-    let wishes =
-        RunWishes { to: Some(to), tolerance: Some(1e-10), every: Some(0.37), samples: true, ..RunWishes::default() };
-    let run = run(&text, &wishes);
+    let run = run(&text, &RunOptions { tolerance: Some(1e-10), every: Some(0.37), ..RunOptions::to(to) });
     let e: Vec<&[f64]> = ["e0", "e1", "e2", "e3"].iter().map(|name| column(&run, name)).collect();
     let norm = (0..e[0].len()).map(|k| e.iter().map(|e| e[k] * e[k]).sum::<f64>() - 1.0).collect::<Vec<f64>>();
     let norm = largest(&norm);

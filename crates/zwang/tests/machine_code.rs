@@ -1,47 +1,42 @@
 //! The whole gallery with machine code and without: the same motion to the last bit, and the acceleration of every route.
 #![allow(clippy::neg_cmp_op_on_partial_ord, reason = "a NaN must fail, and `!(x <= y)` says so")]
 
-use crate::common::read;
+use crate::common::{NO_SAMPLES, gallery, options};
+use zwang::simulate::motion;
+use zwang::{Budget, Check, Evaluator, JitPolicy, LoadOptions, Overrides, RunOptions, System, load_with};
+use zwang_motion::{Dynamics, ORDER_5, ORDER_8, Settings, Snapshot, State, Tableau, route};
 
-use crate::common::gallery;
-use zwang::simulate::{move_bare, plan};
-use zwang::{Check, JitPolicy, Overrides, RunWishes, Wishes, check};
-use zwang_motion::{Dynamics, Motion, ORDER_5, ORDER_8, Settings, Snapshot, State, Tableau, route};
+/// A loaded model; `None` if this version does not compute all of it.
+fn loaded(name: &str, text: &str, jit: JitPolicy) -> Option<System> {
+    let options = LoadOptions { jit, ..options(&Overrides::default()) };
+    let system = load_with(text, &options).unwrap_or_else(|error| panic!("{name}: {error}"));
+    system.is_computable().is_ok().then_some(system)
+}
 
-/// A model ready to move; none if it is not simulated in this version.
+/// A model ready to move, by symplectic methods too.
 fn prepared(name: &str, text: &str, jit: JitPolicy) -> Option<Check> {
-    let reading = read(text, &Overrides::default());
-    let mut diagnostics = reading.diagnostics;
-    let model = reading.model.unwrap_or_else(|| panic!("{name}: {diagnostics:#?}"));
-    if model.later.iter().any(|l| l.changes_motion) {
-        return None;
-    }
-    let wishes = Wishes { jit, with_legendre: true, ..Wishes::default() };
-    let mut check = check(model, &wishes, &mut diagnostics).unwrap_or_else(|| panic!("{name}: {diagnostics:#?}"));
+    let check = loaded(name, text, jit)?.check().unwrap_or_else(|error| panic!("{name}: {error}"));
+    let mut check = Check::clone(&check);
+    check.system = Evaluator::compile(&mut check.equations, true, jit)?;
     assert!(check.system.compile_motion(&mut check.equations), "{name}");
     Some(check)
 }
 
 /// Twenty steps.
-fn moved(check: &mut Check) -> State {
-    let plan = plan(check, &RunWishes::default().options());
-    let mut n_steps = 0;
-    let bare = move_bare(check, &plan, &Settings::default(), &mut |_| {
-        n_steps += 1;
-        n_steps < 20
-    });
-    bare.expect("every model of the gallery moves").state
+fn moved(name: &str, text: &str, jit: JitPolicy) -> Option<State> {
+    let budget = Budget { steps: 20, ..Budget::default() };
+    let options = RunOptions { budget, keep: NO_SAMPLES, ..RunOptions::default() };
+    let run = loaded(name, text, jit)?.run(&options).unwrap_or_else(|error| panic!("{name}: {error}"));
+    Some(run.state().clone())
 }
 
 #[test]
 fn machine_code_moves_the_gallery_to_the_same_bits() {
     let mut n_compared = 0;
     for (name, text) in gallery() {
-        let Some(mut interpreted) = prepared(&name, &text, JitPolicy::Never) else { continue };
-        let expected = moved(&mut interpreted);
+        let Some(expected) = moved(&name, &text, JitPolicy::Never) else { continue };
         for jit in [JitPolicy::Immediate, JitPolicy::Optimized, JitPolicy::Adaptive] {
-            let Some(mut compiled) = prepared(&name, &text, jit) else { continue };
-            assert_eq!(moved(&mut compiled), expected, "{name}, {jit:?}");
+            assert_eq!(moved(&name, &text, jit).as_ref(), Some(&expected), "{name}, {jit:?}");
         }
         n_compared += 1;
     }
@@ -64,8 +59,7 @@ fn a_step_in_one_is_its_stages_one_after_the_other() {
     let step_of = |name: &str, tableau: &'static Tableau| {
         let text = crate::common::model_text(name);
         let mut check = prepared(name, &text, JitPolicy::Optimized).expect("it moves");
-        let plan = plan(&check, &RunWishes::default().options());
-        let mut motion = Motion::new(&mut check.system, &check.state, &plan, &Settings::default()).expect("it moves");
+        let mut motion = motion(&mut check, &RunOptions::default(), &Settings::default()).expect("it moves");
         let state = motion.state();
         let y = [&state.q[..], &state.qdot, motion.integrals()].concat();
         let (t, h, system) = (0.3, 0.01, motion.dynamics());
@@ -102,8 +96,7 @@ fn explicit_accelerations_agree_with_the_generalized_inverse() {
     for (name, text) in gallery() {
         let Some(mut check) = prepared(&name, &text, JitPolicy::Immediate) else { continue };
         let Some(mut judge) = prepared(&name, &text, JitPolicy::Never) else { continue };
-        let plan = plan(&check, &RunWishes::default().options());
-        let mut motion = Motion::new(&mut check.system, &check.state, &plan, &settings).expect("the gallery moves");
+        let mut motion = motion(&mut check, &RunOptions::default(), &settings).expect("the gallery moves");
         let mut way = route(Default::default(), &settings);
         let mut snapshot = Snapshot::new(&mut judge.system);
         for _ in 0..10 {

@@ -2,7 +2,7 @@
 
 #![allow(non_snake_case)]
 
-use crate::common::{Random, every_route_gives, inspected, inspected_model, relative};
+use crate::common::{Random, derived, every_route_gives, inspected, inspected_model, model_text, relative};
 use zwang::Overrides;
 
 /// Rounding of a handful of operations.
@@ -105,8 +105,7 @@ fn sliding_friction_acts_along_the_velocity() {
 #[test]
 fn closed_forms_are_printed_as_in_the_papers() {
     let explicit = |name: &str| {
-        let reading = crate::common::read(&crate::common::model_text(name), &Overrides::default());
-        let mut equations = zwang::equations::Equations::derive(reading.model.unwrap());
+        let mut equations = derived(&model_text(name), &Overrides::default()).equations;
         let closed = zwang::closed_form(&mut equations).unwrap();
         let graph = &equations.model.graph;
         closed.accelerations.iter().map(|e| graph.text(*e)).collect::<Vec<_>>()
@@ -124,8 +123,7 @@ fn closed_forms_are_printed_as_in_the_papers() {
 fn a_guided_particle_is_printed_as_in_the_paper() {
     let text = "coordinates x, y\nparameter m = 1, X = 1, Y = 2, a = 0.5\nmass x, y: m\nforce x: X\nforce y: Y\n\
                 control guide: x' - t*y' = a*t\nstart x = 0, y = 0, x' = 0, y' = 0\nrun 1\n";
-    let reading = crate::common::read(text, &Overrides::default());
-    let mut equations = zwang::equations::Equations::derive(reading.model.unwrap());
+    let mut equations = derived(text, &Overrides::default()).equations;
     let closed = zwang::closed_form(&mut equations).unwrap();
     let printed = |exprs: &[zwang_expr::Expr]| exprs.iter().map(|e| equations.model.graph.text(*e)).collect::<Vec<_>>();
     let motion = ["(m*(a + y') + t*(X*t + Y))/(m*(t^2 + 1))", "(Y + t*(X - m*(a + y')))/(m*(t^2 + 1))"];

@@ -1,7 +1,7 @@
 //! The reference values of the gallery speak of what there is, and the bad runs of what must happen.
 
 use crate::common::reference::{Moment, Reference, ReferenceRun, parse, references};
-use crate::common::{ROOT, checked, model_text, read};
+use crate::common::{ROOT, checked, derived, model_text};
 use zwang::Overrides;
 
 #[test]
@@ -49,8 +49,7 @@ fn references_name_what_their_models_have() {
         assert!(!reference.runs.is_empty(), "{name}: no run");
         for run in &reference.runs {
             let overrides = Overrides { set: run.overrides.clone(), start: run.start.clone() };
-            let reading = read(&model_text(&name), &overrides);
-            let model = reading.model.unwrap_or_else(|| panic!("{name}: {:#?}", reading.diagnostics));
+            let model = derived(&model_text(&name), &overrides).equations.model;
             let coordinates = model.coordinates.iter().map(|c| &c.name);
             let mut known: Vec<String> = coordinates.flat_map(|c| [c.clone(), format!("{c}'")]).collect();
             known.extend(model.outputs.iter().map(|o| o.name.clone()));

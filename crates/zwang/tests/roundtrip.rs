@@ -1,6 +1,6 @@
 //! Text that is printed parses back to the same: for every derived expression of the gallery.
 
-use crate::common::{Random, gallery, read};
+use crate::common::{Random, derived, gallery};
 use zwang::Overrides;
 use zwang::equations::Equations;
 use zwang::model::Model;
@@ -33,8 +33,7 @@ fn reread(model: &Model, printed: &str) -> Model {
         text.push_str(&format!("parameter {} = {value:e}\n", parameter.name));
     }
     text.push_str(&format!("output printed_back = {printed}\n"));
-    let reading = read(&text, &Overrides::default());
-    reading.model.unwrap_or_else(|| panic!("{text}\n{:#?}", reading.diagnostics))
+    derived(&text, &Overrides::default()).equations.model
 }
 
 /// Symbols of the state and the parameters, in one order for both models.
@@ -49,8 +48,7 @@ fn symbols(model: &Model) -> Vec<Expr> {
 fn printed_equations_parse_back_to_the_same_text_and_value() {
     let (mut n_compared, mut n_same) = (0, 0);
     for (name, text) in gallery() {
-        let Some(model) = read(&text, &Overrides::default()).model else { panic!("{name} has errors") };
-        let equations = Equations::derive(model);
+        let equations = derived(&text, &Overrides::default()).equations;
         let first = symbols(&equations.model);
         let mut random = Random(7);
         let inputs: Vec<f64> = (0..first.len()).map(|_| 0.2 + random.next().abs()).collect();

@@ -1,10 +1,9 @@
 //! Every reference of the gallery is met by a run, at three tolerances.
 
 use crate::common::reference::{Moment, ReferenceRun, references};
-use crate::common::{checked, model_text};
-use zwang::Overrides;
+use crate::common::{NO_SAMPLES, model_text, options, run_as};
 use zwang::simulate::End;
-use zwang::{Run, RunWishes, simulate};
+use zwang::{LoadOptions, Overrides, Run, RunOptions, load_with};
 use zwang_motion::Settings;
 
 /// What errors may grow to over a run that is not chaotic, in tolerances.
@@ -15,12 +14,10 @@ const SINGULAR_LIMIT: f64 = 1e-10;
 
 fn run_to(name: &str, run: &ReferenceRun, to: f64, tolerance: f64, settings: &Settings) -> Run {
     let overrides = Overrides { set: run.overrides.clone(), start: run.start.clone() };
-    let (checked, mut diagnostics) = checked(&model_text(name), &overrides);
-    let checked = checked.unwrap_or_else(|| panic!("{name}: {diagnostics:#?}"));
-    let settings = settings.clone();
-    let wishes = RunWishes { to: Some(to), tolerance: Some(tolerance), settings, ..RunWishes::default() };
-    let run = simulate(checked, &wishes, &mut diagnostics, &mut |_| true);
-    let run = run.unwrap_or_else(|| panic!("{name}: {diagnostics:#?}"));
+    let load_options = LoadOptions { settings: settings.clone(), ..options(&overrides) };
+    let run_options = RunOptions { tolerance: Some(tolerance), keep: NO_SAMPLES, ..RunOptions::to(to) };
+    let run = load_with(&model_text(name), &load_options).and_then(|system| system.run(&run_options));
+    let run = run.unwrap_or_else(|error| panic!("{name}: {error}"));
     assert_eq!(*run.end(), End::Finished, "{name} at {tolerance:e}");
     run
 }
@@ -146,10 +143,9 @@ fn the_energy_of_an_event_is_that_before_and_after_it() {
                     "coordinates x\nparameter k = 1\nmass x: 1\npotential k*x^2/2\n{force}{events}start x = 1\nrun 3"
                 );
                 for to in [1.0 + 1e-9, 3.0] {
-                    let (checked, mut diagnostics) = checked(&text, &Overrides::default());
-                    let checked = checked.unwrap_or_else(|| panic!("{text}\n{diagnostics:#?}"));
-                    let wishes = RunWishes { to: Some(to), tolerance: Some(1e-11), ..RunWishes::default() };
-                    let run = simulate(checked, &wishes, &mut diagnostics, &mut |_| true).unwrap();
+                    let options = RunOptions { tolerance: Some(1e-11), ..RunOptions::to(to) };
+                    let (run, diagnostics) = run_as(&text, &Overrides::default(), &options);
+                    let run = run.unwrap_or_else(|| panic!("{text}\n{diagnostics:#?}"));
                     let energy = run.audit().energy;
                     assert!((energy.start - 2.0).abs() < 1e-9 && energy.drift < 1e-8, "{text}\n{energy:?}");
                     let is_alone = force.is_empty() || to < 2.0;

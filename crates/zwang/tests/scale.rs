@@ -1,15 +1,19 @@
 //! Large models keep sparse structures: a chain of thousands of masses through the whole of `check`.
 
-use crate::common::checked;
-use zwang::Overrides;
-use zwang::simulate::End;
-use zwang::{RunWishes, simulate};
+use std::sync::Arc;
 
-fn chain(n: usize, extra: &str) -> zwang::Check {
+use crate::common::{NO_SAMPLES, checked, loaded};
+use zwang::simulate::End;
+use zwang::{Check, Overrides, RunOptions, System};
+
+fn chain_system(n: usize, extra: &str) -> System {
     let text = format!("{}{extra}", crate::common::model_text("chain"));
-    let set = vec![format!("n={n}")];
-    let (check, diagnostics) = checked(&text, &Overrides { set, ..Overrides::default() });
-    check.unwrap_or_else(|| panic!("{diagnostics:#?}"))
+    let overrides = Overrides { set: vec![format!("n={n}")], ..Overrides::default() };
+    loaded(&text, &overrides).unwrap()
+}
+
+fn chain(n: usize, extra: &str) -> Arc<Check> {
+    chain_system(n, extra).check().unwrap()
 }
 
 #[test]
@@ -39,8 +43,8 @@ fn every_rod_stated_twice_changes_no_motion() {
 fn a_long_chain_moves_the_same_with_rods_stated_twice() {
     let twice = "constraint again[i in 1..n]: |P[i] - P[i-1]|^2 = l^2\n";
     let ends = ["", twice].map(|extra| {
-        let wishes = RunWishes { to: Some(0.05), ..RunWishes::default() };
-        let run = simulate(chain(150, extra), &wishes, &mut Default::default(), &mut |_| true).unwrap();
+        let options = RunOptions { keep: NO_SAMPLES, ..RunOptions::to(0.05) };
+        let run = chain_system(150, extra).run(&options).unwrap();
         assert_eq!(*run.end(), End::Finished);
         assert!(run.audit().energy.drift < 1e-9, "{:e}", run.audit().energy.drift);
         run.state().q.clone()

@@ -26,6 +26,6 @@ mod references;
 mod roundtrip;
 mod runs;
 mod scale;
+mod statements;
 mod system;
 mod tables;
-mod wishes;

@@ -1,9 +1,8 @@
 //! Tables: files as smooth functions, in forces, in constraints and as what is to be followed.
 
-use crate::common::relative;
+use crate::common::{messages, relative};
 use zwang::diagnostic::Diagnostics;
-use zwang::{Check, Overrides, Wishes, check, read_with};
-use zwang::{Run, RunWishes, simulate};
+use zwang::{Check, Error, LoadOptions, Run, RunOptions, System, load_with};
 
 /// t from 0 to 10 in steps of 0.05, and a function of it.
 fn rows(head: &str, f: impl Fn(f64) -> f64) -> String {
@@ -11,19 +10,22 @@ fn rows(head: &str, f: impl Fn(f64) -> f64) -> String {
     head.to_string() + &(0..=200).map(row).collect::<String>()
 }
 
-fn checked(text: &str, file: &str) -> (Option<Check>, Diagnostics) {
+fn loaded(text: &str, file: &str) -> Result<System, Error> {
     let open = |name: &str| if name == "file.csv" { Ok(file.to_string()) } else { Err("it is not there".to_string()) };
-    let reading = read_with(text, &Overrides::default(), &open);
-    let mut diagnostics = reading.diagnostics;
-    let check = reading.model.and_then(|model| check(model, &Wishes::default(), &mut diagnostics));
-    (check, diagnostics)
+    load_with(text, &LoadOptions { files: &open, ..LoadOptions::default() })
+}
+
+fn checked(text: &str, file: &str) -> (Option<Check>, Diagnostics) {
+    match loaded(text, file).and_then(|system| system.check()) {
+        Ok(check) => (Some(Check::clone(&check)), check.notes.clone()),
+        Err(error) => (None, messages(&error)),
+    }
 }
 
 fn ran(text: &str, file: &str) -> Run {
-    let (check, mut diagnostics) = checked(text, file);
-    let check = check.unwrap_or_else(|| panic!("{text}\n{diagnostics:#?}"));
-    let wishes = RunWishes { tolerance: Some(1e-11), samples: true, ..RunWishes::default() };
-    simulate(check, &wishes, &mut diagnostics, &mut |_| true).unwrap_or_else(|| panic!("{text}\n{diagnostics:#?}"))
+    let options = RunOptions { tolerance: Some(1e-11), ..RunOptions::default() };
+    let run = loaded(text, file).and_then(|system| system.run(&options));
+    run.unwrap_or_else(|error| panic!("{text}\n{error}"))
 }
 
 fn column<'r>(run: &'r Run, name: &str) -> &'r [f64] {
@@ -104,13 +106,14 @@ fn printed_tables_read_back() {
 #[test]
 fn a_run_that_outlasts_its_table_ends_with_it() {
     let text = "coordinates x\nmass x: 1\nforce x: table(\"file.csv\", t)\nstart x = 0\nrun 12";
-    let (check, mut diagnostics) = checked(text, &rows("", |t| t));
+    let system = loaded(text, &rows("", |t| t)).unwrap();
+    let diagnostics = system.notes();
     let warned =
         diagnostics.iter().any(|d| d.code == "Z111" && d.message.contains("to t = 12, the table `file.csv` to 10"));
     assert!(warned, "{diagnostics:#?}");
-    let run = simulate(check.unwrap(), &RunWishes::default(), &mut diagnostics, &mut |_| true).unwrap();
+    let run = system.run(&RunOptions::default()).unwrap();
     assert!((run.state().t - 10.0).abs() < 1e-6, "{}", run.state().t);
-    let said = format!("{diagnostics:?}");
+    let said = format!("{:?}", run.notes());
     assert!(said.contains("whose rows go from 0 to 10"), "{said}");
 }
 

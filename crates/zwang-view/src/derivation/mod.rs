@@ -9,7 +9,7 @@ use zwang::equations::{ConstraintRow, Equations, SparseRow};
 use zwang::{Check, closed_form, equivalent};
 use zwang_expr::Expr;
 
-use crate::article::Block;
+use crate::article::{Article, Block};
 use crate::formula::width;
 use crate::letters::with_letters;
 use constraints::stated_rows;
@@ -39,6 +39,17 @@ pub struct DerivationContext<'a> {
     pub notes: &'a [String],
     /// The scaled accelerations at the start, as SVG.
     pub geometry: Option<String>,
+}
+
+/// The derivation alone as a document.
+pub fn derivation_article(equations: &mut Equations, context: &DerivationContext) -> Article {
+    let title = match equations.model.title.as_str() {
+        "" => "Equations of motion".to_string(),
+        title => title.to_string(),
+    };
+    let mut blocks = derivation(equations, context);
+    blocks.push(Block::Words(format!("Written by zwang {}.", env!("CARGO_PKG_VERSION"))));
+    Article { title, blocks }
 }
 
 /// The blocks of the derivation.

@@ -23,8 +23,6 @@ use crate::{
 pub(crate) enum Analyses {
     /// All analyses, invariants included.
     Full,
-    /// The analyses of the constraints.
-    Constraints,
     /// Without the analyses that take milliseconds and change no motion.
     ForRun,
 }
@@ -132,9 +130,13 @@ impl Check {
     }
 }
 
-/// Derives and compiles the equations; `None` if a symbol in them has no value.
-pub(crate) fn prepare(model: Model, with_legendre: bool, jit: &Jit, notes: &mut Diagnostics) -> Option<Prepared> {
-    let mut equations = Equations::derive(model);
+/// Classifies the constraints and compiles the equations; `None` if a symbol in them has no value.
+pub(crate) fn prepare(
+    mut equations: Equations,
+    with_legendre: bool,
+    jit: &Jit,
+    notes: &mut Diagnostics,
+) -> Option<Prepared> {
     let constraints = analysis::classify(&mut equations);
     let evaluator = compiled(&mut equations, with_legendre, jit, notes)?;
     Some(Prepared { equations, constraints, evaluator })
@@ -169,7 +171,7 @@ pub(crate) fn analyse(
     let rank = rows.rank(snapshot.found.rank);
     let freedom = freedom::freedom(&equations, rank, &rows);
     let mut integrability = Integrability::default();
-    if analyses != Analyses::ForRun || !integrability::takes_long(&equations) {
+    if analyses == Analyses::Full || !integrability::takes_long(&equations) {
         let of_positions = || integrability::rank_of_positions(&equations, &rows);
         let scene = integrability::ConstraintsInContext { equations: &equations, start: Some(&state), settings };
         integrability = integrability::integrability(&scene, &mut constraints, of_positions);

@@ -171,8 +171,8 @@ mod tests {
     use super::*;
 
     fn of(text: &str) -> (Equations, Equivalent) {
-        let model = crate::read(text, &Default::default()).model.expect("the model is right");
-        let mut equations = Equations::derive(model).printed();
+        let derived = crate::derive(text, &Default::default()).expect("the model is right");
+        let mut equations = derived.equations.printed();
         let free: Vec<Expr> =
             crate::formulas::closed_form::closed_form(&mut equations).map(|closed| closed.free).unwrap_or_default();
         let found = equivalent(&mut equations, &free).expect("there are no controls");

@@ -6,7 +6,7 @@ use zwang_expr::{Expr, Program};
 
 use crate::analysis::check::Check;
 use crate::compile::control_programs::{limits, weight};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::equations::{Equations, SparseRow};
 use crate::samples::{ascii_name, unique_names};
 
@@ -104,8 +104,28 @@ impl Exported {
 }
 
 /// The rows that are redundant at every state: they can be left out.
-pub fn repeating(check: &Check) -> Vec<String> {
+pub(crate) fn repeating(check: &Check) -> Vec<String> {
     check.redundant.iter().filter(|r| r.everywhere == Some(true)).map(|r| r.row.clone()).collect()
+}
+
+/// The errors of a check that leave the force of a control undetermined: a target that no force reaches, and Z705 for a target
+/// that others contain.
+pub(crate) fn undetermined_controls(diagnostics: &Diagnostics) -> Vec<Diagnostic> {
+    let is_about_control = |d: &&Diagnostic| d.is_error() && d.code.starts_with("Z70");
+    let mut refused: Vec<Diagnostic> = diagnostics.iter().filter(is_about_control).cloned().collect();
+    refused.extend(diagnostics.iter().find(|d| d.code == "Z707").map(redundant_control));
+    refused
+}
+
+/// Z705: a small linear system does not determine the shares of redundant control rows, or of control rows that a
+/// constraint already satisfies.
+fn redundant_control(note: &Diagnostic) -> Diagnostic {
+    let d = Diagnostic::error("Z705", "the force of controls that ask for one thing twice cannot be written");
+    let d = match note.span {
+        Some(span) => d.at(span, "asks for nothing new"),
+        None => d,
+    };
+    d.with_note(note.message.clone()).help("leave the control, or the component, out that asks for nothing new")
 }
 
 /// Z705: models that no function of the state alone describes, or none without a search.

@@ -9,8 +9,8 @@ mod result;
 
 use zwang_expr::Expr;
 use zwang_motion::{
-    Counts, Drift, EventFunctions, IntegrationOptions, Method, Motion, MotionError, Outcome, Reaction, Saturation,
-    Settings, Solver, State, Trajectory, TransitionKind,
+    Drift, EventFunctions, IntegrationOptions, Method, Motion, MotionError, Outcome, Reaction, Saturation, Settings,
+    State, Trajectory, TransitionKind,
 };
 
 use crate::analysis::constraints::contradiction;
@@ -44,7 +44,7 @@ pub(crate) fn simulate(
     diagnostics: &mut Diagnostics,
     monitor: &mut dyn Monitor,
 ) -> Result<Run, Option<Error>> {
-    let plan = plan(&check, options);
+    let plan = integration_options(&check, options);
     if plan.end.is_nan() || plan.end <= check.state.t {
         let (end, start) = (number(plan.end), number(check.state.t));
         return Err(Some(Error::Request(format!("the run would end at t = {end}, and it starts at t = {start}"))));
@@ -87,41 +87,23 @@ pub(crate) fn simulate(
     Ok(run)
 }
 
-/// A motion of which nothing was kept but its end.
-pub struct Bare {
-    /// The state at the end.
-    pub state: State,
-    /// Why it ended.
-    pub outcome: Option<Outcome>,
-    /// What it cost.
-    pub counts: Counts,
-    /// What its accelerations were found with.
-    pub solver: Solver,
-}
-
-/// Moves a checked and prepared model as planned and keeps nothing on the way; `goes_on` is asked after every step.
-pub fn move_bare(
-    check: &mut Check,
-    plan: &IntegrationOptions,
+/// The motion of a check whose evaluator has the programs of a motion, for a caller who advances it step by step and reads it
+/// off; nothing is kept of it.
+pub fn motion<'c>(
+    check: &'c mut Check,
+    options: &RunOptions,
     settings: &Settings,
-    goes_on: &mut dyn FnMut(&mut Motion<Evaluator>) -> bool,
-) -> Result<Bare, MotionError> {
+) -> Result<Motion<'c, Evaluator>, MotionError> {
+    let plan = integration_options(check, options);
     let Check { equations, system, state, .. } = check;
     system.set_parameters(&equations.model.parameter_values);
     let mut start = state.clone();
     apply_at_start(equations, system, &mut start, &mut Vec::new())?;
-    let mut motion = Motion::new(system, &start, plan, settings)?;
-    while motion.advance() && goes_on(&mut motion) {}
-    Ok(Bare {
-        state: motion.state(),
-        outcome: motion.outcome().cloned(),
-        counts: motion.counts(),
-        solver: motion.solver(),
-    })
+    Motion::new(system, &start, &plan, settings)
 }
 
-/// The plan of the run: the command line wins over the model.
-pub fn plan(check: &Check, options: &RunOptions) -> IntegrationOptions {
+/// The end, tolerance, method and step of a run: those of its options, else those of the model.
+fn integration_options(check: &Check, options: &RunOptions) -> IntegrationOptions {
     let model = &check.equations.model;
     let stated = model.run.as_ref();
     let number = |e: Option<Expr>| e.map(|e| model.constants(&[e])[0]).filter(|x| x.is_finite());

@@ -216,8 +216,23 @@ impl Parser<'_> {
             let unit = self.unit()?;
             return Ok(FormulaKind::WithUnit(written, unit));
         }
+        self.no_bracket_follows(&written, span)?;
         self.no_name_follows(&written, span)?;
         Ok(FormulaKind::Number(written))
+    }
+
+    /// Rejects a bracket after a number in a formula: `2(x + y)` lacks the sign of the product.
+    fn no_bracket_follows(&mut self, written: &str, number: Span) -> Parsed<()> {
+        let is_next = self.peek() == Some(&TokenKind::Symbol("(")) && self.here().start == number.end;
+        if self.in_value || !is_next {
+            return Ok(());
+        }
+        let span = number.to(self.here());
+        let d = Diagnostic::error("Z102", format!("`{written}(` in a formula")).at(span, "a product?");
+        let behind = Span::new(number.end, number.end);
+        let d = d.help(format!("product: {written}*(…)"));
+        self.diagnostics.push(d.cure(format!("make it a product, {written}*(…)"), behind, "*"));
+        Err(Reported)
     }
 
     /// `true` if a unit without brackets follows: `m/s^2`, `1/m`.

@@ -9,7 +9,7 @@ pub mod tree;
 
 pub use crate::span::{Span, line_and_column};
 pub use formula::unit;
-pub use overrides::Overrides;
+pub use overrides::{Overrides, quoted};
 pub use parser::parse;
 pub use tree::SyntaxTree;
 

@@ -16,6 +16,23 @@ pub struct Overrides {
 }
 
 impl Overrides {
+    /// The changes as arguments of a command line, quoted for a shell: `--set l=2 --start 'x=1, y=0'`; empty without changes.
+    pub fn arguments(&self) -> String {
+        let set = self.set.iter().map(|value| format!("--set {}", quoted(value)));
+        let start = self.start.iter().map(|value| format!("--start {}", quoted(value)));
+        set.chain(start).collect::<Vec<_>>().join(" ")
+    }
+
+    /// The text of a model with a last line that states the changes, for pages and reports.
+    pub fn stated_in(&self, text: &str) -> String {
+        match self.arguments() {
+            none if none.is_empty() => text.to_string(),
+            changes => {
+                format!("{}\n\n# changed on the command line: {}\n", text.trim_end(), changes.replace('\n', " "))
+            }
+        }
+    }
+
     /// Changes the tree. The overrides are appended to `text`, so that messages can refer to them.
     pub fn apply(&self, text: &mut String, tree: &mut SyntaxTree, diagnostics: &mut Diagnostics) {
         for set in &self.set {
@@ -31,6 +48,12 @@ impl Overrides {
             }
         }
     }
+}
+
+/// A word quoted for a shell.
+pub fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "/._-".contains(c);
+    if word.chars().all(plain) { word.to_string() } else { format!("'{}'", word.replace('\'', "'\\''")) }
 }
 
 /// Appends a line to the text and returns its tokens.

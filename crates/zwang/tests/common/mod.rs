@@ -5,7 +5,9 @@ pub mod reference;
 
 use zwang::diagnostic::Diagnostics;
 use zwang::simulate::End;
-use zwang::{Check, Inspection, Overrides, Reading, Run, RunWishes, Wishes, check, inspect, read_with, simulate};
+use zwang::{
+    At, Check, Derivation, Error, Inspection, Keep, LoadOptions, Overrides, Run, RunOptions, System, derive, load_with,
+};
 
 /// The folder of the project.
 pub const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
@@ -16,10 +18,33 @@ pub fn model_text(name: &str) -> String {
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// Reads a model text; tables are looked for among the models.
-pub fn read(text: &str, overrides: &Overrides) -> Reading {
-    let open = |name: &str| std::fs::read_to_string(format!("{ROOT}/models/{name}")).map_err(|e| e.to_string());
-    read_with(text, overrides, &open)
+/// What a run keeps if only its end matters.
+pub const NO_SAMPLES: Keep = Keep { samples: false, dense: false, pictures: false, extremes: true, audit: true };
+
+fn table(name: &str) -> Result<String, String> {
+    std::fs::read_to_string(format!("{ROOT}/models/{name}")).map_err(|e| e.to_string())
+}
+
+/// The default options with these overrides; tables are looked for among the models.
+pub fn options(overrides: &Overrides) -> LoadOptions<'static> {
+    LoadOptions { overrides: overrides.clone(), files: &table, ..LoadOptions::default() }
+}
+
+/// Loads a model text.
+pub fn loaded(text: &str, overrides: &Overrides) -> Result<System, Error> {
+    load_with(text, &options(overrides))
+}
+
+/// Derives a model text without mistakes.
+#[track_caller]
+pub fn derived(text: &str, overrides: &Overrides) -> Derivation {
+    derive(text, &options(overrides)).unwrap_or_else(|error| panic!("{text}\n{error}"))
+}
+
+/// The messages of an error about a model.
+#[track_caller]
+pub fn messages(error: &Error) -> Diagnostics {
+    error.diagnostics().unwrap_or_else(|| panic!("{error}")).clone()
 }
 
 /// All models of the gallery: name and text.
@@ -36,57 +61,63 @@ pub fn gallery() -> Vec<(String, String)> {
     models
 }
 
-/// Checks a model text; the messages come along.
+/// Checks a model text, with the messages.
 pub fn checked(text: &str, overrides: &Overrides) -> (Option<Check>, Diagnostics) {
-    let reading = read(text, overrides);
-    let mut diagnostics = reading.diagnostics;
-    let wishes = Wishes { with_legendre: true, ..Wishes::default() };
-    let check = reading.model.and_then(|model| check(model, &wishes, &mut diagnostics));
-    (check, diagnostics)
+    match loaded(text, overrides).and_then(|system| system.check()) {
+        Ok(check) => (Some(Check::clone(&check)), check.notes.clone()),
+        Err(error) => (None, messages(&error)),
+    }
 }
 
-/// Runs a model text as it says, at 1e-9; the messages come along.
+/// Runs a model text, with the messages.
+pub fn run_as(text: &str, overrides: &Overrides, options: &RunOptions) -> (Option<Run>, Diagnostics) {
+    match loaded(text, overrides).and_then(|system| system.run(options)) {
+        Ok(run) => {
+            let notes = run.notes().clone();
+            (Some(run), notes)
+        }
+        Err(error) => (None, messages(&error)),
+    }
+}
+
+/// Runs a model text as it states, with the messages.
 pub fn attempt(text: &str, set: &[&str]) -> (Option<Run>, Diagnostics) {
-    attempt_as(text, set, &RunWishes::default())
+    attempt_as(text, set, RunOptions::default())
 }
 
-/// The same of a text that has no mistakes.
+/// The run of a text without mistakes, and the messages.
 #[track_caller]
-pub fn told(text: &str, set: &[&str]) -> (Run, Diagnostics) {
+pub fn run_and_notes(text: &str, set: &[&str]) -> (Run, Diagnostics) {
     let (run, diagnostics) = attempt(text, set);
     (run.unwrap_or_else(|| panic!("{text}\n{diagnostics:#?}")), diagnostics)
 }
 
-/// The same at a tolerance.
+/// The run of a text without mistakes at a tolerance, and the messages.
 #[track_caller]
-pub fn told_at(text: &str, tolerance: f64) -> (Run, Diagnostics) {
-    let wishes = RunWishes { tolerance: Some(tolerance), ..RunWishes::default() };
-    let (run, diagnostics) = attempt_as(text, &[], &wishes);
+pub fn run_and_notes_at(text: &str, tolerance: f64) -> (Run, Diagnostics) {
+    let options = RunOptions { tolerance: Some(tolerance), ..RunOptions::default() };
+    let (run, diagnostics) = attempt_as(text, &[], options);
     (run.unwrap_or_else(|| panic!("{text}\n{diagnostics:#?}")), diagnostics)
 }
 
-/// The same of a run that goes to its end.
+/// A run that reaches its end.
 #[track_caller]
 pub fn finished(text: &str, set: &[&str]) -> Run {
-    let (run, diagnostics) = told(text, set);
+    let (run, diagnostics) = run_and_notes(text, set);
     assert_eq!(*run.end(), End::Finished, "{diagnostics:#?}");
     run
 }
 
-fn attempt_as(text: &str, set: &[&str], wishes: &RunWishes) -> (Option<Run>, Diagnostics) {
+fn attempt_as(text: &str, set: &[&str], options: RunOptions) -> (Option<Run>, Diagnostics) {
     let overrides = Overrides { set: set.iter().map(|s| s.to_string()).collect(), ..Overrides::default() };
-    let reading = read(text, &overrides);
-    let mut diagnostics = reading.diagnostics;
-    let check = reading.model.and_then(|model| check(model, &Wishes::default(), &mut diagnostics));
-    let run = check.and_then(|check| simulate(check, wishes, &mut diagnostics, &mut |_| true));
-    (run, diagnostics)
+    run_as(text, &overrides, &RunOptions { keep: NO_SAMPLES, ..options })
 }
 
 /// Inspects a model text that has no mistakes.
+#[track_caller]
 pub fn inspected(text: &str, overrides: &Overrides) -> Inspection {
-    let (check, diagnostics) = checked(text, overrides);
-    let check = check.unwrap_or_else(|| panic!("{text}\n{diagnostics:#?}"));
-    inspect(check, &Default::default()).unwrap()
+    let inspection = loaded(text, overrides).and_then(|system| system.inspect(At::Start));
+    inspection.unwrap_or_else(|error| panic!("{text}\n{error}"))
 }
 
 /// Inspects a model of the gallery, perhaps from another start.
@@ -140,12 +171,12 @@ pub fn run_to(text: &str, set: &[&str], to: f64) -> Run {
     run.unwrap_or_else(|| panic!("{diagnostics:#?}"))
 }
 
-/// The same of a text that may have mistakes.
+/// Runs a text that may have mistakes to a time at 1e-10, with the messages.
 pub fn attempt_to(text: &str, set: &[&str], to: f64) -> (Option<Run>, Diagnostics) {
-    attempt_as(text, set, &RunWishes { to: Some(to), tolerance: Some(1e-10), ..RunWishes::default() })
+    attempt_as(text, set, RunOptions { tolerance: Some(1e-10), ..RunOptions::to(to) })
 }
 
-/// The same of a model of the gallery that goes to its end.
+/// Runs a model of the gallery, which reaches its end, to a time at 1e-10.
 #[track_caller]
 pub fn finished_model(name: &str, to: f64) -> Run {
     let run = run_to(&model_text(name), &[], to);

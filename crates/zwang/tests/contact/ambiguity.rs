@@ -1,12 +1,12 @@
 //! No motion or several: Painlevé's paradox and forces without a consistent side.
 
-use crate::common::{attempt, attempt_to, model_text, run_to, told};
+use crate::common::{attempt, attempt_to, model_text, run_and_notes, run_to};
 use zwang::simulate::End;
 
 /// Painlevé's rod, pushed tip first, has no motion from the start: nothing is known of its forces.
 #[test]
 fn where_no_motion_is_possible_no_force_is_reported() {
-    let (found, diagnostics) = told(&model_text("painleve_rod"), &["u=-3"]);
+    let (found, diagnostics) = run_and_notes(&model_text("painleve_rod"), &["u=-3"]);
     assert!(diagnostics.iter().any(|d| d.code == "Z610"), "{diagnostics:#?}");
     assert!(found.outputs().iter().all(|output| output.values.is_none()));
 }
@@ -31,7 +31,7 @@ fn a_force_that_can_press_on_neither_side_ends_the_motion() {
                 constraint round: (x2 - 0.53)^2 + (y2 + 0.19)^2 = 0.99^2 + 0.71^2 with friction 0.483 and at P2\n\
                 force P2: (2.2*sin(1.05*t), 9.13*cos(1.43*t))\n\
                 start x0 = -0.54, y0 = -0.27, x1 = 0.67, y1 = 0.96, x2 = -0.46, y2 = -0.9\nrun 5\n";
-    let (run, diagnostics) = told(text, &[]);
+    let (run, diagnostics) = run_and_notes(text, &[]);
     let stop = diagnostics.iter().find(|d| d.code == "Z610").unwrap_or_else(|| panic!("{diagnostics:#?}"));
     assert!(stop.message.contains("no motion"), "{}", stop.message);
     assert_eq!(stop.notes.iter().filter(|note| note.contains("has the wrong sign")).count(), 2, "{:?}", stop.notes);
@@ -61,7 +61,7 @@ fn a_rod_that_may_lift_off_or_dig_in_has_two_motions() {
                 point tip = (x - cos(a), y - sin(a))\n\
                 contact floor: tip.y >= 0 with friction 2 and at tip\n\
                 start x = 0, a = 1, y = sin(1), x' = -3, a' = -4, y' = -4*cos(1)\nrun 0.1\n";
-    let (run, diagnostics) = told(text, &[]);
+    let (run, diagnostics) = run_and_notes(text, &[]);
     assert_eq!((run.end().as_str(), run.state().t), ("several-motions", 0.0), "{diagnostics:#?}");
     let stop = diagnostics.iter().find(|d| d.code == "Z610").unwrap_or_else(|| panic!("{diagnostics:#?}"));
     for mode in ["sliding", "open"] {

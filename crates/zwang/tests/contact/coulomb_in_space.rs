@@ -1,7 +1,7 @@
 //! Coulomb friction on surfaces and curves in space: the cone, and the direction of slip.
 
 use super::PARTICLE_IN_SPACE;
-use crate::common::{all_close, close, finished, run_to, times, told};
+use crate::common::{all_close, close, finished, run_and_notes, run_to, times};
 use zwang::simulate::End;
 
 /// A pull t (1, c) against 5 starts a slip at 5/√(1 + c²), along itself: with a = √(1 + c²) τ + 10 (0.5 − μ), τ from there on.
@@ -16,7 +16,7 @@ fn slip_starts_along_an_oblique_pull() {
                 "model \"pull\"\n{PARTICLE_IN_SPACE}gravity (0, 0, -10)\nforce P: t*(1, {c}, 0)\n\
                  {floor} with friction 0.5 and sliding {sliding}{slip}\nstart x = 0, y = 0{height}\nrun 6\n"
             );
-            let (found, diagnostics) = told(&text, &[]);
+            let (found, diagnostics) = run_and_notes(&text, &[]);
             // its direction turns fast only at first: no stiffness
             assert!(!diagnostics.iter().any(|d| d.code == "Z601"), "{diagnostics:#?}");
             let strength = f64::hypot(1.0, c);

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::common::{Random, attempt_to, close, finished_model, gallery, model_text, run_to, told};
+use crate::common::{Random, attempt_to, close, finished_model, gallery, model_text, run_and_notes, run_to};
 use zwang::Overrides;
 use zwang::simulate::End;
 
@@ -27,8 +27,7 @@ fn impacts_take_the_energy_that_is_missing() {
 fn the_energy_balance_of_every_contact_model_is_closed() {
     let mut n_models = 0;
     for (name, text) in gallery() {
-        let reading = crate::common::read(&text, &Overrides::default());
-        let model = reading.model.unwrap_or_else(|| panic!("{name}: {:#?}", reading.diagnostics));
+        let model = crate::common::derived(&text, &Overrides::default()).equations.model;
         if model.contacts.is_empty() && model.frictions.is_empty() {
             continue;
         }
@@ -128,7 +127,7 @@ fn bodies_in_space_never_gain_energy() {
 /// Energy is never gained: impacts and friction only dissipate, and the balance is closed. No friction here is large enough for
 /// Painlevé's paradox, so that every run goes to its end.
 fn energy_only_falls(text: &str) {
-    let (run, diagnostics) = told(text, &[]);
+    let (run, diagnostics) = run_and_notes(text, &[]);
     let account = &run.audit().energy;
     let size = account.start.abs() + account.end.abs() + account.work.abs() + 1.0;
     assert!(account.impacts <= 1e-10 * size, "{text}\n{account:?}");
@@ -168,7 +167,7 @@ fn cradles_of_all_kinds_keep_their_momentum() {
                 let _ = writeln!(text, "contact touch{i}: x[{i}] - x[{}] >= 1 with restitution {e}", i - 1);
             }
         }
-        let (run, diagnostics) = told(&format!("{text}run 2\n"), &[]);
+        let (run, diagnostics) = run_and_notes(&format!("{text}run 2\n"), &[]);
         assert_eq!(*run.end(), End::Finished, "{text}{diagnostics:#?}");
         let masses = &run.check().snapshot.given.mass_matrix.value;
         let kept: f64 = masses.iter().zip(&run.state().qdot).map(|(m, v)| m * v).sum();
@@ -195,7 +194,7 @@ fn the_energy_of_bounces_beyond_the_tolerance_is_counted() {
         let _ = writeln!(text, "contact w{k}: 1.5 >= P{k}.x with restitution e");
     }
     text += "start x = 0, y = 0.7947, a = 5.0182, x' = -0.3475, y' = 0.1256, a' = 5.1885\nrun 4\n";
-    let account = told(&text, &[]).0.audit().energy;
+    let account = run_and_notes(&text, &[]).0.audit().energy;
     assert!(account.impacts < -1.0 && account.drift.abs() < 1e-9 * account.impacts.abs(), "{account:?}");
 }
 

@@ -3,7 +3,7 @@
 use std::f64::consts::PI;
 
 use super::{BALL, codes};
-use crate::common::{all_close, close, finished, run_to, times, told};
+use crate::common::{all_close, close, finished, run_and_notes, run_to, times};
 
 /// Free flight takes steps as long as the run; the impact on an obstacle much thinner than they are is located nevertheless.
 #[test]
@@ -117,14 +117,16 @@ fn a_particle_takes_off_at_a_corner() {
     // a step down is left as well; a step up stands in the way
     let step = BENT.replace("k*(x - 1)", "k");
     close(times(&finished(&step, &["k=-0.2"]), "impact")[0], 0.2 + 0.2, 1e-9);
-    assert!(told(&step, &["k=0.2"]).1.iter().any(|d| d.code == "Z607"));
+    assert!(run_and_notes(&step, &["k=0.2"]).1.iter().any(|d| d.code == "Z607"));
 }
 
 /// 5 m fall takes 1 s, the whole run: the impact occurs there, and 5 m/s come back.
 #[test]
 fn an_impact_at_the_very_end_occurs() {
-    let (found, _) =
-        told(&format!("{BALL}contact c: y >= 0 with restitution 0.5\nstart y = 5\nrun 1\noutput v = y'\n"), &[]);
+    let (found, _) = run_and_notes(
+        &format!("{BALL}contact c: y >= 0 with restitution 0.5\nstart y = 5\nrun 1\noutput v = y'\n"),
+        &[],
+    );
     assert_eq!(found.events().len(), 1);
     close(found.events()[0].t, 1.0, 1e-12);
     close(found.state().qdot[0], 5.0, 1e-9);
@@ -137,7 +139,7 @@ fn an_impact_at_the_very_end_occurs() {
 fn a_gap_without_a_value_ends_the_run_where_it_begins() {
     let text = "model \"gap\"\ncoordinates x, y\nparticle P at (x, y) with mass 1\ngravity (0, -10)\n\
                 contact floor: y >= sqrt(x)\nstart x = 1, y = 3, x' = -2\nrun 5\n";
-    let (found, diagnostics) = told(text, &[]);
+    let (found, diagnostics) = run_and_notes(text, &[]);
     assert_eq!((found.end().as_str(), codes(&diagnostics)), ("failed", vec!["Z402"]), "{diagnostics:#?}");
     close(found.state().t, 0.5, 1e-9);
 }

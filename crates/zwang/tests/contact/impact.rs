@@ -1,7 +1,7 @@
 //! Impacts: restitution, friction in impacts, simultaneous impacts.
 
 use super::{BALL, events};
-use crate::common::{all_close, attempt_to, close, finished, finished_model, model_text, run_to, times, told};
+use crate::common::{all_close, attempt_to, close, finished, finished_model, model_text, run_and_notes, run_to, times};
 
 /// Six impacts, with elliptic times of flight between them.
 #[test]
@@ -130,7 +130,7 @@ fn a_wedged_bead_does_not_bounce() {
     let text = "model \"lean\"\ncoordinates x, y\nparameter μ = 1\nparticle P at (x, y) with mass 1\ngravity (0, -9.81)\n\
                 contact floor: y >= 0\ncontact wall: (x - y)/sqrt(2) >= 0 with friction μ and restitution 0.5\n\
                 start x = 1, y = 0, x' = -2\nrun 1\n";
-    let (run, diagnostics) = told(text, &[]);
+    let (run, diagnostics) = run_and_notes(text, &[]);
     assert_eq!(*run.end(), zwang::simulate::End::Finished, "{diagnostics:#?}");
     assert!(diagnostics.iter().any(|d| d.code == "Z613"), "{diagnostics:#?}");
     close(run.audit().energy.impacts, -2.0, 1e-12);
@@ -164,7 +164,7 @@ fn oblique_impacts_of_one_foot_with_friction_have_an_outcome() {
 fn a_velocity_that_an_event_sets_into_a_contact_is_an_impact() {
     let text =
         format!("{BALL}contact floor: y >= 0 with restitution 0.5\nwhen t >= 1: y' = -4\nstart y = 0\nrun 1.5\n");
-    let (found, _) = told(&text, &[]);
+    let (found, _) = run_and_notes(&text, &[]);
     let told = events(&found);
     assert_eq!((told[1].1, told[2].1), ("impact", "impact"), "{told:?}");
     close(told[1].0, 1.0, 1e-12);
@@ -178,7 +178,7 @@ fn every_contact_that_takes_an_impulse_is_reported() {
     let text = "model \"cradle\"\ncoordinates x[1..3]\nmass x[1]: 1\nmass x[2]: 1\nmass x[3]: 1\n\
                 contact c1: x[2] - x[1] >= 1 with restitution 1\ncontact c2: x[3] - x[2] >= 1 with restitution 1\n\
                 start x[1] = -1, x[2] = 1, x[3] = 2, x[1]' = 1\nrun 3\n";
-    let (found, _) = told(text, &[]);
+    let (found, _) = run_and_notes(text, &[]);
     let told = events(&found);
     assert_eq!(told.iter().map(|e| (e.1, e.2)).collect::<Vec<_>>(), [("impact", "c1"), ("impact", "c2")]);
     told.iter().for_each(|e| close(e.0, 1.0, 1e-12));

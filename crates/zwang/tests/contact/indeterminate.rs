@@ -1,7 +1,9 @@
 //! Forces that are not unique: redundant contacts, feet that share a load, friction in blocked directions.
 
 use super::{PARTICLE_IN_SPACE, codes, last};
-use crate::common::{all_close, attempt_to, close, finished, inspected, run_to, times, told, told_at};
+use crate::common::{
+    all_close, attempt_to, close, finished, inspected, run_and_notes, run_and_notes_at, run_to, times,
+};
 use zwang::Overrides;
 use zwang::simulate::End;
 
@@ -41,7 +43,7 @@ const STANDING: &str = "x = 0, y = 0, z = h, a = 0, b = 0, c = 0, x' = 0, y' = 0
 /// It stands, and the single forces are reported as indeterminate.
 #[test]
 fn a_box_on_four_legs_rests() {
-    let (run, diagnostics) = told(&four_legs(STANDING, "1"), &[]);
+    let (run, diagnostics) = run_and_notes(&four_legs(STANDING, "1"), &[]);
     assert_eq!(*run.end(), End::Finished, "{diagnostics:#?}");
     assert!(
         run.state().q.iter().zip([0.0, 0.0, 0.4, 0.0, 0.0, 0.0]).all(|(x, y)| (x - y).abs() < 1e-12),
@@ -60,7 +62,7 @@ fn a_box_on_four_legs_rests() {
 /// It slides to a stop after v²/(2 μ g), however the legs share the weight.
 #[test]
 fn a_box_on_four_legs_slides_to_a_stop() {
-    let (run, diagnostics) = told(&four_legs(&STANDING.replace("x' = 0", "x' = 1.5"), "1"), &[]);
+    let (run, diagnostics) = run_and_notes(&four_legs(&STANDING.replace("x' = 0", "x' = 1.5"), "1"), &[]);
     assert_eq!(*run.end(), End::Finished, "{diagnostics:#?}");
     close(run.state().q[0], 1.5 * 1.5 / (2.0 * 0.3 * 9.81), 1e-8);
     close(last(&run, "N"), 2.0 * 9.81, 1e-9);
@@ -74,13 +76,13 @@ fn a_box_on_four_legs_slides_to_a_stop() {
 fn a_box_on_four_legs_tips_and_lands() {
     let tips = 0.5 * 2.0 * 9.81 / 0.8;
     let stands = four_legs(STANDING, "0.5").replace("mu = 0.3, F = 0", &format!("mu = 0.9, F = {}", 0.99 * tips));
-    let (run1, diagnostics) = told(&stands, &[]);
+    let (run1, diagnostics) = run_and_notes(&stands, &[]);
     assert_eq!(*run1.end(), End::Finished, "{diagnostics:#?}");
     close(run1.state().q[4], 0.0, 1e-12);
     close(last(&run1, "N"), 2.0 * 9.81, 1e-9);
     // more, and the hind legs leave at once; released after 0.2 s it falls back and stands
     let text = four_legs(STANDING, "2").replace("mu = 0.3, F = 0", &format!("mu = 0.9, F = {}", 1.2 * tips));
-    let (run2, diagnostics) = told(&format!("{text}when t >= 0.2: F = 0\n"), &[]);
+    let (run2, diagnostics) = run_and_notes(&format!("{text}when t >= 0.2: F = 0\n"), &[]);
     assert_eq!(*run2.end(), End::Finished, "{diagnostics:#?}");
     let lifted: Vec<&str> =
         run2.events().iter().filter(|e| e.kind.as_str() == "take-off" && e.t == 0.0).map(|e| &*e.name).collect();
@@ -118,7 +120,7 @@ fn a_flat_arch_does_not_stand() {
         x3 = 2.7 - 2.0 * (foot - 0.9),
         x4 = 3.6 - 2.0 * (foot - 0.9),
     );
-    let (run, diagnostics) = told_at(&text, 1e-9);
+    let (run, diagnostics) = run_and_notes_at(&text, 1e-9);
     assert_eq!(*run.end(), End::Finished, "{diagnostics:#?}");
     let impacts = times(&run, "impact");
     close(impacts[0], (2.0 * h / 9.81).sqrt(), 1e-7);
@@ -131,7 +133,7 @@ fn one_particle_has_no_indeterminate_force() {
         let text = format!(
             "model \"rest\"\n{PARTICLE_IN_SPACE}gravity (0, 0, -10)\n{floor} with friction 0.5\nstart x = 0, y = 0, z = 0\nrun 1\n"
         );
-        let (found, diagnostics) = told(&text, &[]);
+        let (found, diagnostics) = run_and_notes(&text, &[]);
         assert_eq!(*found.end(), End::Finished);
         assert!(!diagnostics.iter().any(|d| d.code == "Z614"), "{diagnostics:#?}");
     }
@@ -165,7 +167,7 @@ fn shares_of_sticking_feet_are_reported_and_agree() {
                 contact l: L.y >= 0 with friction 0.45 and at L\ncontact r: R.y >= 0 with friction 0.45 and at R\n\
                 start x = 0, y = b, θ = 0\nrun 1\noutput fl = reaction(l, L).x\noutput fr = reaction(r, R).x\n\
                 output nl = reaction(l, L).y\noutput nr = reaction(r, R).y\n";
-    let (found, diagnostics) = told(text, &[]);
+    let (found, diagnostics) = run_and_notes(text, &[]);
     assert!(codes(&diagnostics).contains(&"Z614"), "{diagnostics:#?}");
     let last: Vec<f64> = found.outputs().iter().map(|o| o.values.unwrap().last).collect();
     // the moment of F about the feet: 4·1 = 10·0.5·… leaves 1 on the left and 9 on the right
@@ -201,7 +203,7 @@ fn redundant_contacts_with_friction_are_no_paradox() {
             "model \"twice\"\ncoordinates x, y\nparticle P at (x, y) with mass 1\ngravity (0, -10)\n{stated}\
              start {y}x = 0, x' = 3\nrun 3\n"
         );
-        let (found, diagnostics) = told(&text, &[]);
+        let (found, diagnostics) = run_and_notes(&text, &[]);
         assert_eq!(found.end().as_str(), "finished", "{diagnostics:#?}");
         assert!(codes(&diagnostics).contains(&"Z611") && !codes(&diagnostics).contains(&"Z610"), "{diagnostics:#?}");
         assert!(codes(&diagnostics).contains(&"Z614"), "{diagnostics:#?}");
@@ -229,7 +231,7 @@ fn without_friction_no_motion_depends_on_indeterminate_forces() {
         )
     };
     for (mu, depends) in [(0.0, false), (0.3, true)] {
-        let (_, diagnostics) = told(&legs(mu), &[]);
+        let (_, diagnostics) = run_and_notes(&legs(mu), &[]);
         let codes = codes(&diagnostics);
         assert!(codes.contains(&"Z614") && codes.contains(&"Z611") == depends, "{mu}: {diagnostics:#?}");
     }
@@ -244,7 +246,7 @@ fn a_single_indeterminate_force_is_reported_as_one() {
                 point A = (x, y)\npoint H = A + 0.5*(cos(a), sin(a))\nconstraint mirror: H.x = 0\n\
                 contact left: A.y >= 0 with friction 0.2 and at A\ncontact hinge: H.y >= 0\n\
                 start x ~ -0.3, y = 0, a = 0.8, x' = 0, y' = 0, a' = 0\nrun 2\n";
-    let (_, diagnostics) = told(text, &[]);
+    let (_, diagnostics) = run_and_notes(text, &[]);
     let note = diagnostics.iter().find(|d| d.code == "Z614").unwrap_or_else(|| panic!("{diagnostics:#?}"));
     assert_eq!(note.message, "the force of `left` is not determined");
 }
@@ -267,7 +269,7 @@ fn a_corner_holds_what_both_its_places_hold() {
     {
         let most = 10.0 * of_floor + of_wall * push;
         for part in [0.5, 0.99, 1.01, 1.3] {
-            let (run, diagnostics) = told(&corner(of_floor, of_wall, push, &format!("{}", part * most)), &[]);
+            let (run, diagnostics) = run_and_notes(&corner(of_floor, of_wall, push, &format!("{}", part * most)), &[]);
             assert_eq!(*run.end(), End::Finished, "{diagnostics:#?}");
             close(run.state().q[0], 2.0 * f64::max(part - 1.0, 0.0) * most, 1e-9);
             close(run.state().q[1].abs() + run.state().q[2].abs(), 0.0, 1e-12);
@@ -315,7 +317,7 @@ fn a_wall_carries_the_force_that_sticking_could() {
                 gravity (0, 0, -10)\nforce S: (0, -6, 0)\ncontact lower: z >= 0 with friction 0.8 and at L\n\
                 contact side: y >= 0 with friction 0.2 and at S\nstart x = 0, y = 0, z = 0, th = 0.3\nrun 0.5\n\
                 output side = lambda(side)\n";
-    let (run, diagnostics) = told(text, &[]);
+    let (run, diagnostics) = run_and_notes(text, &[]);
     assert_eq!(*run.end(), End::Finished, "{diagnostics:#?}");
     assert!(diagnostics.iter().any(|d| d.code == "Z611"), "{diagnostics:#?}");
     let (th, w) = (run.state().q[3], run.state().qdot[3]);

@@ -1,6 +1,6 @@
 //! Inspection of contacts, starts that are refused, and mistakes in models.
 
-use crate::common::{all_close, attempt, attempt_to, close, every_route_gives, inspected, model_text, told};
+use crate::common::{all_close, attempt, attempt_to, close, every_route_gives, inspected, model_text, run_and_notes};
 use zwang::Overrides;
 
 /// A start inside is refused with the nearest one outside, in the metric of the masses.
@@ -42,7 +42,7 @@ fn a_place_without_a_normal_force_is_reported() {
                 let n = direction((x, y))\npoint D = (x, y) - r*n\n\
                 contact tip: |(x, y)| >= r with friction 0.4 and slip x'*n.y - y'*n.x + r*θ' and at D\n\
                 start x = 0.05, y = sqrt(r^2 - 0.0025), θ = 0, x' = 0, y' = 0, θ' = 0\nrun 0.5\n";
-    let (_, diagnostics) = told(text, &[]);
+    let (_, diagnostics) = run_and_notes(text, &[]);
     assert!(diagnostics.iter().any(|d| d.code == "Z402"), "{diagnostics:#?}");
 }
 

@@ -17,7 +17,7 @@ mod slip;
 mod unilateral;
 mod zeno;
 
-use crate::common::told_at;
+use crate::common::run_and_notes_at;
 use zwang::Run;
 use zwang::diagnostic::Diagnostics;
 use zwang::simulate::End;
@@ -35,7 +35,7 @@ const PARTICLE_IN_THE_PLANE: &str =
 /// Runs to the end with a closed energy balance, and reports neither singular positions nor friction without a motion.
 #[track_caller]
 fn finishes_cleanly(text: &str, tolerance: f64) -> Run {
-    let (run, diagnostics) = told_at(text, tolerance);
+    let (run, diagnostics) = run_and_notes_at(text, tolerance);
     assert_eq!(*run.end(), End::Finished, "{text}\n{diagnostics:#?}");
     assert!(!diagnostics.iter().any(|d| ["Z602", "Z603", "Z610"].contains(&d.code)), "{text}\n{diagnostics:#?}");
     let account = &run.audit().energy;

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::finishes_cleanly;
-use crate::common::{Random, close, finished, model_text, run_to, times, told_at};
+use crate::common::{Random, close, finished, model_text, run_and_notes_at, run_to, times};
 use zwang::Run;
 use zwang::simulate::End;
 
@@ -264,7 +264,7 @@ fn thrown_bodies_come_to_rest() {
         let (v, spin) = ([any(2.0), any(2.0), any(1.0)], [any(5.0), any(5.0), any(5.0)]);
         let corners: &[[i32; 3]] = if seed % 3 == 2 { &TETRAHEDRON } else { &CUBE };
         let text = thrown(corners, e, mu, v, spin, 3.0);
-        let (found, diagnostics) = told_at(&text, 1e-9);
+        let (found, diagnostics) = run_and_notes_at(&text, 1e-9);
         assert_laws(&text, &found);
         let is_paradox = mu > paradox && diagnostics.iter().any(|d| d.code == "Z610");
         assert!(*found.end() == End::Finished || is_paradox, "{text}\n{:?}\n{diagnostics:#?}", *found.end());
@@ -292,7 +292,7 @@ fn cubes_come_to_rest_through_impacts_on_several_feet() {
         (0.8, 0.57, [0.08, 0.689, 0.433], [3.419, 1.248, -1.797]),
     ] {
         let text = thrown(&CUBE, e, mu, v, spin, 6.0);
-        let (found, diagnostics) = told_at(&text, 1e-9);
+        let (found, diagnostics) = run_and_notes_at(&text, 1e-9);
         assert_eq!(*found.end(), End::Finished, "{text}\n{diagnostics:#?}");
         assert_laws(&text, &found);
         assert!(found.state().qdot.iter().all(|v| v.abs() < 1e-9), "{text}\n{:?}", found.state());
@@ -308,7 +308,7 @@ fn a_sticking_corner_starts_to_slide_at_every_tolerance() {
     {
         let text = thrown(&CUBE, 0.0, 0.8, v, spin, 0.8);
         let slip_at = |tolerance: f64| {
-            let (found, diagnostics) = told_at(&text, tolerance);
+            let (found, diagnostics) = run_and_notes_at(&text, tolerance);
             assert_eq!(*found.end(), End::Finished, "{tolerance}: {diagnostics:#?}");
             let slips = times(&found, "slip");
             assert_eq!(slips.len(), 1, "{tolerance}: {slips:?}");

@@ -2,9 +2,9 @@
 
 use super::{PARTICLE_IN_THE_PLANE, events};
 use crate::common::{
-    all_close, attempt, checked, close, finished, finished_model, inspected, model_text, run_to, times, told,
+    all_close, attempt, close, finished, finished_model, inspected, model_text, run_and_notes, run_to, times,
 };
-use zwang::{Overrides, RunWishes, simulate};
+use zwang::{LoadOptions, Overrides, RunOptions, load_with};
 
 /// The normal force is m g once the ball is at rest.
 #[test]
@@ -89,9 +89,7 @@ fn bodies_at_rest_stay_at_rest() {
         let text = format!(
             "coordinates x, y\nparticle P at (x, y) with mass 1\ngravity (0, -10)\n{contacts}\nstart {start}\nrun 3"
         );
-        let (check, mut diagnostics) = checked(&text, &Overrides::default());
-        let check = check.unwrap_or_else(|| panic!("{text}\n{diagnostics:#?}"));
-        let run = simulate(check, &RunWishes::default(), &mut diagnostics, &mut |_| true).unwrap();
+        let (run, diagnostics) = run_and_notes(&text, &[]);
         assert_eq!(run.end().as_str(), "finished", "{text}\n{diagnostics:#?}");
         for (found, wanted) in run.state().q.iter().zip(end) {
             assert!((found - wanted).abs() < 1e-8, "{text}: {:?}", run.state().q);
@@ -108,8 +106,7 @@ fn floors_that_events_move() {
         let text = format!(
             "coordinates y\nparameter h = 0\nmass y: 1\nforce y: -10\ncontact floor: y >= h\nwhen t >= 2: h = {h}\nstart y = {from}\nrun 4"
         );
-        let (check, mut diagnostics) = checked(&text, &Overrides::default());
-        let run = simulate(check.unwrap(), &RunWishes::default(), &mut diagnostics, &mut |_| true).unwrap();
+        let (run, diagnostics) = run_and_notes(&text, &[]);
         let codes: Vec<&str> = diagnostics.iter().filter(|d| d.is_error()).map(|d| d.code).collect();
         (run, codes.join(" "))
     };
@@ -131,13 +128,8 @@ fn contacts_follow_every_route() {
     let text = model_text("thrown_box");
     let wanted = finished(&text, &[]);
     for route in zwang_motion::RouteName::ALL {
-        let reading = zwang::read(&text, &zwang::Overrides::default());
-        let mut diagnostics = reading.diagnostics;
-        let wishes = zwang::Wishes { route, with_legendre: true, ..zwang::Wishes::default() };
-        let check = reading.model.and_then(|model| zwang::check(model, &wishes, &mut diagnostics));
-        let run = check
-            .and_then(|check| zwang::simulate(check, &zwang::RunWishes::default(), &mut diagnostics, &mut |_| true));
-        let run = run.unwrap_or_else(|| panic!("{diagnostics:#?}"));
+        let system = load_with(&text, &LoadOptions { route, ..LoadOptions::default() }).unwrap();
+        let run = system.run(&RunOptions::default()).unwrap();
         assert_eq!(*run.end(), zwang::simulate::End::Finished, "{}", route.as_str());
         close(run.state().q[0], wanted.state().q[0], 1e-8);
     }
@@ -151,7 +143,7 @@ fn a_contact_in_the_way_of_a_constraint_is_a_contradiction() {
             "model \"press\"\ncoordinates x, y\nparticle P at (x, y) with mass 1\ngravity (0, -10)\n\
              constraint c: y = -0.1*t\ncontact floor: y >= -0.05{friction}\nstart x = 0, y = 0, x' = 1\nrun 3\n"
         );
-        let (_, diagnostics) = told(&text, &[]);
+        let (_, diagnostics) = run_and_notes(&text, &[]);
         assert!(diagnostics.iter().any(|d| d.code == "Z301"), "{diagnostics:#?}");
     }
 }
@@ -161,7 +153,7 @@ fn a_contact_in_the_way_of_a_constraint_is_a_contradiction() {
 fn take_off_at_the_start_is_reported() {
     let text = "model \"hill\"\ncoordinates x, y\nparticle P at (x, y) with mass 1\ngravity (0, -10)\n\
                 contact hill: y >= -x^2/2\nparameter v = 4\nstart x = 0, y = 0, x' = v\nrun 0.2\n";
-    assert_eq!(events(&told(text, &[]).0), [(0.0, "take-off", "hill")]);
+    assert_eq!(events(&run_and_notes(text, &[]).0), [(0.0, "take-off", "hill")]);
     let (slow, _) = attempt(text, &["v=2"]);
     assert!(slow.unwrap().events().is_empty());
 }
@@ -181,7 +173,7 @@ fn an_open_contact_has_no_power() {
         close(value("lift").unwrap(), 10.0, 1e-12);
         // work since the start needs the motion
         assert_eq!(value("w"), None);
-        let (run, _) = told(&text, &[]);
+        let (run, _) = run_and_notes(&text, &[]);
         let last = |name: &str| run.outputs().iter().find(|o| o.name == name).and_then(|o| o.values).map(|v| v.last);
         assert_eq!((last("p"), last("w")), (Some(0.0), Some(0.0)));
         close(last("lift").unwrap(), 10.0, 1e-8);

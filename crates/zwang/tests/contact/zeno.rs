@@ -1,7 +1,9 @@
 //! Bounces that accumulate: their end in finite time, and what follows it.
 
 use super::finishes_cleanly;
-use crate::common::{all_close, close, finished, finished_model, model_text, run_to, times, told, told_at};
+use crate::common::{
+    all_close, close, finished, finished_model, model_text, run_and_notes, run_and_notes_at, run_to, times,
+};
 use zwang::simulate::End;
 
 /// Impact k of a ball dropped from 1 m with restitution ε is at t₁ + 2 t₁(ε + … + ε^(k−1)); all end at t₁(1 + ε)/(1 − ε).
@@ -82,7 +84,7 @@ fn a_box_that_rocks_comes_to_stand() {
 fn bounces_that_become_ever_faster_are_reported() {
     let text = "model \"squeeze\"\ncoordinates x\nmass x: 1\ncontact a: x >= 0 with restitution 1\n\
                 contact b: x <= 1 - t/2 with restitution 1\nstart x = 0.5, x' = 1\nrun 3\n";
-    let (found, diagnostics) = told(text, &[]);
+    let (found, diagnostics) = run_and_notes(text, &[]);
     assert!(diagnostics.iter().any(|d| d.code == "Z609"), "{diagnostics:#?}");
     assert!(found.state().t < 2.0 && found.state().t > 1.99, "{}", found.state().t);
     assert!(found.cost().steps < 50_000 && found.audit().residuals.iter().all(|(_, r)| *r < 1e-9));
@@ -129,7 +131,7 @@ fn an_impact_near_the_accumulation_point_is_not_the_end() {
              contact floor: a >= 0 with restitution {e}\ncontact touch: b - a >= 0 with restitution {touch}\n\
              start a = 0.2, b = {high}\nrun {end}\n"
         );
-        let (run, _) = told_at(&text, 1e-11);
+        let (run, _) = run_and_notes_at(&text, 1e-11);
         let [b, v] = bounces_by_formulas(ratio, [e, touch], [0.2, high], end);
         let (found, speed) = (run.state().q[1], run.state().qdot[1]);
         let case = format!("{e} {touch} {ratio} {early}");
@@ -228,7 +230,7 @@ fn a_box_rocks_to_rest_on_feet_that_stick() {
              contact q: Q.y >= 0 with friction μ and at Q\nstart a = -{tilt}, L ~ (-R, 0.2), Q = (0, 0)\nrun 10\n\
              output push = lambda(l) + lambda(q)\n"
         );
-        let (found, diagnostics) = told_at(&text, 1e-9);
+        let (found, diagnostics) = run_and_notes_at(&text, 1e-9);
         assert_eq!(*found.end(), End::Finished, "{mu}: {diagnostics:#?}");
         close(*times(&found, "rest").last().unwrap(), end, 1e-6);
         close(found.outputs()[0].values.unwrap().last, g, 1e-9);

@@ -67,8 +67,8 @@ mod tests {
         let text = "coordinates x, θ\nparameters M = 2, m = 1, l = 1, g = 9.81\n\
                     kinetic T = M*x'^2/2 + m*(x'^2 + 2*l*x'*θ'*cos(θ) + l^2*θ'^2)/2\npotential V = m*g*l*cos(θ)\n\
                     control hold: θ'' = 0 using x\nstart x = 0, θ = 0.1";
-        let model = crate::read(text, &Default::default()).model.expect("the model is right");
-        let mut equations = Equations::derive(model).printed();
+        let derived = crate::derive(text, &Default::default()).expect("the model is right");
+        let mut equations = derived.equations.printed();
         let form = crate::formulas::closed_form::closed_form(&mut equations).expect("as many driven as asked for");
         let text = |e: Expr| equations.model.graph.text(e);
         assert_eq!(text(form.accelerations[0]), "g*tan(θ)");

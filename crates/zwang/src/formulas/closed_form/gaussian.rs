@@ -92,13 +92,12 @@ fn square(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::equations::Equations;
     use zwang_expr::{Algebra, Limits};
 
     /// The closed form of a model, its graph, and its first parameter.
     fn solved(text: &str) -> (Graph, ClosedForm, Expr) {
-        let model = crate::read(text, &Default::default()).model.expect("the model is right");
-        let mut equations = Equations::derive(model).printed();
+        let derived = crate::derive(text, &Default::default()).expect("the model is right");
+        let mut equations = derived.equations.printed();
         let form = crate::formulas::closed_form::closed_form(&mut equations).expect("a small system");
         let first = equations.model.parameters[0].symbol;
         (equations.model.graph, form, first)

@@ -1,6 +1,10 @@
-//! Streams and exit codes, common to all commands.
+//! Streams, messages and exit codes, common to all commands.
 
-use std::io::Write;
+use std::io::{IsTerminal, Write};
+
+use zwang::diagnostic::{Diagnostic, Diagnostics};
+use zwang::{Error, ModelText};
+use zwang_view::{Paint, check_json, messages};
 
 /// The command succeeded.
 pub const SUCCESS: u8 = 0;
@@ -52,8 +56,30 @@ pub fn print_json(value: &serde_json::Value) -> Exit {
     print(&format!("{value:#}\n"))
 }
 
-/// A path quoted for a shell.
-pub fn quoted(path: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "/._-".contains(c);
-    if path.chars().all(plain) { path.to_string() } else { format!("'{}'", path.replace('\'', "'\\''")) }
+/// Prints messages about the model called `name` to standard error, in colour on a terminal unless NO_COLOR is set.
+pub fn report(name: &str, source: &ModelText, notes: &Diagnostics) {
+    let colour = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty());
+    let paint = if colour { Paint::Coloured } else { Paint::Plain };
+    eprint(&messages(name, source, notes, paint));
+}
+
+/// Ends a command that failed.
+pub fn fail<T>(name: &str, error: &Error, as_json: bool) -> Result<T, u8> {
+    let (source, diagnostics) = match error {
+        Error::Model { source, diagnostics } | Error::Ended { source, diagnostics, .. } => (source, diagnostics),
+        _ => return usage_as(as_json, &error.to_string()),
+    };
+    if as_json {
+        print_json(&check_json(source, diagnostics, None))?;
+    } else {
+        report(name, source, diagnostics);
+    }
+    if let Error::Ended { .. } = error {
+        eprint(&format!("error: {error}\n"));
+        return Err(STOPPED);
+    }
+    // mistakes in --set and --start are mistakes of the command line
+    let is_override = |d: &Diagnostic| d.is_error() && d.span.is_some_and(|s| s.start >= source.file_length);
+    let overrides = source.text.len() > source.file_length && diagnostics.iter().any(is_override);
+    Err(if overrides { USAGE } else { MODEL_ERRORS })
 }

@@ -1,16 +1,14 @@
-//! What a model carries for the simulator: run, plots, events and the scene.
+//! The statements of a model that its equations do not contain: run, output, plot, when and animate.
 
-use crate::common::read;
+use crate::common::derived;
 
 use zwang::Overrides;
-use zwang::equations::Equations;
 use zwang::model::{Change, Model, Shape};
 use zwang::units::Dimension;
 
 /// The model of a text without mistakes.
 fn model(text: &str) -> Model {
-    let reading = read(text, &Overrides::default());
-    reading.model.unwrap_or_else(|| panic!("{text}\n{:#?}", reading.diagnostics))
+    derived(text, &Overrides::default()).equations.model
 }
 
 const PENDULUM: &str = "coordinates x, y\n\
@@ -61,7 +59,7 @@ fn curves_are_named_as_written_and_families_and_vectors_spread_out() {
 #[test]
 fn energies_are_put_into_curves_and_events() {
     let text = format!("{PENDULUM}plot energy(), x vs momentum(x)\nwhen energy() > 3 J: x' = momentum(y)/m");
-    let equations = Equations::derive(model(&text));
+    let equations = derived(&text, &Overrides::default()).equations;
     let [curve, x, versus] = equations.plots[0][..] else { panic!() };
     assert_eq!((curve, x), (equations.energy, equations.model.coordinates[0].q));
     assert_eq!(versus, equations.momentum[0]);
@@ -109,7 +107,7 @@ fn first_rod(model: &Model) -> [Vec<String>; 2] {
 }
 
 #[test]
-fn without_a_wish_everything_is_drawn() {
+fn without_an_animate_statement_everything_is_drawn() {
     let text = "let n = 2\ncoordinates x[1..n], y[1..n]\npoint P[0] = (0, 0)\n\
                 particle P[i in 1..n] at (x[i], y[i]) with mass 1\n\
                 constraint link[i in 1..n]: |P[i] - P[i-1]| = 1\nconstraint floor: P[2].y = -1\n\
@@ -132,7 +130,7 @@ fn without_a_wish_everything_is_drawn() {
 }
 
 #[test]
-fn what_is_wished_is_drawn_and_nothing_else() {
+fn an_animate_statement_draws_what_it_names_and_nothing_else() {
     let text = "coordinates x[1..2], y[1..2]\nparticle P[i in 1..2] at (x[i], y[i]) with mass 1\n\
                 point A = (0, 1)\nconstraint link[i in 1..2]: |P[i] - A| = 1\nconstraint rail: P[1].y = 1\n\
                 start x = 1, y = 1\nanimate P, A, link, trace(P), trace((x[1], y[1], 0)), rail, P[1] + P[2]";
