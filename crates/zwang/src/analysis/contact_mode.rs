@@ -37,8 +37,9 @@ impl Check {
         let equations = self.equations.clone().with_contact_rows();
         let name = |row: usize| equations.model.constraints[equations.rows[row].constraint].name.clone();
         self.modes = mode.words.iter().map(|&(row, word)| (name(row), word)).collect();
+        let lambda: Vec<_> = equations.rows.iter().map(|row| row.lambda).collect();
         self.equations = equations.in_contact_mode(&mode.holds, &mode.lambda).ok_or_else(not_known)?;
-        self.system = system.in_contact_mode(&mode.holds, &mode.lambda);
+        self.system = system.in_contact_mode(&mode.holds, &mode.lambda).with_outputs_of(&self.equations, &lambda);
         self.constraints = analysis::classify(&mut self.equations);
         Ok((mode.state, Some(kept(&mode.lambda, &mode.holds))))
     }

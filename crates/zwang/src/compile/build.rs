@@ -42,7 +42,7 @@ impl Evaluator {
             control_symbols: control_symbols(model),
             powers: Vec::new(),
             legendre: legendre.flatten(),
-            outputs: compiler.outputs(),
+            outputs: compiler.outputs(&multipliers(equations.motion_rows())),
             empty,
             selection,
             empty_legendre,
@@ -58,6 +58,19 @@ impl Evaluator {
             explicit: None,
         })
     }
+
+    /// The same programs with the outputs of the equations in a contact mode, where an open contact has no power; `lambda` has the
+    /// multipliers of all rows.
+    pub(crate) fn with_outputs_of(self, equations: &Equations, lambda: &[Expr]) -> Evaluator {
+        let compiler = Compiler { equations, inputs: equations.model.state_symbols(), jit: &self.jit };
+        let outputs = compiler.outputs(lambda);
+        Evaluator { outputs, ..self }
+    }
+}
+
+/// λ of the rows.
+fn multipliers(rows: &[ConstraintRow]) -> Vec<Expr> {
+    rows.iter().map(|row| row.lambda).collect()
 }
 
 struct Compiler<'a> {
@@ -121,22 +134,17 @@ impl Compiler<'_> {
         self.moving(&self.inputs, &exprs)
     }
 
-    /// The state and λ of all rows.
-    fn with_lambda(&self) -> Vec<Expr> {
-        self.inputs.iter().copied().chain(self.equations.motion_rows().iter().map(|r| r.lambda)).collect()
-    }
-
     /// C.
     fn nonideal(&self) -> Option<Compiled> {
-        self.moving(&self.with_lambda(), &self.equations.nonideal_force)
+        let inputs = [self.inputs.clone(), multipliers(self.equations.motion_rows())].concat();
+        self.moving(&inputs, &self.equations.nonideal_force)
     }
 
     /// The programs of the outputs, which may also contain λ, q̈, u and G; `None` for those that depend on the whole
     /// motion.
-    fn outputs(&self) -> Vec<OutputProgram> {
+    fn outputs(&self, lambda: &[Expr]) -> Vec<OutputProgram> {
         let model = &self.equations.model;
-        let lambda: Vec<Expr> = self.equations.motion_rows().iter().map(|r| r.lambda).collect();
-        let mut inputs = self.with_lambda();
+        let mut inputs = [&self.inputs, lambda].concat();
         inputs.extend(model.coordinates.iter().map(|c| c.qddot));
         inputs.extend(control_symbols(model).iter().map(|(s, _)| *s));
         inputs.extend(model.derived.iter().find(|(_, d)| **d == Derived::Gaussian).map(|(s, _)| *s));
