@@ -474,9 +474,13 @@ fn regular_weight(weight: &Matrix, movable: &[usize], place: &[usize], settings:
     if blocks.factor(&W, settings.mass_tolerance, settings) {
         return W;
     }
-    let top = (0..n).fold(0.0, |top: f64, k| top.max(W.get(k, k)));
+    let diagonal: Vec<f64> = (0..n).map(|k| W.get(k, k)).collect();
+    let all = largest(&diagonal);
     for k in 0..n {
         let (col, value) = W.row_mut(k);
+        // relative to the coordinates that it is coupled with: others may have other units
+        let coupled = col.iter().fold(0.0, |top: f64, &l| top.max(diagonal[l]));
+        let top = if coupled > 0.0 { coupled } else { all };
         if let Ok(at) = col.binary_search(&k) {
             let d = value[at];
             value[at] += if d > tolerance::MASSLESS_WEIGHT * top {

@@ -456,19 +456,22 @@ impl Large {
         if contradiction_tolerance == f64::INFINITY || self.met {
             return true;
         }
-        let whole = largest(&self.reach);
+        let (whole, moved) = (largest(&self.reach), norm(&self.scaled));
         (0..b.len()).all(|i| {
             let (col, value) = A.row(i);
-            let (mut sum, mut size, mut top) = (0.0, b[i].abs(), 0f64);
+            let (mut sum, mut size, mut top, mut length) = (0.0, b[i].abs(), 0f64, 0f64);
             for (&j, &x) in col.iter().zip(value) {
                 sum += x * qddot[j];
                 size += x.abs() * self.reach[rows.position[j] as usize];
                 top = top.max(x.abs());
+                length = length.max(x.abs() * self.blocks.unit_mass_scale(j));
             }
             if top == 0.0 {
                 (size, top) = (whole, 1.0);
             }
-            (b[i] - sum).abs() <= contradiction_tolerance * size + contradiction_floor * top
+            // what the rounding of all accelerations together leaves in the row
+            let rounding = contradiction_floor * length * moved;
+            (b[i] - sum).abs() <= contradiction_tolerance * size + rounding + contradiction_floor * top
         })
     }
 

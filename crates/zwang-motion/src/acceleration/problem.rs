@@ -146,37 +146,38 @@ impl Problem {
     }
 
     /// D from the diagonal of M, with a floor: a mass that is negligible relative to those it is coupled with, as in
-    /// quaternions, must not be scaled up to one.
+    /// quaternions, must not be scaled up to one. One that vanishes there takes the scale of the others.
     fn scale_columns(&mut self, M: &Matrix, A: &Matrix) {
         let n = self.n;
         for i in 0..n {
             let coupled = M.row(i).0.iter().fold(0.0, |top: f64, &j| top.max(self.M[j * (n + 1)]));
             let d = self.M[i * (n + 1)];
-            self.col_scale[i] =
-                if d > 0.0 { 1.0 / root_power_of_two(d.max(tolerance::MASS_FLOOR * coupled)) } else { 0.0 };
+            let mass = if d > 0.0 { d.max(tolerance::MASS_FLOOR * coupled) } else { coupled };
+            self.col_scale[i] = if mass > 0.0 { 1.0 / root_power_of_two(mass) } else { 0.0 };
         }
         if self.col_scale.contains(&0.0) {
             self.scale_massless(A);
         }
     }
 
-    /// A coordinate without mass takes its scale from the constraints: its largest entry in a row becomes one.
+    /// A coordinate without mass takes its scale from the constraints: its largest entry in a row becomes as large as
+    /// that of the scaled coordinates with mass; in a row without such an entry it becomes one.
     fn scale_massless(&mut self, A: &Matrix) {
-        let massless = |scale: f64| scale == 0.0;
-        let mut share = vec![0.0; self.n];
+        let massless: Vec<bool> = self.col_scale.iter().map(|scale| *scale == 0.0).collect();
+        let (mut beside_mass, mut alone) = (vec![0.0; self.n], vec![0.0; self.n]);
         for i in 0..A.n_rows {
             let (col, value) = A.row(i);
-            let top = largest(value);
+            let top = col.iter().zip(value).fold(0.0, |top: f64, (&j, x)| top.max(x.abs() * self.col_scale[j]));
+            let (shares, top) = if top > 0.0 { (&mut beside_mass, top) } else { (&mut alone, largest(value)) };
             for (&j, &x) in col.iter().zip(value) {
-                if massless(self.col_scale[j]) && top > 0.0 {
-                    share[j] = f64::max(share[j], x.abs() / top);
+                if massless[j] && top > 0.0 {
+                    shares[j] = f64::max(shares[j], x.abs() / top);
                 }
             }
         }
-        for j in 0..self.n {
-            if massless(self.col_scale[j]) {
-                self.col_scale[j] = 1.0 / power_of_two(share[j]);
-            }
+        for j in (0..self.n).filter(|&j| massless[j]) {
+            let share = if beside_mass[j] > 0.0 { beside_mass[j] } else { alone[j] };
+            self.col_scale[j] = 1.0 / power_of_two(share);
         }
     }
 

@@ -158,10 +158,21 @@ impl Blocks {
     }
 
     /// The power of two that scales the mass of coordinate i to about one, with a floor: a mass that is negligible
-    /// relative to those it is coupled with, as in quaternions, must not be scaled up to one.
+    /// relative to those it is coupled with, as in quaternions, must not be scaled up to one. One that vanishes takes
+    /// the scale of the others.
     fn unit(&self, M: &Matrix, i: usize) -> f64 {
-        let coupled = M.row(i).0.iter().fold(0.0, |top: f64, &j| top.max(self.mass(M, j)));
-        1.0 / root_power_of_two(self.mass(M, i).max(tolerance::MASS_FLOOR * coupled))
+        let (own, coupled) = (self.mass(M, i), self.coupled_mass(M, i));
+        1.0 / root_power_of_two(if own > 0.0 { own.max(tolerance::MASS_FLOOR * coupled) } else { coupled })
+    }
+
+    /// The factor that gives coordinate i a mass of about one.
+    pub(crate) fn unit_mass_scale(&self, i: usize) -> f64 {
+        self.scale[i]
+    }
+
+    /// The largest mass that coordinate i is coupled with.
+    fn coupled_mass(&self, M: &Matrix, i: usize) -> f64 {
+        M.row(i).0.iter().fold(0.0, |top: f64, &j| top.max(self.mass(M, j)))
     }
 
     /// Gives block k a unit diagonal; false if a coordinate has no mass.
@@ -173,14 +184,14 @@ impl Blocks {
         })
     }
 
-    /// Coordinates of block k without mass take their scales from the rows: the largest entry in a row becomes one.
-    /// False if a mass is negative.
+    /// Coordinates of block k that neither have mass nor are coupled with one take their scales from the rows: the
+    /// largest entry in a row becomes one. False if a mass is negative.
     fn scale_massless(&mut self, k: usize, M: &Matrix, A: &Matrix, rows: &[usize]) -> bool {
         (self.start[k]..self.start[k + 1]).all(|at| {
             let i = self.member[at];
             let d = self.mass(M, i);
             self.scale[i] = self.unit(M, i);
-            if d == 0.0 {
+            if d == 0.0 && self.coupled_mass(M, i) == 0.0 {
                 let share = rows.iter().fold(0.0, |top: f64, &row| {
                     let size = largest(A.row(row).1);
                     if size > 0.0 { top.max(A.get(row, i).abs() / size) } else { top }

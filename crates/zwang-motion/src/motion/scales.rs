@@ -113,11 +113,21 @@ impl Scales {
     fn measure_noise<D: Dynamics + ?Sized>(&mut self, smooth: &Smooth<D>, window: RunWindow) {
         self.noise.fill(0.0);
         let time = window.length();
-        let strongest = smooth.given.given_force.iter().fold(0.0, |top: f64, f| top.max(f.abs()));
+        let pure = self.noise.len() - 1;
+        let (mut strongest, mut strongest_scaled) = (vec![0.0; self.noise.len()], 0.0f64);
+        for (i, unit) in self.units.iter().enumerate() {
+            let (mass, force) = (smooth.given.mass_matrix.get(i, i), smooth.given.given_force[i].abs());
+            let of_unit: &mut f64 = &mut strongest[unit.unwrap_or(pure)];
+            *of_unit = of_unit.max(force);
+            if mass > 0.0 {
+                strongest_scaled = strongest_scaled.max(force / mass.sqrt());
+            }
+        }
         for (i, unit) in self.units.iter().enumerate() {
             let (mass, force) = (smooth.given.mass_matrix.get(i, i), smooth.given.given_force[i]);
-            // a force on one coordinate may be held through another
-            let rounding = tolerance::FORCE_SUM_ROUNDING * (strongest / mass).abs();
+            // a force on one coordinate may be held through another; that of another unit counts by M^(-1/2) Q
+            let held = f64::max(strongest[unit.unwrap_or(pure)] / mass, strongest_scaled / mass.sqrt());
+            let rounding = tolerance::FORCE_SUM_ROUNDING * held;
             self.rounding_acceleration[i] = if mass > 0.0 && rounding.is_finite() { rounding } else { 0.0 };
             if let Some(unit) = unit.filter(|_| mass > 0.0) {
                 let reach = (force / mass).abs() * time * time;

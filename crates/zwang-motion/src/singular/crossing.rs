@@ -378,6 +378,7 @@ impl Crossing {
         rows.sort_by(|&i, &j| share[j].total_cmp(&share[i]));
         let most = rows.first().map_or(0.0, |&i| share[i]);
         rows.retain(|&i| share[i] > 0.1 * most);
+        rows.sort_unstable();
         let rho = self.gap_between_branches(smooth, &values)?;
         Ok(Some(RankDrop { t, rank: self.rank.saturating_sub(values.len()), of: self.rank, rows, kappa, rho }))
     }

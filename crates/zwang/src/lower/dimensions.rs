@@ -62,6 +62,9 @@ pub struct DimensionClash {
 #[derive(Default)]
 pub struct Dimensions {
     unknowns: Vec<Unknown>,
+    /// Every number of the text with its dimension.
+    #[cfg(test)]
+    pub numbers: Vec<(Span, Dim)>,
 }
 
 impl Dimensions {
@@ -69,6 +72,14 @@ impl Dimensions {
     pub fn unknown(&mut self, name: Option<&str>) -> Dim {
         self.unknowns.push(Unknown { name: name.map(str::to_string), solution: None });
         Dim { base: Dimension::NONE, unknowns: vec![(self.unknowns.len() as u32 - 1, 1.0)] }
+    }
+
+    /// The dimension of a number: that of its unit; without a unit it fits any.
+    pub fn number(&mut self, unit: Option<Dimension>, _span: Span) -> Dim {
+        let dim = unit.map_or_else(|| self.unknown(None), Dim::from);
+        #[cfg(test)]
+        self.numbers.push((_span, dim.clone()));
+        dim
     }
 
     /// The dimension with all known solutions substituted.
@@ -88,6 +99,12 @@ impl Dimensions {
     pub fn known(&self, dim: &Dim) -> Option<Dimension> {
         let dim = self.resolved(dim);
         dim.unknowns.is_empty().then_some(dim.base)
+    }
+
+    /// The dimension in base units, with unknown dimensions taken as pure numbers.
+    #[cfg(test)]
+    pub fn base(&self, dim: &Dim) -> Dimension {
+        self.resolved(dim).base
     }
 
     /// `true` if the dimension is a power of time alone; `time` is the dimension of t.

@@ -108,16 +108,13 @@ impl Lower<'_> {
             let d = Diagnostic::error("Z006", "this number cannot be computed with").at(span, "out of range");
             return self.report(d);
         };
-        let Some(unit) = unit else {
-            // a number without a unit fits any dimension
-            let dim = self.dimensions.unknown(None);
-            return Ok(Value::Scalar(Quantity::new(number, dim)));
-        };
+        let dim = self.dimensions.number(unit.map(|u| u.dimension), span);
+        let Some(unit) = unit else { return Ok(Value::Scalar(Quantity::new(number, dim))) };
         let factor = self.graph.rational(unit.numerator, unit.denominator);
         let pi = self.graph.pi();
         let pi = self.graph.powi(pi, unit.pi);
         let expr = self.graph.product(&[number, factor, pi]);
-        Ok(Value::Scalar(Quantity::new(expr, unit.dimension.into())))
+        Ok(Value::Scalar(Quantity::new(expr, dim)))
     }
 
     fn sum(&mut self, terms: &[(bool, Formula)]) -> Lowering<Value> {

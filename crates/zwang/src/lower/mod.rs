@@ -11,6 +11,8 @@ mod friction;
 mod initial;
 mod mechanics;
 mod names;
+#[cfg(test)]
+mod other_units;
 mod plots;
 mod points;
 mod run_statement;
@@ -48,16 +50,7 @@ pub type Files<'f> = &'f dyn Fn(&str) -> Result<String, String>;
 /// Turns the tree of a text into a model, or `None` if there are errors.
 pub fn lower(tree: &SyntaxTree, text: &str, files: Files, diagnostics: &mut Diagnostics) -> Option<Model> {
     let mut lower = Lower::new(tree, text, files, diagnostics);
-    lower.declare();
-    lower.parameters();
-    lower.start();
-    lower.mechanics();
-    lower.constraints();
-    lower.place_frictions();
-    lower.contacts_beside_controls();
-    lower.definitions();
-    lower.wishes();
-    lower.scene();
+    lower.statements();
     lower.finish()
 }
 
@@ -359,6 +352,19 @@ impl<'a> Lower<'a> {
     fn check_ranges(&mut self) {
         let warnings = self.model.range_warnings(&self.graph, &self.model.parameter_values);
         self.diagnostics.extend(warnings);
+    }
+
+    fn statements(&mut self) {
+        self.declare();
+        self.parameters();
+        self.start();
+        self.mechanics();
+        self.constraints();
+        self.place_frictions();
+        self.contacts_beside_controls();
+        self.definitions();
+        self.requests();
+        self.scene();
     }
 
     /// A scalar that consists of numbers and parameters only.

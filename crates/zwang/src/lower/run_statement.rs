@@ -11,7 +11,7 @@ use zwang_expr::Expr;
 
 impl Lower<'_> {
     /// Lowers nonideal laws, outputs, plots, runs and sweeps.
-    pub(super) fn wishes(&mut self) {
+    pub(super) fn requests(&mut self) {
         for statement in &self.tree.statements {
             let span = statement.span;
             let _ = match &statement.kind {
@@ -84,12 +84,15 @@ impl Lower<'_> {
     pub(super) fn positive_time(&mut self, formula: &Formula, what: &str, form: &str) -> Lowering<Expr> {
         let value = self.constant(formula)?;
         // a duration in seconds is allowed in a model of pure numbers, but one in metres is a mistake
-        if let Some(dimension) = self.dimensions.known(&value.dim)
-            && !dimension.same(Dimension::SECOND)
-            && !dimension.same(Dimension::NONE)
-        {
-            let d = Diagnostic::error("Z501", format!("{what} a time, not {dimension}"));
-            return self.report(d.at(formula.span, dimension.to_string()).help(form));
+        match self.dimensions.known(&value.dim) {
+            Some(dimension) if !dimension.same(Dimension::SECOND) && !dimension.same(Dimension::NONE) => {
+                let d = Diagnostic::error("Z501", format!("{what} a time, not {dimension}"));
+                return self.report(d.at(formula.span, dimension.to_string()).help(form));
+            }
+            None if self.tree.has_units => {
+                self.same_dimension((&value.dim, formula.span), (&Dimension::SECOND.into(), formula.span), "a time")?;
+            }
+            _ => {}
         }
         if !self.is_positive(value.expr) {
             let d = Diagnostic::error("Z109", format!("{what} a positive time"));
