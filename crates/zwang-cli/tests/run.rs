@@ -302,7 +302,7 @@ fn an_interrupted_run_leaves_what_there_is() {
     let folder = Folder::new("interrupted");
     let path = folder.path("x.csv");
     let long =
-        ["run", "models/pendulum.zw", "--to", "1e7", "--method", "rattle", "--step", "1e-3", "--every", "1", "-o"];
+        ["run", "models/pendulum.zw", "--to", "1e7", "--method", "rattle", "--step", "1e-3", "--every", "2", "-o"];
     let child = Command::new(env!("CARGO_BIN_EXE_zwang"))
         .args(long)
         .arg(&path)

@@ -267,11 +267,11 @@ impl Parser<'_> {
             let question = if is_unit { format!("a unit, or {written} times {word}?") } else { "a product?".into() };
             let d = Diagnostic::error("Z102", format!("`{written} {word}` in a formula")).at(span, question);
             let d = d.help(format!("product: {written}*{word}"));
-            // an insertion loses nothing that stands between the two; what is not next to each other was perhaps meant otherwise
-            let (behind, title) = (Span::new(number.end, number.end), format!("make it a product, {written}*{word}"));
+            // one blank between the two is replaced; what stands further apart was perhaps meant otherwise, and a comment stays
+            let title = format!("make it a product, {written}*{word}");
             let d = match is_unit || self.here().start > number.end + 1 {
-                true => d.guessed(title, behind, "*"),
-                false => d.cure(title, behind, "*"),
+                true => d.guessed(title, Span::new(number.end, number.end), "*"),
+                false => d.cure(title, Span::new(number.end, self.here().start), "*"),
             };
             if is_unit { d.help(format!("unit: {written}[{chain}]")) } else { d }
         };
