@@ -181,8 +181,8 @@ fn what_is_not_computed_yet_is_refused_by_run_and_noted_by_check() {
 #[test]
 fn contacts_are_inspected_and_measured_but_not_exported() {
     let output = zwang(&["inspect", "models/thrown_box.zw", "--at", "1.5"]);
-    let told = text(&output.stdout);
-    assert!(told.contains("foot closed, toe closed, foot sticks, toe sticks"), "{told}");
+    let summary = text(&output.stdout);
+    assert!(summary.contains("foot closed, toe closed, foot sticks, toe sticks"), "{summary}");
     assert_eq!(zwang(&["bench", "models/bouncing_ball.zw", "--no-run"]).status.code(), Some(0));
     let output = zwang(&["export", "models/bouncing_ball.zw", "--to", "c"]);
     assert_eq!(output.status.code(), Some(1));

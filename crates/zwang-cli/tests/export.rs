@@ -228,7 +228,7 @@ fn exported(name: &str, text: &str, language: &str) -> (String, String) {
     (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
 }
 
-/// On a ring two wishes for one freedom: their force is unique, their shares are not.
+/// On a ring two controls for one freedom: their force is unique, their shares are not.
 #[test]
 fn wishes_for_one_thing_are_not_written() {
     let text =

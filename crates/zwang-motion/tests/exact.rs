@@ -353,7 +353,7 @@ fn chain(k: usize, stated: usize, scale: f64) -> Given {
     Given { mass_matrix: Matrix::identity(n), given_force: Q, constraint_matrix: A, constraint_rhs: b }
 }
 
-/// The same problem solved with the sparse way and with the dense one.
+/// The same problem solved by the sparse and by the dense solver.
 fn sparse_and_dense(given: &Given) -> (RouteSolution, RouteSolution) {
     let solve = |sparse_limit: usize| {
         let settings = Settings { sparse_limit, ..Settings::default() };
@@ -364,7 +364,7 @@ fn sparse_and_dense(given: &Given) -> (RouteSolution, RouteSolution) {
     (solve(10), solve(1000))
 }
 
-/// The sparse way and the dense way give the same, rods stated once, twice, and twice in other units.
+/// The sparse and the dense solver agree, rods stated once, twice, and twice in other units.
 #[test]
 fn a_chain_is_the_same_sparse_and_dense() {
     for (stated, scale) in [(1, 1.0), (2, 1.0), (2, -2.0), (2, 1e4), (3, 1e-3)] {

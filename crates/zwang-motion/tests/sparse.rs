@@ -1,4 +1,4 @@
-//! Random sparse systems whose M falls into blocks: the sparse way and the dense one give the same, for any rank.
+//! Random sparse systems whose M falls into blocks: the sparse and the dense solver agree, for any rank.
 //!
 //! `ZWANG_CASES` sets how many systems are drawn.
 #![allow(non_snake_case)]
@@ -158,7 +158,7 @@ fn difference(x: &[f64], y: &[f64]) -> f64 {
     most / largest(y).max(f64::MIN_POSITIVE)
 }
 
-/// How far the smallest direction kept is from nothing bounds what any way can say.
+/// How far the smallest direction kept is from nothing bounds what any solver can tell.
 fn check_same(given: &Given, sparse: &RouteSolution, what: &str) {
     let dense = dense(given).unwrap_or_else(|error| panic!("{what}: {error:?}"));
     assert_eq!(sparse.rank, dense.rank, "{what}: {:?} and {:?}", sparse.gap, dense.gap);
@@ -214,7 +214,7 @@ fn values_may_change_as_they_like() {
             }
             A.multiply(&x, &mut given.constraint_rhs);
             let what = format!("case {number}, state {state}");
-            // where a row that holds a massless direction is gone, neither way has an answer
+            // where a row that holds a massless direction is gone, neither solver has an answer
             match (by(&mut *route, &given), dense(&given)) {
                 (Ok(solution), Ok(_)) => check_same(&given, &solution, &what),
                 (Err(_), Err(_)) => {}

@@ -112,7 +112,7 @@ pub fn geometry_of(check: &Check) -> Option<String> {
 }
 
 /// An event in words.
-pub(crate) fn told(kind: &str, name: &str) -> String {
+pub(crate) fn event_label(kind: &str, name: &str) -> String {
     match kind {
         "rank-drop" => format!("rank drops: {name}"),
         "switch" => name.to_string(),

@@ -37,7 +37,7 @@ pub fn messages(file: &str, source: &ModelText, diagnostics: &Diagnostics, paint
         let drawn = if spans(message).all(|span| is_readable(&source.text, span)) {
             drawn(message, place)
         } else {
-            told(message, &source.text)
+            excerpted(message, &source.text)
         };
         let mut writer = StylesWriter::new(&mut buffer, &styles);
         if emit_to_write_style(&mut writer, &Config::default(), &files, &drawn).is_err() {
@@ -71,7 +71,7 @@ fn is_readable(text: &str, span: Span) -> bool {
 }
 
 /// A message about a line that is too long to draw: its position and an excerpt.
-fn told(message: &diagnostic::Diagnostic, text: &str) -> Diagnostic<usize> {
+fn excerpted(message: &diagnostic::Diagnostic, text: &str) -> Diagnostic<usize> {
     let mut drawn = drawn(message, |_| (0, 0..0));
     drawn.labels.clear();
     for span in spans(message).take(3) {

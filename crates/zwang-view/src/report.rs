@@ -12,7 +12,8 @@ use zwang_motion::Dynamics;
 use crate::article::{Article, Block, article_latex, article_markdown};
 use crate::derivation::{DerivationContext, derivation};
 use crate::figure::{
-    MOST_FRAMES, figure, geometry_of, is_time, named, page_plots, path_figure, shown, thinned, told, turned, upright,
+    MOST_FRAMES, event_label, figure, geometry_of, is_time, named, page_plots, path_figure, shown, thinned, turned,
+    upright,
 };
 use crate::message::note_sentences;
 use crate::page::{Page, PagePlot, page};
@@ -349,7 +350,8 @@ fn run_page(run: &Run, derivation: &[Block], summary: &str) -> String {
         .filter(|s| is_time(&s.versus))
         .flat_map(|shown| page_plots(shown, run.scene(), stride))
         .collect();
-    let events: Vec<(f64, String)> = run.events().iter().map(|e| (e.t, told(e.kind.as_str(), &e.name))).collect();
+    let events: Vec<(f64, String)> =
+        run.events().iter().map(|e| (e.t, event_label(e.kind.as_str(), &e.name))).collect();
     let title = if model.title.is_empty() { "A motion" } else { &model.title };
     let paths: Vec<String> = shown(run).iter().filter(|s| !is_time(&s.versus)).map(|s| svg(&path_figure(s))).collect();
     page(&Page {
@@ -373,7 +375,7 @@ fn run_article(run: &Run, derivation: Vec<Block>, summary: &str) -> Article {
     blocks.push(Block::Picture(svg(&Figure { title: String::new(), ..figure(run) }), String::new()));
     if !run.events().is_empty() {
         blocks.push(Block::Part("Events".into()));
-        let line = |e: &zwang::Event| vec![seconds(run, e.t, 9), told(e.kind.as_str(), &e.name)];
+        let line = |e: &zwang::Event| vec![seconds(run, e.t, 9), event_label(e.kind.as_str(), &e.name)];
         let mut rows: Vec<Vec<String>> = run.events().iter().take(MOST_TOLD).map(line).collect();
         if run.events().len() > MOST_TOLD {
             rows.push(vec!["…".into(), format!("{} in all", run.events().len())]);

@@ -76,17 +76,17 @@ pub(crate) fn kind_words(c: &Classification) -> String {
 /// The results on the constraints, one sentence each: count and rank, integrability, redundancy, indeterminate
 /// multipliers.
 pub(crate) fn verdicts(check: &Check) -> Vec<String> {
-    let mut told = counts(check);
-    told.push('\n');
+    let mut lines = counts(check);
+    lines.push('\n');
     if !check.integrability.verdict.is_empty() {
-        told.push_str(&format!("{}\n", check.integrability.verdict));
+        lines.push_str(&format!("{}\n", check.integrability.verdict));
     }
     if !check.regular {
-        told.push_str("the mass matrix is singular; the constraints make up for it\n");
+        lines.push_str("the mass matrix is singular; the constraints make up for it\n");
     }
-    told.push_str(&left_out(check));
-    told.push_str(&undetermined(check));
-    told.lines().map(|line| line.trim().to_string()).filter(|line| !line.is_empty()).collect()
+    lines.push_str(&left_out(check));
+    lines.push_str(&undetermined(check));
+    lines.lines().map(|line| line.trim().to_string()).filter(|line| !line.is_empty()).collect()
 }
 
 /// `rod[1], rod[2]: holonomic, scleronomic, ideal`, with the constraints of one kind together.

@@ -127,9 +127,9 @@ fn by_route(check: &mut Check, name: RouteName, settings: &Settings, small: bool
         return None;
     }
     let mut snapshot = Snapshot::new(&mut check.system);
-    let mut way = route(name, settings);
+    let mut solver = route(name, settings);
     let state = check.state.clone();
-    let taken = snapshot.take(&mut check.system, &state, &mut *way, settings).map(|()| snapshot.found.qddot);
+    let taken = snapshot.take(&mut check.system, &state, &mut *solver, settings).map(|()| snapshot.found.qddot);
     Some(taken.and_then(|qddot| match qddot.iter().all(|x| x.is_finite()) {
         true => Ok(qddot),
         false => Err(MotionError::NotFinite { what: "the acceleration".into() }),

@@ -237,14 +237,14 @@ pub(crate) fn inverse(
     }
     let n = system.size().coordinates;
     let settings = Settings { contradiction_tolerance: f64::INFINITY, ..Settings::default() };
-    let mut way = route(RouteName::default(), &settings);
+    let mut solver = route(RouteName::default(), &settings);
     let mut following = PathFollower { system, driven: driven.to_vec(), wanted: vec![0.0; n] };
     let mut snapshot = Snapshot::new(&mut following);
     let mut record = Record::new(&equations, driven);
     for &t in &path.times {
         let (state, wanted) = path.at(t);
         following.wanted.copy_from_slice(&wanted);
-        let taken = snapshot.take(&mut following, &state, &mut *way, &settings);
+        let taken = snapshot.take(&mut following, &state, &mut *solver, &settings);
         let seen = taken.and_then(|()| record.look(&snapshot, &mut following));
         seen.map_err(|error| Box::new(failure::explain(&equations, &state, &error)))?;
     }
@@ -423,11 +423,11 @@ impl Record {
     }
 
     fn finish(self) -> Inverse {
-        let told = |peak: Peak, off: &Level, level: &'static str| Peak { value: off.off, t: off.t, level, ..peak };
+        let at_level = |peak: Peak, off: &Level, level: &'static str| Peak { value: off.off, t: off.t, level, ..peak };
         let first_off = |(row, levels): (Peak, &[Level; 3])| {
             let names = ["positions", "velocities", "accelerations"];
             let (level, name) = levels.iter().zip(names).find(|(level, _)| level.is_off())?;
-            Some(told(row, level, name))
+            Some(at_level(row, level, name))
         };
         let left: Vec<Peak> = self.rows.into_iter().zip(&self.levels).filter_map(first_off).collect();
         // a path that a constraint forbids is not reported as a lack of force
@@ -435,7 +435,7 @@ impl Record {
         let lacks = left.is_empty() && rank.0 < rank.1;
         let missed = self.missed.into_iter().zip(&self.misses).filter(|(_, miss)| lacks && miss.is_off());
         Inverse {
-            missed: missed.map(|(peak, miss)| told(peak, miss, "")).collect(),
+            missed: missed.map(|(peak, miss)| at_level(peak, miss, "")).collect(),
             samples: Samples { columns: self.columns },
             forces: self.forces,
             exceeded: Vec::new(),

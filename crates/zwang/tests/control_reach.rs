@@ -304,7 +304,7 @@ control s: (x, y) = (cos(t), sin(t)){weight}\nstart x = 1, y = 0, y' = 1\nrun 8"
     }
 }
 
-/// x² + y² = 1 and x = cos t are one wish at (1, 0) and two beside it: no force there belongs to both.
+/// x² + y² = 1 and x = cos t are one control at (1, 0) and two beside it: no force there belongs to both.
 #[test]
 fn wishes_that_coincide_at_the_start_are_a_singular_position() {
     let text = "coordinates x, y\nmass x, y: 1\ncontrol a: x^2 + y^2 = 1\ncontrol s: x = cos(t)\nstart x = 1, y = 0, y' = 1\nrun 8";

@@ -195,21 +195,21 @@ impl FrictionalImpact<'_> {
         };
         let Some(c) = place.normal else { return };
         if self.touching.S[c * n + c] > 0.0 {
-            let wish = after.impulses[c] - (after.rates[c] - self.wanted[c]) / self.touching.S[c * n + c];
-            normal_force(after, c, wish.max(0.0) - after.impulses[c]);
+            let target = after.impulses[c] - (after.rates[c] - self.wanted[c]) / self.touching.S[c * n + c];
+            normal_force(after, c, target.max(0.0) - after.impulses[c]);
         }
-        let wish = self.relaxed_slip(place, after);
-        for (&k, wish) in place.slips.iter().zip(wish) {
-            normal_force(after, k, wish - after.impulses[k]);
+        let target = self.relaxed_slip(place, after);
+        for (&k, target) in place.slips.iter().zip(target) {
+            normal_force(after, k, target - after.impulses[k]);
         }
     }
 
     /// The impulses along the slip towards which a place relaxes.
     fn relaxed_slip(&self, place: &ImpactPlace, after: &After) -> Vec<f64> {
         let part = 1.0 / self.compliance(place);
-        let wish: Vec<f64> = place.slips.iter().map(|&k| after.impulses[k] - part * after.rates[k]).collect();
-        let (size, most) = (length(&wish), self.most(place, after));
-        if size <= most { wish } else { wish.iter().map(|x| x * most / size).collect() }
+        let target: Vec<f64> = place.slips.iter().map(|&k| after.impulses[k] - part * after.rates[k]).collect();
+        let (size, most) = (length(&target), self.most(place, after));
+        if size <= most { target } else { target.iter().map(|x| x * most / size).collect() }
     }
 
     /// `true` if a place satisfies Newton's and Coulomb's laws.
@@ -220,8 +220,8 @@ impl FrictionalImpact<'_> {
         let missed = (self.wanted[c] - after.rates[c]) / speed;
         let holds =
             if after.impulses[c] > 0.0 { missed.abs() <= tolerance::RELAXED } else { missed <= tolerance::RELAXED };
-        let wish = self.relaxed_slip(place, after);
-        let changes = place.slips.iter().zip(wish).map(|(&k, wish)| (wish - after.impulses[k]).abs());
+        let target = self.relaxed_slip(place, after);
+        let changes = place.slips.iter().zip(target).map(|(&k, target)| (target - after.impulses[k]).abs());
         holds && changes.fold(0.0, f64::max) <= tolerance::RELAXED * strongest
     }
 
@@ -330,9 +330,9 @@ impl FrictionalImpact<'_> {
 
     /// The direction towards which an outcome turns a slip.
     fn target_direction(&self, place: &ImpactPlace, mass: f64, after: &After) -> Option<Vec<f64>> {
-        let wish: Vec<f64> = place.slips.iter().map(|&s| mass * after.rates[s] - after.impulses[s]).collect();
-        let size = length(&wish).max(self.most(place, after));
-        (size > 0.0).then(|| wish.iter().map(|x| x / size).collect())
+        let target: Vec<f64> = place.slips.iter().map(|&s| mass * after.rates[s] - after.impulses[s]).collect();
+        let size = length(&target).max(self.most(place, after));
+        (size > 0.0).then(|| target.iter().map(|x| x / size).collect())
     }
 
     /// Redistributes indeterminate impulses, as those of two feet of a rigid edge: the smallest, or the nearest that are

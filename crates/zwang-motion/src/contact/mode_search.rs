@@ -31,7 +31,7 @@ struct ModeSearch {
     /// A mode whose rows contradict each other by more than rounding, though by less than a contradiction.
     barely: Option<Vec<usize>>,
     fits: Vec<CandidateMode>,
-    told: Vec<CandidateMode>,
+    reported: Vec<CandidateMode>,
 }
 
 impl<D: Dynamics + ?Sized> Resolver<'_, '_, D> {
@@ -43,7 +43,7 @@ impl<D: Dynamics + ?Sized> Resolver<'_, '_, D> {
         triggered: &[usize],
         before: &PreviousMode,
     ) -> Result<(), ContactError> {
-        let ModeSearch { units, search, contradicts, barely, fits, told } =
+        let ModeSearch { units, search, contradicts, barely, fits, reported } =
             self.search_widely(resting, triggered, before)?;
         let (t, rows) = (self.t, self.pressing(&units));
         let (at, is_checked) = match search {
@@ -51,7 +51,7 @@ impl<D: Dynamics + ?Sized> Resolver<'_, '_, D> {
             SearchResult::None if barely.is_some() => (barely.unwrap_or_default(), true),
             SearchResult::None if contradicts.is_some() => (contradicts.unwrap_or_default(), true),
             SearchResult::Several => return Err(ContactError::Ambiguous { t, rows, n_modes: 2, tried: fits }),
-            SearchResult::None => return Err(ContactError::Ambiguous { t, rows, n_modes: 0, tried: told }),
+            SearchResult::None => return Err(ContactError::Ambiguous { t, rows, n_modes: 0, tried: reported }),
             SearchResult::NotFound => return Err(ContactError::TooManyModes { t, rows }),
         };
         self.log.n_unchecked += usize::from(!is_checked);
@@ -212,7 +212,7 @@ impl<D: Dynamics + ?Sized> Resolver<'_, '_, D> {
         // where rods lie in line, sticking at both ends excludes every velocity across them: rows then contradict each other
         // by its square, which may be small relative to the forces
         let mut barely: Option<Vec<usize>> = None;
-        let mut told: Vec<CandidateMode> = Vec::new();
+        let mut reported: Vec<CandidateMode> = Vec::new();
         let mut fits: Vec<CandidateMode> = Vec::new();
         let search = enumerate(&sizes, |at| {
             self.take(&units, at);
@@ -226,8 +226,8 @@ impl<D: Dynamics + ?Sized> Resolver<'_, '_, D> {
                 contradicts.get_or_insert_with(|| at.to_vec());
             }
             if !has_solution || !is_met {
-                if told.len() < limits::MODES_REPORTED {
-                    told.push(self.describe(&units, at, Some(Inequality::NoSolution)));
+                if reported.len() < limits::MODES_REPORTED {
+                    reported.push(self.describe(&units, at, Some(Inequality::NoSolution)));
                 }
                 return Verdict::Nothing;
             }
@@ -236,9 +236,9 @@ impl<D: Dynamics + ?Sized> Resolver<'_, '_, D> {
                 return Verdict::Nothing;
             }
             if !keeps_all {
-                if told.len() < limits::MODES_REPORTED {
+                if reported.len() < limits::MODES_REPORTED {
                     let misses = self.largest_violation(&units, at, &violations);
-                    told.push(self.describe(&units, at, misses));
+                    reported.push(self.describe(&units, at, misses));
                 }
                 return if is_left { Verdict::Nothing } else { Verdict::Violated(violations) };
             }
@@ -261,7 +261,7 @@ impl<D: Dynamics + ?Sized> Resolver<'_, '_, D> {
             }
             Verdict::Fits
         });
-        Ok(ModeSearch { units, search, contradicts, barely, fits, told })
+        Ok(ModeSearch { units, search, contradicts, barely, fits, reported })
     }
 
     /// `true` if two modes differ only in which redundant contacts carry a force, or which places stick with them: their

@@ -260,13 +260,13 @@ impl<D: Dynamics + ?Sized> ContactSystem<'_, '_, D> {
     fn target_direction(&self, place: &PlaceResponse, slip_onset: bool) -> Slip {
         let (whole, qddot) = (&self.smooth.rows.whole, &self.smooth.instant.qddot);
         let along = |row: usize| whole.constraint_matrix.row_times(row, qddot) - whole.constraint_rhs[row];
-        let wish =
+        let target =
             self.mode.frictions[place.friction].slips(|row| place.mass * along(row) - self.smooth.instant.lambda[row]);
         // blocked directions do not slide, and friction does not act in them
-        let wish = if slip_onset { along_directions(&place.free_directions, &wish) } else { wish };
+        let target = if slip_onset { along_directions(&place.free_directions, &target) } else { target };
         let most = self.response(place.friction).map_or(0.0, |r| r.mu * r.normal);
-        let size = if slip_onset { length(&wish).max(most) } else { length(&wish) };
-        if size > 0.0 { wish.map(|x| x / size) } else { self.mode.directions[place.friction] }
+        let size = if slip_onset { length(&target).max(most) } else { length(&target) };
+        if size > 0.0 { target.map(|x| x / size) } else { self.mode.directions[place.friction] }
     }
 
     fn response(&self, friction: usize) -> Option<&Response> {

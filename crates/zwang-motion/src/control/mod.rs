@@ -123,7 +123,7 @@ impl ControlForce {
         &mut self,
         dynamics: &mut D,
         given: &Given,
-        way: &mut dyn Route,
+        route: &mut dyn Route,
         legendre: Option<&Legendre>,
         (instant, solution): (&mut Instant, &mut RouteSolution),
     ) -> Result<(), MotionError> {
@@ -131,8 +131,8 @@ impl ControlForce {
         let ControlForce { asked, solver, extra, last, .. } = self;
         let Instant { state, qddot, lambda, lambda_ideal, nonideal_force: C, control_force: u, .. } = instant;
         let mut solve = |force: &[f64], solution: &mut RouteSolution| {
-            way.at(state);
-            way.solve(given, legendre, force, solution)
+            route.at(state);
+            route.solve(given, legendre, force, solution)
         };
         solve(&[], solution)?;
         qddot.copy_from_slice(&solution.qddot);

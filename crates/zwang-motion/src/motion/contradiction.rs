@@ -1,4 +1,4 @@
-//! Contradictions met on the way: where exactly they begin.
+//! Contradictions that a run reaches: where exactly they begin.
 
 use super::{Motion, Outcome};
 use crate::{
@@ -156,7 +156,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         Ok(true)
     }
 
-    /// After a step that was taken: the way to a contradiction ahead is tried once more, from nearer.
+    /// After a step that was taken: the search for a contradiction ahead is tried once more, from nearer.
     pub(super) fn limit_step_to_contradiction(&mut self) {
         if let Some(left) = self.contradiction.time_left(self.point.t) {
             self.step_size.limit(left);

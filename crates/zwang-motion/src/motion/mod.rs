@@ -1,4 +1,4 @@
-//! Moving along the constraints: a motion under way.
+//! Motion along the constraints.
 
 mod attempt;
 mod contradiction;
@@ -43,7 +43,7 @@ use step_size::StepSize;
 /// branch.
 const MOST_NOISE: f64 = 1000.0 / STEP_SHARE;
 
-/// A motion under way.
+/// A motion in progress.
 ///
 /// ```text
 /// let mut motion = Motion::new(&mut system, &start, &plan, &settings)?;

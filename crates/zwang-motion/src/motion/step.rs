@@ -6,7 +6,7 @@ use crate::{
     methods::{Integrator, Radau},
 };
 
-/// The step under way or accepted last.
+/// The step in progress or accepted last.
 pub(super) struct LastStep {
     pub(super) dense: Step,
     /// `true` if the dense output has been filled in.

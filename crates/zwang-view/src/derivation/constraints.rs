@@ -39,7 +39,7 @@ pub(super) fn stated_rows(equations: &mut Equations) -> [Vec<Stated>; 2] {
 
 impl Writer<'_> {
     /// Each constraint with its derivatives, the rows as a matrix, and their analysis.
-    pub(super) fn constraints(&mut self, told: &DerivationContext, stated: &[Stated]) {
+    pub(super) fn constraints(&mut self, context: &DerivationContext, stated: &[Stated]) {
         let e = self.equations;
         if e.rows.is_empty() {
             return;
@@ -50,7 +50,7 @@ impl Writer<'_> {
              motion that starts on the constraints and satisfies these rows stays on them.",
         );
         for (row, stated) in e.rows.iter().zip(stated) {
-            self.constraint(told, row, *stated);
+            self.constraint(context, row, *stated);
         }
         if e.rows.len() > MOST_ROWS {
             let more = e.rows.len() - MOST_ROWS;
@@ -59,11 +59,11 @@ impl Writer<'_> {
             ));
         }
         self.rows_together("\\A \\ddot\\q = \\b", "\\A", "\\b", e.rows.iter());
-        if let Some(check) = told.check {
-            let place = if told.at_start { "at the start" } else { "at a state on them" };
+        if let Some(check) = context.check {
+            let place = if context.at_start { "at the start" } else { "at a state on them" };
             self.blocks.push(Block::Part(format!("What they say {place}")));
             let mut lines = verdicts(check);
-            lines.extend(told.notes.iter().cloned());
+            lines.extend(context.notes.iter().cloned());
             self.blocks.push(Block::List(lines));
         }
     }
@@ -171,9 +171,9 @@ impl Writer<'_> {
         }
     }
 
-    fn constraint(&mut self, told: &DerivationContext, row: &ConstraintRow, stated: Stated) {
+    fn constraint(&mut self, context: &DerivationContext, row: &ConstraintRow, stated: Stated) {
         let name = &self.equations.model.constraints[row.constraint].name;
-        let kind = told.check.and_then(|check| check.constraints.iter().find(|c| c.name == *name)).map(kind_words);
+        let kind = context.check.and_then(|check| check.constraints.iter().find(|c| c.name == *name)).map(kind_words);
         self.blocks.push(Block::Part(match kind {
             Some(kind) => format!("{}: {kind}", named(&row.name)),
             None => named(&row.name),

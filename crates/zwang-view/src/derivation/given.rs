@@ -8,7 +8,7 @@ use crate::article::Block;
 
 impl Writer<'_> {
     /// The text of the model and the meanings of its names.
-    pub(super) fn model(&mut self, told: &DerivationContext) {
+    pub(super) fn model(&mut self, context: &DerivationContext) {
         let model = &self.equations.model;
         let mut coordinates = Vec::new();
         for c in model.coordinates.iter().take(MOST_LISTED) {
@@ -26,8 +26,8 @@ impl Writer<'_> {
             ]);
         }
         self.section("The model");
-        if !told.model_text.trim().is_empty() {
-            self.blocks.push(Block::Code(told.model_text.to_string()));
+        if !context.model_text.trim().is_empty() {
+            self.blocks.push(Block::Code(context.model_text.to_string()));
         }
         self.table(["coordinate", "in the model", "unit", ""], coordinates, model.coordinates.len());
         self.table(["parameter", "in the model", "value", ""], parameters, model.parameters.len());

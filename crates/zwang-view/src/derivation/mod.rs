@@ -53,7 +53,7 @@ pub fn derivation_article(equations: &mut Equations, context: &DerivationContext
 }
 
 /// The blocks of the derivation.
-pub fn derivation(equations: &mut Equations, told: &DerivationContext) -> Vec<Block> {
+pub fn derivation(equations: &mut Equations, context: &DerivationContext) -> Vec<Block> {
     let equations = &mut equations.printed();
     let [stated, asked] = stated_rows(equations);
     let closed = closed_form(equations);
@@ -61,15 +61,15 @@ pub fn derivation(equations: &mut Equations, told: &DerivationContext) -> Vec<Bl
     let is_small = equations.model.n_coordinates() <= MOST_COORDINATES && equations.rows.len() <= MOST_ROWS;
     let same = if is_small { equivalent(equations, free) } else { None };
     let mut writer = Writer { equations, blocks: Vec::new() };
-    writer.model(told);
+    writer.model(context);
     writer.energy();
     writer.masses();
-    writer.constraints(told, &stated);
+    writer.constraints(context, &stated);
     writer.at_times();
     writer.controls(&asked);
     writer.events();
     // the drawing does not take friction into account
-    let drawing = told.geometry.as_ref().filter(|_| writer.equations.model.frictions.is_empty());
+    let drawing = context.geometry.as_ref().filter(|_| writer.equations.model.frictions.is_empty());
     match &closed {
         Ok(closed) => {
             writer.explicit(closed);

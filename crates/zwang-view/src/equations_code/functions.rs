@@ -53,7 +53,7 @@ pub(super) fn write_functions<L: Layout>(sheet: &Sheet, layout: &L) -> String {
         match function(sheet, layout, quantity) {
             Ok(text) => out += &text,
             Err(why) => {
-                let _ = writeln!(out, "{} {}: {}", L::COMMENT, quantity.name, told(sheet, &why));
+                let _ = writeln!(out, "{} {}: {}", L::COMMENT, quantity.name, reason(sheet, &why));
             }
         }
     }
@@ -61,7 +61,7 @@ pub(super) fn write_functions<L: Layout>(sheet: &Sheet, layout: &L) -> String {
 }
 
 /// The reason why a quantity is missing.
-pub(super) fn told(sheet: &Sheet, why: &Unwritable) -> String {
+pub(super) fn reason(sheet: &Sheet, why: &Unwritable) -> String {
     match why {
         Unwritable::TooLong => "too long to be read; `zwang export` writes a function that computes it".into(),
         Unwritable::Symbol(e) => {

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use zwang_expr::{Comparison, Expr, Function, Function2, Notation, Number, Piece, TableId, Unwritable};
 
 use super::Sheet;
-use super::functions::{broken_lines, one_line, told, used_tables};
+use super::functions::{broken_lines, one_line, reason, used_tables};
 use super::numpy::{LOOKUP, docstring, python_power, table};
 use super::quantity::{Quantity, Shape};
 
@@ -93,7 +93,7 @@ pub(super) fn write(sheet: &Sheet) -> String {
         match assignment(sheet, quantity) {
             Ok(text) => out += &text,
             Err(why) => {
-                let _ = writeln!(out, "# {}: {}", letter(quantity), told(sheet, &why));
+                let _ = writeln!(out, "# {}: {}", letter(quantity), reason(sheet, &why));
             }
         }
     }
@@ -216,7 +216,7 @@ fn parts(sheet: &Sheet) -> String {
         let _ = writeln!(out, "{name} = symbols(\"{}\")", name.trim_end_matches('_'));
         let _ = match graph.source(part.value, &sheet.names.of, &SymPy) {
             Ok(value) => writeln!(out, "parts.append(({name}, {}))", broken_lines(&value, true)),
-            Err(why) => writeln!(out, "# {}", told(sheet, &why)),
+            Err(why) => writeln!(out, "# {}", reason(sheet, &why)),
         };
     }
     out + "

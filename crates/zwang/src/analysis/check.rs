@@ -103,8 +103,8 @@ impl Check {
         if has_contacts {
             self.snapshot = Snapshot::new(&mut self.system);
         }
-        let mut way = route(self.route, settings);
-        self.snapshot.take(&mut self.system, &state, &mut *way, settings)?;
+        let mut solver = route(self.route, settings);
+        self.snapshot.take(&mut self.system, &state, &mut *solver, settings)?;
         if let Some(lambda) = lambda {
             // if forces are indeterminate, the acting ones keep normal forces compressive and friction in its cone
             let found = &mut self.snapshot.found;
@@ -162,8 +162,8 @@ pub(crate) fn analyse(
     coefficients_in_range(&equations, &system, &state, diagnostics);
 
     let mut snapshot = Snapshot::new(&mut system);
-    let mut way = route(route_name, settings);
-    if let Err(error) = snapshot.take(&mut system, &state, &mut *way, settings) {
+    let mut solver = route(route_name, settings);
+    if let Err(error) = snapshot.take(&mut system, &state, &mut *solver, settings) {
         diagnostics.push(contradiction::explained(&equations, &mut system, &state, &error, settings));
         return None;
     }
@@ -195,7 +195,7 @@ pub(crate) fn analyse(
         }
         None => diagnostics.extend(dependence_notes(&equations, &rows, &freedom, settings)),
     }
-    diagnostics.extend(analysis::control::following(&equations, &mut system, &snapshot, &mut *way, settings));
+    diagnostics.extend(analysis::control::following(&equations, &mut system, &snapshot, &mut *solver, settings));
     unsupported_notes(&equations.model, Severity::Note, diagnostics);
     let mut check = Check {
         determinacy: determinacy::determinacy(&equations, &snapshot, &rows),

@@ -52,8 +52,8 @@ impl Check {
         let mut equations = self.equations.clone().in_contact_mode(&mode.holds, &mode.lambda)?;
         let mut system = system.in_contact_mode(&mode.holds, &mode.lambda);
         let mut snapshot = Snapshot::new(&mut system);
-        let mut way = route(RouteName::GeneralizedInverse, settings);
-        snapshot.take(&mut system, &mode.state, &mut *way, settings).ok()?;
+        let mut solver = route(RouteName::GeneralizedInverse, settings);
+        snapshot.take(&mut system, &mode.state, &mut *solver, settings).ok()?;
         let rows = dependence::redundant(&mut equations, &mut system, &mode.state, &snapshot.given, settings);
         Some(determinacy::determinacy(&equations, &snapshot, &rows))
     }

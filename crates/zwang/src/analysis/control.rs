@@ -596,9 +596,9 @@ pub(crate) fn out_of_reach(
 ) -> Diagnostic {
     let lenient = Settings { contradiction_tolerance: f64::INFINITY, ..settings.clone() };
     let mut snapshot = Snapshot::new(system);
-    let way = &mut *zwang_motion::route(Default::default(), &lenient);
-    let found = match snapshot.take(system, state, way, &lenient) {
-        Ok(()) => following(equations, system, &snapshot, way, settings).into_iter().find(Diagnostic::is_error),
+    let solver = &mut *zwang_motion::route(Default::default(), &lenient);
+    let found = match snapshot.take(system, state, solver, &lenient) {
+        Ok(()) => following(equations, system, &snapshot, solver, settings).into_iter().find(Diagnostic::is_error),
         Err(_) => None,
     };
     found.unwrap_or_else(|| unreachable(equations, state, row, ranks))
@@ -618,9 +618,9 @@ pub(crate) fn losing(
     let strict = Settings { contradiction_tolerance: f64::INFINITY, ..settings.clone() };
     let loose = Settings { rank_tolerance: tolerance::AUTHORITY_NEARLY_LOST, ..strict.clone() };
     let mut snapshot = Snapshot::new(system);
-    let way = &mut *zwang_motion::route(Default::default(), &strict);
-    snapshot.take(system, state, way, &strict).ok()?;
-    let place = Place::new(system, state, &snapshot.given, way)?;
+    let solver = &mut *zwang_motion::route(Default::default(), &strict);
+    snapshot.take(system, state, solver, &strict).ok()?;
+    let place = Place::new(system, state, &snapshot.given, solver)?;
     let group = Group::all(equations);
     let (here, nearly) = (place.reached(&group, &strict)?.0, place.reached(&group, &loose)?.0);
     // the whole row may have become short as well

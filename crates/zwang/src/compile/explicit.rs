@@ -243,8 +243,8 @@ impl<'s> Elimination<'s> {
             let above = program.above(pivot, diagonal, least);
             program.row_pivot = program.assembler.min(program.row_pivot, above);
             if let Some(&square) = squares.get(row) {
-                let told = program.assembler.mul(square, pivot);
-                program.least = program.assembler.min(program.least, told);
+                let judged = program.assembler.mul(square, pivot);
+                program.least = program.assembler.min(program.least, judged);
             }
         })?;
         Some(Factored { n, M, place, Z, S })
@@ -419,8 +419,8 @@ impl<'s> Elimination<'s> {
             let above = program.above(pivot, diagonal, least);
             program.row_pivot = program.assembler.min(program.row_pivot, above);
             // relative to its value at the start of the motion
-            let told = program.assembler.mul(squares[row], pivot);
-            let above = program.assembler.sub(told, hold);
+            let judged = program.assembler.mul(squares[row], pivot);
+            let above = program.assembler.sub(judged, hold);
             program.row_pivot = program.assembler.min(program.row_pivot, above);
         })?;
         Some(self.eliminate(&G, rest))

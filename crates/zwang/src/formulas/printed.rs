@@ -87,7 +87,7 @@ impl Equations {
                 users.entry(*part).or_default().push(letter);
             }
         }
-        let told = |letters: &Vec<&'static str>| {
+        let listed = |letters: &Vec<&'static str>| {
             let mut distinct: Vec<&str> = Vec::new();
             letters.iter().for_each(|letter| distinct.extend((!distinct.contains(letter)).then_some(*letter)));
             match (&distinct[..], letters.len()) {
@@ -97,7 +97,7 @@ impl Equations {
                 ([], _) => String::new(),
             }
         };
-        parts.iter().map(|part| (*part, users.get(part).map(told).unwrap_or_default())).collect()
+        parts.iter().map(|part| (*part, users.get(part).map(listed).unwrap_or_default())).collect()
     }
 
     /// The number of symbols to read.

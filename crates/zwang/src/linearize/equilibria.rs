@@ -19,7 +19,7 @@ const FARTHEST_ROOT: f64 = 1e4;
 /// with the time, only equilibria that rest at all times count.
 pub fn equilibria(check: &mut Check, settings: &Settings) -> Vec<Linearized> {
     let is_timed = is_timed(check);
-    let mut search = Search { found: Vec::new(), way: Linearizer::new(check, settings) };
+    let mut search = Search { found: Vec::new(), linearizer: Linearizer::new(check, settings) };
     let start = check.state.clone();
     let reach = reaches(check);
     for seed in 0..=limits::EQUILIBRIUM_STARTS {
@@ -82,7 +82,7 @@ fn is_alike(x: &Linearized, y: &Linearized) -> bool {
 
 struct Search<'s> {
     found: Vec<Linearized>,
-    way: Linearizer<'s>,
+    linearizer: Linearizer<'s>,
 }
 
 impl Search<'_> {
@@ -115,8 +115,8 @@ impl Search<'_> {
 
     /// Adds an equilibrium, with the coordinates that change along its family.
     fn add(&mut self, check: &mut Check, mut new: Linearized) {
-        if new.zeros.count > 0 && self.way.look(check, &new.state).is_ok() {
-            for direction in self.way.free_directions(check, &new.state).unwrap_or_default() {
+        if new.zeros.count > 0 && self.linearizer.look(check, &new.state).is_ok() {
+            for direction in self.linearizer.free_directions(check, &new.state).unwrap_or_default() {
                 let mut beside = new.state.clone();
                 beside.q.iter_mut().zip(&direction).for_each(|(q, d)| *q += tolerance::FAMILY_STEP * d);
                 let wanted = beside.q.clone();
@@ -143,10 +143,10 @@ impl Search<'_> {
             }
             let mut gap: Vec<f64> = q.iter().zip(&here.q).map(|(x, y)| x - y).collect();
             gap.iter_mut().zip(&pure).filter(|(_, pure)| **pure).for_each(|(g, _)| *g -= turn * (*g / turn).round());
-            if self.way.look(check, &here).is_err() {
+            if self.linearizer.look(check, &here).is_err() {
                 return false;
             }
-            let Some(directions) = self.way.free_directions(check, &here) else { return false };
+            let Some(directions) = self.linearizer.free_directions(check, &here) else { return false };
             for direction in &directions {
                 let part = dot(&gap, direction) / left as f64;
                 here.q.iter_mut().zip(direction).for_each(|(q, d)| *q += part * d);
@@ -164,15 +164,15 @@ impl Search<'_> {
     fn rest_near(&mut self, check: &mut Check, guess: State) -> Option<State> {
         /// The fraction at which two full steps are tried before shorter ones; a power of one half.
         const TWO_STEPS: f64 = 0.125;
-        let mut state = self.way.at_rest(check, guess)?;
-        self.way.look(check, &state).ok()?;
-        let mut size = self.way.push();
+        let mut state = self.linearizer.at_rest(check, guess)?;
+        self.linearizer.look(check, &state).ok()?;
+        let mut size = self.linearizer.push();
         let (mut last, mut n_left) = (f64::INFINITY, limits::EQUILIBRIUM_STEPS);
         while n_left > 0 {
-            let Some(step) = self.way.newton_step(check, &state) else { break };
+            let Some(step) = self.linearizer.newton_step(check, &state) else { break };
             let length = dot(&step, &step).sqrt();
             // the step is halved until the acceleration decreases
-            let is_rest = self.way.place(&state) == MotionKind::Equilibrium;
+            let is_rest = self.linearizer.place(&state) == MotionKind::Equilibrium;
             let mut part = 1.0;
             let mut next = None;
             while next.is_none() && part >= tolerance::SHORTEST_STEP && !(is_rest && part < 1.0) {
@@ -191,7 +191,7 @@ impl Search<'_> {
             (state, size) = next;
             last = length;
             n_left -= 1;
-            self.way.look(check, &state).ok()?;
+            self.linearizer.look(check, &state).ok()?;
             if size == 0.0 {
                 break;
             }
@@ -199,14 +199,14 @@ impl Search<'_> {
         if n_left == 0 && last > tolerance::DIVERGING_STEP * (1.0 + largest(&state.q)) {
             return None;
         }
-        self.way.look(check, &state).ok()?;
-        (self.way.place(&state) == MotionKind::Equilibrium).then(|| self.rounded(check, state, size))
+        self.linearizer.look(check, &state).ok()?;
+        (self.linearizer.place(&state) == MotionKind::Equilibrium).then(|| self.rounded(check, state, size))
     }
 
     /// The full step and the one after it, if the acceleration decreases.
     fn two_steps(&mut self, check: &mut Check, state: &State, step: &[f64], size: f64) -> Option<(State, f64)> {
         let (between, _) = self.moved(check, state, step, 1.0)?;
-        let second = self.way.newton_step(check, &between)?;
+        let second = self.linearizer.newton_step(check, &between)?;
         self.moved(check, &between, &second, 1.0).filter(|(_, push)| *push < size)
     }
 
@@ -214,9 +214,9 @@ impl Search<'_> {
     fn moved(&mut self, check: &mut Check, state: &State, step: &[f64], part: f64) -> Option<(State, f64)> {
         let mut next = state.clone();
         next.q.iter_mut().zip(step).for_each(|(q, d)| *q += part * d);
-        let next = self.way.at_rest(check, next)?;
-        self.way.look(check, &next).ok()?;
-        Some((next, self.way.push()))
+        let next = self.linearizer.at_rest(check, next)?;
+        self.linearizer.look(check, &next).ok()?;
+        Some((next, self.linearizer.push()))
     }
 
     /// The equilibrium with small coordinates set to zero, if the acceleration does not increase.
@@ -226,7 +226,8 @@ impl Search<'_> {
         if other.q == state.q {
             return state;
         }
-        let free = self.way.snapshot.found.unconstrained_acceleration.iter().fold(1.0_f64, |top, a| top.max(a.abs()));
+        let free =
+            self.linearizer.snapshot.found.unconstrained_acceleration.iter().fold(1.0_f64, |top, a| top.max(a.abs()));
         let still = vec![0.0; state.q.len()];
         match self.moved(check, &other, &still, 0.0) {
             Some((there, push)) if push <= size.max(tolerance::RESIDUAL_ROUNDING * free) => there,
@@ -247,9 +248,11 @@ impl Search<'_> {
             let mut other = best.clone();
             other.q[k] -= turns * turn;
             let wanted = other.q.clone();
-            let there = self.way.at_rest(check, other).filter(|there| {
+            let there = self.linearizer.at_rest(check, other).filter(|there| {
                 let stayed = there.q.iter().zip(&wanted).all(|(x, y)| (x - y).abs() <= tolerance::STAYS);
-                stayed && self.way.look(check, there).is_ok() && self.way.place(there) == MotionKind::Equilibrium
+                stayed
+                    && self.linearizer.look(check, there).is_ok()
+                    && self.linearizer.place(there) == MotionKind::Equilibrium
             });
             best = there.unwrap_or(best);
         }

@@ -226,8 +226,8 @@ fn linearize_knowing(
     settings: &Settings,
     is_timed: bool,
 ) -> Result<Linearized, MotionError> {
-    let mut way = Linearizer::new(check, settings);
-    way.look(check, state)?;
+    let mut linearizer = Linearizer::new(check, settings);
+    linearizer.look(check, state)?;
     let mut here = Linearized {
         state: state.clone(),
         place: MotionKind::Passing,
@@ -245,45 +245,46 @@ fn linearize_knowing(
         family: Vec::new(),
     };
     here.place = match is_timed {
-        true if rests_always(check, &mut way, state) => MotionKind::Equilibrium,
+        true if rests_always(check, &mut linearizer, state) => MotionKind::Equilibrium,
         true => MotionKind::Passing,
-        false => way.place(state),
+        false => linearizer.place(state),
     };
-    way.look(check, state)?;
-    let space = way.space(check, state);
-    here.obstacle = obstacle::lost_rank(check, &way).or_else(|| obstacle::broken(check, &mut way, state, &space));
+    linearizer.look(check, state)?;
+    let space = linearizer.space(check, state);
+    here.obstacle =
+        obstacle::lost_rank(check, &linearizer).or_else(|| obstacle::broken(check, &mut linearizer, state, &space));
     if here.obstacle.is_some() {
         return Ok(here);
     }
-    if here.place == MotionKind::Steady && !goes_on(check, &mut way, state)? {
+    if here.place == MotionKind::Steady && !goes_on(check, &mut linearizer, state)? {
         here.place = MotionKind::Passing;
     }
-    let F = match matrix(check, &mut way, &space) {
+    let F = match matrix(check, &mut linearizer, &space) {
         Ok(F) => F,
         Err(error) => {
-            here.obstacle = obstacle::contradicted(check, &way, &error);
+            here.obstacle = obstacle::contradicted(check, &linearizer, &error);
             return if here.obstacle.is_some() { Ok(here) } else { Err(error) };
         }
     };
-    let mass = mass(&way, &space);
-    fill(here, check, way, space, F, mass)
+    let mass = mass(&linearizer, &space);
+    fill(here, check, linearizer, space, F, mass)
 }
 
 /// `true` if q̈ stays zero: its derivative along the motion is zero too.
-fn goes_on(check: &mut Check, way: &mut Linearizer, state: &State) -> Result<bool, MotionError> {
-    let jerk = way.derivative(check, &state.qdot, &vec![0.0; state.q.len()])?;
+fn goes_on(check: &mut Check, linearizer: &mut Linearizer, state: &State) -> Result<bool, MotionError> {
+    let jerk = linearizer.derivative(check, &state.qdot, &vec![0.0; state.q.len()])?;
     let speed = echelon::largest(&state.qdot);
-    let free = echelon::largest(&way.snapshot.found.unconstrained_acceleration);
+    let free = echelon::largest(&linearizer.snapshot.found.unconstrained_acceleration);
     Ok(echelon::largest(&jerk) <= tolerance::DIFFERENCE_ERROR * (free + speed))
 }
 
 /// F of (ẋ, u̇) = F (x, u), column by column.
-fn matrix(check: &mut Check, way: &mut Linearizer, space: &VariationBasis) -> Result<Vec<f64>, MotionError> {
+fn matrix(check: &mut Check, linearizer: &mut Linearizer, space: &VariationBasis) -> Result<Vec<f64>, MotionError> {
     let p = space.positions.len();
     let size = p + space.velocities.len();
     let mut F = vec![0.0; size * size];
     for (column, (dq, dv)) in space.basis.iter().enumerate() {
-        let acceleration = way.derivative(check, dq, dv)?;
+        let acceleration = linearizer.derivative(check, dq, dv)?;
         for (row, &j) in space.positions.iter().enumerate() {
             F[row * size + column] = dv[j];
         }
@@ -295,9 +296,9 @@ fn matrix(check: &mut Check, way: &mut Linearizer, space: &VariationBasis) -> Re
 }
 
 /// NᵀMN.
-fn mass(way: &Linearizer, space: &VariationBasis) -> Vec<f64> {
+fn mass(linearizer: &Linearizer, space: &VariationBasis) -> Vec<f64> {
     let (p, k) = (space.positions.len(), space.velocities.len());
-    let M = &way.snapshot.given.mass_matrix;
+    let M = &linearizer.snapshot.given.mass_matrix;
     let mut mass = vec![0.0; k * k];
     for i in 0..k {
         let free = &space.basis[p + i].1;
@@ -313,7 +314,7 @@ fn mass(way: &Linearizer, space: &VariationBasis) -> Vec<f64> {
 fn fill(
     mut here: Linearized,
     check: &mut Check,
-    mut way: Linearizer,
+    mut linearizer: Linearizer,
     space: VariationBasis,
     mut F: Vec<f64>,
     mass: Vec<f64>,
@@ -321,7 +322,7 @@ fn fill(
     let (p, k) = (space.positions.len(), space.velocities.len());
     let size = p + k;
     if here.place == MotionKind::Equilibrium {
-        without_remains(check, &mut way, &here.state, &space, &mut F);
+        without_remains(check, &mut linearizer, &here.state, &space, &mut F);
     }
     let times_mass =
         |i: usize, column: usize| -> f64 { -(0..k).map(|j| mass[i * k + j] * F[(p + j) * size + column]).sum::<f64>() };
@@ -347,7 +348,13 @@ fn fill(
 
 /// Clears derivatives by positions that are remainders of a multiple root. Such an equilibrium is known to half its
 /// digits or fewer, and a derivative that vanishes there comes out as a small fraction of its size elsewhere.
-fn without_remains(check: &mut Check, way: &mut Linearizer, state: &State, space: &VariationBasis, F: &mut [f64]) {
+fn without_remains(
+    check: &mut Check,
+    linearizer: &mut Linearizer,
+    state: &State,
+    space: &VariationBasis,
+    F: &mut [f64],
+) {
     let (p, k) = (space.positions.len(), space.velocities.len());
     let size = p + k;
     let reach = reaches(check);
@@ -356,14 +363,14 @@ fn without_remains(check: &mut Check, way: &mut Linearizer, state: &State, space
         let mut random = Random::new(seed);
         let mut there = state.clone();
         there.q.iter_mut().zip(&reach).for_each(|(q, reach)| *q += tolerance::OTHER_STATE * reach * random.next());
-        let Some(there) = way.at_rest(check, there).filter(|there| way.look(check, there).is_ok()) else {
+        let Some(there) = linearizer.at_rest(check, there).filter(|there| linearizer.look(check, there).is_ok()) else {
             continue;
         };
-        let other = way.space(check, &there);
+        let other = linearizer.space(check, &there);
         if other.positions != space.positions || other.velocities != space.velocities {
             continue;
         }
-        let Some(slope) = way.slope(check, &other) else { continue };
+        let Some(slope) = linearizer.slope(check, &other) else { continue };
         elsewhere.iter_mut().zip(&slope).for_each(|(top, x)| *top = top.max(x.abs()));
     }
     for (at, top) in elsewhere.into_iter().enumerate() {

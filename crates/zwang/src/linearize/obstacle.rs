@@ -31,8 +31,8 @@ pub enum Obstacle {
 }
 
 /// Rows that vanish at the state or are dependent only there; `None` if the constraints have their general rank.
-pub(super) fn lost_rank(check: &Check, way: &Linearizer) -> Option<Obstacle> {
-    let A = &way.snapshot.given.constraint_matrix;
+pub(super) fn lost_rank(check: &Check, linearizer: &Linearizer) -> Option<Obstacle> {
+    let A = &linearizer.snapshot.given.constraint_matrix;
     let rows = &check.equations.rows;
     let is_zero = |i: usize| A.row(i).1.iter().all(|x| x.abs() <= tolerance::ROUNDING);
     let vanished: Vec<usize> = (0..rows.len()).filter(|&i| !rows[i].coefficients.is_empty() && is_zero(i)).collect();
@@ -40,15 +40,15 @@ pub(super) fn lost_rank(check: &Check, way: &Linearizer) -> Option<Obstacle> {
         return Some(of_rows(check, &vanished));
     }
     let general = check.state.q.len() - check.freedom.general?;
-    (way.snapshot.found.rank < general).then(|| of_rows(check, &dependent_rows(way)))
+    (linearizer.snapshot.found.rank < general).then(|| of_rows(check, &dependent_rows(linearizer)))
 }
 
 /// The rows whose variations contradict each other; they do so only if rank is lost.
-pub(super) fn contradicted(check: &Check, way: &Linearizer, error: &MotionError) -> Option<Obstacle> {
+pub(super) fn contradicted(check: &Check, linearizer: &Linearizer, error: &MotionError) -> Option<Obstacle> {
     let MotionError::Contradiction { certificate, .. } = error else { return None };
     let mut rows: Vec<usize> = (0..certificate.len()).filter(|&i| certificate[i] != 0.0).collect();
     if rows.is_empty() {
-        rows = dependent_rows(way);
+        rows = dependent_rows(linearizer);
     }
     Some(of_rows(check, &rows))
 }
@@ -61,8 +61,8 @@ fn of_rows(check: &Check, rows: &[usize]) -> Obstacle {
 }
 
 /// The rows with y ≠ 0 for some y with yᵀA = 0.
-fn dependent_rows(way: &Linearizer) -> Vec<usize> {
-    let A = &way.snapshot.given.constraint_matrix;
+fn dependent_rows(linearizer: &Linearizer) -> Vec<usize> {
+    let A = &linearizer.snapshot.given.constraint_matrix;
     let m = A.n_rows;
     let mut echelon = Echelon::new((0..A.n_cols).map(|j| (0..m).map(|i| A.get(i, j)).collect()).collect());
     echelon.reduce(m);
@@ -80,11 +80,11 @@ fn dependent_rows(way: &Linearizer) -> Vec<usize> {
 /// smooth enough.
 pub(super) fn broken(
     check: &mut Check,
-    way: &mut Linearizer,
+    linearizer: &mut Linearizer,
     state: &State,
     space: &VariationBasis,
 ) -> Option<Obstacle> {
-    let switching: Vec<Expr> = way.switches.iter().copied().filter(|&e| changes_sign(check, state, e)).collect();
+    let switching: Vec<Expr> = linearizer.switches.iter().copied().filter(|&e| changes_sign(check, state, e)).collect();
     if switching.is_empty() {
         return None;
     }
@@ -96,7 +96,7 @@ pub(super) fn broken(
         texts.into_iter().min_by_key(String::len).unwrap_or_default()
     };
     let switches: Vec<String> = switching.iter().map(&mut text).collect();
-    match directions(space).iter().filter_map(|d| side(check, way, d)).max()? {
+    match directions(space).iter().filter_map(|d| side(check, linearizer, d)).max()? {
         Side::Smooth => None,
         Side::Bends => Some(Obstacle::Corner { switches }),
         Side::Jumps => Some(Obstacle::Jump { switches }),
@@ -146,7 +146,7 @@ enum Side {
 ///
 /// At half the distance a smooth function keeps one half of its difference, a jump all of it. Of the sum of both sides
 /// minus twice the middle, a smooth function keeps a quarter and a corner one half.
-fn side(check: &mut Check, way: &mut Linearizer, (dq, dv): &(Vec<f64>, Vec<f64>)) -> Option<Side> {
+fn side(check: &mut Check, linearizer: &mut Linearizer, (dq, dv): &(Vec<f64>, Vec<f64>)) -> Option<Side> {
     /// The ratio of differences above which there is a jump: between one half and one.
     const JUMPS: f64 = 0.85;
     /// The ratio above which the slope is infinite, as for |x|^(2/3): between one half and the ratio of a jump.
@@ -154,8 +154,8 @@ fn side(check: &mut Check, way: &mut Linearizer, (dq, dv): &(Vec<f64>, Vec<f64>)
     /// The ratio of second differences above which there is a corner: between a quarter and one half; |x|^(3/2), which
     /// is differentiable, gives 0.354.
     const BENDS: f64 = 0.42;
-    let middle = way.snapshot.found.qddot.clone();
-    let mut at = |part: f64| way.beside(check, dq, dv, part * tolerance::OBSTACLE_STEP).ok();
+    let middle = linearizer.snapshot.found.qddot.clone();
+    let mut at = |part: f64| linearizer.beside(check, dq, dv, part * tolerance::OBSTACLE_STEP).ok();
     let (far, near) = ([at(1.0)?, at(-1.0)?], [at(0.5)?, at(-0.5)?]);
     let mut found = Side::Smooth;
     for i in 0..middle.len() {

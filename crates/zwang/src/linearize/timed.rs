@@ -86,16 +86,16 @@ fn is_constant(check: &Check, groups: &[Vec<Expr>]) -> bool {
 }
 
 /// `true` if a state of rest is one at later times too.
-pub(super) fn rests_always(check: &mut Check, way: &mut Linearizer, state: &State) -> bool {
+pub(super) fn rests_always(check: &mut Check, linearizer: &mut Linearizer, state: &State) -> bool {
     if state.qdot.iter().any(|v| *v != 0.0) {
         return false;
     }
     let horizon = check.equations.model.horizon();
     std::iter::once(0.0).chain(TIMES).all(|time| {
         let later = State { t: state.t + time * horizon, ..state.clone() };
-        way.at_rest(check, later).is_some_and(|there| {
+        linearizer.at_rest(check, later).is_some_and(|there| {
             let stays = there.q.iter().zip(&state.q).all(|(x, y)| (x - y).abs() <= tolerance::STAYS * (1.0 + y.abs()));
-            stays && way.look(check, &there).is_ok() && way.place(&there) == MotionKind::Equilibrium
+            stays && linearizer.look(check, &there).is_ok() && linearizer.place(&there) == MotionKind::Equilibrium
         })
     })
 }

@@ -176,17 +176,17 @@ impl Lower<'_> {
     pub(super) fn limits_fit(&mut self) {
         let n = self.model.coordinates.len();
         let mut first: Vec<Option<(usize, Expr)>> = vec![None; n];
-        let mut told = Vec::new();
+        let mut differing = Vec::new();
         for (at, control) in self.model.controls.iter().enumerate() {
             for (k, &limit) in control.driven(n).into_iter().zip(&control.limit) {
                 match first[k] {
                     None => first[k] = Some((at, limit)),
-                    Some((other, before)) if before != limit => told.push((k, other, at)),
+                    Some((other, before)) if before != limit => differing.push((k, other, at)),
                     Some(_) => {}
                 }
             }
         }
-        for (k, other, at) in told {
+        for (k, other, at) in differing {
             let controls = &self.model.controls;
             let (a, b) = (&controls[other].stated, &controls[at].stated);
             let name = &self.model.coordinates[k].name;

@@ -56,13 +56,13 @@ impl Lower<'_> {
     pub(super) fn tables_last(&mut self) {
         let Some(run) = &self.model.run else { return };
         let end = self.model.constants_in(&self.graph, &[run.duration])[0];
-        let mut told = Vec::new();
+        let mut reported = Vec::new();
         for (file, last, span) in std::mem::take(&mut self.timed) {
-            if end > last * (1.0 + tolerance::TABLE_END) && !told.contains(&file) {
+            if end > last * (1.0 + tolerance::TABLE_END) && !reported.contains(&file) {
                 let message = format!("the run goes on to t = {}, the table `{file}` to {}", number(end), number(last));
                 let d = Diagnostic::warning("Z111", message).at(span, "has no value later on");
                 self.diagnostics.push(d.help("run as long as the table lasts, or add rows to it"));
-                told.push(file);
+                reported.push(file);
             }
         }
     }

@@ -165,7 +165,7 @@ fn ambiguous(equations: &Equations, message: String, rows: &[usize]) -> Diagnost
 
 /// `` `a` sticking, opening at 0.3; `b` without an impulse, opening at 1.2: this satisfies the laws of friction and restitution ``.
 fn outcome_of_blow(equations: &Equations, places: &[ImpactState]) -> String {
-    let told = |place: &ImpactState| {
+    let sentence = |place: &ImpactState| {
         let name = &equations.rows[place.row].name;
         let act = match place.act {
             "sticks" => "sticking",
@@ -177,8 +177,8 @@ fn outcome_of_blow(equations: &Equations, places: &[ImpactState]) -> String {
         let opens = if is_contact { format!(", opening at {}", rounded(place.opens, 5)) } else { String::new() };
         format!("`{name}` {act}{opens}")
     };
-    let told: Vec<String> = places.iter().map(told).collect();
-    format!("{}: this satisfies the laws of friction and restitution", told.join("; "))
+    let sentences: Vec<String> = places.iter().map(sentence).collect();
+    format!("{}: this satisfies the laws of friction and restitution", sentences.join("; "))
 }
 
 /// `with `a` sliding and `b` closed: `a` would have to pull, λ = -3.2`.

@@ -1,4 +1,4 @@
-//! A run: the model moved from its start, with everything read off on the way.
+//! A run: the model moved from its start, with everything that is read along it.
 
 mod balance;
 mod messages;
@@ -368,7 +368,7 @@ impl<'c> RunBuilder<'c> {
         self.n_events += new.len();
         for event in new {
             let system = self.motion.dynamics();
-            // behind those of the system stand the bounds of forces, which are told below
+            // behind those of the system stand the bounds of forces, which are reported below
             if event.event >= system.n_events() {
                 continue;
             }

@@ -60,7 +60,7 @@ pub(super) struct Recorder {
     factors: Vec<f64>,
     /// The coordinates that controls drive.
     driven: Vec<usize>,
-    gauges: Probes,
+    probes: Probes,
     n_outputs: usize,
     values: Vec<f64>,
     plots: Vec<PlotCurves>,
@@ -91,7 +91,7 @@ impl Recorder {
             },
             factors: factors(&model.outputs, None),
             driven: model.driven(),
-            gauges: Probes::new(equations, works, &exprs),
+            probes: Probes::new(equations, works, &exprs),
             n_outputs: model.outputs.len(),
             values: Vec::new(),
             plots: plots.collect(),
@@ -110,16 +110,16 @@ impl Recorder {
     }
 
     pub(super) fn wants_gaussian(&self) -> bool {
-        self.gauges.wants_gaussian()
+        self.probes.wants_gaussian()
     }
 
     /// Records one instant.
-    pub(super) fn write(&mut self, look: &Sample) {
+    pub(super) fn write(&mut self, sample: &Sample) {
         let mut values = std::mem::take(&mut self.values);
-        self.gauges.read(look.instant, &look.around, &mut values);
-        let t = look.instant.state.t;
+        self.probes.read(sample.instant, &sample.around, &mut values);
+        let t = sample.instant.state.t;
         if self.wants_samples {
-            self.write_row(look, &values[..self.n_outputs]);
+            self.write_row(sample, &values[..self.n_outputs]);
         }
         if self.wants_pictures {
             let mut rest = &values[self.n_outputs..];
@@ -140,19 +140,19 @@ impl Recorder {
         self.values = values;
     }
 
-    fn write_row(&mut self, look: &Sample, outputs: &[f64]) {
-        let Instant { state, qddot, lambda, .. } = look.instant;
+    fn write_row(&mut self, sample: &Sample, outputs: &[f64]) {
+        let Instant { state, qddot, lambda, .. } = sample.instant;
         let outputs = outputs.iter().zip(&self.factors).map(|(x, f)| x / f);
         let row = std::iter::once(state.t)
             .chain(state.q.iter().copied())
             .chain(state.qdot.iter().copied())
             .chain(qddot.iter().copied())
             .chain(lambda.iter().copied())
-            .chain(look.constraint_force.iter().copied())
-            .chain(self.driven.iter().map(|&k| look.instant.control_force[k]))
-            .chain(look.residuals.iter().copied())
-            .chain(look.energies)
-            .chain(look.parts.into_iter().flat_map(PartsAt::values))
+            .chain(sample.constraint_force.iter().copied())
+            .chain(self.driven.iter().map(|&k| sample.instant.control_force[k]))
+            .chain(sample.residuals.iter().copied())
+            .chain(sample.energies)
+            .chain(sample.parts.into_iter().flat_map(PartsAt::values))
             .chain(outputs);
         for (column, value) in self.columns.iter_mut().zip(row) {
             column.values.push(value);
@@ -337,7 +337,7 @@ fn push_frame<'v>(frames: &mut Frames, values: &'v [f64], dimension: usize) -> &
 
 /// Finds the extremes of the outputs, located on the dense output.
 pub(super) struct Extremes {
-    gauges: Probes,
+    probes: Probes,
     found: Vec<Option<OutputValues>>,
     /// True for each output that was undefined somewhere.
     undefined: Vec<bool>,
@@ -349,7 +349,7 @@ pub(super) struct Extremes {
 impl Extremes {
     pub(super) fn new(equations: &Equations, works: &[Derived]) -> Extremes {
         Extremes {
-            gauges: Probes::new(equations, works, &equations.outputs),
+            probes: Probes::new(equations, works, &equations.outputs),
             found: vec![None; equations.outputs.len()],
             undefined: vec![false; equations.outputs.len()],
             values: Vec::new(),
@@ -359,7 +359,7 @@ impl Extremes {
 
     fn read(&mut self, motion: &mut Motion<Evaluator>, t: f64) -> Result<(), MotionError> {
         motion.at(t)?;
-        let gaussian = if self.gauges.wants_gaussian() { motion.gaussian() } else { f64::NAN };
+        let gaussian = if self.probes.wants_gaussian() { motion.gaussian() } else { f64::NAN };
         let parameters = motion.dynamics().parameters().to_vec();
         let ((works, powers), control_powers) = (works_of(motion)?, control_powers_of(motion));
         let around = ProbeContext {
@@ -370,14 +370,14 @@ impl Extremes {
             control_powers: &control_powers,
         };
         let mut values = std::mem::take(&mut self.values);
-        self.gauges.read(motion.instant(), &around, &mut values);
+        self.probes.read(motion.instant(), &around, &mut values);
         self.values = values;
         Ok(())
     }
 
     /// Records the values at the start.
     pub(super) fn begin(&mut self, motion: &mut Motion<Evaluator>) -> Result<(), MotionError> {
-        if self.gauges.is_empty() {
+        if self.probes.is_empty() {
             return Ok(());
         }
         self.read(motion, motion.t())?;
@@ -389,7 +389,7 @@ impl Extremes {
 
     /// Searches the last step for extremes.
     pub(super) fn look(&mut self, motion: &mut Motion<Evaluator>) -> Result<(), MotionError> {
-        if self.gauges.is_empty() {
+        if self.probes.is_empty() {
             return Ok(());
         }
         let (start, end) = (motion.step_start(), motion.t());

@@ -126,10 +126,10 @@ fn with_controls(check: &mut Check, settings: &Settings) -> EnergyVerdict {
         |(whole, size): (f64, f64)| size > 0.0 && whole > tolerance::POWER_CERTAIN * tolerance::EVALUATED * size;
     let mut found = works(power(&check.snapshot.found.control_force, &check.state));
     if !found && check.state.q.len() <= limits::OTHER_STATES_COORDINATES {
-        let mut way = route(check.route, settings);
+        let mut solver = route(check.route, settings);
         for state in states(check, settings) {
             let mut snapshot = Snapshot::new(&mut check.system);
-            let taken = snapshot.take(&mut check.system, &state, &mut *way, settings);
+            let taken = snapshot.take(&mut check.system, &state, &mut *solver, settings);
             found |= taken.is_ok() && works(power(&snapshot.found.control_force, &state));
         }
     }
@@ -448,8 +448,8 @@ impl Observation {
             &check.snapshot
         } else {
             let mut other = Snapshot::new(&mut check.system);
-            let mut way = route(check.route, settings);
-            if other.take(&mut check.system, state, &mut *way, settings).is_err() {
+            let mut solver = route(check.route, settings);
+            if other.take(&mut check.system, state, &mut *solver, settings).is_err() {
                 return;
             }
             taken = other;
