@@ -62,17 +62,19 @@ impl Graph {
 
     /// ∂e/∂symbol.
     pub fn derivative(&mut self, e: Expr, symbol: Expr) -> Expr {
+        self.derivative_by_node(e, symbol)
+    }
+
+    /// ∂e/∂node, where every occurrence of the node counts as one symbol that nothing else depends on.
+    pub fn derivative_by_node(&mut self, e: Expr, node: Expr) -> Expr {
         let mut scratch = std::mem::take(&mut self.scratch);
         scratch.begin(self.len());
-        scratch.collect(&self.nodes, e, |x| x >= symbol);
+        scratch.collect(&self.nodes, e, |x| x >= node);
         for k in 0..scratch.order.len() {
             let x = scratch.order[k];
-            let tangent = match self.node(x) {
-                Node::Symbol(_) if x == symbol => Expr::ONE,
-                // a node older than the symbol does not contain it
-                _ => self.tangent(x, |y| if y >= symbol { scratch.value[y.index()] } else { Expr::ZERO }),
-            };
-            scratch.value[x.index()] = tangent;
+            // a node older than the variable does not contain it
+            let of = |y: Expr| if y >= node { scratch.value[y.index()] } else { Expr::ZERO };
+            scratch.value[x.index()] = if x == node { Expr::ONE } else { self.tangent(x, of) };
         }
         let derivative = if scratch.reached(e) { scratch.value[e.index()] } else { Expr::ZERO };
         self.scratch = scratch;

@@ -5,7 +5,7 @@
 //! An expression is a handle into a [`Graph`], which stores each distinct expression once. Constants are exact. A few
 //! simplifications are made while expressions are built. A [`Graph::gradient`] costs a small multiple of the expression
 //! itself. A [`Program`] evaluates many expressions and computes common subexpressions once. A [`Batch`] does so for
-//! many states at once and gives the same bits. The crate contains no mechanics; a symbol may have a rate, which
+//! many states at once and gives the same bits; [`Program::enclose`] bounds the values over a box of [`Interval`]s. The crate contains no mechanics; a symbol may have a rate, which
 //! [`Graph::rate`] uses.
 //!
 //! ```
@@ -36,8 +36,10 @@ mod algebra;
 mod angles;
 mod batch;
 mod differentiate;
+mod enclose;
 mod graph;
 mod interpret;
+mod interval;
 mod latex;
 mod node;
 mod number;
@@ -59,6 +61,7 @@ pub use batch::Batch;
 pub use differentiate::NoRate;
 pub use graph::Graph;
 pub use interpret::NonFinite;
+pub use interval::Interval;
 pub use node::{Comparison, Expr, Function, Function2, Node, NumberId, Operands, SymbolId, TableId};
 pub use number::Number;
 pub use program::assemble::{Assembler, Register};

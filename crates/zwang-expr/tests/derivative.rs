@@ -107,3 +107,21 @@ fn the_branch_not_taken_does_not_spoil_the_derivative() {
     assert_eq!(value(&g, &[x], gradient, &[4.0]), 0.25);
     assert_eq!(g.derivative(e, x), gradient);
 }
+
+/// T = 3 exp(u) + exp(u)² x with exp(u) for a symbol a: ∂T/∂a = 3 + 2 a x.
+#[test]
+fn a_node_is_differentiated_like_a_symbol() {
+    let mut g = Graph::new();
+    let x = g.symbol("x", "x");
+    let u = g.powi(x, 3);
+    let a = g.apply(Function::Exp, u);
+    let (three, square) = (g.integer(3), g.powi(a, 2));
+    let (first, second) = (g.mul(three, a), g.mul(square, x));
+    let sum = g.add(first, second);
+    let slope = g.derivative_by_node(sum, a);
+    let program = zwang_expr::Program::new(&g, &[x], &[slope]).unwrap();
+    let mut found = [0.0];
+    program.run(&[0.5], &mut program.workspace(), &mut found);
+    assert!((found[0] - (3.0 + 0.125f64.exp())).abs() < 1e-14, "{found:?}");
+    assert_eq!(g.derivative_by_node(u, a), zwang_expr::Expr::ZERO);
+}

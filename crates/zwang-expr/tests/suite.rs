@@ -5,6 +5,7 @@ mod batch;
 mod derivative;
 mod executor;
 mod formula;
+mod interval;
 mod long;
 mod number;
 mod oracle;
