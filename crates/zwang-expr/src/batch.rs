@@ -24,10 +24,10 @@ const FEW: usize = 2 * GROUP;
 /// The values of one quantity for a group of states; one cache line.
 #[derive(Copy, Clone, Debug)]
 #[repr(align(64))]
-struct Group([f64; GROUP]);
+struct GroupValues([f64; GROUP]);
 
 /// The values of one quantity for the N groups that pass through the tape together.
-type Slot<const N: usize> = [Group; N];
+type Slot<const N: usize> = [GroupValues; N];
 
 /// A [`Program`] for many states at once.
 ///
@@ -51,14 +51,14 @@ type Slot<const N: usize> = [Group; N];
 #[derive(Clone, Debug)]
 pub struct Batch {
     tape: Tape,
-    slots: Vec<Group>,
+    slots: Vec<GroupValues>,
 }
 
 impl Batch {
     /// Translates a program and allocates the slots for its values.
     pub fn new(program: &Program) -> Batch {
         let tape = Tape::new(program);
-        let slots = vec![Group([0.0; GROUP]); MANY * tape.n_slots];
+        let slots = vec![GroupValues([0.0; GROUP]); MANY * tape.n_slots];
         Batch { tape, slots }
     }
 
@@ -79,18 +79,18 @@ impl Batch {
     pub fn run(&mut self, n_states: usize, inputs: &[f64], outputs: &mut [f64]) {
         assert_eq!(inputs.len(), self.n_inputs() * n_states, "number of inputs");
         assert_eq!(outputs.len(), self.n_outputs() * n_states, "number of outputs");
-        simd_dispatch::run(Run { batch: self, n_states, inputs, outputs });
+        simd_dispatch::run(BatchRun { batch: self, n_states, inputs, outputs });
     }
 }
 
-struct Run<'a> {
+struct BatchRun<'a> {
     batch: &'a mut Batch,
     n_states: usize,
     inputs: &'a [f64],
     outputs: &'a mut [f64],
 }
 
-impl VectorKernel for Run<'_> {
+impl VectorKernel for BatchRun<'_> {
     type Output = ();
 
     #[inline(always)]
@@ -107,24 +107,24 @@ impl VectorKernel for Run<'_> {
     }
 }
 
-impl Run<'_> {
+impl BatchRun<'_> {
     /// Runs the states from `first` on, at most N groups.
     #[inline(always)]
     fn some<const N: usize>(&mut self, first: usize) {
-        let Run { batch: Batch { tape, slots }, n_states, inputs, outputs } = self;
+        let BatchRun { batch: Batch { tape, slots }, n_states, inputs, outputs } = self;
         let slots = slots.as_chunks_mut::<N>().0;
         let n_here = (*n_states - first).min(N * GROUP);
         for &TapeStep { action, to, a, b, c } in &tape.steps {
             let (to, a, b, c) = (to as usize, a as usize, b as usize, c as usize);
             match action {
                 Action::Input => load(&inputs[a * *n_states + first..][..n_here], &mut slots[to]),
-                Action::Constant(v) => slots[to] = [Group([v; GROUP]); N],
+                Action::Constant(v) => slots[to] = [GroupValues([v; GROUP]); N],
                 Action::Output => store(&slots[a], &mut outputs[to * *n_states + first..][..n_here]),
                 Action::SinCos => {
                     for j in 0..N {
                         let (mut sin, mut cos) = ([0.0; GROUP], [0.0; GROUP]);
                         trig::sin_cos_eight(&slots[a][j].0, &mut sin, &mut cos);
-                        (slots[to][j], slots[b][j]) = (Group(sin), Group(cos));
+                        (slots[to][j], slots[b][j]) = (GroupValues(sin), GroupValues(cos));
                     }
                 }
                 Action::Add => map2(slots, to, [a, b], |x, y| x + y),
@@ -192,8 +192,8 @@ fn load<const N: usize>(from: &[f64], slot: &mut Slot<N>) {
     for (j, group) in slot.iter_mut().enumerate() {
         let there = &from[(j * GROUP).min(from.len())..];
         *group = match there.first_chunk() {
-            Some(values) => Group(*values),
-            None => Group(from_fn(|k| from[(j * GROUP + k).min(from.len() - 1)])),
+            Some(values) => GroupValues(*values),
+            None => GroupValues(from_fn(|k| from[(j * GROUP + k).min(from.len() - 1)])),
         };
     }
 }
@@ -228,7 +228,7 @@ mod tests {
         let inputs: Vec<f64> = (0..2 * n_states).map(|k| 0.37 * k as f64 * 1.1f64.powi(k as i32)).collect();
         let (mut wide, mut plain) = (vec![0.0; 3 * n_states], vec![0.0; 3 * n_states]);
         batch.run(n_states, &inputs, &mut wide);
-        Run { batch: &mut batch, n_states, inputs: &inputs, outputs: &mut plain }.run();
+        BatchRun { batch: &mut batch, n_states, inputs: &inputs, outputs: &mut plain }.run();
         assert!(wide.iter().zip(&plain).all(|(wide, plain)| wide.to_bits() == plain.to_bits()));
     }
 }

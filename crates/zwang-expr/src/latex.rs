@@ -8,7 +8,7 @@ use crate::terms::{Item, Names, Quotient, Style, terms, written_size};
 
 /// The context of an expression, which decides whether it needs parentheses.
 #[derive(Copy, Clone, PartialEq)]
-enum Place {
+enum LatexContext {
     /// alone between delimiters
     Free,
     /// a factor of a product: a sum needs parentheses
@@ -18,9 +18,9 @@ enum Place {
 }
 
 /// A piece that remains to be written; a stack of them replaces recursion.
-enum Task {
+enum LatexPiece {
     Text(String),
-    Write(Expr, Place),
+    Write(Expr, LatexContext),
 }
 
 impl Graph {
@@ -36,12 +36,12 @@ impl Graph {
         }
         let style = Style::new(names);
         let mut out = String::new();
-        let mut stack = vec![Task::Write(e, Place::Free)];
+        let mut stack = vec![LatexPiece::Write(e, LatexContext::Free)];
         let mut tasks = Vec::new();
         while let Some(task) = stack.pop() {
             match task {
-                Task::Text(text) => out.push_str(&text),
-                Task::Write(e, place) => {
+                LatexPiece::Text(text) => out.push_str(&text),
+                LatexPiece::Write(e, place) => {
                     self.write_latex(e, place, &style, &mut tasks);
                     stack.extend(tasks.drain(..).rev());
                 }
@@ -50,61 +50,61 @@ impl Graph {
         out
     }
 
-    fn write_latex(&self, e: Expr, place: Place, style: &Style, out: &mut Vec<Task>) {
+    fn write_latex(&self, e: Expr, place: LatexContext, style: &Style, out: &mut Vec<LatexPiece>) {
         if let Some(name) = style.names.get(&e) {
             return text(out, name);
         }
         match self.node(e) {
             Node::Pi => text(out, "\\pi"),
             Node::Symbol(id) => text(out, &self.symbols[id.0 as usize].latex),
-            Node::Apply(f, x) => parenthesized(out, place == Place::Base, |out| self.call(out, f, "", x)),
+            Node::Apply(f, x) => parenthesized(out, place == LatexContext::Base, |out| self.call(out, f, "", x)),
             Node::Look(table, x) => {
                 let table = self.table(table);
                 let primes = "'".repeat(table.order() as usize);
                 let name = if table.column().is_empty() { table.name() } else { table.column() };
                 text(out, &format!("\\mathrm{{{}}}{primes}\\left(", name.replace('_', "\\_")));
-                out.push(Task::Write(x, Place::Free));
+                out.push(LatexPiece::Write(x, LatexContext::Free));
                 text(out, "\\right)");
             }
             Node::Apply2(f, x, y) => {
                 text(out, &format!("{}\\left(", name2(f)));
-                out.push(Task::Write(x, Place::Free));
+                out.push(LatexPiece::Write(x, LatexContext::Free));
                 text(out, ", ");
-                out.push(Task::Write(y, Place::Free));
+                out.push(LatexPiece::Write(y, LatexContext::Free));
                 text(out, "\\right)");
             }
             Node::Pow(u, v) if !self.is_number(v) => {
-                parenthesized(out, place == Place::Base, |out| {
+                parenthesized(out, place == LatexContext::Base, |out| {
                     self.base(out, u);
                     text(out, "^{");
-                    out.push(Task::Write(v, Place::Free));
+                    out.push(LatexPiece::Write(v, LatexContext::Free));
                     text(out, "}");
                 });
             }
             Node::Select { comparison, left, right, then, otherwise } => {
                 text(out, "\\begin{cases} ");
-                out.push(Task::Write(then, Place::Free));
+                out.push(LatexPiece::Write(then, LatexContext::Free));
                 text(out, " & ");
-                out.push(Task::Write(left, Place::Free));
+                out.push(LatexPiece::Write(left, LatexContext::Free));
                 text(out, relation(comparison));
-                out.push(Task::Write(right, Place::Free));
+                out.push(LatexPiece::Write(right, LatexContext::Free));
                 text(out, " \\\\ ");
-                out.push(Task::Write(otherwise, Place::Free));
+                out.push(LatexPiece::Write(otherwise, LatexContext::Free));
                 text(out, " & \\text{otherwise} \\end{cases}");
             }
             Node::Number(_) | Node::Add(..) | Node::Mul(..) | Node::Pow(..) => self.latex_sum(e, place, style, out),
         }
     }
 
-    fn latex_sum(&self, e: Expr, place: Place, style: &Style, out: &mut Vec<Task>) {
+    fn latex_sum(&self, e: Expr, place: LatexContext, style: &Style, out: &mut Vec<LatexPiece>) {
         let terms: Vec<Quotient> = terms(self, e, style).into_iter().map(|t| t.quotient()).collect();
         if terms.is_empty() {
             text(out, "0");
         }
         let loose = match (&terms[..], place) {
-            (_, Place::Free) | ([], _) => false,
-            ([only], Place::Factor) => only.negative,
-            ([only], Place::Base) => {
+            (_, LatexContext::Free) | ([], _) => false,
+            ([only], LatexContext::Factor) => only.negative,
+            ([only], LatexContext::Base) => {
                 only.negative || !matches!((&only.above[..], &only.below[..]), ([Item::Number(_)], []))
             }
             _ => true,
@@ -117,7 +117,7 @@ impl Graph {
         });
     }
 
-    fn latex_quotient(&self, out: &mut Vec<Task>, term: &Quotient) {
+    fn latex_quotient(&self, out: &mut Vec<LatexPiece>, term: &Quotient) {
         if term.below.is_empty() {
             return self.latex_product(out, &term.above);
         }
@@ -128,7 +128,7 @@ impl Graph {
         text(out, "}");
     }
 
-    fn latex_product(&self, out: &mut Vec<Task>, items: &[Item]) {
+    fn latex_product(&self, out: &mut Vec<LatexPiece>, items: &[Item]) {
         if items.is_empty() {
             text(out, "1");
         }
@@ -139,17 +139,20 @@ impl Graph {
             match item {
                 Item::Number(number) => text(out, &number_latex(number)),
                 Item::Power(base, n) if n.is_one() => {
-                    out.push(Task::Write(*base, if items.len() > 1 { Place::Factor } else { Place::Free }));
+                    out.push(LatexPiece::Write(
+                        *base,
+                        if items.len() > 1 { LatexContext::Factor } else { LatexContext::Free },
+                    ));
                 }
                 Item::Power(base, n) => self.latex_power(out, *base, n),
             }
         }
     }
 
-    fn latex_power(&self, out: &mut Vec<Task>, base: Expr, n: &Number) {
+    fn latex_power(&self, out: &mut Vec<LatexPiece>, base: Expr, n: &Number) {
         if n.to_small() == Some((1, 2)) {
             text(out, "\\sqrt{");
-            out.push(Task::Write(base, Place::Free));
+            out.push(LatexPiece::Write(base, LatexContext::Free));
             return text(out, "}");
         }
         match self.node(base) {
@@ -163,21 +166,21 @@ impl Graph {
     }
 
     /// The base of a power; braces keep the dots and indices of a name together.
-    fn base(&self, out: &mut Vec<Task>, base: Expr) {
+    fn base(&self, out: &mut Vec<LatexPiece>, base: Expr) {
         text(out, "{");
-        out.push(Task::Write(base, Place::Base));
+        out.push(LatexPiece::Write(base, LatexContext::Base));
         text(out, "}");
     }
 
-    fn call(&self, out: &mut Vec<Task>, f: Function, exponent: &str, x: Expr) {
+    fn call(&self, out: &mut Vec<LatexPiece>, f: Function, exponent: &str, x: Expr) {
         if f == Function::Abs {
             text(out, "\\left|");
-            out.push(Task::Write(x, Place::Free));
+            out.push(LatexPiece::Write(x, LatexContext::Free));
             return text(out, "\\right|");
         }
         let bare = matches!(self.node(x), Node::Symbol(_) | Node::Pi);
         text(out, &format!("{}{exponent}{}", name(f), if bare { " " } else { "\\left(" }));
-        out.push(Task::Write(x, Place::Free));
+        out.push(LatexPiece::Write(x, LatexContext::Free));
         if !bare {
             text(out, "\\right)");
         }
@@ -228,7 +231,7 @@ fn number_latex(number: &str) -> String {
     }
 }
 
-fn parenthesized(out: &mut Vec<Task>, needed: bool, inside: impl FnOnce(&mut Vec<Task>)) {
+fn parenthesized(out: &mut Vec<LatexPiece>, needed: bool, inside: impl FnOnce(&mut Vec<LatexPiece>)) {
     if needed {
         text(out, "\\left(");
     }
@@ -238,8 +241,8 @@ fn parenthesized(out: &mut Vec<Task>, needed: bool, inside: impl FnOnce(&mut Vec
     }
 }
 
-fn text(out: &mut Vec<Task>, text: &str) {
+fn text(out: &mut Vec<LatexPiece>, text: &str) {
     if !text.is_empty() {
-        out.push(Task::Text(text.to_string()));
+        out.push(LatexPiece::Text(text.to_string()));
     }
 }

@@ -22,7 +22,7 @@ pub(crate) enum Precedence {
 }
 
 /// A piece that remains to be written; a stack of them replaces recursion.
-enum Task {
+enum TextPiece {
     Text(String),
     Write(Expr, Precedence),
 }
@@ -47,14 +47,14 @@ impl Graph {
         if written_size(self, e, style.names) > limit as u64 {
             return None;
         }
-        let writer = Writer { graph: self, style };
+        let writer = TextWriter { graph: self, style };
         let mut out = String::new();
-        let mut stack = vec![Task::Write(e, Precedence::Sum)];
+        let mut stack = vec![TextPiece::Write(e, Precedence::Sum)];
         let mut tasks = Vec::new();
         while let Some(task) = stack.pop() {
             match task {
-                Task::Text(text) => out.push_str(&text),
-                Task::Write(e, level) => {
+                TextPiece::Text(text) => out.push_str(&text),
+                TextPiece::Write(e, level) => {
                     writer.write(e, level, &mut tasks);
                     stack.extend(tasks.drain(..).rev());
                 }
@@ -64,14 +64,14 @@ impl Graph {
     }
 }
 
-struct Writer<'a> {
+struct TextWriter<'a> {
     graph: &'a Graph,
     style: &'a Style<'a>,
 }
 
-impl Writer<'_> {
+impl TextWriter<'_> {
     /// The tasks that write `e`.
-    fn write(&self, e: Expr, level: Precedence, out: &mut Vec<Task>) {
+    fn write(&self, e: Expr, level: Precedence, out: &mut Vec<TextPiece>) {
         if let Some(name) = self.style.names.get(&e) {
             return text(out, name);
         }
@@ -83,7 +83,7 @@ impl Writer<'_> {
             Node::Look(table, x) => {
                 let table = self.graph.table(table);
                 text(out, &format!("table(\"{}\", ", table.name()));
-                out.push(Task::Write(x, Precedence::Sum));
+                out.push(TextPiece::Write(x, Precedence::Sum));
                 if !table.column().is_empty() {
                     text(out, &format!(", \"{}\"", table.column()));
                 }
@@ -94,27 +94,27 @@ impl Writer<'_> {
             }
             Node::Pow(u, v) if !self.graph.is_number(v) => {
                 parenthesized(out, level > Precedence::Power, |out| {
-                    out.push(Task::Write(u, Precedence::Atom));
+                    out.push(TextPiece::Write(u, Precedence::Atom));
                     text(out, "^");
-                    out.push(Task::Write(v, Precedence::Atom));
+                    out.push(TextPiece::Write(v, Precedence::Atom));
                 });
             }
             Node::Select { comparison, left, right, then, otherwise } => {
                 text(out, "(if ");
-                out.push(Task::Write(left, Precedence::Sum));
+                out.push(TextPiece::Write(left, Precedence::Sum));
                 text(out, &format!(" {} ", comparison.symbol()));
-                out.push(Task::Write(right, Precedence::Sum));
+                out.push(TextPiece::Write(right, Precedence::Sum));
                 text(out, " then ");
-                out.push(Task::Write(then, Precedence::Sum));
+                out.push(TextPiece::Write(then, Precedence::Sum));
                 text(out, " else ");
-                out.push(Task::Write(otherwise, Precedence::Sum));
+                out.push(TextPiece::Write(otherwise, Precedence::Sum));
                 text(out, ")");
             }
             Node::Number(_) | Node::Add(..) | Node::Mul(..) | Node::Pow(..) => self.write_sum(e, level, out),
         }
     }
 
-    fn write_sum(&self, e: Expr, level: Precedence, out: &mut Vec<Task>) {
+    fn write_sum(&self, e: Expr, level: Precedence, out: &mut Vec<TextPiece>) {
         let terms: Vec<Quotient> = terms(self.graph, e, self.style).into_iter().map(|t| t.quotient()).collect();
         let tightness = match &terms[..] {
             [] => Precedence::Atom,
@@ -145,7 +145,7 @@ pub(crate) fn tightness(term: &Quotient) -> Precedence {
 }
 
 /// above/below without the sign.
-fn quotient(out: &mut Vec<Task>, term: &Quotient) {
+fn quotient(out: &mut Vec<TextPiece>, term: &Quotient) {
     product(out, &term.above);
     if !term.below.is_empty() {
         text(out, "/");
@@ -153,7 +153,7 @@ fn quotient(out: &mut Vec<Task>, term: &Quotient) {
     }
 }
 
-fn product(out: &mut Vec<Task>, items: &[Item]) {
+fn product(out: &mut Vec<TextPiece>, items: &[Item]) {
     if items.is_empty() {
         text(out, "1");
     }
@@ -168,14 +168,14 @@ fn product(out: &mut Vec<Task>, items: &[Item]) {
     }
 }
 
-fn power(out: &mut Vec<Task>, base: Expr, n: &Number) {
+fn power(out: &mut Vec<TextPiece>, base: Expr, n: &Number) {
     if n.is_one() {
-        return out.push(Task::Write(base, Precedence::Power));
+        return out.push(TextPiece::Write(base, Precedence::Power));
     }
     if is_half(n) {
         return call(out, "sqrt", &[base]);
     }
-    out.push(Task::Write(base, Precedence::Atom));
+    out.push(TextPiece::Write(base, Precedence::Atom));
     match decimal(n).filter(|_| n.is_integer()) {
         Some(n) => text(out, &format!("^{n}")),
         None => text(out, &format!("^({n})")),
@@ -186,16 +186,16 @@ fn is_half(n: &Number) -> bool {
     n.to_small() == Some((1, 2))
 }
 
-fn call(out: &mut Vec<Task>, name: &str, arguments: &[Expr]) {
+fn call(out: &mut Vec<TextPiece>, name: &str, arguments: &[Expr]) {
     text(out, name);
     for (k, &x) in arguments.iter().enumerate() {
         text(out, if k == 0 { "(" } else { ", " });
-        out.push(Task::Write(x, Precedence::Sum));
+        out.push(TextPiece::Write(x, Precedence::Sum));
     }
     text(out, ")");
 }
 
-fn parenthesized(out: &mut Vec<Task>, needed: bool, inside: impl FnOnce(&mut Vec<Task>)) {
+fn parenthesized(out: &mut Vec<TextPiece>, needed: bool, inside: impl FnOnce(&mut Vec<TextPiece>)) {
     if needed {
         text(out, "(");
     }
@@ -205,8 +205,8 @@ fn parenthesized(out: &mut Vec<Task>, needed: bool, inside: impl FnOnce(&mut Vec
     }
 }
 
-fn text(out: &mut Vec<Task>, text: &str) {
+fn text(out: &mut Vec<TextPiece>, text: &str) {
     if !text.is_empty() {
-        out.push(Task::Text(text.to_string()));
+        out.push(TextPiece::Text(text.to_string()));
     }
 }

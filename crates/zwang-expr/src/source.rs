@@ -86,14 +86,14 @@ impl Graph {
             return Err(Unwritable::TooLong);
         }
         let style = Style::new(names);
-        let mut writer = Writer { graph: self, style: &style, notation, bare: FxHashMap::default() };
+        let mut writer = SourceWriter { graph: self, style: &style, notation, bare: FxHashMap::default() };
         let mut out = String::new();
-        let mut stack = vec![Task::Write(e, Precedence::Sum)];
+        let mut stack = vec![SourcePiece::Write(e, Precedence::Sum)];
         let mut tasks = Vec::new();
         while let Some(task) = stack.pop() {
             match task {
-                Task::Text(text) => out.push_str(&text),
-                Task::Write(e, level) => {
+                SourcePiece::Text(text) => out.push_str(&text),
+                SourcePiece::Write(e, level) => {
                     writer.write(e, level, &mut tasks)?;
                     stack.extend(tasks.drain(..).rev());
                 }
@@ -104,12 +104,12 @@ impl Graph {
 }
 
 /// A piece that remains to be written; a stack of them replaces recursion.
-enum Task {
+enum SourcePiece {
     Text(String),
     Write(Expr, Precedence),
 }
 
-struct Writer<'a, N> {
+struct SourceWriter<'a, N> {
     graph: &'a Graph,
     style: &'a Style<'a>,
     notation: &'a N,
@@ -117,11 +117,11 @@ struct Writer<'a, N> {
     bare: FxHashMap<Expr, bool>,
 }
 
-impl<N: Notation> Writer<'_, N> {
+impl<N: Notation> SourceWriter<'_, N> {
     /// The tasks that write `e`.
-    fn write(&mut self, e: Expr, level: Precedence, out: &mut Vec<Task>) -> Result<(), Unwritable> {
+    fn write(&mut self, e: Expr, level: Precedence, out: &mut Vec<SourcePiece>) -> Result<(), Unwritable> {
         if let Some(name) = self.style.names.get(&e) {
-            out.push(Task::Text(name.clone()));
+            out.push(SourcePiece::Text(name.clone()));
             return Ok(());
         }
         let pieces = match self.graph.node(e) {
@@ -147,7 +147,7 @@ impl<N: Notation> Writer<'_, N> {
         Ok(())
     }
 
-    fn write_sum(&mut self, e: Expr, level: Precedence, out: &mut Vec<Task>) {
+    fn write_sum(&mut self, e: Expr, level: Precedence, out: &mut Vec<SourcePiece>) {
         let terms = terms(self.graph, e, self.style);
         let tight = match &terms[..] {
             [] => Precedence::Atom,
@@ -159,15 +159,15 @@ impl<N: Notation> Writer<'_, N> {
             _ => Precedence::Sum,
         };
         if terms.is_empty() {
-            out.push(Task::Text(self.notation.number("0")));
+            out.push(SourcePiece::Text(self.notation.number("0")));
         }
         self.bracketed(out, level > tight, |writer, out| {
             for (k, term) in terms.into_iter().enumerate() {
                 let signs = [["", " + "], ["-", " - "]];
                 let sign = signs[usize::from(term.coefficient.is_negative())][usize::from(k > 0)];
-                out.push(Task::Text(sign.into()));
+                out.push(SourcePiece::Text(sign.into()));
                 match writer.ratio(&term) {
-                    Some(ratio) => out.push(Task::Text(ratio)),
+                    Some(ratio) => out.push(SourcePiece::Text(ratio)),
                     None => writer.quotient(out, &term.quotient()),
                 }
             }
@@ -184,37 +184,42 @@ impl<N: Notation> Writer<'_, N> {
     }
 
     /// above/below without the sign.
-    fn quotient(&mut self, out: &mut Vec<Task>, term: &Quotient) {
+    fn quotient(&mut self, out: &mut Vec<SourcePiece>, term: &Quotient) {
         self.product(out, &term.above);
         if !term.below.is_empty() {
-            out.push(Task::Text("/".into()));
+            out.push(SourcePiece::Text("/".into()));
             self.bracketed(out, term.below.len() > 1, |writer, out| writer.product(out, &term.below));
         }
     }
 
-    fn product(&mut self, out: &mut Vec<Task>, items: &[Item]) {
+    fn product(&mut self, out: &mut Vec<SourcePiece>, items: &[Item]) {
         if items.is_empty() {
-            out.push(Task::Text(self.notation.number("1")));
+            out.push(SourcePiece::Text(self.notation.number("1")));
         }
         for (k, item) in items.iter().enumerate() {
             if k > 0 {
-                out.push(Task::Text("*".into()));
+                out.push(SourcePiece::Text("*".into()));
             }
             match item {
-                Item::Number(number) => out.push(Task::Text(self.notation.number(number))),
-                Item::Power(base, n) if n.is_one() => out.push(Task::Write(*base, Precedence::Power)),
+                Item::Number(number) => out.push(SourcePiece::Text(self.notation.number(number))),
+                Item::Power(base, n) if n.is_one() => out.push(SourcePiece::Write(*base, Precedence::Power)),
                 Item::Power(base, n) => push(out, self.notation.power(*base, self.is_bare(*base), n)),
             }
         }
     }
 
-    fn bracketed(&mut self, out: &mut Vec<Task>, needed: bool, inside: impl FnOnce(&mut Self, &mut Vec<Task>)) {
+    fn bracketed(
+        &mut self,
+        out: &mut Vec<SourcePiece>,
+        needed: bool,
+        inside: impl FnOnce(&mut Self, &mut Vec<SourcePiece>),
+    ) {
         if needed {
-            out.push(Task::Text("(".into()));
+            out.push(SourcePiece::Text("(".into()));
         }
         inside(self, out);
         if needed {
-            out.push(Task::Text(")".into()));
+            out.push(SourcePiece::Text(")".into()));
         }
     }
 
@@ -242,11 +247,11 @@ impl<N: Notation> Writer<'_, N> {
     }
 }
 
-fn push(out: &mut Vec<Task>, pieces: Vec<Piece>) {
+fn push(out: &mut Vec<SourcePiece>, pieces: Vec<Piece>) {
     out.extend(pieces.into_iter().map(|piece| match piece {
-        Piece::Text(text) => Task::Text(text),
-        Piece::Inside(x) => Task::Write(x, Precedence::Sum),
-        Piece::Tight(x) => Task::Write(x, Precedence::Atom),
+        Piece::Text(text) => SourcePiece::Text(text),
+        Piece::Inside(x) => SourcePiece::Write(x, Precedence::Sum),
+        Piece::Tight(x) => SourcePiece::Write(x, Precedence::Atom),
     }));
 }
 

@@ -29,7 +29,7 @@ impl Conflict {
 /// with the same number of rows, the one with the largest gap relative to its terms is taken.
 pub fn conflict(A: &Matrix, b: &[f64], settings: &Settings) -> Option<Conflict> {
     let all: Vec<usize> = (0..A.n_rows).collect();
-    let mut search = Search { A, b, settings, best: None };
+    let mut search = ConflictSearch { A, b, settings, best: None };
     let core = search.eliminate(&all);
     search.best.as_ref()?;
     for size in 2..=limits::SET_SIZE {
@@ -57,7 +57,7 @@ fn n_sets(n: usize, k: usize) -> usize {
     (0..k).fold(1usize, |product, i| product.saturating_mul(n.saturating_sub(i)) / (i + 1))
 }
 
-struct Search<'a> {
+struct ConflictSearch<'a> {
     A: &'a Matrix,
     b: &'a [f64],
     settings: &'a Settings,
@@ -65,7 +65,7 @@ struct Search<'a> {
     best: Option<(f64, Conflict)>,
 }
 
-impl Search<'_> {
+impl ConflictSearch<'_> {
     /// Tests the circuit of every row that depends on earlier rows; returns the rows that take part in any circuit.
     fn eliminate(&mut self, order: &[usize]) -> Vec<usize> {
         let Ok(found) = dependence(&self.part(order), self.settings) else { return Vec::new() };

@@ -89,7 +89,7 @@ fn search(
     if let Some(i) = x.iter().position(|x| !x.is_finite()) {
         return Err(MotionError::NotFinite { what: format!("the start value {i}") });
     }
-    let mut search = Search::new(residual, weight, movable, x, settings);
+    let mut search = ProjectionIteration::new(residual, weight, movable, x, settings);
     search.evaluate(x)?;
     if let Some(i) = search.g.iter().position(|g| !g.is_finite()) {
         return Err(MotionError::NotFinite { what: format!("equation {i} at the start") });
@@ -115,7 +115,7 @@ fn search(
     search.report(x, wants_free)
 }
 
-struct Search<'r> {
+struct ProjectionIteration<'r> {
     residual: &'r mut dyn Residual,
     settings: Settings,
     /// The movable unknowns, and the index of each unknown among them.
@@ -138,7 +138,7 @@ struct Search<'r> {
 
 const IMMOVABLE: usize = usize::MAX;
 
-impl<'r> Search<'r> {
+impl<'r> ProjectionIteration<'r> {
     fn new(residual: &'r mut dyn Residual, weight: &Matrix, movable: &[bool], x: &[f64], settings: &Settings) -> Self {
         let m = residual.n_rows();
         let jacobian = residual.allocate();
@@ -155,7 +155,7 @@ impl<'r> Search<'r> {
             given_force: vec![0.0; n],
             constraint_rhs: vec![0.0; m],
         };
-        Search {
+        ProjectionIteration {
             residual,
             route: GeneralizedInverse::without_multipliers(&settings),
             settings,

@@ -13,7 +13,7 @@ use zwang_expr::{Instruction, Operation, Program};
 /// The source of a function from (t, q, q̇, parameters) to the control force, or to the acceleration without controls.
 pub fn code(exported: &Exported, language: Language, name: &str) -> String {
     let name = ascii_name(name);
-    let mut writer = Writer { exported, dialect: Dialect::of(language), out: String::new(), literals: Vec::new() };
+    let mut writer = CodeWriter { exported, dialect: Dialect::of(language), out: String::new(), literals: Vec::new() };
     writer.literals = writer.registers();
     writer.head(&name);
     writer.tables();
@@ -22,7 +22,7 @@ pub fn code(exported: &Exported, language: Language, name: &str) -> String {
     writer.out
 }
 
-struct Writer<'e> {
+struct CodeWriter<'e> {
     exported: &'e Exported,
     dialect: Dialect,
     out: String,
@@ -33,7 +33,7 @@ struct Writer<'e> {
 /// The row and column of the first entry of a block.
 type Place = (usize, usize);
 
-impl Writer<'_> {
+impl CodeWriter<'_> {
     fn program(&self) -> &Program {
         &self.exported.program
     }

@@ -17,8 +17,8 @@ use zwang::equations::Equations;
 use zwang::{ClosedForm, Part, ascii_name, closed_form};
 
 use functions::write_functions;
-use names::Names;
-use quantity::{Quantity, quantities};
+use names::CodeNames;
+use quantity::{CodeQuantity, quantities};
 
 /// A language for formulas.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -62,7 +62,7 @@ impl Formulas {
         let (equations, closed) = (&self.equations, self.closed.as_ref().ok());
         let quantities = quantities(equations, closed);
         let parts = parts(equations, closed);
-        let names = Names::new(equations, &parts, language);
+        let names = CodeNames::new(equations, &parts, language);
         let name = ascii_name(name);
         let closed = self.closed.as_ref().map_err(|why| *why);
         let sheet = Sheet { name, equations, quantities, parts, names, closed, at_times: &self.at_times };
@@ -80,10 +80,10 @@ struct Sheet<'e> {
     /// The name of the file.
     name: String,
     equations: &'e Equations,
-    quantities: Vec<Quantity>,
+    quantities: Vec<CodeQuantity>,
     /// Each part comes after those it uses.
     parts: Vec<Part>,
-    names: Names,
+    names: CodeNames,
     closed: Result<&'e ClosedForm, &'static str>,
     /// The contacts and frictions that are omitted because they are not permanent.
     at_times: &'e [String],

@@ -60,7 +60,7 @@ pub fn geometry_svg(scaled: &Scaled, names: &GeometryNames) -> String {
 }
 
 /// A straight line of accelerations that some rows allow.
-struct Line {
+struct AllowedLine {
     /// The names of these rows.
     names: Vec<String>,
     /// A point on the line.
@@ -81,7 +81,7 @@ struct Plane {
     ideal: Place,
     /// q̈ₛ.
     actual: Place,
-    lines: Vec<Line>,
+    lines: Vec<AllowedLine>,
     /// `true` if the rows contradict each other.
     has_gap: bool,
     /// `true` if the plane is that of two coordinates.
@@ -112,20 +112,20 @@ impl Plane {
     fn own(scaled: &Scaled, names: &GeometryNames, size: f64, has_gap: bool) -> Plane {
         let place = |v: &[f64]| [v[0], v[1]];
         let demanded = place(&scaled.demanded);
-        let mut lines: Vec<Line> = Vec::new();
+        let mut lines: Vec<AllowedLine> = Vec::new();
         for (k, row) in scaled.rows.iter().enumerate().filter(|(_, row)| norm(row) > 0.5) {
             let gap = if has_gap { scaled.gaps[k] } else { 0.0 };
             let gap = if gap.abs() > GAP * size { gap } else { 0.0 };
             // the foot of the perpendicular from the nearest acceleration to the line
             let at = [demanded[0] + gap * row[0], demanded[1] + gap * row[1]];
-            let same = |line: &Line| {
+            let same = |line: &AllowedLine| {
                 let across = line.along[0] * row[0] + line.along[1] * row[1];
                 across.abs() < GAP && minus(line.at, at).iter().all(|x| x.abs() <= GAP * size)
             };
             let name = names.rows.get(k).cloned().unwrap_or_default();
             match lines.iter_mut().find(|line| same(line)) {
                 Some(line) => line.names.push(name),
-                None => lines.push(Line {
+                None => lines.push(AllowedLine {
                     names: vec![name],
                     at,
                     along: [-row[1], row[0]],
@@ -160,7 +160,7 @@ impl Plane {
         let mut lines = Vec::new();
         if scaled.rank > 0 && scaled.rank < scaled.free.len() {
             let names = if has_gap { vec!["nearest to all".to_string()] } else { names.rows.clone() };
-            lines.push(Line { names, at: [0.0, up], along: [1.0, 0.0], gap: [0.0, 0.0] });
+            lines.push(AllowedLine { names, at: [0.0, up], along: [1.0, 0.0], gap: [0.0, 0.0] });
         }
         if has_gap {
             let mut missed: Vec<usize> =
@@ -172,7 +172,7 @@ impl Plane {
                 let name = names.rows.get(k).cloned().unwrap_or_default();
                 match lines.iter_mut().find(|line| (line.at[1] - at[1]).abs() <= GAP * size && line.gap != [0.0, 0.0]) {
                     Some(line) => line.names.push(name),
-                    None => lines.push(Line { names: vec![name], at, along: [1.0, 0.0], gap }),
+                    None => lines.push(AllowedLine { names: vec![name], at, along: [1.0, 0.0], gap }),
                 }
             }
         }

@@ -14,7 +14,7 @@ pub fn npz(samples: &Samples) -> Result<Vec<u8>, String> {
     let mut directory = Vec::new();
     for column in &samples.columns {
         let (name, array) = (format!("{}.npy", column.name), npy(&column.values));
-        let entry = Entry { name: &name, crc: crc32fast::hash(&array), size: array.len() as u32 };
+        let entry = ArchiveFile { name: &name, crc: crc32fast::hash(&array), size: array.len() as u32 };
         directory.extend(entry.central(out.len() as u32));
         out.extend(entry.local());
         out.extend(array);
@@ -39,13 +39,13 @@ fn npy(values: &[f64]) -> Vec<u8> {
 }
 
 /// One stored file of the archive.
-struct Entry<'a> {
+struct ArchiveFile<'a> {
     name: &'a str,
     crc: u32,
     size: u32,
 }
 
-impl Entry<'_> {
+impl ArchiveFile<'_> {
     fn local(&self) -> Vec<u8> {
         [&b"PK\x03\x04"[..], &self.common(), self.name.as_bytes()].concat()
     }

@@ -10,8 +10,8 @@ pub type FileMap = BTreeMap<String, String>;
 /// The text without overrides, and with the latest ones.
 #[derive(Default)]
 pub(crate) struct Cache {
-    plain: Option<Entry>,
-    changed: Option<Entry>,
+    plain: Option<CachedResults>,
+    changed: Option<CachedResults>,
     n_derivations: usize,
 }
 
@@ -37,7 +37,7 @@ impl Cache {
     ///
     /// From the second set of overrides on the text is also kept without them, because more will follow and most change numbers
     /// of parameters only, which need no derivation.
-    fn entry(&mut self, text: &str, options: &LoadOptions) -> (&mut Entry, &mut usize) {
+    fn entry(&mut self, text: &str, options: &LoadOptions) -> (&mut CachedResults, &mut usize) {
         let Cache { plain, changed, n_derivations } = self;
         let overrides = &options.overrides;
         if *overrides == Overrides::default() {
@@ -45,7 +45,7 @@ impl Cache {
         }
         let is_known = changed.as_ref().is_some_and(|entry| entry.overrides == *overrides);
         if !is_known {
-            let mut entry = Entry { overrides: overrides.clone(), ..Entry::default() };
+            let mut entry = CachedResults { overrides: overrides.clone(), ..CachedResults::default() };
             if plain.is_some() || changed.is_some() {
                 let options = LoadOptions { overrides: Overrides::default(), ..options.clone() };
                 let plain = plain.get_or_insert_default().system(text, &options, n_derivations);
@@ -59,13 +59,13 @@ impl Cache {
 
 /// The results for a text with some overrides.
 #[derive(Default)]
-struct Entry {
+struct CachedResults {
     overrides: Overrides,
     derivation: Option<Result<Derivation, Error>>,
     system: Option<Result<System, Error>>,
 }
 
-impl Entry {
+impl CachedResults {
     fn system(&mut self, text: &str, options: &LoadOptions, n_derivations: &mut usize) -> Result<System, Error> {
         if let Some(known) = &self.system {
             return known.clone();

@@ -309,13 +309,13 @@ fn spans_above(times: &[f64], forces: &[f64], limit: f64) -> Vec<(f64, f64)> {
 
 /// The largest value of a quantity along the path, and the largest size of its terms.
 #[derive(Clone, Default)]
-struct Level {
+struct LargestValue {
     off: f64,
     t: f64,
     size: f64,
 }
 
-impl Level {
+impl LargestValue {
     fn see(&mut self, t: f64, off: f64, size: f64) {
         if off.abs() > self.off {
             (self.off, self.t) = (off.abs(), t);
@@ -335,10 +335,10 @@ struct Record {
     forces: Vec<Peak>,
     /// The rows, and for each φ, φ̇ or ψ, and A q̈ − b with the sizes of their terms.
     rows: Vec<Peak>,
-    levels: Vec<[Level; 3]>,
+    levels: Vec<[LargestValue; 3]>,
     /// The error of each acceleration, with its own size and that of the free one.
     missed: Vec<Peak>,
-    misses: Vec<Level>,
+    misses: Vec<LargestValue>,
     /// The ranks at the row of the path where most directions are missing: reached and needed.
     rank: Option<(usize, usize)>,
 }
@@ -360,7 +360,7 @@ impl Record {
             rows: equations.rows.iter().map(row).collect(),
             levels: vec![Default::default(); equations.rows.len()],
             missed: model.coordinates.iter().map(accelerated).collect(),
-            misses: vec![Level::default(); model.n_coordinates()],
+            misses: vec![LargestValue::default(); model.n_coordinates()],
             driven: driven.to_vec(),
             rank: None,
             columns,
@@ -423,8 +423,9 @@ impl Record {
     }
 
     fn finish(self) -> Inverse {
-        let at_level = |peak: Peak, off: &Level, level: &'static str| Peak { value: off.off, t: off.t, level, ..peak };
-        let first_off = |(row, levels): (Peak, &[Level; 3])| {
+        let at_level =
+            |peak: Peak, off: &LargestValue, level: &'static str| Peak { value: off.off, t: off.t, level, ..peak };
+        let first_off = |(row, levels): (Peak, &[LargestValue; 3])| {
             let names = ["positions", "velocities", "accelerations"];
             let (level, name) = levels.iter().zip(names).find(|(level, _)| level.is_off())?;
             Some(at_level(row, level, name))

@@ -133,7 +133,7 @@ impl<'g> Assembler<'g> {
         while let Some(e) = stack.pop() {
             if !self.registers.contains_key(&e) && seen.insert(e) {
                 missing.push(e);
-                Shape::of(self.graph, e).needs(&self.graph.node(e), |x| stack.push(x));
+                InstructionForm::of(self.graph, e).needs(&self.graph.node(e), |x| stack.push(x));
             }
         }
         missing.sort_unstable();
@@ -205,16 +205,16 @@ impl<'g> Assembler<'g> {
     }
 
     fn lower_one(&mut self, e: Expr) -> Result<Register, UnknownSymbol> {
-        Ok(match Shape::of(self.graph, e) {
-            Shape::Leaf => match self.graph.constant_value(e).filter(|value| value.is_finite()) {
+        Ok(match InstructionForm::of(self.graph, e) {
+            InstructionForm::Leaf => match self.graph.constant_value(e).filter(|value| value.is_finite()) {
                 Some(value) => self.constant(value),
                 None => return Err(UnknownSymbol(e)),
             },
-            Shape::Plain => self.plain(e),
-            Shape::Difference(a, b) => self.emit(e, Operation::Sub, self.at(a), self.at(b), self.at(b)),
-            Shape::Negative(a) => self.emit(e, Operation::Neg, self.at(a), self.at(a), self.at(a)),
-            Shape::Power(a, n) => self.power(e, self.at(a), n),
-            Shape::Quotient(a, b, n) => {
+            InstructionForm::Plain => self.plain(e),
+            InstructionForm::Difference(a, b) => self.emit(e, Operation::Sub, self.at(a), self.at(b), self.at(b)),
+            InstructionForm::Negative(a) => self.emit(e, Operation::Neg, self.at(a), self.at(a), self.at(a)),
+            InstructionForm::Power(a, n) => self.power(e, self.at(a), n),
+            InstructionForm::Quotient(a, b, n) => {
                 let below = self.power(e, self.at(b), n);
                 self.emit(e, Operation::Div, self.at(a), below, below)
             }
@@ -325,7 +325,7 @@ impl<'g> Assembler<'g> {
 }
 
 /// The form in which a node becomes one instruction, apart from powers.
-enum Shape {
+enum InstructionForm {
     /// a leaf: symbol or constant
     Leaf,
     /// the plain operation of the node on all its operands
@@ -340,45 +340,45 @@ enum Shape {
     Power(Expr, i64),
 }
 
-impl Shape {
-    fn of(graph: &Graph, e: Expr) -> Shape {
+impl InstructionForm {
+    fn of(graph: &Graph, e: Expr) -> InstructionForm {
         if is_constant(graph, e) {
-            return Shape::Leaf;
+            return InstructionForm::Leaf;
         }
         match graph.node(e) {
-            Node::Number(_) | Node::Pi | Node::Symbol(_) => Shape::Leaf,
+            Node::Number(_) | Node::Pi | Node::Symbol(_) => InstructionForm::Leaf,
             // a + (-1) b = a - b
             Node::Add(a, b) => match (negated(graph, a), negated(graph, b)) {
-                (_, Some(b)) => Shape::Difference(a, b),
-                (Some(a), None) => Shape::Difference(b, a),
-                (None, None) => Shape::Plain,
+                (_, Some(b)) => InstructionForm::Difference(a, b),
+                (Some(a), None) => InstructionForm::Difference(b, a),
+                (None, None) => InstructionForm::Plain,
             },
-            Node::Mul(Expr::MINUS_ONE, b) => Shape::Negative(b),
+            Node::Mul(Expr::MINUS_ONE, b) => InstructionForm::Negative(b),
             // a b^-n = a / b^n
             Node::Mul(a, b) => match (reciprocal(graph, a), reciprocal(graph, b)) {
-                (_, Some((b, n))) => Shape::Quotient(a, b, n),
-                (Some((a, n)), None) => Shape::Quotient(b, a, n),
-                (None, None) => Shape::Plain,
+                (_, Some((b, n))) => InstructionForm::Quotient(a, b, n),
+                (Some((a, n)), None) => InstructionForm::Quotient(b, a, n),
+                (None, None) => InstructionForm::Plain,
             },
             Node::Pow(a, n) => match halves(graph, n) {
-                Some(n) if n < 0 => Shape::Quotient(Expr::ONE, a, -n),
-                Some(n) => Shape::Power(a, n),
-                None => Shape::Plain,
+                Some(n) if n < 0 => InstructionForm::Quotient(Expr::ONE, a, -n),
+                Some(n) => InstructionForm::Power(a, n),
+                None => InstructionForm::Plain,
             },
-            _ => Shape::Plain,
+            _ => InstructionForm::Plain,
         }
     }
 
     /// Calls `need` for the expressions that the instruction reads.
     fn needs(&self, node: &Node, mut need: impl FnMut(Expr)) {
         match *self {
-            Shape::Leaf => {}
-            Shape::Plain => node.operands().iter().for_each(|&x| need(x)),
-            Shape::Difference(a, b) | Shape::Quotient(a, b, _) => {
+            InstructionForm::Leaf => {}
+            InstructionForm::Plain => node.operands().iter().for_each(|&x| need(x)),
+            InstructionForm::Difference(a, b) | InstructionForm::Quotient(a, b, _) => {
                 need(a);
                 need(b);
             }
-            Shape::Negative(a) | Shape::Power(a, _) => need(a),
+            InstructionForm::Negative(a) | InstructionForm::Power(a, _) => need(a),
         }
     }
 }

@@ -78,7 +78,7 @@ fn clearly_independent(A: &Matrix, n_rows: usize, settings: &Settings) -> Option
 
 /// Gaussian elimination of the rows in their order.
 fn eliminate(A: &Matrix, rows: &[usize], settings: &Settings, found: &mut Dependence) {
-    let mut elimination = Elimination::new(A, rows);
+    let mut elimination = RowElimination::new(A, rows);
     for &i in rows {
         let scale = 1.0 / power_of_two(largest(A.row(i).1));
         let remainder = elimination.reduce(A.row(i), scale);
@@ -94,7 +94,7 @@ fn eliminate(A: &Matrix, rows: &[usize], settings: &Settings, found: &mut Depend
 }
 
 /// The independent rows so far, each with the earlier ones eliminated from it.
-struct Elimination {
+struct RowElimination {
     /// The kept row whose pivot lies in each column.
     pivot_of: Vec<usize>,
     /// The last row of each column and the number of its occurrences; pivots that cause little fill are preferred.
@@ -121,13 +121,13 @@ struct Kept {
 
 const NONE: usize = usize::MAX;
 
-impl Elimination {
-    fn new(A: &Matrix, rows: &[usize]) -> Elimination {
+impl RowElimination {
+    fn new(A: &Matrix, rows: &[usize]) -> RowElimination {
         let mut occurrence = vec![(0, 0); A.n_cols];
         for &i in rows {
             A.row(i).0.iter().for_each(|&j| occurrence[j] = (i, occurrence[j].1 + 1));
         }
-        Elimination {
+        RowElimination {
             pivot_of: vec![NONE; A.n_cols],
             occurrence,
             kept: Vec::new(),

@@ -3,7 +3,7 @@
 mod multipliers;
 mod near;
 
-use multipliers::Shortener;
+use multipliers::MultiplierShortener;
 
 use super::{
     RouteSolution, problem::check_finite, repeats::Repeats, scaled_rows::ScaledRows, shortest::check_multipliers,
@@ -52,7 +52,7 @@ pub(crate) struct Large {
     dependent: Vec<usize>,
     left_out: Vec<usize>,
     /// Finds the shortest λ if rows are omitted.
-    shortener: Option<Box<Shortener>>,
+    shortener: Option<Box<MultiplierShortener>>,
     /// The rank that elimination of A itself, not of S, has confirmed.
     confirmed: Option<usize>,
     /// R⁻¹Q + Bᵀλ, q̈, |q̈| + |a| and a change of the first, in the internal order of coordinates.

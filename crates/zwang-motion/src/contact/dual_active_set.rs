@@ -42,7 +42,7 @@ pub enum NoSolution {
 /// the row with the largest violation becomes active, and rows whose force would become tensile leave. Rows may be
 /// redundant. S is n x n, row after row; `noise` is the rounding of each w₀.
 pub fn complementarity(S: &[f64], w0: &[f64], sides: &[Side], noise: &[f64]) -> Result<NormalForces, NoSolution> {
-    let mut search = Search::new(S, w0, sides, noise);
+    let mut search = ActiveSet::new(S, w0, sides, noise);
     // every round raises the minimum or drops a row; more rounds than this are a circle of rounding
     let most = 100 + 20 * w0.len();
     for _ in 0..most {
@@ -52,7 +52,7 @@ pub fn complementarity(S: &[f64], w0: &[f64], sides: &[Side], noise: &[f64]) -> 
     Err(NoSolution::NotConverged)
 }
 
-struct Search<'p> {
+struct ActiveSet<'p> {
     n: usize,
     /// S with a unit diagonal, and the scales of its rows.
     S: Vec<f64>,
@@ -65,13 +65,13 @@ struct Search<'p> {
     w: Vec<f64>,
 }
 
-impl<'p> Search<'p> {
-    fn new(S: &[f64], w0: &[f64], sides: &'p [Side], noise: &[f64]) -> Search<'p> {
+impl<'p> ActiveSet<'p> {
+    fn new(S: &[f64], w0: &[f64], sides: &'p [Side], noise: &[f64]) -> ActiveSet<'p> {
         let n = w0.len();
         let scale: Vec<f64> =
             (0..n).map(|i| if S[i * n + i] > 0.0 { S[i * n + i].sqrt().recip() } else { 1.0 }).collect();
         let w0: Vec<f64> = (0..n).map(|i| scale[i] * w0[i]).collect();
-        Search {
+        ActiveSet {
             n,
             S: (0..n * n).map(|k| S[k] * scale[k / n] * scale[k % n]).collect(),
             noise: (0..n).map(|i| scale[i] * noise[i]).collect(),

@@ -32,14 +32,14 @@ pub(crate) struct Bounded {
 
 /// D, d and W.
 #[derive(Copy, Clone)]
-struct Problem<'a> {
+struct BoundedProblem<'a> {
     D: &'a [f64],
     d: &'a [f64],
     W: &'a [f64],
     k: usize,
 }
 
-impl Problem<'_> {
+impl BoundedProblem<'_> {
     /// Dᵢᵀx.
     fn column_times(&self, i: usize, x: &[f64]) -> f64 {
         self.D.iter().skip(i).step_by(self.k).zip(x).map(|(a, x)| a * x).sum()
@@ -72,7 +72,7 @@ impl Bounded {
         margins: &mut [f64],
     ) {
         let k = w.len();
-        let problem = Problem { D, d, W, k };
+        let problem = BoundedProblem { D, d, W, k };
         self.side.clear();
         for (w, limit) in w.iter_mut().zip(limit) {
             self.side.push(if w.abs() > *limit { w.signum() } else { 0.0 });
@@ -98,7 +98,7 @@ impl Bounded {
     }
 
     /// The best free forces, others staying at their bounds; those that would pass theirs are bound on the way.
-    fn settle(&mut self, problem: Problem, limit: &[f64], w: &mut [f64]) {
+    fn settle(&mut self, problem: BoundedProblem, limit: &[f64], w: &mut [f64]) {
         let k = w.len();
         for _ in 0..=k {
             self.free.clear();
@@ -128,8 +128,8 @@ impl Bounded {
     }
 
     /// The minimum over the free forces; where they are where W has no root.
-    fn find_best(&mut self, problem: Problem, w: &[f64]) {
-        let Problem { D, d, W, k } = problem;
+    fn find_best(&mut self, problem: BoundedProblem, w: &[f64]) {
+        let BoundedProblem { D, d, W, k } = problem;
         let Bounded { side, free, best, root, columns, V, inverse, row, v, rest, .. } = self;
         let (f, r) = (free.len(), d.len());
         let bound = |row: &[f64]| (0..k).filter(|&j| side[j] != 0.0).map(|j| row[j] * w[j]).sum::<f64>();
@@ -183,7 +183,7 @@ impl Bounded {
     }
 
     /// d − D w and μ at the best of the free forces.
-    fn look(&mut self, Problem { D, d, k, .. }: Problem, w: &[f64]) {
+    fn look(&mut self, BoundedProblem { D, d, k, .. }: BoundedProblem, w: &[f64]) {
         let Bounded { free, columns, V, inverse, v, rest, mu, .. } = self;
         let (f, r) = (free.len(), d.len());
         rest.clear();
@@ -197,7 +197,7 @@ impl Bounded {
     }
 
     /// What it gains to leave the bound of force i.
-    fn gain(&self, problem: Problem, i: usize, w: &[f64]) -> Gain {
+    fn gain(&self, problem: BoundedProblem, i: usize, w: &[f64]) -> Gain {
         let (length, side) = (problem.length(i), self.side[i]);
         let value = -side * problem.column_times(i, &self.rest);
         let floor = tolerance::BOUND_GAIN * length * norm(problem.d);
@@ -211,7 +211,7 @@ impl Bounded {
     }
 
     /// `true` if the free forces can compensate a change of force i.
-    fn is_spare(&self, problem: Problem, i: usize, length: f64) -> bool {
+    fn is_spare(&self, problem: BoundedProblem, i: usize, length: f64) -> bool {
         let (f, r) = (self.free.len(), problem.d.len());
         let mut given = 0.0;
         for a in (0..self.inverse.len()).filter(|&a| self.inverse[a] > 0.0) {
@@ -222,7 +222,7 @@ impl Bounded {
     }
 
     /// Frees the bound force whose way back gains most, of |D w − d| if there is one, else of wᵀW w; false if none gains.
-    fn free_one(&mut self, problem: Problem, w: &[f64]) -> bool {
+    fn free_one(&mut self, problem: BoundedProblem, w: &[f64]) -> bool {
         let mut most: Option<(usize, Gain)> = None;
         for i in (0..w.len()).filter(|&i| self.side[i] != 0.0) {
             let gain = self.gain(problem, i, w);

@@ -24,10 +24,10 @@ use faer::{
 pub(crate) struct Sparse {
     /// The diagonal of S.
     pub(crate) diagonal: Vec<f64>,
-    kind: Kind,
+    kind: SparseFactor,
 }
 
-enum Kind {
+enum SparseFactor {
     Rows(Ldl),
     Blocks(Box<Supernodes>),
 }
@@ -43,7 +43,7 @@ impl Sparse {
     pub(crate) fn new(m: usize, col_start: Vec<usize>, row: Vec<usize>) -> Option<(Sparse, Vec<usize>)> {
         let diagonal = vec![0.0; m];
         if let Some((order, start, below)) = from_both_ends(m, &col_start, &row) {
-            return Some((Sparse { diagonal, kind: Kind::Rows(Ldl::new(m, &start, &below)?) }, order));
+            return Some((Sparse { diagonal, kind: SparseFactor::Rows(Ldl::new(m, &start, &below)?) }, order));
         }
         let pattern = SymbolicSparseColMat::new_checked(m, m, col_start, None, row);
         let params = CholeskySymbolicParams {
@@ -61,7 +61,7 @@ impl Sparse {
                 below.extend_from_slice(&factor.row_idx()[factor.col_ptr()[j] + 1..factor.col_ptr()[j + 1]]);
                 start.push(below.len());
             }
-            return Some((Sparse { diagonal, kind: Kind::Rows(Ldl::new(m, &start, &below)?) }, order));
+            return Some((Sparse { diagonal, kind: SparseFactor::Rows(Ldl::new(m, &start, &below)?) }, order));
         }
         let supernodes = Supernodes {
             value: vec![0.0; pattern.row_idx().len()],
@@ -70,20 +70,20 @@ impl Sparse {
             symbolic,
             scratch: DenseScratch::new(),
         };
-        Some((Sparse { diagonal, kind: Kind::Blocks(Box::new(supernodes)) }, (0..m).collect()))
+        Some((Sparse { diagonal, kind: SparseFactor::Blocks(Box::new(supernodes)) }, (0..m).collect()))
     }
 
     /// True if a factorization counts dependent rows, which only the row-by-row one does.
     pub(crate) fn counts(&self) -> bool {
-        matches!(self.kind, Kind::Rows(_))
+        matches!(self.kind, SparseFactor::Rows(_))
     }
 
     /// Index of the entry of rows i and j in the values.
     pub(crate) fn place(&self, i: usize, j: usize) -> Option<usize> {
         let (low, high) = (i.min(j), i.max(j));
         match &self.kind {
-            Kind::Rows(ldl) => ldl.place(high, low),
-            Kind::Blocks(supernodes) => {
+            SparseFactor::Rows(ldl) => ldl.place(high, low),
+            SparseFactor::Blocks(supernodes) => {
                 let first = supernodes.pattern.col_ptr()[low];
                 let rows = &supernodes.pattern.row_idx()[first..supernodes.pattern.col_ptr()[low + 1]];
                 rows.binary_search(&high).ok().map(|at| first + at)
@@ -94,8 +94,8 @@ impl Sparse {
     /// The values off the diagonal, to be filled before every factorization.
     pub(crate) fn values(&mut self) -> &mut [f64] {
         match &mut self.kind {
-            Kind::Rows(ldl) => &mut ldl.value,
-            Kind::Blocks(supernodes) => &mut supernodes.value,
+            SparseFactor::Rows(ldl) => &mut ldl.value,
+            SparseFactor::Blocks(supernodes) => &mut supernodes.value,
         }
     }
 
@@ -103,32 +103,32 @@ impl Sparse {
     /// which can happen only with such pivots.
     pub(crate) fn factor(&mut self, mu: f64, floor: f64) -> Option<Pivots> {
         match &mut self.kind {
-            Kind::Rows(ldl) => Some(ldl.factor(&self.diagonal, mu, floor)),
-            Kind::Blocks(supernodes) => supernodes.factor(&self.diagonal, mu, floor),
+            SparseFactor::Rows(ldl) => Some(ldl.factor(&self.diagonal, mu, floor)),
+            SparseFactor::Blocks(supernodes) => supernodes.factor(&self.diagonal, mu, floor),
         }
     }
 
     /// The approximate number of operations of a factorization and a solve; operations in dense blocks are faster.
     pub(crate) fn operations(&self) -> usize {
         match &self.kind {
-            Kind::Rows(ldl) => ldl.operations(),
-            Kind::Blocks(supernodes) => 10 * supernodes.factor.len(),
+            SparseFactor::Rows(ldl) => ldl.operations(),
+            SparseFactor::Blocks(supernodes) => 10 * supernodes.factor.len(),
         }
     }
 
     /// Calls `each` with every row and its pivot; zero for an omitted row.
     pub(crate) fn each_pivot(&self, mut each: impl FnMut(usize, f64)) {
         match &self.kind {
-            Kind::Rows(ldl) => ldl.pivots().enumerate().for_each(|(k, pivot)| each(k, pivot)),
-            Kind::Blocks(supernodes) => supernodes.each_pivot(each),
+            SparseFactor::Rows(ldl) => ldl.pivots().enumerate().for_each(|(k, pivot)| each(k, pivot)),
+            SparseFactor::Blocks(supernodes) => supernodes.each_pivot(each),
         }
     }
 
     /// x ← (S + µI)⁻¹ x; `each` is called with every final entry.
     pub(crate) fn solve(&mut self, x: &mut [f64], mut each: impl FnMut(usize, f64)) {
         match &mut self.kind {
-            Kind::Rows(ldl) => ldl.solve(x, each),
-            Kind::Blocks(supernodes) => {
+            SparseFactor::Rows(ldl) => ldl.solve(x, each),
+            SparseFactor::Blocks(supernodes) => {
                 supernodes.solve(x);
                 x.iter().enumerate().for_each(|(k, x)| each(k, *x));
             }

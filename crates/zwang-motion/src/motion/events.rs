@@ -40,8 +40,8 @@ pub(crate) struct EventFinder {
     subinterval: f64,
     y: Vec<f64>,
     /// Samples, old ones whose memory is used again, and the signs before a subinterval.
-    samples: Vec<Sample>,
-    free_samples: Vec<Sample>,
+    samples: Vec<EventSample>,
+    free_samples: Vec<EventSample>,
     signs: Vec<Option<bool>>,
 }
 
@@ -68,7 +68,7 @@ const RESOLVED: (f64, f64) = (0.02, tolerance::DISTINCT);
 
 /// One sample of the event functions.
 #[derive(Default)]
-struct Sample {
+struct EventSample {
     t: f64,
     /// `true` if a sign has changed, and `true` if by more than the error of the steps.
     changed: bool,
@@ -223,7 +223,7 @@ impl EventFinder {
         &mut self,
         flow: &mut Flow<D>,
         step: &Step,
-        samples: &mut Vec<Sample>,
+        samples: &mut Vec<EventSample>,
     ) -> Result<Option<(f64, f64)>, MotionError> {
         let longest = f64::min((step.end - step.start) / SUBINTERVALS, self.spacing * SAMPLES.len() as f64);
         // subintervals are never so short that time does not advance
@@ -270,7 +270,7 @@ impl EventFinder {
         flow: &mut Flow<D>,
         step: &Step,
         whole: f64,
-        samples: &mut Vec<Sample>,
+        samples: &mut Vec<EventSample>,
     ) -> Result<(), MotionError> {
         let low = samples[samples.len() - 1].t;
         let is_last = !(low + (1.0 + EDGE_SAMPLE) * whole < step.end);
@@ -293,7 +293,12 @@ impl EventFinder {
         Ok(())
     }
 
-    fn sample<D: Dynamics + ?Sized>(&mut self, flow: &mut Flow<D>, step: &Step, t: f64) -> Result<Sample, MotionError> {
+    fn sample<D: Dynamics + ?Sized>(
+        &mut self,
+        flow: &mut Flow<D>,
+        step: &Step,
+        t: f64,
+    ) -> Result<EventSample, MotionError> {
         self.evaluate_at(flow, step, t)?;
         if t > step.start {
             self.settle_signs();
@@ -311,7 +316,7 @@ impl EventFinder {
 
     /// `true` if a parabola through the ends and the middle of a subinterval agrees with the samples between, wherever a
     /// function could reach zero.
-    fn is_resolved(&self, samples: &[Sample]) -> bool {
+    fn is_resolved(&self, samples: &[EventSample]) -> bool {
         let [first, .., last] = samples else { return true };
         let nearest = |part: f64| {
             let t = first.t + part * (last.t - first.t);
@@ -323,7 +328,7 @@ impl EventFinder {
         }
         (0..self.shapes.len()).all(|k| {
             let [x, y, z] = [first, middle, last].map(|sample| (sample.t, sample.shapes[k]));
-            let error = |sample: &Sample| (parabola(x, y, z, sample.t) - sample.shapes[k]).abs();
+            let error = |sample: &EventSample| (parabola(x, y, z, sample.t) - sample.shapes[k]).abs();
             let error = f64::max(error(left), error(right));
             let sizes = || samples.iter().map(|sample| sample.shapes[k].abs());
             let (least, most) = (sizes().fold(f64::INFINITY, f64::min), sizes().fold(0.0, f64::max));
@@ -336,7 +341,7 @@ impl EventFinder {
         &mut self,
         flow: &mut Flow<D>,
         step: &Step,
-        samples: &[Sample],
+        samples: &[EventSample],
         first: usize,
     ) -> Result<Option<(f64, f64)>, MotionError> {
         for k in first + 1..samples.len() {
@@ -361,8 +366,8 @@ impl EventFinder {
         &mut self,
         flow: &mut Flow<D>,
         step: &Step,
-        before: &Sample,
-        after: &Sample,
+        before: &EventSample,
+        after: &EventSample,
     ) -> Result<Option<f64>, MotionError> {
         let n = before.rates.len();
         for c in (0..n).filter(|&c| before.rates[c] < 0.0 && after.rates[c] > 0.0) {
@@ -385,7 +390,7 @@ impl EventFinder {
         &mut self,
         flow: &mut Flow<D>,
         step: &Step,
-        [a, b, c]: [&Sample; 3],
+        [a, b, c]: [&EventSample; 3],
     ) -> Result<Option<f64>, MotionError> {
         const GOLDEN: f64 = 0.381_966_011_250_105_1;
         /// A dip that a parabola does not take below this fraction of the middle sample is not examined.

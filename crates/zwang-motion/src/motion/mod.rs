@@ -29,7 +29,7 @@ use contradiction::ContradictionSearch;
 pub use events::SignChange;
 use events::{EventFinder, LocatedEvents};
 use log::EventLog;
-use monitor::Monitor;
+use monitor::MotionMonitor;
 pub use observe::ForceParts;
 pub use outcome::{Counts, IntegrationOptions, Outcome, Solver, Stiffness};
 use point::Point;
@@ -63,7 +63,7 @@ pub struct Motion<'d, D: Dynamics + ?Sized> {
     events: EventFinder,
     /// Events at the end of the last step, which are applied when the motion continues.
     pending: Option<LocatedEvents>,
-    monitor: Monitor,
+    monitor: MotionMonitor,
     contradiction: ContradictionSearch,
     saturation: SaturationLog,
     log: EventLog,
@@ -98,7 +98,7 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
             singular: Singular::default(),
             events: EventFinder::new(n_events, 2 * smooth.n_bounded(), flow.n_guards(), window.length()),
             pending: None,
-            monitor: Monitor::new(&point),
+            monitor: MotionMonitor::new(&point),
             contradiction: ContradictionSearch::new(start.t),
             saturation: SaturationLog::new(smooth.n_bounded()),
             log: EventLog::new(start.t),

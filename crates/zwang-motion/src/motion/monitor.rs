@@ -14,8 +14,8 @@ use crate::{
 const STIFF: (f64, f64) = (0.3, 100.0);
 
 /// Counters over many steps.
-pub(super) struct Monitor {
-    progress: Progress,
+pub(super) struct MotionMonitor {
+    progress: RecentProgress,
     n_stiff: usize,
     n_not_stiff: usize,
     /// The longest time constant of the fast mode met while counting, which is the best estimate.
@@ -29,19 +29,19 @@ pub(super) struct Monitor {
 }
 
 /// The progress of the last steps.
-struct Progress {
+struct RecentProgress {
     t: f64,
     n_steps: usize,
     /// For each velocity, its sign and the number of its changes since.
     flips: Vec<(bool, usize)>,
 }
 
-impl Monitor {
-    pub(super) fn new(point: &Point) -> Monitor {
+impl MotionMonitor {
+    pub(super) fn new(point: &Point) -> MotionMonitor {
         let flips: Vec<(bool, usize)> = point.velocities().iter().map(|v| (*v > 0.0, 0)).collect();
-        Monitor {
+        MotionMonitor {
             reference_acceleration: vec![0.0; flips.len()],
-            progress: Progress { t: point.t, n_steps: 0, flips },
+            progress: RecentProgress { t: point.t, n_steps: 0, flips },
             n_stiff: 0,
             n_not_stiff: 0,
             time_constant: 0.0,

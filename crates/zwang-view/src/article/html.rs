@@ -1,6 +1,6 @@
 //! Documents as HTML, with formulas as MathML, which browsers typeset themselves.
 
-use super::{Article, Block, Run, is_aligned, runs, sides};
+use super::{Article, Block, TextRun, is_aligned, runs, sides};
 use crate::formula::{broken, broken_equation, escaped, formula, readable, width};
 
 const HTML: &str = include_str!("../../assets/article.html");
@@ -73,10 +73,10 @@ fn written(block: &Block) -> String {
 }
 
 fn words(text: &str) -> String {
-    let run = |run: Run| match run {
-        Run::Plain(text) => escaped(text),
-        Run::Name(name) => format!("<code>{}</code>", escaped(name)),
-        Run::Formula(latex) => formula(latex).replacen(" displaystyle=\"true\"", "", 1),
+    let run = |run: TextRun| match run {
+        TextRun::Plain(text) => escaped(text),
+        TextRun::Name(name) => format!("<code>{}</code>", escaped(name)),
+        TextRun::Formula(latex) => formula(latex).replacen(" displaystyle=\"true\"", "", 1),
     };
     runs(text).into_iter().map(run).collect()
 }

@@ -1,7 +1,7 @@
 //! Documents as LaTeX, ready to compile.
 
 use super::tikz::tikz;
-use super::{Article, Block, Run, is_aligned, runs, sides};
+use super::{Article, Block, TextRun, is_aligned, runs, sides};
 use crate::formula::{broken, broken_equation, readable, width};
 use crate::letters::with_letters;
 
@@ -107,10 +107,10 @@ fn formula_rows(line: &str, is_aligned: bool, room: f64) -> Vec<String> {
 }
 
 fn words(written: &str) -> String {
-    let run = |run: Run| match run {
-        Run::Plain(plain) => text(plain),
-        Run::Name(name) => format!("\\texttt{{{}}}", text(name)),
-        Run::Formula(latex) => format!("${}$", anywhere(latex)),
+    let run = |run: TextRun| match run {
+        TextRun::Plain(plain) => text(plain),
+        TextRun::Name(name) => format!("\\texttt{{{}}}", text(name)),
+        TextRun::Formula(latex) => format!("${}$", anywhere(latex)),
     };
     runs(written).into_iter().map(run).collect()
 }

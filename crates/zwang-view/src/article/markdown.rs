@@ -1,6 +1,6 @@
 //! Documents as Markdown, with formulas between dollars.
 
-use super::{Article, Block, Run, runs};
+use super::{Article, Block, TextRun, runs};
 use crate::formula::readable;
 
 /// The document as Markdown; pictures are embedded as data.
@@ -54,10 +54,10 @@ fn fenced(kind: &str, text: &str) -> String {
 /// Words on one line, in which only names and formulas are marked.
 fn words(text: &str) -> String {
     let text = one_line(text);
-    let run = |run: Run| match run {
-        Run::Plain(text) => plain(text),
-        Run::Name(name) => format!("`{name}`"),
-        Run::Formula(latex) => format!("${latex}$"),
+    let run = |run: TextRun| match run {
+        TextRun::Plain(text) => plain(text),
+        TextRun::Name(name) => format!("`{name}`"),
+        TextRun::Formula(latex) => format!("${latex}$"),
     };
     runs(&text).into_iter().map(run).collect()
 }

@@ -51,14 +51,14 @@ pub enum Block {
 
 /// A run of words of one kind.
 #[derive(Copy, Clone, Debug, PartialEq)]
-enum Run<'t> {
+enum TextRun<'t> {
     Plain(&'t str),
     Name(&'t str),
     Formula(&'t str),
 }
 
 /// Words split at backticks and dollars; an unclosed mark, or one after a backslash, is literal.
-fn runs(words: &str) -> Vec<Run<'_>> {
+fn runs(words: &str) -> Vec<TextRun<'_>> {
     let mut runs = Vec::new();
     let mut rest = words;
     while let Some(at) = rest.find(['`', '$', '\\']) {
@@ -73,15 +73,15 @@ fn runs(words: &str) -> Vec<Run<'_>> {
                 None => break,
             },
         };
-        runs.extend((!before.is_empty()).then_some(Run::Plain(before)));
+        runs.extend((!before.is_empty()).then_some(TextRun::Plain(before)));
         runs.push(match mark {
-            "\\" => Run::Plain(&marked[end..=end]),
-            "`" => Run::Name(&marked[1..end]),
-            _ => Run::Formula(&marked[1..end]),
+            "\\" => TextRun::Plain(&marked[end..=end]),
+            "`" => TextRun::Name(&marked[1..end]),
+            _ => TextRun::Formula(&marked[1..end]),
         });
         rest = &marked[end + 1..];
     }
-    runs.extend((!rest.is_empty()).then_some(Run::Plain(rest)));
+    runs.extend((!rest.is_empty()).then_some(TextRun::Plain(rest)));
     runs
 }
 
@@ -111,12 +111,18 @@ mod tests {
     fn words_hold_names_and_formulas() {
         assert_eq!(
             runs("of `x` and $y^2$, 5 $"),
-            [Run::Plain("of "), Run::Name("x"), Run::Plain(" and "), Run::Formula("y^2"), Run::Plain(", 5 $")]
+            [
+                TextRun::Plain("of "),
+                TextRun::Name("x"),
+                TextRun::Plain(" and "),
+                TextRun::Formula("y^2"),
+                TextRun::Plain(", 5 $")
+            ]
         );
-        assert_eq!(runs("``"), [Run::Name("")]);
+        assert_eq!(runs("``"), [TextRun::Name("")]);
         assert_eq!(
             runs(r"5 \$ \x"),
-            [Run::Plain("5 "), Run::Plain("$"), Run::Plain(" "), Run::Plain("\\"), Run::Plain("x")]
+            [TextRun::Plain("5 "), TextRun::Plain("$"), TextRun::Plain(" "), TextRun::Plain("\\"), TextRun::Plain("x")]
         );
         assert_eq!(runs(""), []);
     }

@@ -4,7 +4,7 @@ use zwang::equations::{ConstraintRow, Equations, SparseRow};
 use zwang::model::Level;
 use zwang_expr::Expr;
 
-use super::{DerivationContext, MOST_LISTED, MOST_ROWS, Writer, named};
+use super::{DerivationContext, DerivationWriter, MOST_LISTED, MOST_ROWS, named};
 use crate::article::Block;
 use crate::table::{kind_words, verdicts};
 
@@ -37,7 +37,7 @@ pub(super) fn stated_rows(equations: &mut Equations) -> [Vec<Stated>; 2] {
     [stated.by_ref().take(n_constraints).collect(), stated.collect()]
 }
 
-impl Writer<'_> {
+impl DerivationWriter<'_> {
     /// Each constraint with its derivatives, the rows as a matrix, and their analysis.
     pub(super) fn constraints(&mut self, context: &DerivationContext, stated: &[Stated]) {
         let e = self.equations;

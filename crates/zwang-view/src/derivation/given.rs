@@ -3,10 +3,10 @@
 use zwang::quantity::in_unit;
 use zwang_expr::Expr;
 
-use super::{DerivationContext, MOST_LISTED, Writer, named};
+use super::{DerivationContext, DerivationWriter, MOST_LISTED, named};
 use crate::article::Block;
 
-impl Writer<'_> {
+impl DerivationWriter<'_> {
     /// The text of the model and the meanings of its names.
     pub(super) fn model(&mut self, context: &DerivationContext) {
         let model = &self.equations.model;

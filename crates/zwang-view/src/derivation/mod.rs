@@ -60,7 +60,7 @@ pub fn derivation(equations: &mut Equations, context: &DerivationContext) -> Vec
     let free = closed.as_ref().map_or(&[][..], |closed| &closed.free[..]);
     let is_small = equations.model.n_coordinates() <= MOST_COORDINATES && equations.rows.len() <= MOST_ROWS;
     let same = if is_small { equivalent(equations, free) } else { None };
-    let mut writer = Writer { equations, blocks: Vec::new() };
+    let mut writer = DerivationWriter { equations, blocks: Vec::new() };
     writer.model(context);
     writer.energy();
     writer.masses();
@@ -93,12 +93,12 @@ fn set(block: Block) -> Block {
     }
 }
 
-struct Writer<'e> {
+struct DerivationWriter<'e> {
     equations: &'e Equations,
     blocks: Vec<Block>,
 }
 
-impl Writer<'_> {
+impl DerivationWriter<'_> {
     fn section(&mut self, title: &str) {
         self.blocks.push(Block::Section(title.into()));
     }

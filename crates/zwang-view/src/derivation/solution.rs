@@ -3,11 +3,11 @@
 use zwang::{ClosedForm, Equality, Equivalent, Part};
 use zwang_expr::Expr;
 
-use super::{Writer, capital, is_tautology};
+use super::{DerivationWriter, capital, is_tautology};
 use crate::article::Block;
 use crate::letters::with_formulas;
 
-impl Writer<'_> {
+impl DerivationWriter<'_> {
     /// a, e, λ and q̈.
     pub(super) fn explicit(&mut self, closed: &ClosedForm) {
         let e = self.equations;

@@ -2,8 +2,8 @@
 
 use zwang_expr::{Comparison, Expr, Function, Function2, Notation, Number, Piece, TableId};
 
-use super::functions::{Layout, one_line};
-use super::quantity::{Quantity, Shape};
+use super::functions::{FunctionSyntax, one_line};
+use super::quantity::{CodeQuantity, QuantityShape};
 use super::rust::float;
 use super::{Sheet, example_values};
 use crate::code::C_LOOKUP;
@@ -88,7 +88,7 @@ impl Notation for C {
     }
 }
 
-impl Layout for C {
+impl FunctionSyntax for C {
     const COMMENT: &'static str = "//";
     const STOP: &'static str = ";";
     const NEEDS_BRACKETS: bool = false;
@@ -134,15 +134,15 @@ impl Layout for C {
         )
     }
 
-    fn open(&self, quantity: &Quantity, sheet: &Sheet, unused: &[&str]) -> String {
+    fn open(&self, quantity: &CodeQuantity, sheet: &Sheet, unused: &[&str]) -> String {
         let (n, name) = (sheet.n(), &self.name);
         let p = if sheet.has_parameters() { format!(", const {name}_parameters *p") } else { String::new() };
         let m = sheet.equations.rows.len();
         let lam = if quantity.takes_multipliers { format!(", const double lam[{m}]") } else { String::new() };
         let (kind, result) = match quantity.shape {
-            Shape::Scalar => ("double", String::new()),
-            Shape::Vector(n) => ("void", format!(", double out[{n}]")),
-            Shape::Matrix(n, m) => ("void", format!(", double out[{n}][{m}]")),
+            QuantityShape::Scalar => ("double", String::new()),
+            QuantityShape::Vector(n) => ("void", format!(", double out[{n}]")),
+            QuantityShape::Matrix(n, m) => ("void", format!(", double out[{n}][{m}]")),
         };
         let mut out = format!(
             "// {}: {}.\n{kind} {name}_{}(double t, const double q[{n}], const double v[{n}]{p}{lam}{result})\n{{\n",
@@ -166,26 +166,26 @@ impl Layout for C {
         format!("p->{name}")
     }
 
-    fn zeros(&self, shape: Shape, all_written: bool) -> String {
+    fn zeros(&self, shape: QuantityShape, all_written: bool) -> String {
         match shape {
             _ if all_written => String::new(),
-            Shape::Scalar => String::new(),
-            Shape::Vector(n) => format!("    for (int i = 0; i < {n}; i++) out[i] = 0.0;\n"),
-            Shape::Matrix(n, m) => {
+            QuantityShape::Scalar => String::new(),
+            QuantityShape::Vector(n) => format!("    for (int i = 0; i < {n}; i++) out[i] = 0.0;\n"),
+            QuantityShape::Matrix(n, m) => {
                 format!("    for (int i = 0; i < {n}; i++) for (int j = 0; j < {m}; j++) out[i][j] = 0.0;\n")
             }
         }
     }
 
-    fn entry(&self, shape: Shape, row: usize, col: usize) -> String {
+    fn entry(&self, shape: QuantityShape, row: usize, col: usize) -> String {
         match shape {
-            Shape::Scalar => "return ".into(),
-            Shape::Vector(_) => format!("out[{row}] = "),
-            Shape::Matrix(..) => format!("out[{row}][{col}] = "),
+            QuantityShape::Scalar => "return ".into(),
+            QuantityShape::Vector(_) => format!("out[{row}] = "),
+            QuantityShape::Matrix(..) => format!("out[{row}][{col}] = "),
         }
     }
 
-    fn close(&self, _: Shape) -> String {
+    fn close(&self, _: QuantityShape) -> String {
         "}\n".into()
     }
 }

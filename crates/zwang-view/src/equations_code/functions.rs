@@ -6,7 +6,7 @@ use std::fmt::Write;
 use zwang_expr::{Expr, Node, Notation, TableId, Unwritable};
 
 use super::Sheet;
-use super::quantity::{Quantity, Shape};
+use super::quantity::{CodeQuantity, QuantityShape};
 
 /// The number of columns after which a line is broken.
 const WIDEST: usize = 110;
@@ -15,7 +15,7 @@ const WIDEST: usize = 110;
 const NAMES_IN_LINE: usize = 6;
 
 /// The syntax of a language around formulas.
-pub(super) trait Layout: Notation {
+pub(super) trait FunctionSyntax: Notation {
     /// The start of a comment.
     const COMMENT: &'static str;
     /// The end of a statement.
@@ -31,21 +31,21 @@ pub(super) trait Layout: Notation {
     /// The numbers of a table; formulas refer to it by its index.
     fn table(&self, table: TableId, knots: &str, pieces: &str, n_pieces: usize) -> String;
     /// The first lines of a function, up to the computation.
-    fn open(&self, quantity: &Quantity, sheet: &Sheet, unused: &[&str]) -> String;
+    fn open(&self, quantity: &CodeQuantity, sheet: &Sheet, unused: &[&str]) -> String;
     /// Bindings of names to values.
     fn bind(&self, pairs: &[(&str, String)]) -> String;
     /// The access to a parameter.
     fn parameter(&self, name: &str) -> String;
     /// An array of zeros for the entries, of which some or all are then written; empty for a scalar.
-    fn zeros(&self, shape: Shape, all_written: bool) -> String;
+    fn zeros(&self, shape: QuantityShape, all_written: bool) -> String;
     /// The left side of the assignment to an entry; for a scalar, the return of the value.
-    fn entry(&self, shape: Shape, row: usize, col: usize) -> String;
+    fn entry(&self, shape: QuantityShape, row: usize, col: usize) -> String;
     /// The end of the function.
-    fn close(&self, shape: Shape) -> String;
+    fn close(&self, shape: QuantityShape) -> String;
 }
 
 /// The whole file.
-pub(super) fn write_functions<L: Layout>(sheet: &Sheet, layout: &L) -> String {
+pub(super) fn write_functions<L: FunctionSyntax>(sheet: &Sheet, layout: &L) -> String {
     let mut out = layout.begin(sheet);
     out += &tables(sheet, layout);
     for quantity in &sheet.quantities {
@@ -71,7 +71,7 @@ pub(super) fn reason(sheet: &Sheet, why: &Unwritable) -> String {
     }
 }
 
-fn tables<L: Layout>(sheet: &Sheet, layout: &L) -> String {
+fn tables<L: FunctionSyntax>(sheet: &Sheet, layout: &L) -> String {
     let graph = &sheet.equations.model.graph;
     let used = used_tables(sheet);
     if used.is_empty() {
@@ -94,7 +94,7 @@ fn tables<L: Layout>(sheet: &Sheet, layout: &L) -> String {
 /// The tables that formulas use.
 pub(super) fn used_tables(sheet: &Sheet) -> Vec<TableId> {
     let graph = &sheet.equations.model.graph;
-    let values = sheet.quantities.iter().flat_map(Quantity::values).chain(sheet.parts.iter().map(|p| p.value));
+    let values = sheet.quantities.iter().flat_map(CodeQuantity::values).chain(sheet.parts.iter().map(|p| p.value));
     let (mut seen, mut open) = (HashSet::new(), values.collect::<Vec<Expr>>());
     let mut used = Vec::new();
     while let Some(e) = open.pop() {
@@ -110,7 +110,7 @@ pub(super) fn used_tables(sheet: &Sheet) -> Vec<TableId> {
     used
 }
 
-fn function<L: Layout>(sheet: &Sheet, layout: &L, quantity: &Quantity) -> Result<String, Unwritable> {
+fn function<L: FunctionSyntax>(sheet: &Sheet, layout: &L, quantity: &CodeQuantity) -> Result<String, Unwritable> {
     let (graph, names) = (&sheet.equations.model.graph, &sheet.names);
     let entries = quantity.entries.iter().map(|entry| graph.source(entry.value, &names.of, layout));
     let entries = entries.collect::<Result<Vec<String>, Unwritable>>()?;
@@ -165,7 +165,12 @@ impl Used {
 }
 
 /// Lines that bind the used names to their values, and the arguments that are not used.
-fn bound<L: Layout>(sheet: &Sheet, layout: &L, quantity: &Quantity, used: &Used) -> (String, Vec<&'static str>) {
+fn bound<L: FunctionSyntax>(
+    sheet: &Sheet,
+    layout: &L,
+    quantity: &CodeQuantity,
+    used: &Used,
+) -> (String, Vec<&'static str>) {
     let names = &sheet.names;
     let from = |list: &'_ [String], place: &dyn Fn(usize, &str) -> String| -> Vec<(String, String)> {
         let used = list.iter().enumerate().filter(|(_, name)| used.has(name));
@@ -225,7 +230,7 @@ pub(super) fn one_line(text: &str) -> String {
 }
 
 /// A long formula on several lines, broken before its terms.
-fn broken<L: Layout>(value: &str) -> String {
+fn broken<L: FunctionSyntax>(value: &str) -> String {
     broken_lines(value, L::NEEDS_BRACKETS)
 }
 

@@ -9,7 +9,7 @@ use zwang_expr::Expr;
 use super::FormulaLanguage;
 
 /// The names of all quantities in the code.
-pub(super) struct Names {
+pub(super) struct CodeNames {
     pub coordinates: Vec<String>,
     pub velocities: Vec<String>,
     pub parameters: Vec<String>,
@@ -19,8 +19,8 @@ pub(super) struct Names {
     pub of: HashMap<Expr, String>,
 }
 
-impl Names {
-    pub fn new(equations: &Equations, parts: &[Part], language: FormulaLanguage) -> Names {
+impl CodeNames {
+    pub fn new(equations: &Equations, parts: &[Part], language: FormulaLanguage) -> CodeNames {
         let model = &equations.model;
         let coordinates = model.coordinates.iter().map(|c| (c.q, c.name.clone()));
         let parameters = model.parameters.iter().map(|p| (p.symbol, p.name.clone()));
@@ -37,7 +37,7 @@ impl Names {
         let (n, m) = (model.coordinates.len(), equations.rows.len());
         let (coordinates, parameters) = (take(n), take(model.parameters.len()));
         let (velocities, multipliers) = (take(n), take(m));
-        Names { coordinates, parameters, velocities, multipliers, parts: unique, of }
+        CodeNames { coordinates, parameters, velocities, multipliers, parts: unique, of }
     }
 }
 

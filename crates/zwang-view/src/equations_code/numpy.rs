@@ -2,8 +2,8 @@
 
 use zwang_expr::{Comparison, Expr, Function, Function2, Notation, Number, Piece, TableId};
 
-use super::functions::{Layout, one_line};
-use super::quantity::{Quantity, Shape};
+use super::functions::{FunctionSyntax, one_line};
+use super::quantity::{CodeQuantity, QuantityShape};
 use super::{Sheet, example_values};
 
 pub(super) struct NumPy;
@@ -119,7 +119,7 @@ def zeros(shape, t, q, v):
     return np.zeros(shape + np.broadcast_shapes(t.shape, q.shape[1:], v.shape[1:]))
 ";
 
-impl Layout for NumPy {
+impl FunctionSyntax for NumPy {
     const COMMENT: &'static str = "#";
     const STOP: &'static str = "";
     const NEEDS_BRACKETS: bool = true;
@@ -158,7 +158,7 @@ impl Layout for NumPy {
         table(id, knots, pieces)
     }
 
-    fn open(&self, quantity: &Quantity, sheet: &Sheet, _: &[&str]) -> String {
+    fn open(&self, quantity: &CodeQuantity, sheet: &Sheet, _: &[&str]) -> String {
         let p = if sheet.has_parameters() { ", p=Parameters()" } else { "" };
         let lam = if quantity.takes_multipliers { ", lam" } else { "" };
         let said = docstring(&one_line(&quantity.meaning));
@@ -179,24 +179,24 @@ impl Layout for NumPy {
         format!("p.{name}")
     }
 
-    fn zeros(&self, shape: Shape, _: bool) -> String {
+    fn zeros(&self, shape: QuantityShape, _: bool) -> String {
         let shape = match shape {
-            Shape::Scalar => return "    out = zeros((), t, q, v)\n".into(),
-            Shape::Vector(n) => format!("({n},)"),
-            Shape::Matrix(n, m) => format!("({n}, {m})"),
+            QuantityShape::Scalar => return "    out = zeros((), t, q, v)\n".into(),
+            QuantityShape::Vector(n) => format!("({n},)"),
+            QuantityShape::Matrix(n, m) => format!("({n}, {m})"),
         };
         format!("    out = zeros({shape}, t, q, v)\n")
     }
 
-    fn entry(&self, shape: Shape, row: usize, col: usize) -> String {
+    fn entry(&self, shape: QuantityShape, row: usize, col: usize) -> String {
         match shape {
-            Shape::Scalar => "out[()] = ".into(),
-            Shape::Vector(_) => format!("out[{row}] = "),
-            Shape::Matrix(..) => format!("out[{row}, {col}] = "),
+            QuantityShape::Scalar => "out[()] = ".into(),
+            QuantityShape::Vector(_) => format!("out[{row}] = "),
+            QuantityShape::Matrix(..) => format!("out[{row}, {col}] = "),
         }
     }
 
-    fn close(&self, _: Shape) -> String {
+    fn close(&self, _: QuantityShape) -> String {
         "    return out\n".into()
     }
 }

@@ -8,30 +8,30 @@ use zwang_expr::Expr;
 const MOST_ENTRIES: usize = 40_000;
 
 /// A quantity with its formulas.
-pub(super) struct Quantity {
+pub(super) struct CodeQuantity {
     /// `mass_matrix`
     pub name: &'static str,
     /// `M`
     pub letter: &'static str,
     /// The meaning of the quantity.
     pub meaning: String,
-    pub shape: Shape,
+    pub shape: QuantityShape,
     /// `true` if the multipliers are arguments in addition to the state.
     pub takes_multipliers: bool,
     /// The nonzero entries.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<FormulaEntry>,
 }
 
 /// The shape of a quantity.
 #[derive(Copy, Clone, PartialEq, Eq)]
-pub(super) enum Shape {
+pub(super) enum QuantityShape {
     Scalar,
     Vector(usize),
     Matrix(usize, usize),
 }
 
 /// One entry.
-pub(super) struct Entry {
+pub(super) struct FormulaEntry {
     pub row: usize,
     pub col: usize,
     /// The coordinate or row to which it belongs, by the model's own names: `x''`, `rod`.
@@ -40,7 +40,7 @@ pub(super) struct Entry {
 }
 
 /// All known quantities: M, Q, A, b, and the closed forms if there are any.
-pub(super) fn quantities(equations: &Equations, closed: Option<&ClosedForm>) -> Vec<Quantity> {
+pub(super) fn quantities(equations: &Equations, closed: Option<&ClosedForm>) -> Vec<CodeQuantity> {
     let model = &equations.model;
     let coordinates: Vec<String> = model.coordinates.iter().map(|c| c.name.clone()).collect();
     let rows: Vec<String> = equations.rows.iter().map(|r| r.name.clone()).collect();
@@ -71,7 +71,7 @@ pub(super) fn quantities(equations: &Equations, closed: Option<&ClosedForm>) -> 
     if !equations.nonideal_force.is_empty() {
         let meaning = "nonideal force C that the constraints' work is prescribed by, with the multipliers `lam` of the ideal part";
         let law = vector("nonideal_law", "C", meaning, &equations.nonideal_force, &coordinates);
-        list.push(Quantity { takes_multipliers: true, ..law });
+        list.push(CodeQuantity { takes_multipliers: true, ..law });
     }
     if let Some(closed) = closed {
         list.extend(closed_quantities(closed, &coordinates, &rows));
@@ -80,7 +80,7 @@ pub(super) fn quantities(equations: &Equations, closed: Option<&ClosedForm>) -> 
     list
 }
 
-fn closed_quantities(closed: &ClosedForm, coordinates: &[String], rows: &[String]) -> Vec<Quantity> {
+fn closed_quantities(closed: &ClosedForm, coordinates: &[String], rows: &[String]) -> Vec<CodeQuantity> {
     let ddot: Vec<String> = coordinates.iter().map(|name| format!("{name}''")).collect();
     let mut list = Vec::new();
     let mut add = |name, letter, meaning: &str, values: &[Expr], labels: &[String]| {
@@ -103,13 +103,13 @@ fn closed_quantities(closed: &ClosedForm, coordinates: &[String], rows: &[String
         let at = list.iter().position(|q| q.name == "constraint_force").unwrap_or(list.len());
         list.insert(at, rows_of("multipliers", "lambda", meaning, &closed.multipliers, rows));
     }
-    list.extend(closed.gaussian.map(|value| Quantity {
+    list.extend(closed.gaussian.map(|value| CodeQuantity {
         name: "gaussian",
         letter: "G",
         meaning: "Gaussian (q'' - a)^T M (q'' - a)".into(),
-        shape: Shape::Scalar,
+        shape: QuantityShape::Scalar,
         takes_multipliers: false,
-        entries: vec![Entry { row: 0, col: 0, label: String::new(), value }],
+        entries: vec![FormulaEntry { row: 0, col: 0, label: String::new(), value }],
     }));
     if let Some(projections) = &closed.projections {
         let of = if projections.scaled { "scaled accelerations M^(1/2) q''" } else { "accelerations q''" };
@@ -128,13 +128,13 @@ fn closed_quantities(closed: &ClosedForm, coordinates: &[String], rows: &[String
     list
 }
 
-impl Quantity {
+impl CodeQuantity {
     /// The number of entries, zeros included.
     pub fn n_entries(&self) -> usize {
         match self.shape {
-            Shape::Scalar => 1,
-            Shape::Vector(n) => n,
-            Shape::Matrix(n, m) => n * m,
+            QuantityShape::Scalar => 1,
+            QuantityShape::Vector(n) => n,
+            QuantityShape::Matrix(n, m) => n * m,
         }
     }
 
@@ -143,7 +143,7 @@ impl Quantity {
     }
 }
 
-fn vector(name: &'static str, letter: &'static str, meaning: &str, values: &[Expr], labels: &[String]) -> Quantity {
+fn vector(name: &'static str, letter: &'static str, meaning: &str, values: &[Expr], labels: &[String]) -> CodeQuantity {
     let numbered: Vec<(usize, Expr)> = values.iter().copied().enumerate().collect();
     rows_of(name, letter, meaning, &numbered, labels)
 }
@@ -155,14 +155,14 @@ fn rows_of(
     meaning: &str,
     values: &[(usize, Expr)],
     labels: &[String],
-) -> Quantity {
-    let entry = |&(row, value): &(usize, Expr)| Entry { row, col: 0, label: labels[row].clone(), value };
+) -> CodeQuantity {
+    let entry = |&(row, value): &(usize, Expr)| FormulaEntry { row, col: 0, label: labels[row].clone(), value };
     let entries = values.iter().map(entry).collect();
-    Quantity {
+    CodeQuantity {
         name,
         letter,
         meaning: meaning.into(),
-        shape: Shape::Vector(labels.len()),
+        shape: QuantityShape::Vector(labels.len()),
         takes_multipliers: false,
         entries,
     }
@@ -175,13 +175,13 @@ fn matrix(
     rows: &[SparseRow],
     row_labels: &[String],
     col_labels: &[String],
-) -> Quantity {
+) -> CodeQuantity {
     let mut entries = Vec::new();
     for (row, values) in rows.iter().enumerate() {
         for &(col, value) in values {
-            entries.push(Entry { row, col, label: format!("{}, {}", row_labels[row], col_labels[col]), value });
+            entries.push(FormulaEntry { row, col, label: format!("{}, {}", row_labels[row], col_labels[col]), value });
         }
     }
-    let shape = Shape::Matrix(row_labels.len(), col_labels.len());
-    Quantity { name, letter, meaning: meaning.into(), shape, takes_multipliers: false, entries }
+    let shape = QuantityShape::Matrix(row_labels.len(), col_labels.len());
+    CodeQuantity { name, letter, meaning: meaning.into(), shape, takes_multipliers: false, entries }
 }

@@ -2,8 +2,8 @@
 
 use zwang_expr::{Comparison, Expr, Function, Function2, Notation, Number, Piece, TableId};
 
-use super::functions::{Layout, one_line};
-use super::quantity::{Quantity, Shape};
+use super::functions::{FunctionSyntax, one_line};
+use super::quantity::{CodeQuantity, QuantityShape};
 use super::{Sheet, example_values};
 use crate::code::RUST_LOOKUP;
 
@@ -102,15 +102,15 @@ impl Notation for Rust {
     }
 }
 
-fn kind(shape: Shape) -> String {
+fn kind(shape: QuantityShape) -> String {
     match shape {
-        Shape::Scalar => "f64".into(),
-        Shape::Vector(n) => format!("[f64; {n}]"),
-        Shape::Matrix(n, m) => format!("[[f64; {m}]; {n}]"),
+        QuantityShape::Scalar => "f64".into(),
+        QuantityShape::Vector(n) => format!("[f64; {n}]"),
+        QuantityShape::Matrix(n, m) => format!("[[f64; {m}]; {n}]"),
     }
 }
 
-impl Layout for Rust {
+impl FunctionSyntax for Rust {
     const COMMENT: &'static str = "//";
     const STOP: &'static str = ";";
     const NEEDS_BRACKETS: bool = false;
@@ -156,7 +156,7 @@ impl Layout for Rust {
         )
     }
 
-    fn open(&self, quantity: &Quantity, sheet: &Sheet, _: &[&str]) -> String {
+    fn open(&self, quantity: &CodeQuantity, sheet: &Sheet, _: &[&str]) -> String {
         let n = sheet.n();
         let p = if sheet.has_parameters() { ", p: &Parameters" } else { "" };
         let m = sheet.equations.rows.len();
@@ -182,23 +182,23 @@ impl Layout for Rust {
         format!("p.{name}")
     }
 
-    fn zeros(&self, shape: Shape, _: bool) -> String {
+    fn zeros(&self, shape: QuantityShape, _: bool) -> String {
         match shape {
-            Shape::Scalar => String::new(),
-            Shape::Vector(n) => format!("    let mut out = [0.0; {n}];\n"),
-            Shape::Matrix(n, m) => format!("    let mut out = [[0.0; {m}]; {n}];\n"),
+            QuantityShape::Scalar => String::new(),
+            QuantityShape::Vector(n) => format!("    let mut out = [0.0; {n}];\n"),
+            QuantityShape::Matrix(n, m) => format!("    let mut out = [[0.0; {m}]; {n}];\n"),
         }
     }
 
-    fn entry(&self, shape: Shape, row: usize, col: usize) -> String {
+    fn entry(&self, shape: QuantityShape, row: usize, col: usize) -> String {
         match shape {
-            Shape::Scalar => "return ".into(),
-            Shape::Vector(_) => format!("out[{row}] = "),
-            Shape::Matrix(..) => format!("out[{row}][{col}] = "),
+            QuantityShape::Scalar => "return ".into(),
+            QuantityShape::Vector(_) => format!("out[{row}] = "),
+            QuantityShape::Matrix(..) => format!("out[{row}][{col}] = "),
         }
     }
 
-    fn close(&self, shape: Shape) -> String {
-        if shape == Shape::Scalar { "}\n".into() } else { "    out\n}\n".into() }
+    fn close(&self, shape: QuantityShape) -> String {
+        if shape == QuantityShape::Scalar { "}\n".into() } else { "    out\n}\n".into() }
     }
 }

@@ -7,7 +7,7 @@ use zwang_expr::{Comparison, Expr, Function, Function2, Notation, Number, Piece,
 use super::Sheet;
 use super::functions::{broken_lines, one_line, reason, used_tables};
 use super::numpy::{LOOKUP, docstring, python_power, table};
-use super::quantity::{Quantity, Shape};
+use super::quantity::{CodeQuantity, QuantityShape};
 
 struct SymPy;
 
@@ -101,7 +101,7 @@ pub(super) fn write(sheet: &Sheet) -> String {
 }
 
 /// The name of a quantity; `lambda` is a keyword of Python.
-fn letter(quantity: &Quantity) -> &'static str {
+fn letter(quantity: &CodeQuantity) -> &'static str {
     if quantity.letter == "lambda" { "lam" } else { quantity.letter }
 }
 
@@ -231,20 +231,20 @@ def unfold(expression):
 "
 }
 
-fn assignment(sheet: &Sheet, quantity: &Quantity) -> Result<String, Unwritable> {
+fn assignment(sheet: &Sheet, quantity: &CodeQuantity) -> Result<String, Unwritable> {
     let graph = &sheet.equations.model.graph;
     let name = letter(quantity);
     let mut out = match quantity.shape {
-        Shape::Scalar => String::new(),
-        Shape::Vector(n) => format!("{name} = zeros({n}, 1)\n"),
-        Shape::Matrix(n, m) => format!("{name} = zeros({n}, {m})\n"),
+        QuantityShape::Scalar => String::new(),
+        QuantityShape::Vector(n) => format!("{name} = zeros({n}, 1)\n"),
+        QuantityShape::Matrix(n, m) => format!("{name} = zeros({n}, {m})\n"),
     };
     for entry in &quantity.entries {
         let value = broken_lines(&graph.source(entry.value, &sheet.names.of, &SymPy)?, true);
         let place = match quantity.shape {
-            Shape::Scalar => name.to_string(),
-            Shape::Vector(_) => format!("{name}[{}]", entry.row),
-            Shape::Matrix(..) => format!("{name}[{}, {}]", entry.row, entry.col),
+            QuantityShape::Scalar => name.to_string(),
+            QuantityShape::Vector(_) => format!("{name}[{}]", entry.row),
+            QuantityShape::Matrix(..) => format!("{name}[{}, {}]", entry.row, entry.col),
         };
         let label = if entry.label.is_empty() { String::new() } else { format!("  # {}", entry.label) };
         let _ = writeln!(out, "{place} = {value}{label}");

@@ -16,7 +16,7 @@ pub(super) struct Label {
 }
 
 /// A label with the middle of its box.
-pub(super) struct Placed {
+pub(super) struct PlacedLabel {
     pub(super) text: String,
     pub(super) colour: &'static str,
     pub(super) middle: Point,
@@ -29,8 +29,8 @@ pub(super) type Frame = [f64; 4];
 const LEADING: f64 = 1.25;
 
 /// Places each label so that it covers no other label and the fewest lines; a label without space is omitted.
-pub(super) fn place(labels: Vec<Label>, segments: &[(Point, Point)], frame: Frame, size: f64) -> Vec<Placed> {
-    let mut placed: Vec<(Placed, Frame)> = Vec::new();
+pub(super) fn place(labels: Vec<Label>, segments: &[(Point, Point)], frame: Frame, size: f64) -> Vec<PlacedLabel> {
+    let mut placed: Vec<(PlacedLabel, Frame)> = Vec::new();
     for label in labels {
         let (w, h) = (width(&label.text, size) + 4.0, LEADING * size);
         let mut best: Option<(f64, Point)> = None;
@@ -55,7 +55,7 @@ pub(super) fn place(labels: Vec<Label>, segments: &[(Point, Point)], frame: Fram
         }
         if let Some((_, middle)) = best {
             let own = around(middle, w, h);
-            placed.push((Placed { text: label.text, colour: label.colour, middle }, own));
+            placed.push((PlacedLabel { text: label.text, colour: label.colour, middle }, own));
         }
     }
     placed.into_iter().map(|(label, _)| label).collect()

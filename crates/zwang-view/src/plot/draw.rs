@@ -5,7 +5,8 @@ use std::fmt::Write;
 use super::Curve;
 use super::decimate::{Point, decimate};
 use super::layout::{
-    Frame, LARGE, LEADER, LEGEND_ROW, LINE, Layout, MARGIN, MARK_ROW, MEDIUM, Names, Placed, SAMPLE, SMALL, name, word,
+    CurveNames, FigureLayout, LARGE, LEADER, LEGEND_ROW, LINE, MARGIN, MARK_ROW, MEDIUM, PanelLayout, PlotArea, SAMPLE,
+    SMALL, name, word,
 };
 use super::text::escaped;
 
@@ -29,7 +30,7 @@ fn style(k: usize) -> (&'static str, Option<&'static str>) {
 }
 
 /// The whole document.
-pub(super) fn document(layout: &Layout) -> String {
+pub(super) fn document(layout: &FigureLayout) -> String {
     let mut out = head(layout);
     let column = coarseness(layout);
     for placed in &layout.panels {
@@ -46,7 +47,7 @@ pub(super) fn document(layout: &Layout) -> String {
 }
 
 /// Size, white background and title.
-fn head(layout: &Layout) -> String {
+fn head(layout: &FigureLayout) -> String {
     let (width, height, name) = (px(layout.width), px(layout.height), escaped(layout.name));
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
@@ -65,7 +66,7 @@ fn head(layout: &Layout) -> String {
 }
 
 /// The width of the pixel columns, in pixels, at which the figure has at most `MOST_POINTS` points.
-fn coarseness(layout: &Layout) -> f64 {
+fn coarseness(layout: &FigureLayout) -> f64 {
     let n_points = |column: f64| -> usize {
         let curves = layout.panels.iter().flat_map(|p| p.panel.curves.iter().map(move |c| pieces(p, c, column)));
         curves.flatten().map(|piece| piece.len()).sum()
@@ -74,15 +75,15 @@ fn coarseness(layout: &Layout) -> f64 {
 }
 
 /// The connected pieces of a curve in pixels, thinned out.
-fn pieces(placed: &Placed, curve: &Curve, column: f64) -> Vec<Vec<Point>> {
+fn pieces(placed: &PanelLayout, curve: &Curve, column: f64) -> Vec<Vec<Point>> {
     let points: Vec<Option<Point>> = curve.x.iter().zip(&curve.y).map(|(x, y)| placed.point(*x, *y)).collect();
     let pieces = points.split(|p| p.is_none()).filter(|piece| !piece.is_empty());
     pieces.map(|piece| decimate(&piece.iter().flatten().copied().collect::<Vec<_>>(), column)).collect()
 }
 
 /// Pale lines at the ticks, a darker one at zero.
-fn grid(out: &mut String, placed: &Placed) {
-    let Frame { left, top, width, height } = placed.frame;
+fn grid(out: &mut String, placed: &PanelLayout) {
+    let PlotArea { left, top, width, height } = placed.frame;
     let mut path = String::new();
     for tick in &placed.x.ticks {
         let _ = write!(path, "M{} {}v{}", px(left + width * placed.x.place(tick.at)), px(top), px(height));
@@ -99,8 +100,8 @@ fn grid(out: &mut String, placed: &Placed) {
 }
 
 /// Left and lower edge, outward ticks, numbers and labels.
-fn axes(out: &mut String, placed: &Placed) {
-    let Frame { left, top, width, height } = placed.frame;
+fn axes(out: &mut String, placed: &PanelLayout) {
+    let PlotArea { left, top, width, height } = placed.frame;
     let bottom = top + height;
     let mut path = format!("M{} {}V{}H{}", px(left), px(top), px(bottom), px(left + width));
     for tick in &placed.y.ticks {
@@ -128,8 +129,8 @@ fn axes(out: &mut String, placed: &Placed) {
 }
 
 /// Events as thin lines with a word above.
-fn marks(out: &mut String, placed: &Placed) {
-    let Frame { left, top, width, height } = placed.frame;
+fn marks(out: &mut String, placed: &PanelLayout) {
+    let PlotArea { left, top, width, height } = placed.frame;
     for (mark, place_of_word) in placed.panel.marks.iter().zip(&placed.words) {
         let place = placed.x.place(mark.0);
         if !(0.0..=1.0).contains(&place) {
@@ -151,7 +152,7 @@ fn marks(out: &mut String, placed: &Placed) {
 }
 
 /// The curves, the first at the bottom.
-fn curves(out: &mut String, placed: &Placed, column: f64) {
+fn curves(out: &mut String, placed: &PanelLayout, column: f64) {
     let mut n_drawn = 0;
     for (k, curve) in placed.panel.curves.iter().enumerate() {
         let mut path = String::new();
@@ -170,7 +171,7 @@ fn curves(out: &mut String, placed: &Placed, column: f64) {
         }
     }
     if n_drawn == 0 {
-        let Frame { left, top, width, height } = placed.frame;
+        let PlotArea { left, top, width, height } = placed.frame;
         text(out, (left + width / 2.0, top + height / 2.0), MEDIUM, "middle", "nothing to show");
     }
 }
@@ -186,12 +187,12 @@ fn stroke(k: usize) -> String {
 }
 
 /// Names at the curves' ends, each with a thin line to its curve, or in rows above the panel.
-fn names(out: &mut String, placed: &Placed) {
-    let Frame { left, top, width, .. } = placed.frame;
+fn names(out: &mut String, placed: &PanelLayout) {
+    let PlotArea { left, top, width, .. } = placed.frame;
     let labels = placed.panel.curves.iter().map(name);
     match &placed.names {
-        Names::None => {}
-        Names::AtEnds(heights) => {
+        CurveNames::None => {}
+        CurveNames::AtEnds(heights) => {
             for (k, (label, (end, height))) in labels.zip(heights).enumerate() {
                 let (from, to) = (left + width + 2.0, left + width + LEADER);
                 let path = format!("M{} {}L{} {}", px(from), px(*end), px(to), px(*height));
@@ -199,7 +200,7 @@ fn names(out: &mut String, placed: &Placed) {
                 text(out, (to + 4.0, height + 0.35 * MEDIUM), MEDIUM, "start", &label);
             }
         }
-        Names::Legend(places) => {
+        CurveNames::Legend(places) => {
             let n_rows = places.iter().map(|(row, _)| row + 1).max().unwrap_or(0);
             let above = top - placed.words_height() - LEGEND_ROW * n_rows as f64;
             for (k, (label, (row, place))) in labels.zip(places).enumerate() {

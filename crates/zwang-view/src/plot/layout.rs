@@ -33,7 +33,7 @@ const MOST_MARK_ROWS: usize = 3;
 
 /// The plotted area of a panel, in pixels.
 #[derive(Copy, Clone)]
-pub(super) struct Frame {
+pub(super) struct PlotArea {
     pub left: f64,
     pub top: f64,
     pub width: f64,
@@ -41,40 +41,40 @@ pub(super) struct Frame {
 }
 
 /// The names of the curves: none, at the ends (heights of end and name), or in a legend above (row and position).
-pub(super) enum Names {
+pub(super) enum CurveNames {
     None,
     AtEnds(Vec<(f64, f64)>),
     Legend(Vec<(usize, f64)>),
 }
 
 /// A panel with its layout.
-pub(super) struct Placed<'a> {
+pub(super) struct PanelLayout<'a> {
     pub panel: &'a Panel,
-    pub frame: Frame,
+    pub frame: PlotArea,
     pub x: Axis,
     pub y: Axis,
     /// `true` if the numbers of the horizontal axis are below this panel.
     pub has_x_texts: bool,
-    pub names: Names,
+    pub names: CurveNames,
     /// For each mark, the row above the panel and the middle of its word, or `None` if the word is not shown.
     pub words: Vec<Option<(usize, f64)>>,
 }
 
 /// A figure with the positions of all its parts.
-pub(super) struct Layout<'a> {
+pub(super) struct FigureLayout<'a> {
     /// The title as given, for screen readers.
     pub name: &'a str,
     /// The title as printed.
     pub title: String,
     pub width: f64,
     pub height: f64,
-    pub panels: Vec<Placed<'a>>,
+    pub panels: Vec<PanelLayout<'a>>,
 }
 
-impl Placed<'_> {
+impl PanelLayout<'_> {
     /// A point in pixels, or `None` if it cannot be plotted.
     pub fn point(&self, x: f64, y: f64) -> Option<Point> {
-        let Frame { left, top, width, height } = self.frame;
+        let PlotArea { left, top, width, height } = self.frame;
         (is_plottable(x) && is_plottable(y))
             .then(|| (left + width * self.x.place(x), top + height * (1.0 - self.y.place(y))))
     }
@@ -82,7 +82,7 @@ impl Placed<'_> {
     /// The height of the rows above the plotted area.
     fn header(&self) -> f64 {
         let n_legend = match &self.names {
-            Names::Legend(places) => places.iter().map(|(row, _)| row + 1).max().unwrap_or(0),
+            CurveNames::Legend(places) => places.iter().map(|(row, _)| row + 1).max().unwrap_or(0),
             _ => 0,
         };
         self.words_height() + LEGEND_ROW * n_legend as f64
@@ -95,15 +95,15 @@ impl Placed<'_> {
 }
 
 /// Lays out the axes first, then names and marks, then the panels below each other.
-pub(super) fn layout(figure: &Figure) -> Layout<'_> {
-    let mut panels: Vec<Placed> = (0..figure.panels.len()).map(|k| place(figure, k)).collect();
+pub(super) fn layout(figure: &Figure) -> FigureLayout<'_> {
+    let mut panels: Vec<PanelLayout> = (0..figure.panels.len()).map(|k| place(figure, k)).collect();
     let left = panels.iter().map(left_margin).fold(24.0, f64::max);
     let right = panels.iter().map(right_margin).fold(MARGIN, f64::max);
     let mut top = if figure.title.is_empty() { 14.0 } else { 16.0 + LARGE + 14.0 };
     for placed in &mut panels {
         top += placed.header();
         (placed.frame.left, placed.frame.top) = (left, top);
-        if let Names::AtEnds(ends) = &mut placed.names {
+        if let CurveNames::AtEnds(ends) = &mut placed.names {
             ends.iter_mut().for_each(|(end, name)| (*end, *name) = (*end + top, *name + top));
         }
         top += placed.frame.height + if placed.has_x_texts { 54.0 } else { 16.0 };
@@ -111,10 +111,10 @@ pub(super) fn layout(figure: &Figure) -> Layout<'_> {
     let plot = panels.iter().map(|p| p.frame.width).fold(200.0, f64::max);
     let title = cut(&figure.title, LARGE, (left + plot + right).max(PLOT) - 2.0 * MARGIN);
     let width = (left + plot + right).max(width(&title, LARGE) + 2.0 * MARGIN).ceil();
-    Layout { name: &figure.title, title, width, height: top.ceil(), panels }
+    FigureLayout { name: &figure.title, title, width, height: top.ceil(), panels }
 }
 
-fn place(figure: &Figure, k: usize) -> Placed<'_> {
+fn place(figure: &Figure, k: usize) -> PanelLayout<'_> {
     let panel = &figure.panels[k];
     let (x_range, y_range, width, height) = extent(figure, k);
     let x_label = typeset(&panel.x_label);
@@ -128,8 +128,8 @@ fn place(figure: &Figure, k: usize) -> Placed<'_> {
     let has_x_texts = figure.panels.get(k + 1).is_none_or(|next| !is_shared(panel, next));
     let before = k.checked_sub(1).map(|b| &figure.panels[b]).filter(|b| is_shared(b, panel));
     let words = words(panel, before, &x, width);
-    let frame = Frame { left: 0.0, top: 0.0, width, height };
-    let mut placed = Placed { panel, frame, x, y, has_x_texts, names: Names::None, words };
+    let frame = PlotArea { left: 0.0, top: 0.0, width, height };
+    let mut placed = PanelLayout { panel, frame, x, y, has_x_texts, names: CurveNames::None, words };
     placed.names = names(&placed);
     placed
 }
@@ -198,18 +198,18 @@ pub(super) fn word(mark: &(f64, String)) -> String {
 }
 
 /// Names at the curves' ends if all fit there, else in a legend.
-fn names(placed: &Placed) -> Names {
+fn names(placed: &PanelLayout) -> CurveNames {
     let curves = &placed.panel.curves;
     let is_told = |c: &Curve| c.label.is_empty() || placed.y.label.contains(&typeset(&c.label));
     if curves.is_empty() || (curves.len() == 1 && is_told(&curves[0])) {
-        return Names::None;
+        return CurveNames::None;
     }
-    at_ends(placed).map_or_else(|| Names::Legend(legend(curves, placed.frame.width)), Names::AtEnds)
+    at_ends(placed).map_or_else(|| CurveNames::Legend(legend(curves, placed.frame.width)), CurveNames::AtEnds)
 }
 
 /// The heights of the curves' ends and of their names, measured from the top of the frame.
-fn at_ends(placed: &Placed) -> Option<Vec<(f64, f64)>> {
-    let Frame { width: plot, height, .. } = placed.frame;
+fn at_ends(placed: &PanelLayout) -> Option<Vec<(f64, f64)>> {
+    let PlotArea { width: plot, height, .. } = placed.frame;
     let mut ends = Vec::new();
     for curve in &placed.panel.curves {
         let (x, y) = shown(curve).last().and_then(|(x, y)| placed.point(x, y))?;
@@ -285,18 +285,18 @@ fn words(panel: &Panel, before: Option<&Panel>, x: &Axis, plot: f64) -> Vec<Opti
 }
 
 /// The space for the numbers and the label of the vertical axis.
-fn left_margin(placed: &Placed) -> f64 {
+fn left_margin(placed: &PanelLayout) -> f64 {
     let widest = placed.y.ticks.iter().map(|t| width(&t.text, SMALL)).fold(0.0, f64::max);
     14.0 + MEDIUM + 10.0 + widest + 8.0
 }
 
 /// The space for names at the ends of curves, or for a legend wider than the plotted area.
-fn right_margin(placed: &Placed) -> f64 {
+fn right_margin(placed: &PanelLayout) -> f64 {
     let widths = placed.panel.curves.iter().map(|c| width(&name(c), MEDIUM));
     match &placed.names {
-        Names::None => MARGIN,
-        Names::AtEnds(_) => LEADER + 4.0 + widths.fold(0.0, f64::max) + 14.0,
-        Names::Legend(places) => {
+        CurveNames::None => MARGIN,
+        CurveNames::AtEnds(_) => LEADER + 4.0 + widths.fold(0.0, f64::max) + 14.0,
+        CurveNames::Legend(places) => {
             let ends = places.iter().zip(widths).map(|((_, place), width)| place + SAMPLE + 6.0 + width + 14.0);
             ends.fold(MARGIN + placed.frame.width, f64::max) - placed.frame.width
         }

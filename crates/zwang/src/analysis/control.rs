@@ -33,7 +33,7 @@ pub fn following(
     if n > limits::RESPONSE_COORDINATES {
         return Vec::new();
     }
-    let Some(place) = Place::new(system, &snapshot.state, &snapshot.given, route) else { return Vec::new() };
+    let Some(place) = ControlResponse::new(system, &snapshot.state, &snapshot.given, route) else { return Vec::new() };
     let mut found = Vec::new();
     let n_controls = equations.model.controls.len();
     // each control alone, then, if each is reachable, all of them together
@@ -43,7 +43,7 @@ pub fn following(
         if controls.len() > 1 && !found.is_empty() {
             break;
         }
-        let group = Group::new(equations, controls);
+        let group = ControlSet::new(equations, controls);
         let Some((reached, needed)) = place.reached(&group, settings) else { continue };
         if reached.rank >= needed.rank {
             // control rows that are dependent here and independent nearby
@@ -67,7 +67,7 @@ pub fn following(
             found.push(singular(equations, &group, &snapshot.state, (ranks, there), &missing));
             continue;
         }
-        let mut scene = Scene { system, snapshot, place: &place, driven: &group.driven };
+        let mut scene = DegreeInputs { system, snapshot, place: &place, driven: &group.driven };
         let degree = missing.first().and_then(|rows| scene.relative_degree(equations, route, rows));
         // fewer driven forces than independent control rows are too few in any derivative
         found.push(match degree.filter(|_| group.driven.len() >= needed.rank) {
@@ -89,11 +89,11 @@ fn repeats(
     equations: &Equations,
     system: &mut Evaluator,
     snapshot: &Snapshot,
-    place: &Place,
+    place: &ControlResponse,
     route: &mut dyn Route,
     settings: &Settings,
 ) -> Vec<Diagnostic> {
-    let group = Group::all(equations);
+    let group = ControlSet::all(equations);
     let Some((_, needed)) = place.reached(&group, settings) else { return Vec::new() };
     if needed.rank == group.rows.len() {
         return Vec::new();
@@ -147,35 +147,35 @@ fn repeated(
 type Combination = Vec<(usize, f64)>;
 
 /// A set of controls: their control rows and the coordinates they drive.
-struct Group {
+struct ControlSet {
     controls: Vec<usize>,
     rows: Vec<usize>,
     driven: Vec<usize>,
 }
 
-impl Group {
-    fn new(equations: &Equations, controls: Vec<usize>) -> Group {
+impl ControlSet {
+    fn new(equations: &Equations, controls: Vec<usize>) -> ControlSet {
         let is_of_group = |i: &usize| controls.contains(&equations.asked[*i].row.constraint);
         let rows = (0..equations.asked.len()).filter(is_of_group).collect();
         let driven = driven_by(equations, &controls);
-        Group { controls, rows, driven }
+        ControlSet { controls, rows, driven }
     }
 
-    fn all(equations: &Equations) -> Group {
-        Group::new(equations, (0..equations.model.controls.len()).collect())
+    fn all(equations: &Equations) -> ControlSet {
+        ControlSet::new(equations, (0..equations.model.controls.len()).collect())
     }
 }
 
 /// The control rows at a state, and the change of q̈ by a unit force on each coordinate there.
-struct Place {
+struct ControlResponse {
     asked: ControlRows,
     responses: Vec<Vec<f64>>,
     /// The largest response of each row to a unit force without constraints; zero if M alone does not determine it.
     free: Vec<f64>,
 }
 
-impl Place {
-    fn new(system: &mut Evaluator, state: &State, given: &Given, route: &mut dyn Route) -> Option<Place> {
+impl ControlResponse {
+    fn new(system: &mut Evaluator, state: &State, given: &Given, route: &mut dyn Route) -> Option<ControlResponse> {
         let control = system.control()?;
         let mut asked = control.allocate_control_rows();
         control.fill_control_rows(state, &mut asked).ok()?;
@@ -186,11 +186,11 @@ impl Place {
         let without = self::responses(&alone, route, n).unwrap_or_default();
         let most = |i: usize| without.iter().fold(0.0_f64, |top, y| top.max(asked.rows.row_times(i, y).abs()));
         let free = (0..asked.rhs.len()).map(most).collect();
-        Some(Place { asked, responses, free })
+        Some(ControlResponse { asked, responses, free })
     }
 
     /// The directions of a group's rows that its driven coordinates reach, and those that all coordinates would reach.
-    fn reached(&self, group: &Group, settings: &Settings) -> Option<(Dependence, Dependence)> {
+    fn reached(&self, group: &ControlSet, settings: &Settings) -> Option<(Dependence, Dependence)> {
         let all: Vec<usize> = (0..self.responses.len()).collect();
         Some((self.reach(&group.rows, &group.driven, settings)?, self.reach(&group.rows, &all, settings)?))
     }
@@ -216,13 +216,13 @@ fn usual_ranks(
     equations: &Equations,
     system: &mut Evaluator,
     snapshot: &Snapshot,
-    group: &Group,
+    group: &ControlSet,
     route: &mut dyn Route,
     settings: &Settings,
 ) -> Option<(usize, usize)> {
     let states = elsewhere(equations, system, &snapshot.state, settings, limits::GENERIC_STATES).states;
     let ranks = states.iter().filter_map(|(state, given)| {
-        let (reached, needed) = Place::new(system, state, given, route)?.reached(group, settings)?;
+        let (reached, needed) = ControlResponse::new(system, state, given, route)?.reached(group, settings)?;
         Some((reached.rank, needed.rank))
     });
     ranks.max()
@@ -287,7 +287,7 @@ fn at_controls(d: Diagnostic, equations: &Equations, controls: &[usize], label: 
 /// Z701: the driven coordinates lose control authority in this position and have it elsewhere.
 fn singular(
     equations: &Equations,
-    group: &Group,
+    group: &ControlSet,
     state: &State,
     ((reached, needed), there): ((usize, usize), (usize, usize)),
     missing: &[Combination],
@@ -327,7 +327,7 @@ fn unreached(reached: &Dependence, rows: &[usize], i: usize) -> Vec<(usize, f64)
 
 fn too_few(
     equations: &Equations,
-    group: &Group,
+    group: &ControlSet,
     state: &State,
     (reached, needed): (usize, usize),
     missing: &[Combination],
@@ -343,7 +343,7 @@ fn too_few(
 }
 
 /// Z702: the driven coordinates act on the control rows only through the motion of other coordinates.
-fn late(equations: &Equations, group: &Group, degree: usize, missing: &[Combination]) -> Diagnostic {
+fn late(equations: &Equations, group: &ControlSet, degree: usize, missing: &[Combination]) -> Diagnostic {
     let names = driven_names(equations, &group.driven);
     let first = &equations.asked[missing[0][0].0].row;
     let (needs, primes) = match first.level {
@@ -367,17 +367,17 @@ fn shown_with(equations: &Equations, combination: &[(usize, f64)], primes: &str)
 }
 
 /// The inputs of the computation of the relative degree.
-struct Scene<'s> {
+struct DegreeInputs<'s> {
     system: &'s mut Evaluator,
     snapshot: &'s Snapshot,
-    place: &'s Place,
+    place: &'s ControlResponse,
     driven: &'s [usize],
 }
 
 /// A matrix by columns.
 type Columns = Vec<Vec<f64>>;
 
-impl Scene<'_> {
+impl DegreeInputs<'_> {
     /// The relative degree: the first derivative of a combination of control rows in which the driven forces appear, up
     /// to 2n for positions.
     ///
@@ -453,7 +453,7 @@ fn not_met(
     equations: &Equations,
     system: &mut Evaluator,
     snapshot: &Snapshot,
-    place: &Place,
+    place: &ControlResponse,
     route: &mut dyn Route,
     settings: &Settings,
 ) -> Option<Diagnostic> {
@@ -462,7 +462,7 @@ fn not_met(
         return None;
     }
     let row = place.asked.missed_row(&found.qddot, settings)?;
-    let group = Group::all(equations);
+    let group = ControlSet::all(equations);
     let (_, needed) = place.reached(&group, settings)?;
     let missing = impossible(place, &group.rows, &needed, &found.qddot);
     if missing.is_empty() {
@@ -476,7 +476,7 @@ fn not_met(
 }
 
 /// Combinations of rows that no force can change and that are not satisfied.
-fn impossible(place: &Place, rows: &[usize], needed: &Dependence, qddot: &[f64]) -> Vec<Combination> {
+fn impossible(place: &ControlResponse, rows: &[usize], needed: &Dependence, qddot: &[f64]) -> Vec<Combination> {
     let mut all: Vec<Combination> = needed.vanished.iter().map(|&i| vec![(rows[i], 1.0)]).collect();
     all.extend(needed.dependent.iter().map(|(i, _)| unreached(needed, rows, *i)));
     let miss = |combination: &Combination| {
@@ -620,8 +620,8 @@ pub(crate) fn losing(
     let mut snapshot = Snapshot::new(system);
     let solver = &mut *zwang_motion::route(Default::default(), &strict);
     snapshot.take(system, state, solver, &strict).ok()?;
-    let place = Place::new(system, state, &snapshot.given, solver)?;
-    let group = Group::all(equations);
+    let place = ControlResponse::new(system, state, &snapshot.given, solver)?;
+    let group = ControlSet::all(equations);
     let (here, nearly) = (place.reached(&group, &strict)?.0, place.reached(&group, &loose)?.0);
     // the whole row may have become short as well
     let length = |asked: &ControlRows, i: usize| asked.rows.row(i).1.iter().fold(0.0_f64, |top, x| top.max(x.abs()));

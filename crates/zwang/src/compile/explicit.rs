@@ -45,7 +45,7 @@ pub(crate) fn acceleration(
     if (!is_whole && (has_nonideal || source.needs_lambda)) || (has_nonideal && has_controls) {
         return None;
     }
-    let mut program = Elimination::new(source);
+    let mut program = EliminationWriter::new(source);
     let factored = program.factored(source, kept, squares)?;
     let mut force = program.values(&source.force)?;
     let rhs = program.values(&kept.iter().map(|&r| source.rhs[r]).collect::<Vec<_>>())?;
@@ -92,7 +92,7 @@ pub(crate) fn acceleration(
 /// The program from t, q, q̇ and parameters to the least pivots and to the smallest change, in the mass metric, that
 /// removes the residuals of these rows to first order: x = −M⁻¹Aᵀ(A M⁻¹Aᵀ)⁻¹ residuals.
 pub(crate) fn correction(source: &EquationTerms, rows: &[usize], residuals: &[Expr]) -> Option<Program> {
-    let mut program = Elimination::new(source);
+    let mut program = EliminationWriter::new(source);
     let factored = program.factored(source, rows, &[])?;
     let residuals = program.values(&rows.iter().map(|&r| residuals[r]).collect::<Vec<_>>())?;
     let rhs: Vec<Register> = residuals.into_iter().map(|r| program.assembler.neg(r)).collect();
@@ -153,7 +153,7 @@ struct Factor {
 }
 
 /// Elimination, written into a program.
-struct Elimination<'s> {
+struct EliminationWriter<'s> {
     assembler: Assembler<'s>,
     /// The least of pivot − bound · diagonal of M so far.
     mass_pivot: Register,
@@ -163,11 +163,11 @@ struct Elimination<'s> {
     least: Register,
 }
 
-impl<'s> Elimination<'s> {
-    fn new(source: &'s EquationTerms) -> Elimination<'s> {
+impl<'s> EliminationWriter<'s> {
+    fn new(source: &'s EquationTerms) -> EliminationWriter<'s> {
         let mut assembler = Assembler::new(&source.graph, &source.inputs);
         let one = assembler.constant(1.0);
-        Elimination { assembler, mass_pivot: one, row_pivot: one, least: one }
+        EliminationWriter { assembler, mass_pivot: one, row_pivot: one, least: one }
     }
 
     fn check_length(&self) -> Option<()> {

@@ -149,12 +149,12 @@ impl Equations {
         let mut momentum = vec![Expr::ZERO; n];
         let mut force = applied_force(graph, &model.coordinates, &symbols, &model.forces, model.dissipation);
         let applied_force = force.clone();
-        let is_velocity = |s: Expr| matches!(symbols.of(s), Some(Kind::Velocity(_)));
+        let is_velocity = |s: Expr| matches!(symbols.of(s), Some(StateSymbol::Velocity(_)));
         for part in moving_and_resting(graph, lagrangian, is_velocity) {
             for (symbol, derivative) in graph.gradient_in(part, |s| symbols.is_state(s)) {
                 match symbols.of(symbol) {
-                    Some(Kind::Velocity(k)) => momentum[k] = graph.add(momentum[k], derivative),
-                    Some(Kind::Position(k)) => force[k] = graph.add(force[k], derivative),
+                    Some(StateSymbol::Velocity(k)) => momentum[k] = graph.add(momentum[k], derivative),
+                    Some(StateSymbol::Position(k)) => force[k] = graph.add(force[k], derivative),
                     _ => {}
                 }
             }
@@ -164,14 +164,14 @@ impl Equations {
         let mut upper: Vec<SparseRow> = vec![Vec::new(); n];
         for k in 0..n {
             for (symbol, derivative) in graph.gradient_in(momentum[k], is_velocity) {
-                if let Some(Kind::Velocity(j)) = symbols.of(symbol) {
+                if let Some(StateSymbol::Velocity(j)) = symbols.of(symbol) {
                     upper[k].extend((j >= k).then_some((j, derivative)));
                 }
             }
         }
         let at_constant_velocity = |s: Expr| match symbols.of(s) {
-            Some(Kind::Position(j)) => model.coordinates[j].qdot,
-            Some(Kind::Time) => Expr::ONE,
+            Some(StateSymbol::Position(j)) => model.coordinates[j].qdot,
+            Some(StateSymbol::Time) => Expr::ONE,
             _ => Expr::ZERO,
         };
         for (k, rate) in graph.tangents(&momentum, at_constant_velocity).into_iter().enumerate() {
@@ -348,16 +348,16 @@ impl Equations {
         for (i, &p) in self.momentum.iter().enumerate() {
             for (symbol, derivative) in graph.gradient_in(p, |s| symbols.is_state(s)) {
                 match symbols.of(symbol) {
-                    Some(Kind::Position(j)) => data.momentum_by_q[i].push((j, derivative)),
-                    Some(Kind::Time) => data.momentum_by_t[i] = derivative,
+                    Some(StateSymbol::Position(j)) => data.momentum_by_q[i].push((j, derivative)),
+                    Some(StateSymbol::Time) => data.momentum_by_t[i] = derivative,
                     _ => {}
                 }
             }
         }
         for (symbol, derivative) in graph.gradient_in(self.energy, |s| symbols.is_state(s)) {
             match symbols.of(symbol) {
-                Some(Kind::Position(j)) => data.energy_by_q[j] = derivative,
-                Some(Kind::Velocity(j)) => data.energy_by_qdot[j] = derivative,
+                Some(StateSymbol::Position(j)) => data.energy_by_q[j] = derivative,
+                Some(StateSymbol::Velocity(j)) => data.energy_by_qdot[j] = derivative,
                 _ => {}
             }
         }
@@ -377,7 +377,7 @@ pub(crate) struct Power {
 
 /// The kind of a symbol of the state.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-enum Kind {
+enum StateSymbol {
     Time,
     Position(usize),
     Velocity(usize),
@@ -386,7 +386,7 @@ enum Kind {
 
 /// The kind of every symbol, and the substitutions that set velocities or accelerations to zero.
 pub(crate) struct Symbols {
-    kinds: FxHashMap<Expr, Kind>,
+    kinds: FxHashMap<Expr, StateSymbol>,
     rest: HashMap<Expr, Expr>,
     unaccelerated: HashMap<Expr, Expr>,
 }
@@ -394,23 +394,23 @@ pub(crate) struct Symbols {
 impl Symbols {
     pub(crate) fn new(time: Expr, coordinates: &[Coordinate]) -> Symbols {
         let mut kinds = FxHashMap::default();
-        kinds.insert(time, Kind::Time);
+        kinds.insert(time, StateSymbol::Time);
         for (k, c) in coordinates.iter().enumerate() {
-            kinds.insert(c.q, Kind::Position(k));
-            kinds.insert(c.qdot, Kind::Velocity(k));
-            kinds.insert(c.qddot, Kind::Acceleration(k));
+            kinds.insert(c.q, StateSymbol::Position(k));
+            kinds.insert(c.qdot, StateSymbol::Velocity(k));
+            kinds.insert(c.qddot, StateSymbol::Acceleration(k));
         }
         let rest = coordinates.iter().map(|c| (c.qdot, Expr::ZERO)).collect();
         let unaccelerated = coordinates.iter().map(|c| (c.qddot, Expr::ZERO)).collect();
         Symbols { kinds, rest, unaccelerated }
     }
 
-    fn of(&self, symbol: Expr) -> Option<Kind> {
+    fn of(&self, symbol: Expr) -> Option<StateSymbol> {
         self.kinds.get(&symbol).copied()
     }
 
     fn is_state(&self, symbol: Expr) -> bool {
-        !matches!(self.of(symbol), None | Some(Kind::Acceleration(_)))
+        !matches!(self.of(symbol), None | Some(StateSymbol::Acceleration(_)))
     }
 }
 
@@ -450,8 +450,8 @@ pub(crate) fn applied_force(
         for (&place, &part) in places.iter().zip(parts) {
             for (symbol, derivative) in graph.gradient_in(place, |s| symbols.is_state(s)) {
                 let k = match symbols.of(symbol) {
-                    Some(Kind::Position(k)) if is_point => k,
-                    Some(Kind::Velocity(k)) if !is_point => k,
+                    Some(StateSymbol::Position(k)) if is_point => k,
+                    Some(StateSymbol::Velocity(k)) if !is_point => k,
                     _ => continue,
                 };
                 let term = graph.mul(part, derivative);
@@ -460,7 +460,7 @@ pub(crate) fn applied_force(
         }
     }
     for (symbol, derivative) in graph.gradient_in(dissipation, |s| symbols.is_state(s)) {
-        if let Some(Kind::Velocity(k)) = symbols.of(symbol) {
+        if let Some(StateSymbol::Velocity(k)) = symbols.of(symbol) {
             let term = graph.neg(derivative);
             add(graph, k, term);
         }
@@ -486,9 +486,9 @@ fn mirrored(upper: Vec<SparseRow>) -> Vec<SparseRow> {
 /// The row of A that belongs to a constraint row: ∂φ/∂q, ∂ψ/∂q̇ or ∂χ/∂q̈.
 pub(crate) fn constraint_row(graph: &mut Graph, symbols: &Symbols, row: &Row) -> SparseRow {
     let wanted = |symbol: Expr| match (row.level, symbols.of(symbol)) {
-        (Level::Position, Some(Kind::Position(k))) => Some(k),
-        (Level::Velocity, Some(Kind::Velocity(k))) => Some(k),
-        (Level::Acceleration, Some(Kind::Acceleration(k))) => Some(k),
+        (Level::Position, Some(StateSymbol::Position(k))) => Some(k),
+        (Level::Velocity, Some(StateSymbol::Velocity(k))) => Some(k),
+        (Level::Acceleration, Some(StateSymbol::Acceleration(k))) => Some(k),
         _ => None,
     };
     let gradient = graph.gradient_in(row.expr, |s| wanted(s).is_some());

@@ -66,7 +66,7 @@ impl Exported {
         let driven = if equations.asked.is_empty() { Vec::new() } else { equations.model.driven() };
         let kept: Vec<usize> =
             (0..equations.rows.len()).filter(|&r| !repeating.contains(&equations.rows[r].name)).collect();
-        let mut outputs = Outputs::default();
+        let mut outputs = ProgramOutputs::default();
         let mass = outputs.matrix(equations.mass_matrix.iter());
         let force = outputs.vector(&equations.given_force);
         let rows = outputs.matrix(kept.iter().map(|&r| &equations.rows[r].coefficients));
@@ -169,11 +169,11 @@ fn refuse(equations: &Equations) -> Result<(), Box<Diagnostic>> {
 
 /// The outputs collected for the program.
 #[derive(Default)]
-struct Outputs {
+struct ProgramOutputs {
     exprs: Vec<Expr>,
 }
 
-impl Outputs {
+impl ProgramOutputs {
     fn push(&mut self, expr: Expr) -> usize {
         self.exprs.push(expr);
         self.exprs.len() - 1

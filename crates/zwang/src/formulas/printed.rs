@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use rustc_hash::FxHashMap;
 use zwang_expr::{Algebra, Expr, Graph, Limits};
 
-use crate::formulas::closed_form::{Label, Recorder};
+use crate::formulas::closed_form::{PartLabel, PartRecorder};
 use crate::{
     equations::{ConstraintRow, Equations, SparseRow},
     limits,
@@ -54,13 +54,13 @@ impl Equations {
         let common = self.model.graph.cut(&all, &common, limits::LONGEST_FORMULA);
         let users = self.users(&common);
         let common = grouped(&self.model.graph, &common, &users);
-        let mut recorder = Recorder::new(&self.model, &[]);
+        let mut recorder = PartRecorder::new(&self.model, &[]);
         let graph = &mut self.model.graph;
         let mut known: HashMap<Expr, Expr> = HashMap::new();
         for (k, part) in common.iter().enumerate() {
             let value = graph.substitute(&[*part], &known)[0];
             let value = recorder.short(graph, value);
-            let label = Label::new(&(k + 1).to_string(), (k + 1).to_string());
+            let label = PartLabel::new(&(k + 1).to_string(), (k + 1).to_string());
             let symbol = recorder.name(graph, "c", &[&label], &users[part], value, 0);
             known.insert(*part, symbol);
         }

@@ -19,7 +19,7 @@ const FARTHEST_ROOT: f64 = 1e4;
 /// with the time, only equilibria that rest at all times count.
 pub fn equilibria(check: &mut Check, settings: &Settings) -> Vec<Linearized> {
     let is_timed = is_timed(check);
-    let mut search = Search { found: Vec::new(), linearizer: Linearizer::new(check, settings) };
+    let mut search = EquilibriumSearch { found: Vec::new(), linearizer: Linearizer::new(check, settings) };
     let start = check.state.clone();
     let reach = reaches(check);
     for seed in 0..=limits::EQUILIBRIUM_STARTS {
@@ -80,12 +80,12 @@ fn is_alike(x: &Linearized, y: &Linearized) -> bool {
     has_all(x, y) && has_all(y, x)
 }
 
-struct Search<'s> {
+struct EquilibriumSearch<'s> {
     found: Vec<Linearized>,
     linearizer: Linearizer<'s>,
 }
 
-impl Search<'_> {
+impl EquilibriumSearch<'_> {
     /// `true` if an equilibrium, or one of its family, was found before.
     fn is_known(&mut self, check: &mut Check, new: &Linearized) -> bool {
         for at in 0..self.found.len() {

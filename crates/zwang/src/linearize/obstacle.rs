@@ -97,9 +97,9 @@ pub(super) fn broken(
     };
     let switches: Vec<String> = switching.iter().map(&mut text).collect();
     match directions(space).iter().filter_map(|d| side(check, linearizer, d)).max()? {
-        Side::Smooth => None,
-        Side::Bends => Some(Obstacle::Corner { switches }),
-        Side::Jumps => Some(Obstacle::Jump { switches }),
+        Smoothness::Smooth => None,
+        Smoothness::Bends => Some(Obstacle::Corner { switches }),
+        Smoothness::Jumps => Some(Obstacle::Jump { switches }),
     }
 }
 
@@ -136,7 +136,7 @@ fn directions(space: &VariationBasis) -> Vec<(Vec<f64>, Vec<f64>)> {
 }
 
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum Side {
+enum Smoothness {
     Smooth,
     Bends,
     Jumps,
@@ -146,7 +146,7 @@ enum Side {
 ///
 /// At half the distance a smooth function keeps one half of its difference, a jump all of it. Of the sum of both sides
 /// minus twice the middle, a smooth function keeps a quarter and a corner one half.
-fn side(check: &mut Check, linearizer: &mut Linearizer, (dq, dv): &(Vec<f64>, Vec<f64>)) -> Option<Side> {
+fn side(check: &mut Check, linearizer: &mut Linearizer, (dq, dv): &(Vec<f64>, Vec<f64>)) -> Option<Smoothness> {
     /// The ratio of differences above which there is a jump: between one half and one.
     const JUMPS: f64 = 0.85;
     /// The ratio above which the slope is infinite, as for |x|^(2/3): between one half and the ratio of a jump.
@@ -157,18 +157,18 @@ fn side(check: &mut Check, linearizer: &mut Linearizer, (dq, dv): &(Vec<f64>, Ve
     let middle = linearizer.snapshot.found.qddot.clone();
     let mut at = |part: f64| linearizer.beside(check, dq, dv, part * tolerance::OBSTACLE_STEP).ok();
     let (far, near) = ([at(1.0)?, at(-1.0)?], [at(0.5)?, at(-0.5)?]);
-    let mut found = Side::Smooth;
+    let mut found = Smoothness::Smooth;
     for i in 0..middle.len() {
         let size = tolerance::EVALUATED * far.iter().fold(middle[i].abs().max(1.0), |top, a| top.max(a[i].abs()));
         for (far, near) in far.iter().zip(&near) {
             let [far, near] = [far, near].map(|a| (a[i] - middle[i]).abs());
             if far > size && near > STEEP * far {
-                found = found.max(if near > JUMPS * far { Side::Jumps } else { Side::Bends });
+                found = found.max(if near > JUMPS * far { Smoothness::Jumps } else { Smoothness::Bends });
             }
         }
         let [far, near] = [&far, &near].map(|a| (a[0][i] + a[1][i] - 2.0 * middle[i]).abs());
         if far > size && near > BENDS * far {
-            found = found.max(Side::Bends);
+            found = found.max(Smoothness::Bends);
         }
     }
     Some(found)

@@ -2,7 +2,7 @@
 
 use crate::diagnostic::Diagnostic;
 use crate::lower::dimensions::Dim;
-use crate::lower::names::{Entry, Member};
+use crate::lower::names::{Member, NamedObject};
 use crate::lower::value::{Quantity, Value};
 use crate::lower::{Lower, Lowering};
 use crate::model::{Constraint, Level, Row};
@@ -43,7 +43,7 @@ impl Lower<'_> {
     /// The key of the body that a formula names, after its frame has been evaluated; `None` for anything else.
     pub(super) fn body_key(&mut self, of: &Formula) -> Lowering<Option<String>> {
         let Some((key, _)) = self.key_of(of)? else { return Ok(None) };
-        let Some(Entry::Definition { statement, .. }) = self.entries.get(&key) else { return Ok(None) };
+        let Some(NamedObject::Definition { statement, .. }) = self.entries.get(&key) else { return Ok(None) };
         if !matches!(self.tree.statements[*statement].kind, StatementKind::Body { .. }) {
             return Ok(None);
         }
@@ -58,7 +58,7 @@ impl Lower<'_> {
         }
         let center = self.definition(key, span)?;
         let center = self.as_vector(center, span)?;
-        let Some(Entry::Definition { statement, indices }) = self.entries.get(key).cloned() else {
+        let Some(NamedObject::Definition { statement, indices }) = self.entries.get(key).cloned() else {
             return Err(crate::lower::Reported);
         };
         let StatementKind::Body { target, turned, .. } = &self.tree.statements[statement].kind else {
@@ -304,7 +304,7 @@ impl Lower<'_> {
         self.row_dims.insert(lambda, Dimension::NONE.into());
         let row = Row { name: name.clone(), expr, right: Expr::ONE, level: Level::Position, lambda, dimension: None };
         let key = format!("{}.norm", member.key);
-        self.labels.insert(key, crate::lower::Label::Constraint(self.model.constraints.len()));
+        self.labels.insert(key, crate::lower::Labelled::Constraint(self.model.constraints.len()));
         self.model.constraints.push(Constraint { name, rows: vec![row], span, friction: None });
         Ok(())
     }

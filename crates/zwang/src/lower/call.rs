@@ -2,7 +2,7 @@
 
 use crate::diagnostic::Diagnostic;
 use crate::equations::{Symbols, constraint_row};
-use crate::lower::names::{Entry, Label, function_names};
+use crate::lower::names::{Labelled, NamedObject, function_names};
 use crate::lower::value::{Quantity, Value};
 use crate::lower::{Lower, Lowering};
 use crate::model::{Constraint, Derived, FrictionLaw, Level, Row};
@@ -15,7 +15,7 @@ use zwang_expr::{Expr, Function, Function2, Graph};
 impl Lower<'_> {
     pub(super) fn call(&mut self, name: &Name, arguments: &[Formula], span: Span) -> Lowering<Value> {
         let key = canonical(&name.text);
-        if let Some(Entry::Function { statement }) = self.entries.get(&key) {
+        if let Some(NamedObject::Function { statement }) = self.entries.get(&key) {
             let statement = *statement;
             return self.user_function(&key, statement, arguments, span);
         }
@@ -51,7 +51,8 @@ impl Lower<'_> {
                     .help(format!("for a product write   {shown}*(…)")),
             );
         }
-        let own = self.entries.iter().filter(|(_, e)| matches!(e, Entry::Function { .. })).map(|(k, _)| k.as_str());
+        let own =
+            self.entries.iter().filter(|(_, e)| matches!(e, NamedObject::Function { .. })).map(|(k, _)| k.as_str());
         let known = own.chain(function_names());
         let near = nearest(shown, known).map(str::to_string);
         let d = Diagnostic::error("Z101", format!("there is no function `{shown}`")).at(span, "not known");
@@ -198,7 +199,7 @@ impl Lower<'_> {
     }
 
     /// The label that a formula names, such as `rod` or `rod[2]`.
-    pub(super) fn label(&mut self, formula: &Formula) -> Lowering<Label> {
+    pub(super) fn label(&mut self, formula: &Formula) -> Lowering<Labelled> {
         let (key, shown) = match &formula.kind {
             FormulaKind::Member(of, name, None) => match self.body_key(of)? {
                 Some(key) => (format!("{key}.{}", name.text), format!("{key}.{}", name.text)),
@@ -225,11 +226,11 @@ impl Lower<'_> {
         self.report(d)
     }
 
-    pub(super) fn labelled(&self, label: Label) -> &Constraint {
+    pub(super) fn labelled(&self, label: Labelled) -> &Constraint {
         match label {
-            Label::Constraint(k) => &self.model.constraints[k],
-            Label::Contact(k) => &self.model.contacts[k],
-            Label::Control(k) => &self.model.controls[k].stated,
+            Labelled::Constraint(k) => &self.model.constraints[k],
+            Labelled::Contact(k) => &self.model.contacts[k],
+            Labelled::Control(k) => &self.model.controls[k].stated,
         }
     }
 
@@ -246,20 +247,22 @@ impl Lower<'_> {
                 // the numbers of contacts follow those of constraints
                 let is_ideal = self.labelled(label).friction.is_none() && self.states_no_law();
                 let derived = match (label, name) {
-                    (Label::Constraint(_) | Label::Contact(_), "power") if is_ideal => return self.power_of(&rows),
-                    (Label::Constraint(k), "work") => Derived::Work(k),
-                    (Label::Constraint(k), _) => Derived::Power(k),
-                    (Label::Contact(k), "work") => Derived::Work(self.model.constraints.len() + k),
-                    (Label::Contact(k), _) => Derived::Power(self.model.constraints.len() + k),
-                    (Label::Control(k), "work") => Derived::ControlWork(k),
-                    (Label::Control(k), _) => Derived::ControlPower(k),
+                    (Labelled::Constraint(_) | Labelled::Contact(_), "power") if is_ideal => {
+                        return self.power_of(&rows);
+                    }
+                    (Labelled::Constraint(k), "work") => Derived::Work(k),
+                    (Labelled::Constraint(k), _) => Derived::Power(k),
+                    (Labelled::Contact(k), "work") => Derived::Work(self.model.constraints.len() + k),
+                    (Labelled::Contact(k), _) => Derived::Power(self.model.constraints.len() + k),
+                    (Labelled::Control(k), "work") => Derived::ControlWork(k),
+                    (Labelled::Control(k), _) => Derived::ControlPower(k),
                 };
                 let symbol = self.derived_symbol(derived, format!("{name}({shown})"));
                 let dim =
                     if name == "work" { self.energy_dim.clone() } else { self.energy_dim.times(&self.time_dim, -1.0) };
                 vec![Quantity::new(symbol, dim)]
             }
-            "reaction" | "lambda" if matches!(label, Label::Control(_)) => {
+            "reaction" | "lambda" if matches!(label, Labelled::Control(_)) => {
                 let d = Diagnostic::error("Z107", format!("`{shown}` is a control, which has no {name}"));
                 let d = d.at(arguments[0].span, "a control");
                 return self.report(d.help("its force on a coordinate is `control(q)`"));
@@ -288,11 +291,11 @@ impl Lower<'_> {
     }
 
     /// The rows of a constraint and those of its friction; a nonideal law refers to the ideal part only.
-    fn with_friction(&self, label: Label, mut rows: Vec<Row>) -> Vec<Row> {
+    fn with_friction(&self, label: Labelled, mut rows: Vec<Row>) -> Vec<Row> {
         let is_own = |law: &&FrictionLaw| match label {
-            Label::Constraint(k) => law.constraint && law.of == k,
-            Label::Contact(k) => !law.constraint && law.of == k,
-            Label::Control(_) => false,
+            Labelled::Constraint(k) => law.constraint && law.of == k,
+            Labelled::Contact(k) => !law.constraint && law.of == k,
+            Labelled::Control(_) => false,
         };
         if !self.states_law {
             rows.extend(self.model.frictions.iter().filter(is_own).flat_map(|law| law.slip.iter().cloned()));
@@ -486,7 +489,7 @@ impl Lower<'_> {
         let value = self.formula(of)?;
         if let Value::Generalized(parts) = &value {
             let key = canonical(&name.text);
-            if let Some(&Entry::Coordinate(k)) = self.entries.get(&key) {
+            if let Some(&NamedObject::Coordinate(k)) = self.entries.get(&key) {
                 let part = parts.iter().find(|(j, _)| *j == k).map(|(_, q)| q.clone());
                 let zero = || Quantity::new(Expr::ZERO, self.dimensions.unknown(None));
                 return Ok(Value::Scalar(part.unwrap_or_else(zero)));

@@ -1,6 +1,6 @@
 //! Constraints, contacts and controls: equalities with their rows, levels and multipliers.
 
-use crate::lower::names::{Label, family_of};
+use crate::lower::names::{Labelled, family_of};
 use crate::lower::value::Value;
 use crate::lower::{Lower, Lowering, Meaning};
 use crate::model::{Constraint, Level, Row};
@@ -29,7 +29,7 @@ impl Lower<'_> {
                         lower.known_properties(properties, &["friction", "sliding", "at", "slip"])?;
                         let c = lower.equality(("constraint", name), left, right, friction)?;
                         lower.check_properties(properties)?;
-                        let label = Label::Constraint(lower.model.constraints.len());
+                        let label = Labelled::Constraint(lower.model.constraints.len());
                         lower.draft_friction(properties, label)?;
                         lower.labels.insert(key, label);
                         lower.sketch(label, [left, right]);
@@ -51,7 +51,7 @@ impl Lower<'_> {
                             return lower.report(d.help(help));
                         }
                         lower.model.restitutions.push(restitution);
-                        let label = Label::Contact(lower.model.contacts.len());
+                        let label = Labelled::Contact(lower.model.contacts.len());
                         lower.draft_friction(properties, label)?;
                         lower.labels.insert(key, label);
                         lower.sketch(label, [left, right]);
@@ -63,7 +63,7 @@ impl Lower<'_> {
                     self.stated(label.as_ref(), span, |lower, name, key| {
                         let stated = lower.equality(("control", name), left, right, None)?;
                         let control = lower.control(stated, using, properties)?;
-                        let label = Label::Control(lower.model.controls.len());
+                        let label = Labelled::Control(lower.model.controls.len());
                         lower.labels.insert(key, label);
                         lower.sketch(label, [left, right]);
                         lower.model.controls.push(control);
@@ -99,9 +99,9 @@ impl Lower<'_> {
         self.each_member(label, |lower, member| {
             if let Some(first) = lower.labels.get(&member.key).copied() {
                 let word = match first {
-                    Label::Constraint(_) => "a constraint",
-                    Label::Contact(_) => "a contact",
-                    Label::Control(_) => "a control",
+                    Labelled::Constraint(_) => "a constraint",
+                    Labelled::Contact(_) => "a contact",
+                    Labelled::Control(_) => "a control",
                 };
                 let first = lower.labelled(first).span;
                 let d = Diagnostic::error("Z104", format!("`{}` is the name of {word} already", member.shown));

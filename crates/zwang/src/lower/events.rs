@@ -1,7 +1,7 @@
 //! Events: a condition on the state, and the parameter or velocity that changes when the condition becomes true.
 
 use crate::diagnostic::Diagnostic;
-use crate::lower::names::Entry;
+use crate::lower::names::NamedObject;
 use crate::lower::{Lower, Lowering, Meaning};
 use crate::model::{Change, Derived, When};
 use crate::syntax::Span;
@@ -22,8 +22,8 @@ impl Lower<'_> {
         let (key, primes) = self.undotted_key(&member, &target.name.text, primes);
         let changed = self.named(key.clone(), &member.shown, target.span)?;
         let change = match (self.entries.get(&key), primes) {
-            (Some(&Entry::Parameter(k)), 0) => Change::Parameter(k),
-            (Some(&Entry::Coordinate(k)), 1) => Change::Velocity(k),
+            (Some(&NamedObject::Parameter(k)), 0) => Change::Parameter(k),
+            (Some(&NamedObject::Coordinate(k)), 1) => Change::Velocity(k),
             _ => {
                 let d = Diagnostic::error("Z107", "an event changes a parameter or a velocity");
                 return self.report(d.at(target.span, "neither of them").help("when t >= 2 s: k = 0"));

@@ -3,7 +3,7 @@
 use crate::equations::Symbols;
 use crate::equations::zero::{samples, vanishes};
 use crate::lower::constraints::multiplier_latex;
-use crate::lower::names::Label;
+use crate::lower::names::Labelled;
 use crate::lower::points::Bare;
 use crate::lower::{Lower, Lowering, Meaning};
 use crate::model::{FrictionLaw, Level, Row};
@@ -15,7 +15,7 @@ use zwang_expr::{Expr, Graph};
 
 /// Friction as stated, before its sliding point is determined.
 pub(super) struct Draft {
-    of: Label,
+    of: Labelled,
     static_mu: Expr,
     kinetic_mu: Expr,
     at: Option<Vec<Expr>>,
@@ -26,7 +26,7 @@ pub(super) struct Draft {
 
 impl Lower<'_> {
     /// Lowers the friction properties of a statement.
-    pub(super) fn draft_friction(&mut self, properties: &[Property], of: Label) -> Lowering<()> {
+    pub(super) fn draft_friction(&mut self, properties: &[Property], of: Labelled) -> Lowering<()> {
         let find = |name: &str| properties.iter().find(|p| p.name.text == name);
         let Some(friction) = find("friction") else {
             return match properties.iter().find(|p| ["sliding", "at", "slip"].contains(&p.name.text.as_str())) {
@@ -93,7 +93,7 @@ impl Lower<'_> {
     fn friction_law(&mut self, draft: &Draft, bare: &Bare) -> Lowering<Option<FrictionLaw>> {
         let constraint = self.labelled(draft.of);
         let (name, rows) = (constraint.name.clone(), constraint.rows.clone());
-        let is_contact = matches!(draft.of, Label::Contact(_));
+        let is_contact = matches!(draft.of, Labelled::Contact(_));
         if rows.len() > 1 && is_contact {
             let d = Diagnostic::error("Z319", format!("contact `{name}` states several gaps, and friction needs one"));
             return self.report(
@@ -125,9 +125,9 @@ impl Lower<'_> {
         };
         let slip = slip.into_iter().enumerate().map(|(k, expr)| self.slip_row(&name, k, expr)).collect();
         Ok(Some(FrictionLaw {
-            constraint: matches!(draft.of, Label::Constraint(_)),
+            constraint: matches!(draft.of, Labelled::Constraint(_)),
             of: match draft.of {
-                Label::Constraint(k) | Label::Contact(k) | Label::Control(k) => k,
+                Labelled::Constraint(k) | Labelled::Contact(k) | Labelled::Control(k) => k,
             },
             static_mu: draft.static_mu,
             kinetic_mu: draft.kinetic_mu,

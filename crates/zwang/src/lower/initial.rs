@@ -1,7 +1,7 @@
 //! The start: the values of quantities, exact or approximate.
 
 use crate::diagnostic::Diagnostic;
-use crate::lower::names::{Entry, Member};
+use crate::lower::names::{Member, NamedObject};
 use crate::lower::value::Value;
 use crate::lower::{Lower, Lowering, Meaning};
 use crate::model::InitialValue;
@@ -65,8 +65,8 @@ impl Lower<'_> {
         initial: &tree::Initial,
     ) -> Lowering<()> {
         let coordinate = match self.entries.get(key) {
-            Some(&Entry::Coordinate(k)) => Some(k),
-            Some(Entry::Parameter(_)) => {
+            Some(&NamedObject::Coordinate(k)) => Some(k),
+            Some(NamedObject::Parameter(_)) => {
                 let d = Diagnostic::error("Z205", format!("`{shown}` is a parameter and has no start"));
                 return self
                     .report(d.at(initial.span, "not a coordinate").help(format!("change its value: --set {shown}=…")));

@@ -12,7 +12,7 @@ use crate::syntax::tree::*;
 use zwang_expr::Expr;
 
 /// The object that a force acts on.
-enum Place {
+enum ForceTarget {
     Coordinates(Vec<usize>),
     Point(Vec<Quantity>),
 }
@@ -226,14 +226,14 @@ impl Lower<'_> {
         vanishes(&self.graph, difference)
     }
 
-    fn place(&mut self, target: &Target) -> Lowering<Place> {
+    fn place(&mut self, target: &Target) -> Lowering<ForceTarget> {
         if let Some(coordinates) = self.coordinates_of(target) {
-            return Ok(Place::Coordinates(coordinates));
+            return Ok(ForceTarget::Coordinates(coordinates));
         }
         let member = self.one_member(target)?;
         let value = self.named(member.key, &member.shown, target.span)?;
         match value {
-            Value::Vector(parts) => Ok(Place::Point(parts)),
+            Value::Vector(parts) => Ok(ForceTarget::Point(parts)),
             other => self.report(
                 Diagnostic::error("Z106", format!("`{}` is {}, not a coordinate or point", member.shown, other.word()))
                     .at(target.span, "a force acts on a coordinate, a point or a body"),
@@ -285,7 +285,7 @@ impl Lower<'_> {
             }
         }
         match self.place(target)? {
-            Place::Coordinates(coordinates) => {
+            ForceTarget::Coordinates(coordinates) => {
                 let Quantity { expr, dim } = self.scalar(formula)?;
                 self.no_accelerations(expr, formula.span)?;
                 for &k in coordinates.iter().filter(|_| expr != Expr::ZERO) {
@@ -294,11 +294,11 @@ impl Lower<'_> {
                 }
                 Ok(coordinates.into_iter().map(|k| Load::Coordinate(k, expr)).collect())
             }
-            Place::Point(_) if is_torque => {
+            ForceTarget::Point(_) if is_torque => {
                 let d = Diagnostic::error("Z107", "a torque acts on a body or on an angle, not on a point");
                 self.report(d.at(target.span, "a point"))
             }
-            Place::Point(place) => {
+            ForceTarget::Point(place) => {
                 let value = self.formula(formula)?;
                 let force = self.as_vector(value, formula.span)?;
                 if force.len() != place.len() {

@@ -33,7 +33,7 @@ use crate::units::Dimension;
 use crate::{csv_table::CsvTable, limits};
 use body::Frame;
 use dimensions::{Dim, DimensionClash, Dimensions};
-use names::{Entry, Label};
+use names::{Labelled, NamedObject};
 use plots::{Curves, Shown};
 use points::Sketch;
 use value::{Quantity, Value};
@@ -76,14 +76,14 @@ struct Lower<'a> {
     graph: Graph,
     dimensions: Dimensions,
     /// All names but labels, by canonical spelling: `θ`, `x[3]`.
-    entries: FxHashMap<String, Entry>,
+    entries: FxHashMap<String, NamedObject>,
     /// Families: canonical name to the keys of its members, in order.
     families: FxHashMap<String, Vec<String>>,
     member_positions: FxHashMap<String, usize>,
     /// The number of members of a family that were evaluated in their order.
     n_worked_out: FxHashMap<String, usize>,
     /// Labels of constraints, contacts and controls.
-    labels: FxHashMap<String, Label>,
+    labels: FxHashMap<String, Labelled>,
     label_families: FxHashMap<String, Vec<String>>,
     /// The user's labels, and the number of constraints without one.
     given_labels: FxHashSet<String>,
@@ -127,7 +127,7 @@ struct Lower<'a> {
     /// The number of points, particles and bodies.
     n_points: usize,
     /// The points that each constraint refers to.
-    sketches: FxHashMap<Label, Sketch>,
+    sketches: FxHashMap<Labelled, Sketch>,
     /// The frictions as stated.
     frictions: Vec<friction::Draft>,
     model: Model,
@@ -311,7 +311,7 @@ impl<'a> Lower<'a> {
             for declared in list {
                 self.each_member(&declared.target, |lower, member| {
                     let this = k;
-                    if lower.entries.get(&member.key) != Some(&Entry::Parameter(this)) {
+                    if lower.entries.get(&member.key) != Some(&NamedObject::Parameter(this)) {
                         return Err(Reported);
                     }
                     k += 1;

@@ -12,7 +12,7 @@ use zwang_expr::{Expr, Function, Function2};
 
 /// The object that a name denotes.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Entry {
+pub(super) enum NamedObject {
     Coordinate(usize),
     Parameter(usize),
     /// A `let`, point, particle, body, energy or output: the statement and its indices.
@@ -28,7 +28,7 @@ pub(super) enum Entry {
 
 /// The object that a label denotes.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Label {
+pub(super) enum Labelled {
     Constraint(usize),
     Contact(usize),
     Control(usize),
@@ -87,13 +87,17 @@ impl Lower<'_> {
             match &statement.kind {
                 StatementKind::Title(title) => self.model.title = title.clone(),
                 StatementKind::Let { target, arguments: Some(_), .. } => {
-                    self.declare_one(&target.name, target.span, Entry::Function { statement: k });
+                    self.declare_one(&target.name, target.span, NamedObject::Function { statement: k });
                 }
                 StatementKind::Let { target, .. } if target.indices.is_empty() => {
-                    self.declare_one(&target.name, target.span, Entry::Definition { statement: k, indices: vec![] });
+                    self.declare_one(
+                        &target.name,
+                        target.span,
+                        NamedObject::Definition { statement: k, indices: vec![] },
+                    );
                 }
                 StatementKind::Energy { name: Some(name), .. } => {
-                    self.declare_one(name, name.span, Entry::Definition { statement: k, indices: vec![] });
+                    self.declare_one(name, name.span, NamedObject::Definition { statement: k, indices: vec![] });
                 }
                 _ => {}
             }
@@ -117,7 +121,7 @@ impl Lower<'_> {
                 | StatementKind::Body { target, .. }
                 | StatementKind::Output { target, .. } => {
                     self.each_member(target, |lower, m| {
-                        let entry = Entry::Definition { statement: k, indices: m.indices.clone() };
+                        let entry = NamedObject::Definition { statement: k, indices: m.indices.clone() };
                         lower.n_points += usize::from(is_place(&statement.kind));
                         lower.insert(m, target.span, entry)
                     });
@@ -128,15 +132,15 @@ impl Lower<'_> {
         self.warn_of_look_alikes();
     }
 
-    fn declare_one(&mut self, name: &Name, span: Span, entry: Entry) {
+    fn declare_one(&mut self, name: &Name, span: Span, entry: NamedObject) {
         let member =
             Member { key: canonical(&name.text), shown: name.text.clone(), bindings: Vec::new(), indices: Vec::new() };
         let _ = self.insert(&member, span, entry);
     }
 
-    fn insert(&mut self, member: &Member, span: Span, entry: Entry) -> Lowering<()> {
+    fn insert(&mut self, member: &Member, span: Span, entry: NamedObject) -> Lowering<()> {
         let Member { key, shown, indices, .. } = member;
-        if key == "t" || key == "π" || is_function(key) && matches!(entry, Entry::Function { .. }) {
+        if key == "t" || key == "π" || is_function(key) && matches!(entry, NamedObject::Function { .. }) {
             let what = if key == "t" { "is the time" } else { "is part of the language" };
             return self.report(
                 Diagnostic::error("Z104", format!("`{shown}` {what} and cannot be declared"))
@@ -179,7 +183,7 @@ impl Lower<'_> {
 
     fn coordinate(&mut self, member: &Member, span: Span, description: &Option<String>) -> Lowering<()> {
         let index = self.model.coordinates.len();
-        self.insert(member, span, Entry::Coordinate(index))?;
+        self.insert(member, span, NamedObject::Coordinate(index))?;
         let Member { shown, .. } = member;
         let tex = self.own_latex(shown);
         let q = self.graph.symbol(shown, &tex);
@@ -198,7 +202,7 @@ impl Lower<'_> {
 
     fn declare_parameter(&mut self, member: &Member, declared: &ParameterDeclaration) -> Lowering<()> {
         let index = self.model.parameters.len();
-        self.insert(member, declared.target.span, Entry::Parameter(index))?;
+        self.insert(member, declared.target.span, NamedObject::Parameter(index))?;
         let tex = self.own_latex(&member.shown);
         let symbol = self.graph.symbol(&member.shown, &tex);
         self.graph.set_rate(symbol, Expr::ZERO);
@@ -374,22 +378,22 @@ impl Lower<'_> {
             return Ok(value.clone());
         }
         let (statement, indices) = match self.entries.get(key) {
-            Some(&Entry::Coordinate(k)) => {
+            Some(&NamedObject::Coordinate(k)) => {
                 let quantity = Quantity::new(self.model.coordinates[k].q, self.coordinate_dims[k].clone());
                 return Ok(Value::Scalar(quantity));
             }
-            Some(&Entry::Parameter(k)) => {
+            Some(&NamedObject::Parameter(k)) => {
                 let quantity = Quantity::new(self.model.parameters[k].symbol, self.parameter_dims[k].clone());
                 return Ok(Value::Scalar(quantity));
             }
-            Some(Entry::Function { .. }) => {
+            Some(NamedObject::Function { .. }) => {
                 return self.report(
                     Diagnostic::error("Z107", format!("`{key}` is a function"))
                         .at(span, "its argument is missing")
                         .help(format!("{key}(…)")),
                 );
             }
-            Some(Entry::Definition { statement, indices }) => (*statement, indices.clone()),
+            Some(NamedObject::Definition { statement, indices }) => (*statement, indices.clone()),
             None => return Err(Reported),
         };
         self.check_circle(key, span)?;
@@ -575,8 +579,8 @@ impl Lower<'_> {
     /// The coordinates that a target names: one, some members, or a whole family.
     pub(super) fn coordinates_of(&mut self, target: &Target) -> Option<Vec<usize>> {
         let members = self.members(target).ok()?;
-        let coordinate = |entries: &rustc_hash::FxHashMap<String, Entry>, key: &str| match entries.get(key) {
-            Some(&Entry::Coordinate(k)) => Some(k),
+        let coordinate = |entries: &rustc_hash::FxHashMap<String, NamedObject>, key: &str| match entries.get(key) {
+            Some(&NamedObject::Coordinate(k)) => Some(k),
             _ => None,
         };
         if let [one] = &members[..]

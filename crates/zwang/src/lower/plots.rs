@@ -1,7 +1,7 @@
 //! Outputs, and the curves of plots under the names the user wrote.
 
 use crate::lower::dimensions::Dim;
-use crate::lower::names::{Entry, Member};
+use crate::lower::names::{Member, NamedObject};
 use crate::lower::value::{Quantity, Value};
 use crate::lower::{Lower, Lowering};
 use crate::model::{Output, Plot};
@@ -92,7 +92,7 @@ impl Lower<'_> {
 
     /// The unit of an output, or `None`.
     fn output_unit(&self, key: &str) -> Option<Unit> {
-        let Some(Entry::Definition { statement, .. }) = self.entries.get(key) else { return None };
+        let Some(NamedObject::Definition { statement, .. }) = self.entries.get(key) else { return None };
         match &self.tree.statements[*statement].kind {
             StatementKind::Output { unit, .. } => unit.as_ref().map(|(unit, _)| unit.clone()),
             _ => None,

@@ -6,7 +6,7 @@ use crate::syntax::Span;
 use crate::syntax::tree::*;
 use crate::{
     limits,
-    lower::names::{Entry, Label, is_place},
+    lower::names::{Labelled, NamedObject, is_place},
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use zwang_expr::Expr;
@@ -86,7 +86,7 @@ impl Lower<'_> {
 
     /// The point, particle or body of a name; `None` if the name denotes something else.
     pub(super) fn spot(&mut self, key: &str, shown: &str, span: Span) -> Lowering<Option<Spot>> {
-        let Some(Entry::Definition { statement, .. }) = self.entries.get(key) else { return Ok(None) };
+        let Some(NamedObject::Definition { statement, .. }) = self.entries.get(key) else { return Ok(None) };
         let kind = match &self.tree.statements[*statement].kind {
             StatementKind::Particle { .. } => SpotKind::Particle,
             StatementKind::Body { .. } => SpotKind::Body,
@@ -118,7 +118,7 @@ impl Lower<'_> {
     }
 
     /// Records the points that a constraint refers to.
-    pub(super) fn sketch(&mut self, label: Label, sides: [&Formula; 2]) {
+    pub(super) fn sketch(&mut self, label: Labelled, sides: [&Formula; 2]) {
         if self.n_points == 0 || !self.has_rods() {
             return;
         }
@@ -142,7 +142,7 @@ impl Lower<'_> {
                 FormulaKind::SumOver(..) => None,
                 FormulaKind::Name(_) | FormulaKind::Indexed(..) => {
                     let Ok(Some((key, shown))) = self.key_of(formula) else { continue };
-                    if let Some(Entry::Definition { statement, indices }) = self.entries.get(&key)
+                    if let Some(NamedObject::Definition { statement, indices }) = self.entries.get(&key)
                         && let StatementKind::Let { value, .. } = &tree.statements[*statement].kind
                         && indices.is_empty()
                         && seen.insert(*statement)

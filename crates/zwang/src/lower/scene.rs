@@ -2,7 +2,7 @@
 
 use crate::equations::Symbols;
 use crate::equations::zero::vanishes;
-use crate::lower::names::{Entry, Label, index_variables};
+use crate::lower::names::{Labelled, NamedObject, index_variables};
 use crate::lower::points::{Bare, Spot, SpotKind};
 use crate::lower::{Lower, Lowering, Meaning};
 use crate::model::{AnimateItem, Level, Row, Shape};
@@ -15,7 +15,7 @@ use zwang_expr::{Expr, Function2};
 type Ends = (Vec<Expr>, Vec<Expr>);
 
 /// The data of the whole model that drawing constraints needs.
-struct Stage {
+struct SceneInputs {
     bare: Bare,
     symbols: Symbols,
     /// The size of the graph beyond which no forces are drawn.
@@ -44,18 +44,18 @@ impl Lower<'_> {
         }
     }
 
-    fn stage(&self, spots: &[Spot]) -> Stage {
+    fn stage(&self, spots: &[Spot]) -> SceneInputs {
         let is_coordinate = |e: Expr| matches!(self.meaning.get(&e), Some(Meaning::Position(_)));
         let (bare, coordinates) = match self.has_rods() {
             true => (Bare::new(spots.to_vec(), is_coordinate), &self.model.coordinates[..]),
             false => (Bare::default(), &[][..]),
         };
         let symbols = Symbols::new(self.model.time, coordinates);
-        Stage { bare, symbols, full: self.graph.len() + limits::FORCE_NODES }
+        SceneInputs { bare, symbols, full: self.graph.len() + limits::FORCE_NODES }
     }
 
     /// All points and bodies, the rods of all constraints with their forces, and the traces of a few particles.
-    fn everything(&mut self, spots: Vec<Spot>, stage: &Stage) {
+    fn everything(&mut self, spots: Vec<Spot>, stage: &SceneInputs) {
         let all: Vec<Expr> = spots.iter().flat_map(|s| &s.place).copied().collect();
         let all_known = self.graph.symbols_of(&all).iter().all(|s| self.is_state(*s));
         let is_known = |lower: &Self, s: &Spot| lower.graph.symbols_of(&s.place).iter().all(|s| lower.is_state(*s));
@@ -64,7 +64,7 @@ impl Lower<'_> {
             let _ = self.draw_spot(spot, Span::default());
         }
         for k in 0..if self.has_rods() { self.model.constraints.len() } else { 0 } {
-            self.draw_constraint(Label::Constraint(k), false, stage);
+            self.draw_constraint(Labelled::Constraint(k), false, stage);
         }
         let particles: Vec<&Spot> = spots.iter().filter(|s| s.kind == SpotKind::Particle).collect();
         for spot in particles.iter().filter(|_| particles.len() <= limits::TRACED_PARTICLES) {
@@ -77,7 +77,7 @@ impl Lower<'_> {
     }
 
     /// Draws a point, a body, a constraint, a family of them, or the trace of a point.
-    fn animated(&mut self, formula: &Formula, stage: &Stage) -> Lowering<()> {
+    fn animated(&mut self, formula: &Formula, stage: &SceneInputs) -> Lowering<()> {
         if let FormulaKind::Call(name, arguments) = &formula.kind
             && name.text == "trace"
         {
@@ -102,7 +102,7 @@ impl Lower<'_> {
     }
 
     /// The constraints that a formula names: one, a family, or none.
-    fn labels_of(&mut self, formula: &Formula) -> Lowering<Vec<Label>> {
+    fn labels_of(&mut self, formula: &Formula) -> Lowering<Vec<Labelled>> {
         let Some((key, _)) = self.key_of(formula)? else { return Ok(Vec::new()) };
         if self.failed_labels.contains(&key) {
             return Err(crate::lower::Reported);
@@ -158,7 +158,7 @@ impl Lower<'_> {
 
     fn body_shape(&mut self, spot: &Spot, span: Span) -> Lowering<Shape> {
         let frame = self.frame(&spot.key, span)?;
-        let Some(Entry::Definition { statement, indices }) = self.entries.get(&spot.key).cloned() else {
+        let Some(NamedObject::Definition { statement, indices }) = self.entries.get(&spot.key).cloned() else {
             return Err(crate::lower::Reported);
         };
         let StatementKind::Body { target, properties, .. } = &self.tree.statements[statement].kind else {
@@ -204,7 +204,7 @@ impl Lower<'_> {
     }
 
     /// Draws the rod of a constraint, and its forces if it is a rod or was named.
-    fn draw_constraint(&mut self, label: Label, is_named: bool, stage: &Stage) {
+    fn draw_constraint(&mut self, label: Labelled, is_named: bool, stage: &SceneInputs) {
         let rod = self.rod(label, stage);
         let name = self.labelled(label).name.clone();
         let is_rod = rod.is_some();
@@ -217,8 +217,8 @@ impl Lower<'_> {
     }
 
     /// The ends of the rod that a position constraint represents, or `None`.
-    fn rod(&mut self, label: Label, stage: &Stage) -> Option<Ends> {
-        let Label::Constraint(k) = label else { return None };
+    fn rod(&mut self, label: Labelled, stage: &SceneInputs) -> Option<Ends> {
+        let Labelled::Constraint(k) = label else { return None };
         let rows = self.model.constraints[k].rows.clone();
         if rows.iter().any(|row| row.level != Level::Position) {
             return None;
@@ -272,7 +272,7 @@ impl Lower<'_> {
     }
 
     /// Draws the forces of a constraint on the particles it refers to.
-    fn draw_forces(&mut self, label: Label, stage: &Stage) {
+    fn draw_forces(&mut self, label: Labelled, stage: &SceneInputs) {
         if self.graph.len() > stage.full {
             return;
         }
@@ -287,7 +287,7 @@ impl Lower<'_> {
     }
 
     /// The particles that a constraint names, or else those whose coordinates it acts on.
-    pub(super) fn touched(&self, label: Label, reaction: &[(usize, Expr)], bare: &Bare) -> Vec<Spot> {
+    pub(super) fn touched(&self, label: Labelled, reaction: &[(usize, Expr)], bare: &Bare) -> Vec<Spot> {
         let named = self.sketches.get(&label).map_or(&[][..], |sketch| &sketch.points);
         if !named.is_empty() {
             return named.iter().filter(|s| s.kind == SpotKind::Particle).cloned().collect();

@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// Solver for the shortest λ: a sparse problem with the identity for M.
-pub(super) struct Shortener {
+pub(super) struct MultiplierShortener {
     large: Large,
     identity: Matrix,
     force: Vec<f64>,
@@ -47,9 +47,9 @@ impl Large {
         }
         self.left_out.iter().for_each(|&i| lambda[i] = 0.0);
         let n = A.n_cols;
-        let Shortener { large, identity, force, asked, x } = &mut **self.shortener.get_or_insert_with(|| {
+        let MultiplierShortener { large, identity, force, asked, x } = &mut **self.shortener.get_or_insert_with(|| {
             let (identity, room) = (Matrix::identity(n), vec![0.0; n]);
-            Box::new(Shortener {
+            Box::new(MultiplierShortener {
                 large: Large::new(&self.settings),
                 identity,
                 force: room.clone(),

@@ -61,7 +61,7 @@ impl Determinacy {
 }
 
 /// A state with the changes of the multipliers that make no force there.
-struct Place<'a> {
+struct FreeMultipliers<'a> {
     state: &'a State,
     given: &'a Given,
     changes: Vec<Change>,
@@ -71,27 +71,27 @@ struct Place<'a> {
     values: Vec<f64>,
 }
 
-impl<'a> Place<'a> {
-    fn new(equations: &Equations, state: &'a State, given: &'a Given, d: &Dependence) -> Place<'a> {
+impl<'a> FreeMultipliers<'a> {
+    fn new(equations: &Equations, state: &'a State, given: &'a Given, d: &Dependence) -> FreeMultipliers<'a> {
         let changes = changes(d);
         let mut changes_of: FxHashMap<usize, Vec<usize>> = FxHashMap::default();
         for (at, change) in changes.iter().enumerate() {
             change.iter().for_each(|(k, _)| changes_of.entry(*k).or_default().push(at));
         }
-        Place { state, given, changes, changes_of, values: equations.model.state_values(state) }
+        FreeMultipliers { state, given, changes, changes_of, values: equations.model.state_values(state) }
     }
 }
 
 /// The determinacy of multipliers and quantities at a state and in general.
 pub fn determinacy(equations: &Equations, snapshot: &Snapshot, rows: &Dependencies) -> Determinacy {
-    let here = Place::new(equations, &snapshot.state, &snapshot.given, &rows.here);
+    let here = FreeMultipliers::new(equations, &snapshot.state, &snapshot.given, &rows.here);
     if here.changes.is_empty() {
         return Determinacy::default();
     }
     let there = rows.elsewhere.states.iter().zip(&rows.there);
-    let general: Vec<Place> = there
+    let general: Vec<FreeMultipliers> = there
         .filter(|(_, d)| Some(d.rank) == rows.rank_elsewhere())
-        .map(|((state, given), d)| Place::new(equations, state, given, d))
+        .map(|((state, given), d)| FreeMultipliers::new(equations, state, given, d))
         .collect();
     let mut quantities: Vec<Quantity> = Vec::new();
     let mut named: FxHashMap<String, usize> = FxHashMap::default();
@@ -102,7 +102,7 @@ pub fn determinacy(equations: &Equations, snapshot: &Snapshot, rows: &Dependenci
         if probe.is_none() && powers.is_empty() {
             continue;
         }
-        let mut stays = |place: &Place| {
+        let mut stays = |place: &FreeMultipliers| {
             probe.as_mut().is_none_or(|probe| probe.stays(place))
                 && powers.iter().all(|sum| power_stays(equations, place, sum))
         };
@@ -157,7 +157,7 @@ fn powers(equations: &Equations, expr: Expr) -> Vec<Powers> {
 
 /// `true` if no change of the multipliers that makes no force changes a sum of powers, Σ λᵢ Aᵢ q̇ over the rows of each
 /// constraint.
-fn power_stays(equations: &Equations, place: &Place, powers: &Powers) -> bool {
+fn power_stays(equations: &Equations, place: &FreeMultipliers, powers: &Powers) -> bool {
     let mass = |j: usize| place.given.mass_matrix.get(j, j).max(0.0);
     let rates = &place.state.qdot;
     let whole: f64 = rates.iter().enumerate().map(|(j, v)| mass(j) * v * v).sum::<f64>().sqrt();
@@ -259,7 +259,7 @@ fn shown(equations: &Equations) -> Vec<(String, Expr)> {
 
 /// The source of a symbol's value.
 #[derive(Copy, Clone)]
-enum Source {
+enum SymbolSource {
     /// The index among the state symbols.
     State(usize),
     /// The multiplier of a row.
@@ -271,14 +271,14 @@ enum Source {
 }
 
 /// The source of each symbol's value.
-fn sources(equations: &Equations) -> FxHashMap<Expr, Source> {
+fn sources(equations: &Equations) -> FxHashMap<Expr, SymbolSource> {
     let model = &equations.model;
-    let mut sources: FxHashMap<Expr, Source> = FxHashMap::default();
-    sources.extend(model.state_symbols().into_iter().enumerate().map(|(at, s)| (s, Source::State(at))));
-    sources.extend(equations.rows.iter().enumerate().map(|(k, row)| (row.lambda, Source::Lambda(k))));
-    sources.extend(model.coordinates.iter().enumerate().map(|(k, c)| (c.qddot, Source::Acceleration(k))));
+    let mut sources: FxHashMap<Expr, SymbolSource> = FxHashMap::default();
+    sources.extend(model.state_symbols().into_iter().enumerate().map(|(at, s)| (s, SymbolSource::State(at))));
+    sources.extend(equations.rows.iter().enumerate().map(|(k, row)| (row.lambda, SymbolSource::Lambda(k))));
+    sources.extend(model.coordinates.iter().enumerate().map(|(k, c)| (c.qddot, SymbolSource::Acceleration(k))));
     let gaussian = model.derived.iter().find(|(_, d)| **d == Derived::Gaussian).map(|(s, _)| *s);
-    sources.extend(gaussian.map(|s| (s, Source::Gaussian)));
+    sources.extend(gaussian.map(|s| (s, SymbolSource::Gaussian)));
     sources
 }
 
@@ -299,7 +299,7 @@ impl Probe {
     /// `None` for a quantity that contains no multipliers, or a symbol that only the motion determines.
     fn new(
         equations: &Equations,
-        sources: &FxHashMap<Expr, Source>,
+        sources: &FxHashMap<Expr, SymbolSource>,
         found: &StateQuantities,
         expr: Expr,
     ) -> Option<Probe> {
@@ -308,13 +308,13 @@ impl Probe {
         let (mut rows, mut state, mut inputs) = (Vec::new(), Vec::new(), vec![0.0; used.len()]);
         for (place, symbol) in used.iter().enumerate() {
             match *sources.get(symbol)? {
-                Source::State(at) => state.push((at, place)),
-                Source::Lambda(k) => {
+                SymbolSource::State(at) => state.push((at, place)),
+                SymbolSource::Lambda(k) => {
                     rows.push((k, place));
                     inputs[place] = found.lambda_acting[k];
                 }
-                Source::Acceleration(k) => inputs[place] = found.qddot[k],
-                Source::Gaussian => inputs[place] = found.gaussian,
+                SymbolSource::Acceleration(k) => inputs[place] = found.qddot[k],
+                SymbolSource::Gaussian => inputs[place] = found.gaussian,
             }
         }
         if rows.is_empty() {
@@ -336,7 +336,7 @@ impl Probe {
     ///
     /// For a linear combination of multipliers one step along each change decides. A norm, a square or a maximum is
     /// tried at four steps, from 0.7 to 53 times the largest multiplier.
-    fn stays(&mut self, place: &Place) -> bool {
+    fn stays(&mut self, place: &FreeMultipliers) -> bool {
         self.state.iter().for_each(|(at, input)| self.inputs[*input] = place.values[*at]);
         let plain = self.inputs.clone();
         let before = self.value();

@@ -28,18 +28,18 @@ pub struct EnergyVerdict {
 }
 
 /// A force, constraint or time dependence that may do work.
-struct Source {
+struct WorkSource {
     /// `the force on `x` does work`.
     sentence: String,
     /// Its kind, for the sum of powers.
-    kind: Kind,
+    kind: WorkKind,
     /// The largest power found, relative to force times speed.
     most: f64,
     /// `true` if its force was nonzero at some state.
     acts: bool,
 }
 
-enum Kind {
+enum WorkKind {
     /// A generalized force: coordinate and component.
     Force(Vec<(usize, Expr)>),
     /// −∂L/∂t, term by term.
@@ -48,10 +48,10 @@ enum Kind {
     Constraint(usize),
 }
 
-impl Source {
+impl WorkSource {
     /// The fraction of force times speed below which it does no work.
     fn nothing(&self) -> f64 {
-        if matches!(self.kind, Kind::Constraint(_)) { tolerance::EVALUATED } else { tolerance::VALUE_ROUNDING }
+        if matches!(self.kind, WorkKind::Constraint(_)) { tolerance::EVALUATED } else { tolerance::VALUE_ROUNDING }
     }
 
     fn works(&self) -> bool {
@@ -150,25 +150,25 @@ fn with_controls(check: &mut Check, settings: &Settings) -> EnergyVerdict {
 }
 
 /// `true` if the system rests permanently: no freedom, no prescribed motion and no formula with the time.
-fn holds_still(check: &Check, sources: &[Source]) -> bool {
+fn holds_still(check: &Check, sources: &[WorkSource]) -> bool {
     check.freedom.here == 0
         && check.state.qdot.iter().all(|v| *v == 0.0)
         && check.constraints.iter().all(|c| c.time == Time::Scleronomic && c.velocity == Some(Velocity::Catastatic))
-        && !sources.iter().any(|s| matches!(s.kind, Kind::Time(_)))
+        && !sources.iter().any(|s| matches!(s.kind, WorkKind::Time(_)))
 }
 
 /// All sources of work that do not vanish by construction.
-fn sources(check: &mut Check) -> Vec<Source> {
+fn sources(check: &mut Check) -> Vec<WorkSource> {
     let Check { equations, constraints, .. } = check;
     let symbols = Symbols::new(equations.model.time, &equations.model.coordinates);
     let mut sources = Vec::new();
-    let mut add = |sentence: String, kind| sources.push(Source { sentence, kind, most: 0.0, acts: false });
+    let mut add = |sentence: String, kind| sources.push(WorkSource { sentence, kind, most: 0.0, acts: false });
     let slope = equations.model.graph.derivative(equations.lagrangian, equations.model.time);
     if !is_zero(&mut equations.model.graph, slope) {
         let formula = equations.model.graph.text_limited(slope, 60).map_or(String::new(), |f| format!(": ∂L/∂t = {f}"));
         let graph = &mut equations.model.graph;
         let terms = terms(graph, slope).into_iter().map(|e| graph.neg(e)).collect();
-        add(format!("the Lagrangian depends on time{formula}"), Kind::Time(terms));
+        add(format!("the Lagrangian depends on time{formula}"), WorkKind::Time(terms));
     }
     let nonzero = |force: Vec<Expr>| -> Vec<(usize, Expr)> {
         force.into_iter().enumerate().filter(|(_, e)| *e != Expr::ZERO).collect()
@@ -176,9 +176,9 @@ fn sources(check: &mut Check) -> Vec<Source> {
     let n_loads = equations.model.forces.len() + equations.model.nonideal.len();
     if n_loads * equations.model.coordinates.len() > limits::FORCE_ENTRIES {
         // more than `FORCE_ENTRIES` components are reported together
-        add("the applied forces do work".into(), Kind::Force(nonzero(equations.applied_force.clone())));
-        add("the nonideal laws do work".into(), Kind::Force(nonzero(equations.nonideal_force.clone())));
-        sources.retain(|s| !matches!(&s.kind, Kind::Force(force) if force.is_empty()));
+        add("the applied forces do work".into(), WorkKind::Force(nonzero(equations.applied_force.clone())));
+        add("the nonideal laws do work".into(), WorkKind::Force(nonzero(equations.nonideal_force.clone())));
+        sources.retain(|s| !matches!(&s.kind, WorkKind::Force(force) if force.is_empty()));
         sources.extend(working_constraints(equations, constraints));
         return sources;
     }
@@ -189,7 +189,7 @@ fn sources(check: &mut Check) -> Vec<Source> {
             if !force.is_empty() {
                 let name = load_name(&equations.model, load);
                 let what = if is_nonideal { name.replacen("the force", "the nonideal law", 1) } else { name };
-                add(format!("{what} does work"), Kind::Force(force));
+                add(format!("{what} does work"), WorkKind::Force(force));
             }
         }
     }
@@ -197,7 +197,7 @@ fn sources(check: &mut Check) -> Vec<Source> {
         let Model { graph, coordinates, dissipation, .. } = &mut equations.model;
         let force = nonzero(applied_force(graph, coordinates, &symbols, &[], *dissipation));
         if !force.is_empty() {
-            add("`dissipation` does work".into(), Kind::Force(force));
+            add("`dissipation` does work".into(), WorkKind::Force(force));
         }
     }
     sources.extend(working_constraints(equations, constraints));
@@ -205,14 +205,14 @@ fn sources(check: &mut Check) -> Vec<Source> {
 }
 
 /// The constraints whose A q̇ does not vanish by construction.
-fn working_constraints(equations: &mut Equations, kinds: &[Classification]) -> Vec<Source> {
+fn working_constraints(equations: &mut Equations, kinds: &[Classification]) -> Vec<WorkSource> {
     let power = equations.power();
     let graph = &mut equations.model.graph;
     let mut works = |e: Expr| e != Expr::ZERO && !is_zero(graph, e);
     let working = power.of_constraint.iter().enumerate().filter(|(_, e)| works(**e));
-    let source = |k: usize| Source {
+    let source = |k: usize| WorkSource {
         sentence: constraint_sentence(&kinds[k]),
-        kind: Kind::Constraint(k),
+        kind: WorkKind::Constraint(k),
         most: 0.0,
         acts: false,
     };
@@ -384,15 +384,15 @@ fn agree(graph: &Graph, there: [Expr; 2], anywhere: [Expr; 2]) -> bool {
 }
 
 /// The components of all forces, with the multipliers as inputs.
-fn program(equations: &Equations, sources: &[Source]) -> Option<Program> {
+fn program(equations: &Equations, sources: &[WorkSource]) -> Option<Program> {
     let mut inputs = equations.model.state_symbols();
     inputs.extend(equations.rows.iter().map(|r| r.lambda));
     let exprs: Vec<Expr> = sources
         .iter()
         .flat_map(|s| match &s.kind {
-            Kind::Force(force) => force.iter().map(|(_, e)| *e).collect(),
-            Kind::Time(terms) => terms.clone(),
-            Kind::Constraint(_) => Vec::new(),
+            WorkKind::Force(force) => force.iter().map(|(_, e)| *e).collect(),
+            WorkKind::Time(terms) => terms.clone(),
+            WorkKind::Constraint(_) => Vec::new(),
         })
         .collect();
     Program::new(&equations.model.graph, &inputs, &exprs).ok()
@@ -439,7 +439,7 @@ impl Observation {
         check: &mut Check,
         program: &Program,
         state: &State,
-        sources: &mut [Source],
+        sources: &mut [WorkSource],
         settings: &Settings,
         is_start: bool,
     ) {
@@ -474,7 +474,7 @@ impl Observation {
             let (mut power, mut scale) =
                 power_and_scale(source, &check.equations, snapshot, state, &usual, &mut values);
             // without a load the multipliers are rounding, and so is the scale they are compared with
-            if matches!(source.kind, Kind::Constraint(_)) && scale <= floor {
+            if matches!(source.kind, WorkKind::Constraint(_)) && scale <= floor {
                 (power, scale) = (0.0, 0.0);
             }
             source.acts |= scale > 0.0;
@@ -492,8 +492,8 @@ impl Observation {
         }
     }
 
-    fn verdict(&self, check: &mut Check, sources: &[Source]) -> EnergyVerdict {
-        let working: Vec<&Source> = sources.iter().filter(|s| s.works()).collect();
+    fn verdict(&self, check: &mut Check, sources: &[WorkSource]) -> EnergyVerdict {
+        let working: Vec<&WorkSource> = sources.iter().filter(|s| s.works()).collect();
         let mut verdict = EnergyVerdict::default();
         if self.whole >= tolerance::POWER_CERTAIN * tolerance::POWERS_CANCEL && !working.is_empty() {
             verdict.conserved = Some(false);
@@ -502,7 +502,7 @@ impl Observation {
         }
         let undecided = |why: String| EnergyVerdict { conserved: None, why: vec![why], notes: Vec::new() };
         if self.n_states < limits::DECIDING_STATES {
-            let may = |s: &Source| match s.sentence.contains(" does work") {
+            let may = |s: &WorkSource| match s.sentence.contains(" does work") {
                 true => s.sentence.replace(" does work", " may do work"),
                 false => s.sentence.replace(" do work", " may do work"),
             };
@@ -542,7 +542,7 @@ impl Observation {
 ///
 /// The speed of a coordinate includes its reference speed, so that a coordinate at rest has a scale as well.
 fn power_and_scale(
-    source: &Source,
+    source: &WorkSource,
     equations: &Equations,
     snapshot: &Snapshot,
     state: &State,
@@ -553,14 +553,14 @@ fn power_and_scale(
     // the velocities of other states were drawn in these units
     let speed = |k: usize| state.qdot[k].abs() + usual[k];
     match &source.kind {
-        Kind::Force(force) => force
+        WorkKind::Force(force) => force
             .iter()
             .zip(values)
             .fold((0.0, 0.0), |(power, scale), ((k, _), f)| (power + f * state.qdot[*k], scale + f.abs() * speed(*k))),
-        Kind::Time(terms) => {
+        WorkKind::Time(terms) => {
             terms.iter().zip(values).fold((0.0, 0.0), |(power, scale), (_, x)| (power + x, scale + x.abs()))
         }
-        Kind::Constraint(c) => {
+        WorkKind::Constraint(c) => {
             let rows = equations.rows.iter().enumerate().filter(|(_, row)| row.constraint == *c);
             let (mut power, mut touched, mut scale) = (0.0, Vec::new(), 0.0);
             for (i, _) in rows {
@@ -592,17 +592,17 @@ fn terms(graph: &zwang_expr::Graph, sum: Expr) -> Vec<Expr> {
 }
 
 /// `true` if the result around the start holds everywhere: no formula switches, and no force is zero only there.
-fn is_settled(equations: &mut Equations, source: &Source) -> bool {
+fn is_settled(equations: &mut Equations, source: &WorkSource) -> bool {
     let exprs: Vec<Expr> = match &source.kind {
-        Kind::Force(force) => force.iter().map(|(_, e)| *e).collect(),
-        Kind::Time(terms) => terms.clone(),
-        Kind::Constraint(_) => equations.formulas(),
+        WorkKind::Force(force) => force.iter().map(|(_, e)| *e).collect(),
+        WorkKind::Time(terms) => terms.clone(),
+        WorkKind::Constraint(_) => equations.formulas(),
     };
     if source.acts {
         return crate::equations::switches::switches(&mut equations.model.graph, &exprs).is_empty();
     }
     // rows without a load have no force
-    if let Kind::Constraint(_) = source.kind {
+    if let WorkKind::Constraint(_) = source.kind {
         let unpushed = |k: usize| equations.given_force[k] == Expr::ZERO;
         // a load on one row may reach another through it
         let is_free = equations.rows.iter().flat_map(|row| &row.coefficients).all(|(k, _)| unpushed(*k));
@@ -631,9 +631,9 @@ fn shortened(mut sentences: Vec<String>) -> Vec<String> {
 }
 
 /// The note that applied forces are a gradient and would be part of the energy if stated as a potential.
-fn potential_note(equations: &mut Equations, sources: &[Source]) -> Option<String> {
+fn potential_note(equations: &mut Equations, sources: &[WorkSource]) -> Option<String> {
     let model = &mut equations.model;
-    let is_load = |s: &Source| matches!(s.kind, Kind::Force(_)) && !s.sentence.contains("nonideal");
+    let is_load = |s: &WorkSource| matches!(s.kind, WorkKind::Force(_)) && !s.sentence.contains("nonideal");
     let only = sources.iter().filter(|s| s.works()).all(is_load);
     if !only || model.coordinates.len() > limits::CURL_COORDINATES || !model.nonideal.is_empty() {
         return None;

@@ -10,7 +10,7 @@ use zwang_expr::Expr;
 use zwang_motion::{Conflict, Matrix, MotionError, Residual, Settings, State, conflict, project_only};
 
 use crate::analysis::start::level::{LevelEquations, LevelPart, usual_sizes};
-use crate::analysis::start::{Given, guesses};
+use crate::analysis::start::{GivenAs, guesses};
 use crate::compile::program::Compiled;
 use crate::diagnostic::{Certainty, Contradiction};
 use crate::equations::Equations;
@@ -28,7 +28,7 @@ pub(super) fn contradiction(
 ) -> Result<Contradiction, Vec<f64>> {
     let t = level.time();
     let starts = starts(guess, &level.sizes);
-    let mut search = Search { level, settings, starts, work: 0, n_tried: 0 };
+    let mut search = StartConflictSearch { level, settings, starts, work: 0, n_tried: 0 };
     let found = match search.linear() {
         Some(conflict) => {
             let misses = conflict.misses();
@@ -56,7 +56,7 @@ pub(crate) fn at_state(
         let mut level = LevelEquations::new(equations, &[], state, is_velocity);
         level.set_parameters(parameters);
         let x = if is_velocity { &state.qdot } else { &state.q };
-        let mut all = Search { level: &mut level, settings, starts: vec![x.clone()], work: 0, n_tried: 0 };
+        let mut all = StartConflictSearch { level: &mut level, settings, starts: vec![x.clone()], work: 0, n_tried: 0 };
         let rows: Vec<usize> = (0..all.level.origins.len()).collect();
         if rows.is_empty() || all.met(&rows, 1).is_some() {
             return None;
@@ -77,7 +77,7 @@ pub(crate) fn velocities_clash(equations: &Equations, state: &State, rows: &[usi
     let mut level = LevelEquations::new(equations, &[], state, true);
     let settings = &Settings { projection_tolerance: tolerance::VELOCITY_ROUGHLY, ..settings.clone() };
     let starts = starts(&state.qdot, &level.sizes);
-    let mut search = Search { level: &mut level, settings, starts, work: 0, n_tried: 0 };
+    let mut search = StartConflictSearch { level: &mut level, settings, starts, work: 0, n_tried: 0 };
     search.met(rows, usize::MAX).is_none()
 }
 
@@ -95,7 +95,7 @@ pub(crate) fn velocities_at(
     let shaken = |(k, v): (usize, &f64)| v + 0.1 * scattered(k, 0) * (level.sizes[k] + v.abs());
     let guess: Vec<f64> = state.qdot.iter().enumerate().map(shaken).collect();
     let starts = starts(&guess, &level.sizes);
-    let mut search = Search { level: &mut level, settings, starts, work: 0, n_tried: 0 };
+    let mut search = StartConflictSearch { level: &mut level, settings, starts, work: 0, n_tried: 0 };
     let mut found = search.met(&rows, 1);
     if found.is_none() && !rows.is_empty() {
         found = match contradiction(equations, &mut level, &guess, loose) {
@@ -108,7 +108,7 @@ pub(crate) fn velocities_at(
 
 /// The given values, guesses around them, and values spread further out.
 fn starts(guess: &[f64], sizes: &[f64]) -> Vec<Vec<f64>> {
-    let open = vec![Given::Missing; guess.len()];
+    let open = vec![GivenAs::Missing; guess.len()];
     let mut starts: Vec<Vec<f64>> = guesses(guess, &open, sizes).collect();
     let size = guess.iter().fold(0.0, |top: f64, x| top.max(x.abs()));
     let size = |j: usize| if size > 0.0 { size } else { sizes[j] };
@@ -131,7 +131,7 @@ struct FoundConflict {
     minimal: bool,
 }
 
-struct Search<'a, 'e> {
+struct StartConflictSearch<'a, 'e> {
     level: &'a mut LevelEquations<'e>,
     settings: &'a Settings,
     starts: Vec<Vec<f64>>,
@@ -141,7 +141,7 @@ struct Search<'a, 'e> {
     n_tried: usize,
 }
 
-impl Search<'_, '_> {
+impl StartConflictSearch<'_, '_> {
     /// The conflict among the equations that are linear in the unknowns.
     fn linear(&mut self) -> Option<Conflict> {
         let rows = self.level.with_fixed_gradient();

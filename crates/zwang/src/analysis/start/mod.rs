@@ -30,7 +30,7 @@ pub(crate) use neighbourhood::{beside, elsewhere, units};
 
 /// The form in which a value was given.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-enum Given {
+enum GivenAs {
     /// With `=`.
     Exact,
     /// With `~`.
@@ -67,7 +67,7 @@ struct Finder<'a> {
 }
 
 /// The result of the search at one level.
-enum Search {
+enum NearestStart {
     /// On the constraints with all given values kept; found from this guess.
     Kept { attempt: usize },
     /// The constraints can be satisfied, but not together with these equations of the start.
@@ -92,23 +92,23 @@ impl Finder<'_> {
         let mut level = LevelEquations::with_controls(equations, &points, &self.state, is_velocity);
         let model = &equations.model;
         let message = match self.search(&mut level, &given, &guess) {
-            Search::Kept { attempt } => return self.kept(equations, &mut level, &given, &guess, attempt),
-            Search::Moved(nearest) if self.accepts(&level, &guess, &nearest) => {
+            NearestStart::Kept { attempt } => return self.kept(equations, &mut level, &given, &guess, attempt),
+            NearestStart::Moved(nearest) if self.accepts(&level, &guess, &nearest) => {
                 self.keep(is_velocity, &nearest);
                 return Some(());
             }
-            Search::Moved(nearest) => self.off_constraint(equations, &mut level, &guess, nearest),
-            Search::Unmet(names) => crate::analysis::messages::start::unmet(model, &names),
-            Search::Contradiction if level.has_controls() => {
+            NearestStart::Moved(nearest) => self.off_constraint(equations, &mut level, &guess, nearest),
+            NearestStart::Unmet(names) => crate::analysis::messages::start::unmet(model, &names),
+            NearestStart::Contradiction if level.has_controls() => {
                 // the constraints alone decide whether they or the controls are at fault
                 let mut bare = LevelEquations::new(equations, &points, &self.state, is_velocity);
                 match self.search(&mut bare, &given, &guess) {
-                    Search::Contradiction => self.contradiction(equations, &mut bare, &guess),
+                    NearestStart::Contradiction => self.contradiction(equations, &mut bare, &guess),
                     _ => crate::analysis::messages::start::unmet_control(&level),
                 }
             }
-            Search::Contradiction => self.contradiction(equations, &mut level, &guess),
-            Search::NonFinite(error) => crate::analysis::messages::start::trouble(model, &error),
+            NearestStart::Contradiction => self.contradiction(equations, &mut level, &guess),
+            NearestStart::NonFinite(error) => crate::analysis::messages::start::trouble(model, &error),
         };
         self.diagnostics.push(message);
         None
@@ -151,12 +151,12 @@ impl Finder<'_> {
         &mut self,
         equations: &Equations,
         level: &mut LevelEquations,
-        given: &[Given],
+        given: &[GivenAs],
         guess: &[f64],
         attempt: usize,
     ) -> Option<()> {
         let model = &equations.model;
-        let only_near = given.contains(&Given::Near) && !given.contains(&Given::Missing);
+        let only_near = given.contains(&GivenAs::Near) && !given.contains(&GivenAs::Missing);
         match (level.is_velocity, attempt) {
             (true, 0) => Some(()),
             (true, _) => {
@@ -178,17 +178,17 @@ impl Finder<'_> {
     }
 
     /// Moves the coordinates of points to their start values before the constraints are applied.
-    fn follow_points(&mut self, equations: &Equations, points: &[Equation], given: &mut [Given], is_velocity: bool) {
+    fn follow_points(&mut self, equations: &Equations, points: &[Equation], given: &mut [GivenAs], is_velocity: bool) {
         if points.is_empty() {
             return;
         }
         let mut points = LevelEquations::compile(equations, &self.state, is_velocity, points.to_vec());
         for (coordinate, exact) in points.touched() {
-            if given[coordinate] == Given::Missing || (given[coordinate] == Given::Near && exact) {
-                given[coordinate] = if exact { Given::Bound } else { Given::Near };
+            if given[coordinate] == GivenAs::Missing || (given[coordinate] == GivenAs::Near && exact) {
+                given[coordinate] = if exact { GivenAs::Bound } else { GivenAs::Near };
             }
         }
-        let movable: Vec<bool> = given.iter().map(|g| matches!(g, Given::Bound | Given::Near)).collect();
+        let movable: Vec<bool> = given.iter().map(|g| matches!(g, GivenAs::Bound | GivenAs::Near)).collect();
         let mut x = if is_velocity { self.state.qdot.clone() } else { self.state.q.clone() };
         let weight = Matrix::identity(x.len());
         if project_only(&mut points, &weight, &movable, &mut x, self.settings).is_ok() {
@@ -198,24 +198,24 @@ impl Finder<'_> {
     }
 
     /// Moves first the values that were not given, then those given with `~`, then all.
-    fn search(&mut self, level: &mut LevelEquations, given: &[Given], guess: &[f64]) -> Search {
+    fn search(&mut self, level: &mut LevelEquations, given: &[GivenAs], guess: &[f64]) -> NearestStart {
         let weight = self.weight(guess, level.is_velocity);
-        let free = |g: &Given| matches!(g, Given::Missing | Given::Bound);
-        let stages = [free, |g: &Given| *g != Given::Exact];
+        let free = |g: &GivenAs| matches!(g, GivenAs::Missing | GivenAs::Bound);
+        let stages = [free, |g: &GivenAs| *g != GivenAs::Exact];
         for is_movable in stages {
             let movable: Vec<bool> = given.iter().map(is_movable).collect();
-            let shaken: Vec<Given> =
-                given.iter().zip(&movable).map(|(g, m)| if *m { Given::Missing } else { *g }).collect();
+            let shaken: Vec<GivenAs> =
+                given.iter().zip(&movable).map(|(g, m)| if *m { GivenAs::Missing } else { *g }).collect();
             for (attempt, start) in guesses(guess, &shaken, &level.sizes).enumerate() {
                 let mut x = start;
                 match self.project(level, &weight, &movable, &mut x, false) {
                     Ok(projection) if projection.converged => {
                         self.keep(level.is_velocity, &x);
-                        return Search::Kept { attempt };
+                        return NearestStart::Kept { attempt };
                     }
                     // a bad guess may lie where a term is not finite; the given values may not
-                    Err(error @ MotionError::NotFinite { .. }) if !given.contains(&Given::Missing) => {
-                        return Search::NonFinite(error);
+                    Err(error @ MotionError::NotFinite { .. }) if !given.contains(&GivenAs::Missing) => {
+                        return NearestStart::NonFinite(error);
                     }
                     Ok(_) | Err(_) => {}
                 }
@@ -224,18 +224,18 @@ impl Finder<'_> {
         let everything = vec![true; guess.len()];
         let unmet = level.unmet_start_equations(guess);
         level.drop_start_equations();
-        for attempt in guesses(guess, &vec![Given::Missing; guess.len()], &level.sizes) {
+        for attempt in guesses(guess, &vec![GivenAs::Missing; guess.len()], &level.sizes) {
             let mut x = attempt;
             match self.project(level, &weight, &everything, &mut x, false) {
-                Ok(projection) if projection.converged && !unmet.is_empty() => return Search::Unmet(unmet),
-                Ok(projection) if projection.converged => return Search::Moved(x),
+                Ok(projection) if projection.converged && !unmet.is_empty() => return NearestStart::Unmet(unmet),
+                Ok(projection) if projection.converged => return NearestStart::Moved(x),
                 _ => {}
             }
         }
         let mut x = guess.to_vec();
         match self.project(level, &weight, &everything, &mut x, false) {
-            Ok(_) | Err(MotionError::Contradiction { .. }) => Search::Contradiction,
-            Err(error) => Search::NonFinite(error),
+            Ok(_) | Err(MotionError::Contradiction { .. }) => NearestStart::Contradiction,
+            Err(error) => NearestStart::NonFinite(error),
         }
     }
 
@@ -283,10 +283,10 @@ impl Finder<'_> {
         &mut self,
         equations: &Equations,
         level: &mut LevelEquations,
-        given: &[Given],
+        given: &[GivenAs],
         guess: &[f64],
     ) -> Option<()> {
-        let open: Vec<bool> = given.iter().map(|g| matches!(g, Given::Missing | Given::Bound)).collect();
+        let open: Vec<bool> = given.iter().map(|g| matches!(g, GivenAs::Missing | GivenAs::Bound)).collect();
         if !open.contains(&true) {
             return Some(());
         }
@@ -315,7 +315,7 @@ impl Finder<'_> {
             return None;
         }
         // another guess may lead to another solution: then the start is ambiguous
-        let missing = given.iter().filter(|g| **g == Given::Missing).count();
+        let missing = given.iter().filter(|g| **g == GivenAs::Missing).count();
         if missing == 0 || missing > 40 {
             return Some(());
         }
@@ -333,7 +333,7 @@ impl Finder<'_> {
     }
 
     /// `true` if the given values, with zeros for the rest, lie on the constraints and every guess leads back to them.
-    fn touches(&mut self, level: &mut LevelEquations, given: &[Given], guess: &[f64], open: &[bool]) -> bool {
+    fn touches(&mut self, level: &mut LevelEquations, given: &[GivenAs], guess: &[f64], open: &[bool]) -> bool {
         if self.state.q != guess {
             return false;
         }
@@ -372,14 +372,14 @@ impl Finder<'_> {
 }
 
 /// The form in which every coordinate was given, and the values; zero for those that were not given.
-fn given_values(model: &Model, is_velocity: bool) -> (Vec<Given>, Vec<f64>) {
+fn given_values(model: &Model, is_velocity: bool) -> (Vec<GivenAs>, Vec<f64>) {
     let n = model.n_coordinates();
-    let (mut given, mut values) = (vec![Given::Missing; n], vec![0.0; n]);
+    let (mut given, mut values) = (vec![GivenAs::Missing; n], vec![0.0; n]);
     let entries: Vec<_> = model.start.iter().filter(|i| i.is_velocity == is_velocity).collect();
     let numbers = model.constants(&entries.iter().map(|i| i.value).collect::<Vec<_>>());
     for (entry, value) in entries.iter().zip(numbers) {
         if let Some(k) = entry.coordinate {
-            given[k] = if entry.exact { Given::Exact } else { Given::Near };
+            given[k] = if entry.exact { GivenAs::Exact } else { GivenAs::Near };
             values[k] = value;
         }
     }
@@ -387,15 +387,15 @@ fn given_values(model: &Model, is_velocity: bool) -> (Vec<Given>, Vec<f64>) {
 }
 
 /// The given values with several guesses for the positions that were not given.
-fn guesses<'a>(guess: &'a [f64], given: &'a [Given], sizes: &[f64]) -> impl Iterator<Item = Vec<f64>> + 'a {
-    let any_missing = given.contains(&Given::Missing);
+fn guesses<'a>(guess: &'a [f64], given: &'a [GivenAs], sizes: &[f64]) -> impl Iterator<Item = Vec<f64>> + 'a {
+    let any_missing = given.contains(&GivenAs::Missing);
     let n_guesses = if any_missing { 5 } else { 1 };
     let scale = guess.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
     let scales: Vec<f64> = if scale > 0.0 { vec![scale; guess.len()] } else { sizes.to_vec() };
     (0..n_guesses).map(move |attempt| {
         let shift = [0.0, 0.6, -0.6, 1.1, -0.35][attempt];
-        let moved = |(k, (x, g)): (usize, (&f64, &Given))| match g {
-            Given::Missing => x + shift * scales[k] * (1.0 + 0.1 * scattered(k, 0)),
+        let moved = |(k, (x, g)): (usize, (&f64, &GivenAs))| match g {
+            GivenAs::Missing => x + shift * scales[k] * (1.0 + 0.1 * scattered(k, 0)),
             _ => *x,
         };
         guess.iter().zip(given).enumerate().map(moved).collect()

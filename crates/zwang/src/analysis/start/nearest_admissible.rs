@@ -9,7 +9,7 @@ use crate::model::Level;
 use crate::{compile::evaluator::Evaluator, limits};
 
 /// φ = 0 of constraints and gap = 0 of some contacts, as functions of the coordinates.
-struct Touching {
+struct ClosedGaps {
     n: usize,
     m: usize,
     t: f64,
@@ -17,8 +17,8 @@ struct Touching {
     program: Compiled,
 }
 
-impl Touching {
-    fn new(equations: &Equations, state: &State, rows: &[Expr]) -> Option<Touching> {
+impl ClosedGaps {
+    fn new(equations: &Equations, state: &State, rows: &[Expr]) -> Option<ClosedGaps> {
         let model = &equations.model;
         let mut graph = model.graph.clone();
         let mut outputs = rows.to_vec();
@@ -28,11 +28,11 @@ impl Touching {
         let program = Compiled::new(&graph, &model.state_symbols(), &outputs)?;
         let n = state.q.len();
         let rest = model.state_values(state)[1 + n..].to_vec();
-        Some(Touching { n, m: rows.len(), t: state.t, rest, program })
+        Some(ClosedGaps { n, m: rows.len(), t: state.t, rest, program })
     }
 }
 
-impl Residual for Touching {
+impl Residual for ClosedGaps {
     fn n_unknowns(&self) -> usize {
         self.n
     }
@@ -105,7 +105,7 @@ fn move_outside(
         }
         rows.extend(new);
         q.copy_from_slice(&state.q);
-        let mut equations_of = Touching::new(equations, state, &rows)?;
+        let mut equations_of = ClosedGaps::new(equations, state, &rows)?;
         let found = project_only(&mut equations_of, &given.mass_matrix, movable, &mut q, settings).ok()?;
         if !found.converged {
             return None;

@@ -20,7 +20,7 @@ use crate::{
 };
 pub(crate) use elimination::{Mass, cramer};
 use gaussian::gaussian;
-pub(crate) use recorder::{Label, Recorder, expanded};
+pub(crate) use recorder::{PartLabel, PartRecorder, expanded};
 
 /// The quantities that follow from M, Q, A and b, as formulas.
 #[derive(Clone, Debug, Default)]
@@ -135,7 +135,7 @@ impl ClosedForm {
 /// Each formula is in the shortest form found, see [`Algebra`](zwang_expr::Algebra). Formulas that would be too long to
 /// read are given by named parts with meanings, in the order of the elimination.
 pub fn closed_form(equations: &mut Equations) -> Result<ClosedForm, &'static str> {
-    let problem = match Problem::of(equations) {
+    let problem = match ClosedFormProblem::of(equations) {
         Ok(problem) => problem,
         Err(why) => return driven::driven(equations).ok_or(why),
     };
@@ -203,7 +203,7 @@ fn by_meaning(graph: &Graph, parts: Vec<Part>) -> Vec<Part> {
 
 /// The problem to solve: M, Q and the independent rows.
 #[derive(Clone)]
-struct Problem {
+struct ClosedFormProblem {
     masses: Vec<SparseRow>,
     force: Vec<Expr>,
     /// The independent rows among the constraints.
@@ -214,11 +214,11 @@ struct Problem {
     is_regular: bool,
 }
 
-impl Problem {
+impl ClosedFormProblem {
     /// The problem, or the reason why there is none: M is singular even with the rows, the system is too large to be
     /// read, or the controls are not plain: only some coordinates are driven, there are weights or limits, or C would
     /// depend on u.
-    fn of(equations: &mut Equations) -> Result<Problem, &'static str> {
+    fn of(equations: &mut Equations) -> Result<ClosedFormProblem, &'static str> {
         const NO_STATE: &str = "no state was found at which M and A have values";
         let n = equations.model.n_coordinates();
         if n > limits::CLOSED_FORM_SIZE || equations.rows.len() > 2 * limits::CLOSED_FORM_SIZE {
@@ -235,7 +235,7 @@ impl Problem {
         let rows = on_constraints::independent_rows_there(equations, &stated).ok_or(NO_STATE)?;
         let all_rows = if has_controls { independent_rows(equations, &all).ok_or(NO_STATE)? } else { Vec::new() };
         let (masses, force) = (equations.mass_matrix.clone(), equations.given_force.clone());
-        let mut problem = Problem { masses, force, rows, all_rows, is_regular: true };
+        let mut problem = ClosedFormProblem { masses, force, rows, all_rows, is_regular: true };
         let mut rank = independent_rows(equations, &problem.masses).ok_or(NO_STATE)?.len();
         problem.is_regular = rank == n;
         // no more rows than M needs

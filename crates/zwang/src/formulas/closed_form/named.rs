@@ -13,8 +13,8 @@
 use zwang_expr::{Algebra, Expr, Graph};
 
 use crate::formulas::closed_form::plain::transposed;
-use crate::formulas::closed_form::recorder::{Label, Recorder};
-use crate::formulas::closed_form::{ClosedForm, Problem, gaussian, row_of};
+use crate::formulas::closed_form::recorder::{PartLabel, PartRecorder};
+use crate::formulas::closed_form::{ClosedForm, ClosedFormProblem, gaussian, row_of};
 use crate::formulas::printed::LIMITS;
 use crate::{
     equations::{Equations, SparseRow},
@@ -22,9 +22,9 @@ use crate::{
 };
 
 /// The closed form by parts; `None` if a pivot vanishes.
-pub(super) fn named(equations: &mut Equations, problem: &Problem) -> Option<ClosedForm> {
-    let mut recorder = Recorder::new(&equations.model, &equations.parts);
-    let mut solver = Solver::new(equations, problem, &mut recorder)?;
+pub(super) fn named(equations: &mut Equations, problem: &ClosedFormProblem) -> Option<ClosedForm> {
+    let mut recorder = PartRecorder::new(&equations.model, &equations.parts);
+    let mut solver = RowSolver::new(equations, problem, &mut recorder)?;
     let mut form = solver.form(equations, problem)?;
     let mut results: Vec<&mut Expr> = Vec::new();
     form.gap.iter_mut().chain(&mut form.multipliers).for_each(|(_, e)| results.push(e));
@@ -37,11 +37,11 @@ pub(super) fn named(equations: &mut Equations, problem: &Problem) -> Option<Clos
 }
 
 /// The solution for one system of rows, by parts.
-struct Solver<'a> {
-    recorder: &'a mut Recorder,
-    coordinates: Vec<Label>,
-    rows: Vec<Label>,
-    mass: Mass,
+struct RowSolver<'a> {
+    recorder: &'a mut PartRecorder,
+    coordinates: Vec<PartLabel>,
+    rows: Vec<PartLabel>,
+    mass: InvertedMass,
     /// Q.
     given: Vec<Expr>,
     /// f = L⁻¹Q, or Q.
@@ -50,21 +50,25 @@ struct Solver<'a> {
 
 /// The form in which M is inverted.
 #[derive(Clone)]
-enum Mass {
+enum InvertedMass {
     /// By its inverse, which is short.
     Inverse(Vec<SparseRow>),
     /// By M = L D Lᵀ.
-    Factors(Factors),
+    Factors(LdlFactors),
 }
 
-impl<'a> Solver<'a> {
-    fn new(equations: &mut Equations, problem: &Problem, recorder: &'a mut Recorder) -> Option<Solver<'a>> {
+impl<'a> RowSolver<'a> {
+    fn new(
+        equations: &mut Equations,
+        problem: &ClosedFormProblem,
+        recorder: &'a mut PartRecorder,
+    ) -> Option<RowSolver<'a>> {
         let g = &mut equations.model.graph;
-        let coordinates = equations.model.coordinates.iter().map(|c| Label::new(&c.name, g.latex(c.q)));
-        let coordinates = Label::distinct(coordinates.collect());
+        let coordinates = equations.model.coordinates.iter().map(|c| PartLabel::new(&c.name, g.latex(c.q)));
+        let coordinates = PartLabel::distinct(coordinates.collect());
         let names = equations.rows.iter().chain(equations.asked.iter().map(|r| &r.row)).map(|row| row.name.clone());
-        let rows = names.map(|name| Label::new(&name, format!("\\text{{{}}}", name.replace('_', "\\_"))));
-        let rows = Label::distinct(rows.collect());
+        let rows = names.map(|name| PartLabel::new(&name, format!("\\text{{{}}}", name.replace('_', "\\_"))));
+        let rows = PartLabel::distinct(rows.collect());
         let n = coordinates.len();
         let mut M = vec![vec![Expr::ZERO; n]; n];
         let (letter, meaning) = match problem.is_regular {
@@ -85,7 +89,7 @@ impl<'a> Solver<'a> {
         let mut named =
             |(k, e): (usize, &Expr)| recorder.name(g, letter, &[&coordinates[k]], meaning, *e, limits::SHORT_ENTRY);
         let Q: Vec<Expr> = problem.force.iter().enumerate().map(&mut named).collect();
-        let kind = Kind {
+        let kind = FactorLetters {
             pivot: "D",
             lower: "L",
             meaning: match problem.is_regular {
@@ -96,16 +100,16 @@ impl<'a> Solver<'a> {
             },
         };
         let mass = match short_inverse(equations, problem, &M) {
-            Some(inverse) => Mass::Inverse(inverse),
-            None => Mass::Factors(Factors::of(recorder, &mut equations.model.graph, M, &coordinates, kind)?),
+            Some(inverse) => InvertedMass::Inverse(inverse),
+            None => InvertedMass::Factors(LdlFactors::of(recorder, &mut equations.model.graph, M, &coordinates, kind)?),
         };
-        let mut solver = Solver { recorder, coordinates, rows, mass, given: Q.clone(), force: Vec::new() };
+        let mut solver = RowSolver { recorder, coordinates, rows, mass, given: Q.clone(), force: Vec::new() };
         let g = &mut equations.model.graph;
         solver.force = solver.independent_force(g, &Q, "f", "forces f = L^-1 Q on the independent accelerations");
         Some(solver)
     }
 
-    fn form(&mut self, equations: &mut Equations, problem: &Problem) -> Option<ClosedForm> {
+    fn form(&mut self, equations: &mut Equations, problem: &ClosedFormProblem) -> Option<ClosedForm> {
         let mut form = ClosedForm { is_regular: problem.is_regular, ..ClosedForm::default() };
         if problem.is_regular {
             let meaning = "acceleration a = M^-1 Q without constraints";
@@ -151,10 +155,10 @@ impl<'a> Solver<'a> {
     fn with_nonideal_force(
         &mut self,
         equations: &mut Equations,
-        problem: &Problem,
+        problem: &ClosedFormProblem,
         form: &mut ClosedForm,
-        ideal: &Answer,
-    ) -> Option<Answer> {
+        ideal: &MultiplierParts,
+    ) -> Option<MultiplierParts> {
         let zero = equations.rows.iter().map(|r| (r.lambda, Expr::ZERO));
         let known = zero.chain(form.multipliers.iter().map(|(k, e)| (equations.rows[*k].lambda, *e))).collect();
         let g = &mut equations.model.graph;
@@ -181,18 +185,18 @@ impl<'a> Solver<'a> {
 
     /// L⁻¹x, or x.
     fn independent_force(&mut self, g: &mut Graph, x: &[Expr], letter: &str, meaning: &str) -> Vec<Expr> {
-        let Mass::Factors(mass) = self.mass.clone() else { return x.to_vec() };
+        let InvertedMass::Factors(mass) = self.mass.clone() else { return x.to_vec() };
         mass.forward(g, x.to_vec(), |g, k, e| self.recorder.keep(g, letter, &[&self.coordinates[k]], meaning, e))
     }
 
     /// The acceleration by a force f: L⁻ᵀD⁻¹f, or M⁻¹f.
     fn moved(&mut self, g: &mut Graph, f: &[Expr], letter: &str, meaning: &str) -> Vec<Expr> {
         match self.mass.clone() {
-            Mass::Factors(mass) => {
+            InvertedMass::Factors(mass) => {
                 let z = f.iter().zip(&mass.pivots).map(|(x, d)| g.div(*x, *d)).collect();
                 mass.back(g, z, |g, k, e| self.recorder.keep(g, letter, &[&self.coordinates[k]], meaning, e))
             }
-            Mass::Inverse(inverse) => {
+            InvertedMass::Inverse(inverse) => {
                 let sum = |(k, row): (usize, &SparseRow)| {
                     let terms: Vec<Expr> = row.iter().map(|(j, x)| g.mul(*x, f[*j])).collect();
                     let sum = g.sum(&terms);
@@ -211,7 +215,7 @@ impl<'a> Solver<'a> {
         f: &[Expr],
         letter: &str,
         what: &str,
-    ) -> Option<Answer> {
+    ) -> Option<MultiplierParts> {
         let picked: Vec<(SparseRow, Expr)> = rows.iter().map(|&k| row_of(equations, k)).collect();
         let g = &mut equations.model.graph;
         let Y: Vec<Vec<Expr>> =
@@ -239,10 +243,10 @@ impl<'a> Solver<'a> {
                 S[j][i] = S[i][j];
             }
         }
-        let labels: Vec<Label> = rows.iter().map(|&k| self.rows[k].clone()).collect();
+        let labels: Vec<PartLabel> = rows.iter().map(|&k| self.rows[k].clone()).collect();
         let meaning = "S = K F K^T: what each constraint does once those before it are kept";
-        let kind = Kind { pivot: "F", lower: "K", meaning };
-        let factors = Factors::of(self.recorder, g, S, &labels, kind)?;
+        let kind = FactorLetters { pivot: "F", lower: "K", meaning };
+        let factors = LdlFactors::of(self.recorder, g, S, &labels, kind)?;
         let recorder = &mut *self.recorder;
         let y = factors.forward(g, e.clone(), |g, k, e| {
             recorder.keep(g, "r", &[&labels[k]], "K^-1 e: what each constraint asks beyond those before it", e)
@@ -252,7 +256,7 @@ impl<'a> Solver<'a> {
             let e = recorder.short(g, e);
             recorder.name(g, letter, &[&labels[k]], what, e, 1)
         });
-        Some(Answer {
+        Some(MultiplierParts {
             force: f.to_vec(),
             rows: Y,
             gap: rows.iter().copied().zip(e).collect(),
@@ -268,7 +272,7 @@ impl<'a> Solver<'a> {
             dense[*j] =
                 self.recorder.name(g, "A", &labels, "entries of the constraint matrix A", *e, limits::SHORT_ENTRY);
         }
-        let Mass::Factors(mass) = self.mass.clone() else { return dense };
+        let InvertedMass::Factors(mass) = self.mass.clone() else { return dense };
         mass.forward(g, dense, |g, k, e| {
             let labels = [&self.rows[at], &self.coordinates[k]];
             self.recorder.keep(g, "Y", &labels, "rows Y = A L^-T of the independent accelerations", e)
@@ -280,8 +284,8 @@ impl<'a> Solver<'a> {
         let mut terms = Vec::new();
         for k in 0..x.len() {
             let moved = match &self.mass {
-                Mass::Factors(mass) => g.div(y[k], mass.pivots[k]),
-                Mass::Inverse(inverse) => {
+                InvertedMass::Factors(mass) => g.div(y[k], mass.pivots[k]),
+                InvertedMass::Inverse(inverse) => {
                     let row: Vec<Expr> = inverse[k].iter().map(|(j, e)| g.mul(*e, y[*j])).collect();
                     g.sum(&row)
                 }
@@ -314,10 +318,10 @@ impl<'a> Solver<'a> {
     }
 
     /// q̈ = L⁻ᵀD⁻¹(f + Yᵀλ), or M⁻¹ times all forces.
-    fn accelerations(&mut self, g: &mut Graph, answer: &Answer, form: &ClosedForm) -> Vec<Expr> {
+    fn accelerations(&mut self, g: &mut Graph, answer: &MultiplierParts, form: &ClosedForm) -> Vec<Expr> {
         const MEANING: &str = "accelerations, each with the help of those before it";
         let mut sums = answer.force.clone();
-        if let Mass::Inverse(_) = &self.mass {
+        if let InvertedMass::Inverse(_) = &self.mass {
             sums = self.given.clone();
             for force in [&form.constraint_force, &form.nonideal_force, &form.control] {
                 sums.iter_mut().zip(force).for_each(|(sum, x)| *sum = g.add(*sum, *x));
@@ -335,7 +339,7 @@ impl<'a> Solver<'a> {
 }
 
 /// M⁻¹ if M is diagonal, or if its inverse is constant and short.
-fn short_inverse(equations: &mut Equations, problem: &Problem, M: &[Vec<Expr>]) -> Option<Vec<SparseRow>> {
+fn short_inverse(equations: &mut Equations, problem: &ClosedFormProblem, M: &[Vec<Expr>]) -> Option<Vec<SparseRow>> {
     let model = &mut equations.model;
     let g = &mut model.graph;
     let mut moving: Vec<Expr> = model.coordinates.iter().flat_map(|c| [c.q, c.qdot]).collect();
@@ -368,7 +372,7 @@ fn short_inverse(equations: &mut Equations, problem: &Problem, M: &[Vec<Expr>]) 
 
 /// The multipliers of some rows under a force.
 #[derive(Clone)]
-struct Answer {
+struct MultiplierParts {
     force: Vec<Expr>,
     /// Y.
     rows: Vec<Vec<Expr>>,
@@ -377,7 +381,7 @@ struct Answer {
 }
 
 /// The letters of two factors and their meaning.
-struct Kind {
+struct FactorLetters {
     pivot: &'static str,
     lower: &'static str,
     meaning: &'static str,
@@ -385,7 +389,7 @@ struct Kind {
 
 /// A symmetric matrix as L D Lᵀ.
 #[derive(Clone)]
-struct Factors {
+struct LdlFactors {
     /// The order in which the unknowns are eliminated.
     order: Vec<usize>,
     /// D.
@@ -394,18 +398,18 @@ struct Factors {
     lower: Vec<SparseRow>,
 }
 
-impl Factors {
+impl LdlFactors {
     /// Factors a symmetric matrix, unknowns with few neighbours first, so that little fills in.
     fn of(
-        recorder: &mut Recorder,
+        recorder: &mut PartRecorder,
         g: &mut Graph,
         mut a: Vec<Vec<Expr>>,
-        labels: &[Label],
-        kind: Kind,
-    ) -> Option<Factors> {
+        labels: &[PartLabel],
+        kind: FactorLetters,
+    ) -> Option<LdlFactors> {
         let n = a.len();
         let mut open: Vec<usize> = (0..n).collect();
-        let mut factors = Factors { order: Vec::new(), pivots: vec![Expr::ONE; n], lower: vec![Vec::new(); n] };
+        let mut factors = LdlFactors { order: Vec::new(), pivots: vec![Expr::ONE; n], lower: vec![Vec::new(); n] };
         while !open.is_empty() {
             let n_neighbours = |k: usize| open.iter().filter(|j| a[k][**j] != Expr::ZERO).count();
             let able = open.iter().copied().filter(|k| a[*k][*k] != Expr::ZERO);

@@ -3,7 +3,7 @@
 use zwang_expr::{Algebra, Expr, Graph};
 
 use crate::formulas::closed_form::elimination::{Mass, common_factor, solve_symmetric, times_number};
-use crate::formulas::closed_form::{ClosedForm, Problem, Projections, gaussian, row_of};
+use crate::formulas::closed_form::{ClosedForm, ClosedFormProblem, Projections, gaussian, row_of};
 use crate::formulas::printed::LIMITS;
 use crate::{
     equations::{Equations, SparseRow},
@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// Adds the quantities besides the motion: Qc, a, e, G, P and N. Those that take too long to shorten are left out.
-pub(super) fn completed(equations: &mut Equations, problem: &Problem, mut form: ClosedForm) -> ClosedForm {
+pub(super) fn completed(equations: &mut Equations, problem: &ClosedFormProblem, mut form: ClosedForm) -> ClosedForm {
     form.is_regular = problem.is_regular;
     if !problem.rows.is_empty() {
         form.constraint_force = constraint_force(equations, &form.multipliers).unwrap_or_default();
@@ -39,7 +39,7 @@ pub(super) fn completed(equations: &mut Equations, problem: &Problem, mut form: 
 }
 
 /// q̈, λ and the forces of controls and nonideal laws, without parts; `None` if one takes too long to shorten.
-pub(super) fn motion(equations: &mut Equations, problem: &Problem) -> Option<ClosedForm> {
+pub(super) fn motion(equations: &mut Equations, problem: &ClosedFormProblem) -> Option<ClosedForm> {
     let ideal_and_free = equations.asked.is_empty() && equations.nonideal_force.is_empty();
     if ideal_and_free && let Some(form) = solved_together(equations, problem) {
         return Some(form);
@@ -56,7 +56,7 @@ pub(super) fn motion(equations: &mut Equations, problem: &Problem) -> Option<Clo
 }
 
 /// q̈ and λ as the solution of M q̈ − Aᵀλ = Q, A q̈ = b, if that is a small system.
-fn solved_together(equations: &mut Equations, problem: &Problem) -> Option<ClosedForm> {
+fn solved_together(equations: &mut Equations, problem: &ClosedFormProblem) -> Option<ClosedForm> {
     let (matrix, right) = joint(equations, &problem.rows);
     if right.len() > limits::UNKNOWNS_TOGETHER {
         return None;
@@ -89,7 +89,11 @@ pub(super) fn joint(equations: &mut Equations, rows: &[usize]) -> (Vec<Vec<Expr>
 
 /// λ of the ideal part is substituted in C, then Q + C drives the system; the part of C that acts in addition to the
 /// rows is Qₙ.
-fn with_nonideal_force(equations: &mut Equations, problem: &Problem, ideal: ClosedForm) -> Option<ClosedForm> {
+fn with_nonideal_force(
+    equations: &mut Equations,
+    problem: &ClosedFormProblem,
+    ideal: ClosedForm,
+) -> Option<ClosedForm> {
     let known = ideal.multipliers.iter().map(|(k, e)| (equations.rows[*k].lambda, *e));
     let zero = equations.rows.iter().map(|r| (r.lambda, Expr::ZERO));
     let known = zero.chain(known).collect();
@@ -109,7 +113,7 @@ fn with_nonideal_force(equations: &mut Equations, problem: &Problem, ideal: Clos
 
 /// The motion with controls by any force: that of all rows together. Its force in addition to that of the constraints
 /// is u = M (q̈ − q̈ₚ), which does not change λ.
-fn controlled(equations: &mut Equations, problem: &Problem, ideal: ClosedForm) -> Option<ClosedForm> {
+fn controlled(equations: &mut Equations, problem: &ClosedFormProblem, ideal: ClosedForm) -> Option<ClosedForm> {
     let moved = solve(equations, problem, &problem.all_rows, &problem.force)?;
     let g = &mut equations.model.graph;
     let pairs = moved.accelerations.iter().zip(&ideal.accelerations);
@@ -123,7 +127,7 @@ fn controlled(equations: &mut Equations, problem: &Problem, ideal: ClosedForm) -
 }
 
 #[allow(non_snake_case)]
-fn solve(equations: &mut Equations, problem: &Problem, rows: &[usize], force: &[Expr]) -> Option<ClosedForm> {
+fn solve(equations: &mut Equations, problem: &ClosedFormProblem, rows: &[usize], force: &[Expr]) -> Option<ClosedForm> {
     let n = equations.model.n_coordinates();
     let picked: Vec<(SparseRow, Expr)> = rows.iter().map(|&k| row_of(equations, k)).collect();
     let g = &mut equations.model.graph;
@@ -247,7 +251,7 @@ fn constraint_force(equations: &mut Equations, multipliers: &[(usize, Expr)]) ->
 }
 
 /// P and N = I − P, column by column: P x is the acceleration M⁻¹AᵀS⁻¹A x by which the rows of A alone respond to x.
-fn projections(equations: &mut Equations, problem: &Problem) -> Option<Projections> {
+fn projections(equations: &mut Equations, problem: &ClosedFormProblem) -> Option<Projections> {
     let n = equations.model.n_coordinates();
     if n > limits::PROJECTED_COORDINATES || problem.rows.is_empty() {
         return None;

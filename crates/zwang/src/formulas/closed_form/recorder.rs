@@ -27,20 +27,20 @@ pub(crate) fn expanded(graph: &mut Graph, parts: &[Part], exprs: &[Expr]) -> Vec
 
 /// The index of a part in text and in LaTeX.
 #[derive(Clone, Debug)]
-pub(crate) struct Label {
+pub(crate) struct PartLabel {
     text: String,
     latex: String,
 }
 
-impl Label {
+impl PartLabel {
     /// The label of a coordinate, a row or any other named item: `x[0]`, `roll.x`.
-    pub fn new(name: &str, latex: String) -> Label {
+    pub fn new(name: &str, latex: String) -> PartLabel {
         let words: Vec<&str> = name.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
-        Label { text: words.join("_"), latex }
+        PartLabel { text: words.join("_"), latex }
     }
 
     /// Makes the texts of labels distinct, such as those of `x[1]` and `x_1`.
-    pub fn distinct(mut labels: Vec<Label>) -> Vec<Label> {
+    pub fn distinct(mut labels: Vec<PartLabel>) -> Vec<PartLabel> {
         for k in 1..labels.len() {
             while labels[..k].iter().any(|other| other.text == labels[k].text) {
                 labels[k].text.push('_');
@@ -51,25 +51,25 @@ impl Label {
 }
 
 /// The parts recorded so far.
-pub(crate) struct Recorder {
+pub(crate) struct PartRecorder {
     pub parts: Vec<Part>,
     taken: HashSet<String>,
     by_value: HashMap<Expr, Expr>,
     patience: u64,
 }
 
-impl Recorder {
+impl PartRecorder {
     /// No parts yet; the names of the model and of these parts are taken.
-    pub fn new(model: &Model, parts: &[Part]) -> Recorder {
+    pub fn new(model: &Model, parts: &[Part]) -> PartRecorder {
         let coordinates = model.coordinates.iter().map(|c| c.name.clone());
         let parameters = model.parameters.iter().map(|p| p.name.clone());
         let drawn = model.scene.iter().map(|d| d.name.clone());
         let taken = coordinates.chain(parameters).chain(drawn).chain(parts.iter().map(|p| p.name.clone())).collect();
-        Recorder { parts: Vec::new(), taken, by_value: HashMap::new(), patience: limits::SHORTENED_SYMBOLS }
+        PartRecorder { parts: Vec::new(), taken, by_value: HashMap::new(), patience: limits::SHORTENED_SYMBOLS }
     }
 
     /// The expression for a quantity in later formulas: its shortest form, or a name if that is long.
-    pub fn keep(&mut self, graph: &mut Graph, letter: &str, labels: &[&Label], meaning: &str, value: Expr) -> Expr {
+    pub fn keep(&mut self, graph: &mut Graph, letter: &str, labels: &[&PartLabel], meaning: &str, value: Expr) -> Expr {
         let value = self.short(graph, value);
         self.name(graph, letter, labels, meaning, value, limits::SHORT_QUANTITY)
     }
@@ -80,7 +80,7 @@ impl Recorder {
         &mut self,
         graph: &mut Graph,
         letter: &str,
-        labels: &[&Label],
+        labels: &[&PartLabel],
         meaning: &str,
         value: Expr,
         limit: u64,
@@ -119,12 +119,12 @@ impl Recorder {
     pub fn tidy(&mut self, graph: &mut Graph, results: &mut [&mut Expr]) {
         let n_parts = self.parts.len();
         let values = self.parts.iter().map(|part| part.value).chain(results.iter().map(|e| **e));
-        let mut lines: Vec<Line> = values.map(|e| Line::new(graph, e)).collect();
+        let mut lines: Vec<MeasuredFormula> = values.map(|e| MeasuredFormula::new(graph, e)).collect();
         let mut is_left_out = vec![false; n_parts];
         // from the last: a part is used by later ones only
         for k in (0..n_parts).rev() {
             let symbol = self.parts[k].symbol;
-            let users = |line: &Line| line.uses.get(&symbol).copied().unwrap_or(0);
+            let users = |line: &MeasuredFormula| line.uses.get(&symbol).copied().unwrap_or(0);
             let times = lines[k + 1..].iter().fold(0u64, |sum, line| sum.saturating_add(users(line)));
             let user = lines[k + 1..].iter().position(|line| users(line) > 0).map(|at| at + k + 1);
             match user {
@@ -133,7 +133,7 @@ impl Recorder {
                     let known = HashMap::from([(symbol, lines[k].value)]);
                     let whole = graph.substitute(&[lines[user].value], &known)[0];
                     let whole = self.short(graph, whole);
-                    lines[user] = Line::new(graph, whole);
+                    lines[user] = MeasuredFormula::new(graph, whole);
                 }
                 Some(_) => continue,
             }
@@ -162,17 +162,17 @@ impl Recorder {
 }
 
 /// A formula, its length, and the number of occurrences of each symbol.
-struct Line {
+struct MeasuredFormula {
     value: Expr,
     cost: u64,
     uses: FxHashMap<Expr, u64>,
 }
 
-impl Line {
-    fn new(graph: &Graph, value: Expr) -> Line {
+impl MeasuredFormula {
+    fn new(graph: &Graph, value: Expr) -> MeasuredFormula {
         let mut uses = graph.occurrences(&[value], &FxHashSet::default());
         uses.retain(|e, _| graph.is_symbol(*e));
-        Line { value, cost: graph.cost(value), uses }
+        MeasuredFormula { value, cost: graph.cost(value), uses }
     }
 }
 

@@ -30,7 +30,7 @@ pub(super) struct FormulaQuery<'a> {
 }
 
 /// Formulas for the factors; `proved` if the identity between the rows is proved.
-struct Formula {
+struct FactorFormulas {
     factors: Vec<Expr>,
     proved: bool,
 }
@@ -109,7 +109,12 @@ impl FormulaQuery<'_> {
     }
 
     /// Formulas for the factors that agree with the numbers at every state that was evaluated.
-    fn formula(&mut self, row: usize, terms: &[(usize, f64)], elsewhere: Option<&[Vec<f64>]>) -> Option<Formula> {
+    fn formula(
+        &mut self,
+        row: usize,
+        terms: &[(usize, f64)],
+        elsewhere: Option<&[Vec<f64>]>,
+    ) -> Option<FactorFormulas> {
         let here: Vec<f64> = terms.iter().map(|(_, c)| *c).collect();
         let elsewhere = elsewhere?;
         let level = |k: usize| self.equations.rows[k].level;
@@ -135,7 +140,7 @@ impl FormulaQuery<'_> {
     }
 
     /// whole = factor · part by division of one by the other, which is a proof.
-    fn quotients(&mut self, whole: Expr, part: Expr) -> Vec<Formula> {
+    fn quotients(&mut self, whole: Expr, part: Expr) -> Vec<FactorFormulas> {
         let graph = &mut self.equations.model.graph;
         let mut algebra = algebra(graph, &[whole, part]);
         let (quotient, is_divisor) = match algebra.quotient(graph, whole, part) {
@@ -151,13 +156,13 @@ impl FormulaQuery<'_> {
         let mut found = Vec::new();
         for form in forms {
             let factor = if is_divisor { graph.div(Expr::ONE, form) } else { form };
-            found.push(Formula { factors: vec![factor], proved: true });
+            found.push(FactorFormulas { factors: vec![factor], proved: true });
         }
         found
     }
 
     /// whole = Σ factor · part by division, with the parts in their order and in reverse order.
-    fn cofactors(&mut self, whole: Expr, parts: &[Expr]) -> Vec<Formula> {
+    fn cofactors(&mut self, whole: Expr, parts: &[Expr]) -> Vec<FactorFormulas> {
         let graph = &mut self.equations.model.graph;
         let mut parts = parts.to_vec();
         let mut algebra = algebra(graph, &[&[whole], &parts[..]].concat());
@@ -165,12 +170,18 @@ impl FormulaQuery<'_> {
         parts.reverse();
         let mut backward = algebra.cofactors(graph, whole, &parts);
         backward.iter_mut().for_each(|quotients| quotients.reverse());
-        let proved = |factors: Vec<Expr>| Formula { factors, proved: true };
+        let proved = |factors: Vec<Expr>| FactorFormulas { factors, proved: true };
         [forward, backward].into_iter().flatten().map(proved).collect()
     }
 
     /// Factors that are the same simple fractions at every state.
-    fn constants(&mut self, here: &[f64], elsewhere: &[Vec<f64>], whole: Expr, parts: &[Expr]) -> Option<Formula> {
+    fn constants(
+        &mut self,
+        here: &[f64],
+        elsewhere: &[Vec<f64>],
+        whole: Expr,
+        parts: &[Expr],
+    ) -> Option<FactorFormulas> {
         let same = |k: usize| {
             elsewhere.iter().all(|there| (there[k] - here[k]).abs() <= tolerance::FACTORS_AGREE * here[k].abs())
         };
@@ -180,12 +191,12 @@ impl FormulaQuery<'_> {
         let factors: Vec<Expr> = fractions.iter().map(|(p, q)| graph.rational(*p, *q)).collect();
         let proved = self.is_identity(whole, parts, &factors);
         // numbers at a single state do not show that the factors are constant
-        (proved || !elsewhere.is_empty()).then_some(Formula { factors, proved })
+        (proved || !elsewhere.is_empty()).then_some(FactorFormulas { factors, proved })
     }
 
     /// Factors as quotients of entries: a column that the dependent row shares with one row only gives the factor of
     /// that row.
-    fn by_columns(&mut self, row: usize, terms: &[(usize, f64)], whole: Expr, parts: &[Expr]) -> Vec<Formula> {
+    fn by_columns(&mut self, row: usize, terms: &[(usize, f64)], whole: Expr, parts: &[Expr]) -> Vec<FactorFormulas> {
         let entry = |equations: &Equations, k: usize, j: usize| {
             let coefficients = &equations.rows[k].coefficients;
             coefficients.iter().find(|(c, _)| *c == j).map(|(_, e)| *e)
@@ -208,7 +219,7 @@ impl FormulaQuery<'_> {
         for pick in 0..n {
             let factors: Vec<Expr> = choices.iter().map(|c| c[pick]).collect();
             let proved = self.is_identity(whole, parts, &factors);
-            found.push(Formula { factors, proved });
+            found.push(FactorFormulas { factors, proved });
         }
         found
     }
@@ -275,7 +286,7 @@ impl FormulaQuery<'_> {
     }
 
     /// `true` if formulas give the numbers at every state; without other states only a proof counts.
-    fn agrees(&self, formula: &Formula, here: &[f64], elsewhere: &[Vec<f64>]) -> bool {
+    fn agrees(&self, formula: &FactorFormulas, here: &[f64], elsewhere: &[Vec<f64>]) -> bool {
         let close = |state: &State, numbers: &[f64]| {
             let values = self.system.evaluate(&self.equations.model, state, &formula.factors);
             values.is_some_and(|values| {

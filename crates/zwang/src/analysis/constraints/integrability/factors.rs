@@ -2,7 +2,7 @@
 
 use zwang_expr::{Expr, Function, Node, Program};
 
-use crate::analysis::constraints::integrability::integrals::{Search, unique};
+use crate::analysis::constraints::integrability::integrals::{IntegralSearch, unique};
 use crate::analysis::constraints::integrability::relations::{fraction, null_vectors};
 use crate::analysis::dot;
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
     tolerance,
 };
 
-impl Search<'_> {
+impl IntegralSearch<'_> {
     /// Single rows with an integrating factor μ = Π atomʷ: dα + d ln μ ∧ α = 0 is linear in the exponents w.
     pub(super) fn integrating_factors(&mut self) {
         for k in 0..self.rows.len() {

@@ -8,8 +8,8 @@
 use rustc_hash::FxHashMap;
 use zwang_expr::{Expr, Graph, Program};
 
-use crate::analysis::constraints::integrability::noisy::{Noisy, Sign, Span, sign_of};
-use crate::analysis::constraints::integrability::pfaffian::{Pfaffian, Sample};
+use crate::analysis::constraints::integrability::noisy::{Noisy, Sign, VectorSpan, sign_of};
+use crate::analysis::constraints::integrability::pfaffian::{Pfaffian, StateValues};
 use crate::equations::SparseRow;
 use crate::{analysis::constraints::integrability::integrals::curl, limits, tolerance};
 
@@ -39,7 +39,7 @@ pub(super) struct Flag {
     pub n_independent: usize,
     pub n_functions: usize,
     /// The states that decided.
-    pub samples: Vec<Sample>,
+    pub samples: Vec<StateValues>,
     /// For each of these the new directions, as vectors over z.
     pub directions: Vec<Vec<Vec<Noisy>>>,
 }
@@ -52,13 +52,13 @@ impl Flag {
 }
 
 /// Rows in reduced echelon form: the pivot of each, and its other entries by column.
-struct Echelon {
+struct SymbolicEchelon {
     n_functions: usize,
     pivots: Vec<usize>,
-    rows: Vec<FxHashMap<usize, Entry>>,
+    rows: Vec<FxHashMap<usize, SampledEntry>>,
 }
 
-impl Echelon {
+impl SymbolicEchelon {
     /// `true` if the rows imply dz = 0 for this column.
     fn stops(&self, column: usize) -> bool {
         self.pivots.iter().zip(&self.rows).any(|(pivot, row)| *pivot == column && row.is_empty())
@@ -67,7 +67,7 @@ impl Echelon {
 
 /// An entry as an expression and at every state.
 #[derive(Clone, Debug)]
-struct Entry {
+struct SampledEntry {
     expr: Expr,
     values: Vec<Noisy>,
 }
@@ -77,7 +77,7 @@ pub(super) fn flag(
     graph: &mut Graph,
     pfaffian: &Pfaffian,
     symbols: &[Expr],
-    samples: &[Sample],
+    samples: &[StateValues],
 ) -> Result<Flag, Undecided> {
     if samples.is_empty() {
         return Err(Undecided::NoStates);
@@ -101,7 +101,7 @@ fn flag_at(
     graph: &mut Graph,
     pfaffian: &Pfaffian,
     symbols: &[Expr],
-    samples: &[Sample],
+    samples: &[StateValues],
     limit: usize,
 ) -> Result<Flag, Undecided> {
     let echelon = echelon(graph, pfaffian, symbols, samples, limit)?;
@@ -114,14 +114,14 @@ fn flag_at(
 
 /// The number of velocity rows that are exact differentials as written, independent of each other and of the known
 /// functions.
-fn n_exact(graph: &mut Graph, pfaffian: &Pfaffian, symbols: &[Expr], samples: &[Sample]) -> usize {
+fn n_exact(graph: &mut Graph, pfaffian: &Pfaffian, symbols: &[Expr], samples: &[StateValues]) -> usize {
     if pfaffian.is_extended {
         return 0;
     }
     let z = &pfaffian.z;
     let functions = pfaffian.forms.iter().filter(|f| f.is_function).map(|f| (true, &f.entries));
     let stated = pfaffian.stated.iter().map(|(_, entries)| (false, entries));
-    let mut span = Span::default();
+    let mut span = VectorSpan::default();
     let mut n = 0;
     for (is_function, entries) in functions.chain(stated) {
         let curl: Vec<Expr> = if is_function { Vec::new() } else { curl_entries(graph, pfaffian, entries) };
@@ -146,10 +146,10 @@ fn echelon(
     graph: &mut Graph,
     pfaffian: &Pfaffian,
     symbols: &[Expr],
-    samples: &[Sample],
+    samples: &[StateValues],
     limit: usize,
-) -> Result<Echelon, Undecided> {
-    let mut found = Echelon { n_functions: 0, pivots: Vec::new(), rows: Vec::new() };
+) -> Result<SymbolicEchelon, Undecided> {
+    let mut found = SymbolicEchelon { n_functions: 0, pivots: Vec::new(), rows: Vec::new() };
     for (row, mut entries) in evaluated_forms(graph, pfaffian, symbols, samples)?.into_iter().enumerate() {
         let vanished = entries.is_empty();
         for (pivot, of) in found.pivots.iter().zip(&found.rows) {
@@ -189,8 +189,8 @@ fn evaluated_forms(
     graph: &Graph,
     pfaffian: &Pfaffian,
     symbols: &[Expr],
-    samples: &[Sample],
-) -> Result<Vec<FxHashMap<usize, Entry>>, Undecided> {
+    samples: &[StateValues],
+) -> Result<Vec<FxHashMap<usize, SampledEntry>>, Undecided> {
     let exprs: Vec<Expr> = pfaffian.forms.iter().flat_map(|f| f.entries.iter().map(|(_, e)| *e)).collect();
     let values = evaluated(graph, symbols, samples, &exprs).ok_or(Undecided::NoStates)?;
     let mut k = 0;
@@ -198,7 +198,7 @@ fn evaluated_forms(
     for form in &pfaffian.forms {
         let mut entries = FxHashMap::default();
         for &(column, expr) in &form.entries {
-            let entry = Entry { expr, values: values.iter().map(|v| v[k]).collect() };
+            let entry = SampledEntry { expr, values: values.iter().map(|v| v[k]).collect() };
             if !entry.is_zero() {
                 entries.insert(column, entry);
             }
@@ -210,12 +210,12 @@ fn evaluated_forms(
 }
 
 /// Expressions at every state; `None` if one is not finite.
-fn evaluated(graph: &Graph, symbols: &[Expr], samples: &[Sample], exprs: &[Expr]) -> Option<Vec<Vec<Noisy>>> {
+fn evaluated(graph: &Graph, symbols: &[Expr], samples: &[StateValues], exprs: &[Expr]) -> Option<Vec<Vec<Noisy>>> {
     let program = Program::new(graph, symbols, exprs).ok()?;
     samples.iter().map(|s| s.run(&program)).collect()
 }
 
-impl Entry {
+impl SampledEntry {
     fn is_zero(&self) -> bool {
         self.values.iter().all(|v| v.sign() == Sign::Zero)
     }
@@ -227,7 +227,7 @@ impl Entry {
 }
 
 /// The decision whether a row is zero at all states.
-fn verdict(entries: &FxHashMap<usize, Entry>, n_states: usize) -> Sign {
+fn verdict(entries: &FxHashMap<usize, SampledEntry>, n_states: usize) -> Sign {
     let at = |k: usize| entries.values().map(|e| e.values[k]).collect::<Vec<_>>();
     let signs: Vec<Sign> = (0..n_states).map(|k| sign_of(&at(k))).collect();
     if signs.iter().all(|s| *s == Sign::Zero) {
@@ -240,9 +240,9 @@ fn verdict(entries: &FxHashMap<usize, Entry>, n_states: usize) -> Sign {
 }
 
 /// Of the entries that are clearly nonzero at every state, the pivot that keeps expressions short.
-fn best_pivot(graph: &Graph, entries: &FxHashMap<usize, Entry>) -> Option<usize> {
-    let clear = |e: &Entry| e.values.iter().all(|v| v.sign() == Sign::NotZero);
-    let cost = |e: &Entry| length(graph, e.expr);
+fn best_pivot(graph: &Graph, entries: &FxHashMap<usize, SampledEntry>) -> Option<usize> {
+    let clear = |e: &SampledEntry| e.values.iter().all(|v| v.sign() == Sign::NotZero);
+    let cost = |e: &SampledEntry| length(graph, e.expr);
     let mut columns: Vec<usize> = entries.iter().filter(|(_, e)| clear(e)).map(|(k, _)| *k).collect();
     columns.sort_unstable();
     let good: Vec<usize> =
@@ -267,7 +267,7 @@ fn length(graph: &Graph, e: Expr) -> usize {
 }
 
 /// entries ← entries / entries[pivot], with the pivot itself left out.
-fn normalize(graph: &mut Graph, entries: &mut FxHashMap<usize, Entry>, pivot: usize) {
+fn normalize(graph: &mut Graph, entries: &mut FxHashMap<usize, SampledEntry>, pivot: usize) {
     let Some(by) = entries.remove(&pivot) else { return };
     for entry in entries.values_mut() {
         entry.expr = graph.div(entry.expr, by.expr);
@@ -276,13 +276,18 @@ fn normalize(graph: &mut Graph, entries: &mut FxHashMap<usize, Entry>, pivot: us
 }
 
 /// entries ← entries − factor · of; entries that cancel at every state are dropped.
-fn subtract(graph: &mut Graph, entries: &mut FxHashMap<usize, Entry>, factor: &Entry, of: &FxHashMap<usize, Entry>) {
+fn subtract(
+    graph: &mut Graph,
+    entries: &mut FxHashMap<usize, SampledEntry>,
+    factor: &SampledEntry,
+    of: &FxHashMap<usize, SampledEntry>,
+) {
     for (&column, entry) in of {
         let expr = graph.mul(factor.expr, entry.expr);
         let values = factor.values.iter().zip(&entry.values).map(|(a, b)| a.mul(*b).neg());
         let entry = match entries.remove(&column) {
-            None => Entry { expr: graph.neg(expr), values: values.collect() },
-            Some(old) => Entry {
+            None => SampledEntry { expr: graph.neg(expr), values: values.collect() },
+            Some(old) => SampledEntry {
                 expr: graph.sub(old.expr, expr),
                 values: old.values.iter().zip(values).map(|(a, b)| a.add(b)).collect(),
             },
@@ -302,16 +307,16 @@ struct Direction {
 struct Brackets<'a> {
     graph: &'a mut Graph,
     symbols: &'a [Expr],
-    samples: Vec<Sample>,
+    samples: Vec<StateValues>,
     z: &'a [Expr],
-    echelon: Echelon,
+    echelon: SymbolicEchelon,
     /// The columns without pivot, and f_id for each.
     free: Vec<usize>,
     fields: Vec<Vec<Expr>>,
     /// Directions that brackets gave, and the index of the first of the last round.
     found: Vec<Direction>,
     n_before: usize,
-    spans: Vec<Span>,
+    spans: Vec<VectorSpan>,
     limit: usize,
 }
 
@@ -320,18 +325,18 @@ impl<'a> Brackets<'a> {
         graph: &'a mut Graph,
         pfaffian: &'a Pfaffian,
         symbols: &'a [Expr],
-        samples: &[Sample],
-        echelon: Echelon,
+        samples: &[StateValues],
+        echelon: SymbolicEchelon,
         limit: usize,
     ) -> Brackets<'a> {
         let free: Vec<usize> = (0..pfaffian.z.len()).filter(|k| !echelon.pivots.contains(k)).collect();
-        let component = |graph: &mut Graph, row: &FxHashMap<usize, Entry>, k: usize| match row.get(&k) {
+        let component = |graph: &mut Graph, row: &FxHashMap<usize, SampledEntry>, k: usize| match row.get(&k) {
             Some(entry) => graph.neg(entry.expr),
             None => Expr::ZERO,
         };
         let fields = free.iter().map(|&k| echelon.rows.iter().map(|row| component(graph, row, k)).collect()).collect();
         let samples = samples.to_vec();
-        let spans = vec![Span::default(); samples.len()];
+        let spans = vec![VectorSpan::default(); samples.len()];
         let (z, found) = (&pfaffian.z[..], Vec::new());
         Brackets { graph, symbols, samples, z, echelon, free, fields, found, n_before: 0, spans, limit }
     }

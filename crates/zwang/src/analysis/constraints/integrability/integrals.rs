@@ -8,8 +8,8 @@ use rustc_hash::FxHashMap;
 use zwang_expr::{Expr, Function, Graph, Node, Program};
 
 use crate::analysis::constraints::integrability::flag::Flag;
-use crate::analysis::constraints::integrability::noisy::{Noisy, Sign, Span, sign_of};
-use crate::analysis::constraints::integrability::pfaffian::{Pfaffian, Sample};
+use crate::analysis::constraints::integrability::noisy::{Noisy, Sign, VectorSpan, sign_of};
+use crate::analysis::constraints::integrability::pfaffian::{Pfaffian, StateValues};
 use crate::analysis::constraints::integrability::relations::{fraction, nearly_equal, null_vectors};
 use crate::equations::SparseRow;
 use crate::model::Model;
@@ -43,35 +43,45 @@ pub(super) struct RowForm {
 pub(super) type Curl = Vec<((usize, usize), Expr)>;
 
 /// The search for as many integrals as the flag implies.
-pub(super) struct Search<'a> {
+pub(super) struct IntegralSearch<'a> {
     pub graph: &'a mut Graph,
     pub model: &'a Model,
     pub pfaffian: &'a Pfaffian,
     pub flag: &'a Flag,
     /// Generic states, on no constraint.
-    pub probes: Vec<Sample>,
+    pub probes: Vec<StateValues>,
     pub(super) symbols: Vec<Expr>,
     /// The values of all symbols at the start, where a closed form should be finite.
     pub(super) start: Vec<f64>,
     pub(super) rows: Vec<RowForm>,
     /// Differentials known so far, at each state of the flag.
-    spans: Vec<Span>,
+    spans: Vec<VectorSpan>,
     found: Vec<LocalIntegral>,
 }
 
-impl<'a> Search<'a> {
+impl<'a> IntegralSearch<'a> {
     pub fn new(
         graph: &'a mut Graph,
         model: &'a Model,
         pfaffian: &'a Pfaffian,
         flag: &'a Flag,
-        probes: Vec<Sample>,
+        probes: Vec<StateValues>,
         start: Vec<f64>,
-    ) -> Search<'a> {
+    ) -> IntegralSearch<'a> {
         let symbols = model.state_symbols();
-        let spans = vec![Span::default(); flag.samples.len()];
-        let mut search =
-            Search { graph, model, pfaffian, flag, probes, symbols, start, rows: Vec::new(), spans, found: Vec::new() };
+        let spans = vec![VectorSpan::default(); flag.samples.len()];
+        let mut search = IntegralSearch {
+            graph,
+            model,
+            pfaffian,
+            flag,
+            probes,
+            symbols,
+            start,
+            rows: Vec::new(),
+            spans,
+            found: Vec::new(),
+        };
         for form in pfaffian.forms.iter().filter(|f| f.is_function) {
             search.remember(&form.entries);
         }
@@ -252,7 +262,7 @@ impl<'a> Search<'a> {
     fn is_closed_for_other_parameters(&mut self, entries: &SparseRow) -> bool {
         let mut random = Random::new(7);
         let n = self.model.parameters.len();
-        let probes: Vec<Sample> = self.probes.iter().map(|p| p.with_other_parameters(n, &mut random)).collect();
+        let probes: Vec<StateValues> = self.probes.iter().map(|p| p.with_other_parameters(n, &mut random)).collect();
         let curl: Vec<Expr> = curl(self.graph, &self.pfaffian.place, entries).into_iter().map(|(_, e)| e).collect();
         vanish(self.graph, &self.symbols, &probes, &curl)
     }
@@ -510,7 +520,12 @@ fn on(form: &[(usize, Noisy)], v: &[Noisy]) -> f64 {
 }
 
 /// The velocity rows that are exact differentials as written.
-pub(super) fn exact_rows(graph: &mut Graph, pfaffian: &Pfaffian, symbols: &[Expr], probes: &[Sample]) -> Vec<usize> {
+pub(super) fn exact_rows(
+    graph: &mut Graph,
+    pfaffian: &Pfaffian,
+    symbols: &[Expr],
+    probes: &[StateValues],
+) -> Vec<usize> {
     let curls: Vec<Vec<Expr>> = pfaffian
         .stated
         .iter()
@@ -531,7 +546,7 @@ pub(super) fn exact_rows(graph: &mut Graph, pfaffian: &Pfaffian, symbols: &[Expr
 }
 
 /// `true` if expressions vanish at all states where they are finite, at least two.
-fn vanish(graph: &Graph, symbols: &[Expr], samples: &[Sample], exprs: &[Expr]) -> bool {
+fn vanish(graph: &Graph, symbols: &[Expr], samples: &[StateValues], exprs: &[Expr]) -> bool {
     if exprs.iter().all(|e| *e == Expr::ZERO) {
         return true;
     }

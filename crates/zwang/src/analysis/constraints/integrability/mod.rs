@@ -28,7 +28,7 @@ use crate::{
     limits,
 };
 use flag::{Flag, Undecided, flag};
-use integrals::{LocalIntegral, Search};
+use integrals::{IntegralSearch, LocalIntegral};
 use noisy::{Noisy, Sign};
 use pfaffian::{Neighbourhood, Pfaffian};
 
@@ -140,7 +140,7 @@ pub fn integrability(
     if let Some((pfaffian, flag)) = linear.filter(|(_, flag)| flag.n_integrals() > 0) {
         let probes = near.states(&graph, &pfaffian, limits::PROBES, false);
         let start = equations.model.state_values(near.start);
-        let found = Search::new(&mut graph, &equations.model, &pfaffian, &flag, probes, start).run();
+        let found = IntegralSearch::new(&mut graph, &equations.model, &pfaffian, &flag, probes, start).run();
         let value_of = |e: Expr| scene.start.and_then(|state| value(&graph, &equations.model, state, e));
         let is_open = pfaffian.has_branches(&graph);
         let holds = |f: &&LocalIntegral| {

@@ -195,11 +195,11 @@ fn step(instruction: &Instruction, registers: &[Noisy]) -> Noisy {
 }
 /// Vectors in echelon form: each has a pivot that the later ones lack.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Span {
+pub(super) struct VectorSpan {
     vectors: Vec<(usize, Vec<Noisy>)>,
 }
 
-impl Span {
+impl VectorSpan {
     /// The remainder of a vector after its part in the span is subtracted.
     pub fn reduce(&self, mut vector: Vec<Noisy>) -> Vec<Noisy> {
         for (pivot, basis) in &self.vectors {
@@ -279,7 +279,7 @@ mod tests {
     fn decisions_do_not_depend_on_scales() {
         for scale in [1e-60, 1e-6, 1.0, 1e6, 1e60] {
             let row = |v: [f64; 3]| v.map(|x| Noisy::within(x * scale, 1e-16 * scale, 0.0)).to_vec();
-            let mut span = Span::default();
+            let mut span = VectorSpan::default();
             assert_eq!(span.insert(row([1.0, 2.0, 3.0])), Sign::NotZero);
             let reduced = span.reduce(row([0.1, 0.2, 0.3]));
             assert_eq!(span.insert(reduced), Sign::Zero);

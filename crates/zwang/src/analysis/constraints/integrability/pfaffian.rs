@@ -155,7 +155,7 @@ pub(super) struct Neighbourhood<'a> {
 
 impl Neighbourhood<'_> {
     /// Up to `n` generic states near the start at which every form is finite, on all constraints or anywhere.
-    pub fn states(&self, graph: &Graph, pfaffian: &Pfaffian, n: usize, on_constraints: bool) -> Vec<Sample> {
+    pub fn states(&self, graph: &Graph, pfaffian: &Pfaffian, n: usize, on_constraints: bool) -> Vec<StateValues> {
         let model = &self.equations.model;
         let symbols = model.state_symbols();
         let scales = scales(model, &self.start.q);
@@ -179,7 +179,7 @@ impl Neighbourhood<'_> {
                     None => continue,
                 }
             }
-            let mut sample = Sample { values: model.state_values(&state).into_iter().map(Noisy::exact).collect() };
+            let mut sample = StateValues { values: model.state_values(&state).into_iter().map(Noisy::exact).collect() };
             if moved {
                 sample.blur(scales.iter().chain(&speeds), self.settings.projection_tolerance);
             }
@@ -196,11 +196,11 @@ impl Neighbourhood<'_> {
 
 /// The values of all symbols at one state, with their error bounds.
 #[derive(Clone, Debug)]
-pub(super) struct Sample {
+pub(super) struct StateValues {
     pub values: Vec<Noisy>,
 }
 
-impl Sample {
+impl StateValues {
     /// Sets the error bounds of a state that was projected onto the constraints to the projection tolerance.
     fn blur<'s>(&mut self, scales: impl Iterator<Item = &'s f64>, tolerance: f64) {
         for (v, scale) in self.values[1..].iter_mut().zip(scales) {
@@ -217,13 +217,13 @@ impl Sample {
 
     /// The sample with every parameter changed at random by up to 30 %, to detect results that hold for special values
     /// only.
-    pub fn with_other_parameters(&self, n_parameters: usize, random: &mut Random) -> Sample {
+    pub fn with_other_parameters(&self, n_parameters: usize, random: &mut Random) -> StateValues {
         let mut values = self.values.clone();
         let first = values.len() - n_parameters;
         for v in &mut values[first..] {
             *v = Noisy::exact(v.value() * (1.0 + 0.3 * random.next()));
         }
-        Sample { values }
+        StateValues { values }
     }
 }
 
