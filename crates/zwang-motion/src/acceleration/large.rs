@@ -55,6 +55,17 @@ pub(crate) struct Large {
     shortener: Option<Box<MultiplierShortener>>,
     /// The rank that elimination of A itself, not of S, has confirmed.
     confirmed: Option<usize>,
+    work: Work,
+    /// s² of the rows that are added to singular blocks of M.
+    square: Vec<f64>,
+    row_of: Vec<Vec<usize>>,
+    /// True if the last solve satisfied every row to rounding, redundant rows included.
+    met: bool,
+}
+
+/// The vectors of one solve.
+#[derive(Default)]
+struct Work {
     /// R⁻¹Q + Bᵀλ, q̈, |q̈| + |a| and a change of the first, in the internal order of coordinates.
     scaled: Vec<f64>,
     x: Vec<f64>,
@@ -66,12 +77,20 @@ pub(crate) struct Large {
     size: Vec<f64>,
     left: Vec<f64>,
     lambda: Vec<f64>,
+    /// Q with the forces added to it.
     force: Vec<f64>,
-    /// s² of the rows that are added to singular blocks of M.
-    square: Vec<f64>,
-    row_of: Vec<Vec<usize>>,
-    /// True if the last solve satisfied every row to rounding, redundant rows included.
-    met: bool,
+}
+
+impl Work {
+    /// Vectors for n coordinates and m rows.
+    fn resize(&mut self, n: usize, m: usize) {
+        for x in [&mut self.scaled, &mut self.x, &mut self.reach, &mut self.change] {
+            x.resize(n, 0.0);
+        }
+        for x in [&mut self.asked, &mut self.product, &mut self.size, &mut self.left, &mut self.lambda] {
+            x.resize(m, 0.0);
+        }
+    }
 }
 
 /// The structure that follows from the patterns of M and A and is computed once.
@@ -118,16 +137,7 @@ impl Large {
             left_out: Vec::new(),
             shortener: None,
             confirmed: None,
-            scaled: Vec::new(),
-            x: Vec::new(),
-            reach: Vec::new(),
-            change: Vec::new(),
-            asked: Vec::new(),
-            product: Vec::new(),
-            size: Vec::new(),
-            left: Vec::new(),
-            lambda: Vec::new(),
-            force: Vec::new(),
+            work: Work::default(),
             square: Vec::new(),
             row_of: Vec::new(),
             met: false,
@@ -238,12 +248,7 @@ impl Large {
         self.pattern.0.clone_from(&A.row_start);
         self.pattern.1.clone_from(&A.col);
         let (n, m) = (A.n_cols, self.repeats.kept.len());
-        for x in [&mut self.scaled, &mut self.x, &mut self.reach, &mut self.change] {
-            x.resize(n, 0.0);
-        }
-        for x in [&mut self.asked, &mut self.product, &mut self.size, &mut self.left, &mut self.lambda] {
-            x.resize(m, 0.0);
-        }
+        self.work.resize(n, m);
         self.scale.clear();
         self.scale.resize(m, 1.0);
         self.held.clear();
@@ -339,23 +344,23 @@ impl Large {
         let Some(plan) = &mut self.plan else { return };
         let Plan { rows, sparse } = plan;
         // the right-hand side of each row, and the residual of a
-        for (asked, &i) in self.asked.iter_mut().zip(&self.repeats.kept) {
+        for (asked, &i) in self.work.asked.iter_mut().zip(&self.repeats.kept) {
             *asked = g[i];
         }
-        self.repeats.merge(g, &mut self.asked);
-        for k in 0..self.asked.len() {
-            self.left[k] = self.scale[k] * self.asked[k] - rows.times(k, &self.scaled);
+        self.repeats.merge(g, &mut self.work.asked);
+        for k in 0..self.work.asked.len() {
+            self.work.left[k] = self.scale[k] * self.work.asked[k] - rows.times(k, &self.work.scaled);
         }
-        let scaled = &mut self.scaled;
-        sparse.solve(&mut self.left, |k, lambda| rows.add(k, lambda, scaled));
-        self.lambda.copy_from_slice(&self.left);
-        rows.unload(&self.blocks, &self.scaled, &mut self.x);
-        self.reach.iter_mut().zip(&self.x).for_each(|(reach, x)| *reach += x.abs());
+        let scaled = &mut self.work.scaled;
+        sparse.solve(&mut self.work.left, |k, lambda| rows.add(k, lambda, scaled));
+        self.work.lambda.copy_from_slice(&self.work.left);
+        rows.unload(&self.blocks, &self.work.scaled, &mut self.work.x);
+        self.work.reach.iter_mut().zip(&self.work.x).for_each(|(reach, x)| *reach += x.abs());
         self.correct(A);
         // omitted rows are not checked here
         self.met = self.met && self.left_out.is_empty() && self.repeats_are_met(g);
         let Some(Plan { rows, .. }) = &self.plan else { return };
-        for (&i, value) in rows.coordinate.iter().zip(&self.x) {
+        for (&i, value) in rows.coordinate.iter().zip(&self.work.x) {
             x[i as usize] = *value;
         }
     }
@@ -363,7 +368,7 @@ impl Large {
     /// `scaled` = R⁻¹(f + extra), and `reach` = |a|.
     fn load(&mut self, A: &Matrix, f: &[f64], extra: &[f64], g: &[f64]) {
         let Some(Plan { rows, .. }) = &mut self.plan else { return };
-        let Large { blocks, force, scaled, x, reach, square, .. } = self;
+        let Large { blocks, square, work: Work { force, scaled, x, reach, .. }, .. } = self;
         if f.is_empty() && extra.is_empty() && square.is_empty() {
             scaled.fill(0.0);
             reach.fill(0.0);
@@ -399,20 +404,20 @@ impl Large {
                 return;
             }
             let Some(Plan { rows, sparse }) = &mut self.plan else { return };
-            let change = &mut self.change;
+            let change = &mut self.work.change;
             change.fill(0.0);
-            sparse.solve(&mut self.left, |k, lambda| rows.add(k, lambda, change));
+            sparse.solve(&mut self.work.left, |k, lambda| rows.add(k, lambda, change));
             // conflicting rows are never satisfied, but x converges
-            let moved = largest(&self.change) / largest(&self.scaled);
+            let moved = largest(&self.work.change) / largest(&self.work.scaled);
             let gains =
                 off < 0.5 * last || (self.mu > 0.0 && moved > tolerance::ROW_ROUNDING && moved < 0.5 * last_move);
             if !gains {
                 return;
             }
             (last, last_move) = (off, moved);
-            self.scaled.iter_mut().zip(&self.change).for_each(|(x, change)| *x += change);
-            self.lambda.iter_mut().zip(&self.left).for_each(|(x, change)| *x += change);
-            rows.unload(&self.blocks, &self.scaled, &mut self.x);
+            self.work.scaled.iter_mut().zip(&self.work.change).for_each(|(x, change)| *x += change);
+            self.work.lambda.iter_mut().zip(&self.work.left).for_each(|(x, change)| *x += change);
+            rows.unload(&self.blocks, &self.work.scaled, &mut self.work.x);
         }
     }
 
@@ -421,12 +426,12 @@ impl Large {
     fn residual(&mut self, A: &Matrix) -> f64 {
         let Some(Plan { rows, .. }) = &self.plan else { return 0.0 };
         let mut off = 0.0;
-        for k in 0..self.asked.len() {
-            let (sum, size) = rows.as_written(k, A, &self.x, &self.reach);
-            let asked = self.asked[k];
+        for k in 0..self.work.asked.len() {
+            let (sum, size) = rows.as_written(k, A, &self.work.x, &self.work.reach);
+            let asked = self.work.asked[k];
             let (left, size) = (asked - sum, size + asked.abs());
-            self.left[k] = self.scale[k] * left;
-            (self.product[k], self.size[k]) = (sum, size);
+            self.work.left[k] = self.scale[k] * left;
+            (self.work.product[k], self.work.size[k]) = (sum, size);
             // a non-finite row is never satisfied
             if !(left.abs() <= tolerance::ROW_ROUNDING * size && size < f64::INFINITY) {
                 off = f64::max(off, left.abs() / size).max(f64::MIN_POSITIVE);
@@ -438,8 +443,8 @@ impl Large {
     /// True if the rows removed as multiples are satisfied to rounding too.
     fn repeats_are_met(&self, g: &[f64]) -> bool {
         self.repeats.iter().all(|(row, of, factor)| {
-            let left = g[row] - factor * self.product[of];
-            left.abs() <= tolerance::ROW_ROUNDING * (g[row].abs() + factor.abs() * self.size[of])
+            let left = g[row] - factor * self.work.product[of];
+            left.abs() <= tolerance::ROW_ROUNDING * (g[row].abs() + factor.abs() * self.work.size[of])
         })
     }
 
@@ -456,13 +461,13 @@ impl Large {
         if contradiction_tolerance == f64::INFINITY || self.met {
             return true;
         }
-        let (whole, moved) = (largest(&self.reach), norm(&self.scaled));
+        let (whole, moved) = (largest(&self.work.reach), norm(&self.work.scaled));
         (0..b.len()).all(|i| {
             let (col, value) = A.row(i);
             let (mut sum, mut size, mut top, mut length) = (0.0, b[i].abs(), 0f64, 0f64);
             for (&j, &x) in col.iter().zip(value) {
                 sum += x * qddot[j];
-                size += x.abs() * self.reach[rows.position[j] as usize];
+                size += x.abs() * self.work.reach[rows.position[j] as usize];
                 top = top.max(x.abs());
                 length = length.max(x.abs() * self.blocks.unit_mass_scale(j));
             }

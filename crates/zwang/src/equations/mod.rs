@@ -129,19 +129,8 @@ impl Equations {
     /// that does not occur adds no work.
     pub fn derive(mut model: Model) -> Equations {
         let symbols = Symbols::new(model.time, &model.coordinates);
+        let (kinetic, potential, lagrangian) = energies(&mut model, &symbols);
         let graph = &mut model.graph;
-
-        // T and V; a stated Lagrangian is split at q̇ = 0
-        let at_rest = graph.substitute(&[model.lagrangian], &symbols.rest)[0];
-        let moving = graph.sub(model.lagrangian, at_rest);
-        let kinetic = graph.add(model.kinetic, moving);
-        let potential = graph.sub(model.potential, at_rest);
-        let lagrangian = if model.kinetic == Expr::ZERO && model.potential == Expr::ZERO {
-            model.lagrangian
-        } else {
-            let natural = graph.sub(model.kinetic, model.potential);
-            graph.add(natural, model.lagrangian)
-        };
 
         // p = ∂L/∂q̇ and ∂L/∂q in one sweep for each part of L: the kinetic part cancels against the rates of the
         // momenta
@@ -425,6 +414,20 @@ fn moving_and_resting(graph: &mut Graph, sum: Expr, is_velocity: impl Fn(Expr) -
         }
     }
     [graph.sum(&moving), graph.sum(&resting)]
+}
+
+/// T, V and L; a stated Lagrangian is split at q̇ = 0.
+fn energies(model: &mut Model, symbols: &Symbols) -> (Expr, Expr, Expr) {
+    let graph = &mut model.graph;
+    let at_rest = graph.substitute(&[model.lagrangian], &symbols.rest)[0];
+    let moving = graph.sub(model.lagrangian, at_rest);
+    let kinetic = graph.add(model.kinetic, moving);
+    let potential = graph.sub(model.potential, at_rest);
+    if model.kinetic == Expr::ZERO && model.potential == Expr::ZERO {
+        return (kinetic, potential, model.lagrangian);
+    }
+    let natural = graph.sub(model.kinetic, model.potential);
+    (kinetic, potential, graph.add(natural, model.lagrangian))
 }
 
 /// Generalized forces by virtual work: Qᵢ = F·∂P/∂qᵢ, τ·∂ω/∂q̇ᵢ, and −∂D/∂q̇ᵢ.

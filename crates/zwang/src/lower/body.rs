@@ -43,7 +43,7 @@ impl Lower<'_> {
     /// The key of the body that a formula names, after its frame has been evaluated; `None` for anything else.
     pub(super) fn body_key(&mut self, of: &Formula) -> Lowering<Option<String>> {
         let Some((key, _)) = self.key_of(of)? else { return Ok(None) };
-        let Some(NamedObject::Definition { statement, .. }) = self.entries.get(&key) else { return Ok(None) };
+        let Some(NamedObject::Definition { statement, .. }) = self.names.objects.get(&key) else { return Ok(None) };
         if !matches!(self.tree.statements[*statement].kind, StatementKind::Body { .. }) {
             return Ok(None);
         }
@@ -58,7 +58,7 @@ impl Lower<'_> {
         }
         let center = self.definition(key, span)?;
         let center = self.as_vector(center, span)?;
-        let Some(NamedObject::Definition { statement, indices }) = self.entries.get(key).cloned() else {
+        let Some(NamedObject::Definition { statement, indices }) = self.names.objects.get(key).cloned() else {
             return Err(crate::lower::Reported);
         };
         let StatementKind::Body { target, turned, .. } = &self.tree.statements[statement].kind else {
@@ -203,7 +203,7 @@ impl Lower<'_> {
         let d = frame.center.len();
         match (name.text.as_str(), arguments) {
             ("omega" | "ω", None) => {
-                let dim = Dim::default().times(&self.time_dim, -1.0);
+                let dim = Dim::default().times(&self.dims.time, -1.0);
                 let mut parts: Vec<Quantity> =
                     frame.omega().into_iter().map(|e| Quantity::new(e, dim.clone())).collect();
                 Ok(Some(if d == 2 { Value::Scalar(parts.remove(0)) } else { Value::Vector(parts) }))
@@ -243,7 +243,7 @@ impl Lower<'_> {
         let matrix = self.inertia(inertia, frame.is_planar())?;
         for entry in matrix.iter().flatten().filter(|q| q.expr != Expr::ZERO) {
             // [E] = [I]/[t]²
-            let per = Dim::default().times(&self.time_dim, -2.0);
+            let per = Dim::default().times(&self.dims.time, -2.0);
             self.energy_over(&per, span, (&entry.dim, inertia.span), "an inertia does not fit")?;
         }
         let w = frame.body_rates;
@@ -301,10 +301,10 @@ impl Lower<'_> {
         let expr = self.graph.add(sum, Expr::MINUS_ONE);
         let name = format!("{}.norm", member.shown);
         let lambda = self.graph.symbol(&format!("lambda({name})"), &crate::lower::constraints::multiplier_latex(&name));
-        self.row_dims.insert(lambda, Dimension::NONE.into());
+        self.dims.rows.insert(lambda, Dimension::NONE.into());
         let row = Row { name: name.clone(), expr, right: Expr::ONE, level: Level::Position, lambda, dimension: None };
         let key = format!("{}.norm", member.key);
-        self.labels.insert(key, crate::lower::Labelled::Constraint(self.model.constraints.len()));
+        self.labels.known.insert(key, crate::lower::Labelled::Constraint(self.model.constraints.len()));
         self.model.constraints.push(Constraint { name, rows: vec![row], span, friction: None });
         Ok(())
     }

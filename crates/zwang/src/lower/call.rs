@@ -15,7 +15,7 @@ use zwang_expr::{Expr, Function, Function2, Graph};
 impl Lower<'_> {
     pub(super) fn call(&mut self, name: &Name, arguments: &[Formula], span: Span) -> Lowering<Value> {
         let key = canonical(&name.text);
-        if let Some(NamedObject::Function { statement }) = self.entries.get(&key) {
+        if let Some(NamedObject::Function { statement }) = self.names.objects.get(&key) {
             let statement = *statement;
             return self.user_function(&key, statement, arguments, span);
         }
@@ -44,15 +44,19 @@ impl Lower<'_> {
     }
 
     fn unknown_function<T>(&mut self, key: &str, shown: &str, span: Span) -> Lowering<T> {
-        if self.entries.contains_key(key) {
+        if self.names.objects.contains_key(key) {
             return self.report(
                 Diagnostic::error("Z107", format!("`{shown}` is not a function"))
                     .at(span, "a bracket follows")
                     .help(format!("for a product write   {shown}*(…)")),
             );
         }
-        let own =
-            self.entries.iter().filter(|(_, e)| matches!(e, NamedObject::Function { .. })).map(|(k, _)| k.as_str());
+        let own = self
+            .names
+            .objects
+            .iter()
+            .filter(|(_, e)| matches!(e, NamedObject::Function { .. }))
+            .map(|(k, _)| k.as_str());
         let known = own.chain(function_names());
         let near = nearest(shown, known).map(str::to_string);
         let d = Diagnostic::error("Z101", format!("there is no function `{shown}`")).at(span, "not known");
@@ -182,7 +186,7 @@ impl Lower<'_> {
         self.expect_arguments(key, arguments, names.len(), span)?;
         let values = self.each(arguments.iter())?;
         let bound = names.iter().map(|name| canonical(&name.text)).zip(values).collect();
-        if self.in_progress_set.contains(key) {
+        if self.definitions.in_progress_set.contains(key) {
             return self.report(
                 Diagnostic::error("Z105", format!("the function `{key}` calls itself"))
                     .at(span, "needs itself")
@@ -207,18 +211,18 @@ impl Lower<'_> {
             },
             _ => self.key_of(formula)?.unwrap_or((String::new(), self.written(formula.span))),
         };
-        if let Some(label) = self.labels.get(&key) {
+        if let Some(label) = self.labels.known.get(&key) {
             return Ok(*label);
         }
         // its statement had a mistake of its own
-        if self.failed_labels.contains(&key) || self.unknown.contains(&key) {
+        if self.labels.failed.contains(&key) || self.names.unknown.contains(&key) {
             return Err(crate::lower::Reported);
         }
         let d = Diagnostic::error("Z101", format!("`{shown}` is not the label of a constraint"))
             .at(formula.span, "no such label");
-        let d = match self.label_families.get(&key) {
+        let d = match self.labels.families.get(&key) {
             Some(members) => d.help(format!("it is a family: write one of `{}` …", members[0])),
-            None => match nearest(&key, self.labels.keys().map(String::as_str)) {
+            None => match nearest(&key, self.labels.known.keys().map(String::as_str)) {
                 Some(near) => d.did_you_mean(near),
                 None => d.help("name a constraint like this:   constraint rod: …   (those without are c1, c2, …)"),
             },
@@ -258,8 +262,11 @@ impl Lower<'_> {
                     (Labelled::Control(k), _) => Derived::ControlPower(k),
                 };
                 let symbol = self.derived_symbol(derived, format!("{name}({shown})"));
-                let dim =
-                    if name == "work" { self.energy_dim.clone() } else { self.energy_dim.times(&self.time_dim, -1.0) };
+                let dim = if name == "work" {
+                    self.dims.energy.clone()
+                } else {
+                    self.dims.energy.times(&self.dims.time, -1.0)
+                };
                 vec![Quantity::new(symbol, dim)]
             }
             "reaction" | "lambda" if matches!(label, Labelled::Control(_)) => {
@@ -304,7 +311,7 @@ impl Lower<'_> {
     }
 
     pub(super) fn row_dim(&mut self, lambda: Expr) -> crate::lower::Dim {
-        match self.row_dims.get(&lambda) {
+        match self.dims.rows.get(&lambda) {
             Some(dim) => dim.clone(),
             None => self.dimensions.unknown(None),
         }
@@ -318,14 +325,14 @@ impl Lower<'_> {
             Level::Velocity => 1.0,
             Level::Acceleration => 2.0,
         };
-        self.energy_dim.times(&row, -1.0).times(&self.time_dim, -seconds)
+        self.dims.energy.times(&row, -1.0).times(&self.dims.time, -seconds)
     }
 
     /// Aᵀλ of one constraint, as expressions.
     fn reaction(&mut self, rows: &[Row]) -> Lowering<Value> {
         let symbols = Symbols::new(self.model.time, &self.model.coordinates);
         let parts = self.reaction_parts(rows, &symbols);
-        let dim = |k: usize| self.energy_dim.times(&self.coordinate_dims[k], -1.0);
+        let dim = |k: usize| self.dims.energy.times(&self.dims.coordinates[k], -1.0);
         Ok(Value::Generalized(parts.into_iter().map(|(k, e)| (k, Quantity::new(e, dim(k)))).collect()))
     }
 
@@ -350,7 +357,7 @@ impl Lower<'_> {
         let Value::Generalized(force) = self.reaction(rows)? else { return Err(crate::lower::Reported) };
         let coordinates = &self.model.coordinates;
         let terms: Vec<Expr> = force.iter().map(|(k, f)| self.graph.mul(f.expr, coordinates[*k].qdot)).collect();
-        let dim = self.energy_dim.times(&self.time_dim, -1.0);
+        let dim = self.dims.energy.times(&self.dims.time, -1.0);
         Ok(Value::Scalar(Quantity::new(self.graph.sum(&terms), dim)))
     }
 
@@ -382,7 +389,7 @@ impl Lower<'_> {
 
     /// A generalized force as a force at a point.
     fn at_point(&mut self, force: &[(usize, Expr)], place: &[Quantity]) -> Lowering<Value> {
-        let dim = self.energy_dim.times(&place[0].dim, -1.0);
+        let dim = self.dims.energy.times(&place[0].dim, -1.0);
         let jacobian = self.jacobian(&place.iter().map(|p| p.expr).collect::<Vec<_>>());
         let force = self.force_at(force, &jacobian);
         let undetermined = match force.iter().all(Option::is_some) {
@@ -454,8 +461,8 @@ impl Lower<'_> {
             "control" => self.control_symbol(k),
             _ => self.derived_symbol(Derived::Momentum(k), format!("{name}({})", self.model.coordinates[k].name)),
         };
-        let force = self.energy_dim.times(&self.coordinate_dims[k], -1.0);
-        let dim = if name == "control" { force } else { force.times(&self.time_dim, 1.0) };
+        let force = self.dims.energy.times(&self.dims.coordinates[k], -1.0);
+        let dim = if name == "control" { force } else { force.times(&self.dims.time, 1.0) };
         Ok(Value::Scalar(Quantity::new(symbol, dim)))
     }
 
@@ -470,7 +477,7 @@ impl Lower<'_> {
         };
         let symbol = self.derived_symbol(derived, format!("{name}()"));
         let per = if derived == Derived::Gaussian { -2.0 } else { 0.0 };
-        Ok(Value::Scalar(Quantity::new(symbol, self.energy_dim.times(&self.time_dim, per))))
+        Ok(Value::Scalar(Quantity::new(symbol, self.dims.energy.times(&self.dims.time, per))))
     }
 
     /// `P.x`, `B.point(…)`, `B.vector(…)`, `B.omega`, `reaction(c).x`
@@ -489,7 +496,7 @@ impl Lower<'_> {
         let value = self.formula(of)?;
         if let Value::Generalized(parts) = &value {
             let key = canonical(&name.text);
-            if let Some(&NamedObject::Coordinate(k)) = self.entries.get(&key) {
+            if let Some(&NamedObject::Coordinate(k)) = self.names.objects.get(&key) {
                 let part = parts.iter().find(|(j, _)| *j == k).map(|(_, q)| q.clone());
                 let zero = || Quantity::new(Expr::ZERO, self.dimensions.unknown(None));
                 return Ok(Value::Scalar(part.unwrap_or_else(zero)));

@@ -19,7 +19,7 @@ impl Lower<'_> {
             | StatementKind::Control { label, .. } => label.as_ref().map(|l| canonical(&l.name.text)),
             _ => None,
         });
-        self.given_labels = labels.collect();
+        self.labels.given = labels.collect();
         for statement in &self.tree.statements {
             let span = statement.span;
             match &statement.kind {
@@ -31,7 +31,7 @@ impl Lower<'_> {
                         lower.check_properties(properties)?;
                         let label = Labelled::Constraint(lower.model.constraints.len());
                         lower.draft_friction(properties, label)?;
-                        lower.labels.insert(key, label);
+                        lower.labels.known.insert(key, label);
                         lower.sketch(label, [left, right]);
                         lower.model.constraints.push(c);
                         Ok(())
@@ -53,7 +53,7 @@ impl Lower<'_> {
                         lower.model.restitutions.push(restitution);
                         let label = Labelled::Contact(lower.model.contacts.len());
                         lower.draft_friction(properties, label)?;
-                        lower.labels.insert(key, label);
+                        lower.labels.known.insert(key, label);
                         lower.sketch(label, [left, right]);
                         lower.model.contacts.push(c);
                         Ok(())
@@ -64,7 +64,7 @@ impl Lower<'_> {
                         let stated = lower.equality(("control", name), left, right, None)?;
                         let control = lower.control(stated, using, properties)?;
                         let label = Labelled::Control(lower.model.controls.len());
-                        lower.labels.insert(key, label);
+                        lower.labels.known.insert(key, label);
                         lower.sketch(label, [left, right]);
                         lower.model.controls.push(control);
                         Ok(())
@@ -87,9 +87,9 @@ impl Lower<'_> {
     ) {
         let Some(label) = label else {
             let name = loop {
-                self.n_unlabelled += 1;
-                let name = format!("c{}", self.n_unlabelled);
-                if !self.labels.contains_key(&name) && !self.given_labels.contains(&name) {
+                self.labels.n_unlabelled += 1;
+                let name = format!("c{}", self.labels.n_unlabelled);
+                if !self.labels.known.contains_key(&name) && !self.labels.given.contains(&name) {
                     break name;
                 }
             };
@@ -97,7 +97,7 @@ impl Lower<'_> {
             return;
         };
         self.each_member(label, |lower, member| {
-            if let Some(first) = lower.labels.get(&member.key).copied() {
+            if let Some(first) = lower.labels.known.get(&member.key).copied() {
                 let word = match first {
                     Labelled::Constraint(_) => "a constraint",
                     Labelled::Contact(_) => "a contact",
@@ -109,12 +109,12 @@ impl Lower<'_> {
                 return lower.report(d.help("choose another label"));
             }
             if !member.indices.is_empty() {
-                lower.label_families.entry(family_of(&member.key)).or_default().push(member.key.clone());
+                lower.labels.families.entry(family_of(&member.key)).or_default().push(member.key.clone());
             }
             lower.spend(span)?;
             let result = work(lower, member.shown.clone(), member.key.clone());
             if result.is_err() {
-                lower.failed_labels.insert(member.key.clone());
+                lower.labels.failed.insert(member.key.clone());
             }
             result
         });
@@ -158,7 +158,7 @@ impl Lower<'_> {
             let dim = if a.expr == Expr::ZERO { b.dim } else { a.dim };
             let level = self.level((word, &row_name), expr, (a.expr, b.expr), left, right)?;
             let lambda = self.graph.symbol(&format!("lambda({row_name})"), &multiplier_latex(&row_name));
-            self.row_dims.insert(lambda, dim);
+            self.dims.rows.insert(lambda, dim);
             rows.push(Row { name: row_name, expr, right: b.expr, level, lambda, dimension: None });
         }
         Ok(Constraint { name, rows, span, friction })
@@ -276,7 +276,7 @@ impl Lower<'_> {
             match self.formula(value)? {
                 Value::Scalar(q) if pure => self.pure_number(&q.dim, value.span, &format!("`{}`", name.text))?,
                 Value::Scalar(q) if name.text == "settling" => {
-                    let time = self.time_dim.clone();
+                    let time = self.dims.time.clone();
                     self.same_dimension((&time, name.span), (&q.dim, value.span), "a settling time is a time")?;
                 }
                 _ => {}

@@ -160,7 +160,7 @@ impl Lower<'_> {
             return self.report(Diagnostic::error("Z704", message).at(span, "wrong size"));
         }
         for (part, &k) in parts.iter().zip(driven) {
-            let force: Dim = self.energy_dim.times(&self.coordinate_dims[k], -1.0);
+            let force: Dim = self.dims.energy.times(&self.dims.coordinates[k], -1.0);
             let because = format!("a limit is a force on `{}`", self.model.coordinates[k].name);
             self.same_dimension((&force, property.name.span), (&part.dim, span), &because)?;
             self.check_constant(part.expr, span)?;

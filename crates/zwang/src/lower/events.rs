@@ -21,7 +21,7 @@ impl Lower<'_> {
         let member = self.one_member(target)?;
         let (key, primes) = self.undotted_key(&member, &target.name.text, primes);
         let changed = self.named(key.clone(), &member.shown, target.span)?;
-        let change = match (self.entries.get(&key), primes) {
+        let change = match (self.names.objects.get(&key), primes) {
             (Some(&NamedObject::Parameter(k)), 0) => Change::Parameter(k),
             (Some(&NamedObject::Coordinate(k)), 1) => Change::Velocity(k),
             _ => {
@@ -70,7 +70,7 @@ impl Lower<'_> {
         let strange = self.graph.symbols(expr).into_iter().find(|s| !self.is_known_at_a_state(*s));
         let Some(symbol) = strange else { return Ok(()) };
         let name = self.graph.name(symbol).to_string();
-        let what = match self.row_dims.contains_key(&symbol) {
+        let what = match self.dims.rows.contains_key(&symbol) {
             true => format!("a reaction cannot stand in {place}: it contains `{name}`"),
             false => format!("`{name}` cannot stand in {place}"),
         };

@@ -249,7 +249,7 @@ impl Lower<'_> {
 
     /// Requires a pure number; a power of time, in seconds, is accepted, so that `sin(t)` can be written.
     pub(super) fn pure_number(&mut self, dim: &Dim, span: Span, what: &str) -> Lowering<()> {
-        if self.dimensions.is_power_of_time(dim, &self.time_dim) {
+        if self.dimensions.is_power_of_time(dim, &self.dims.time) {
             return Ok(());
         }
         match self.dimensions.unify(dim, &Dim::default(), span) {
@@ -318,7 +318,7 @@ impl Lower<'_> {
                     }
                 };
             }
-            Ok(Quantity::new(expr, q.dim.times(&self.time_dim, -f64::from(primes))))
+            Ok(Quantity::new(expr, q.dim.times(&self.dims.time, -f64::from(primes))))
         };
         Ok(match value {
             Value::Scalar(q) => Value::Scalar(rate(q)?),

@@ -34,8 +34,8 @@ impl Lower<'_> {
         }
         let value = self.formula(&initial.value)?;
         // a whole family at once
-        let keys = match self.families.get(&key) {
-            Some(members) if !self.entries.contains_key(&key) => members.clone(),
+        let keys = match self.names.families.get(&key) {
+            Some(members) if !self.names.objects.contains_key(&key) => members.clone(),
             _ => vec![key],
         };
         for key in keys {
@@ -47,8 +47,8 @@ impl Lower<'_> {
     /// The key and primes of a target; dots above a letter are primes unless a name is spelled with them.
     pub(super) fn undotted_key(&self, member: &Member, written: &str, primes: u32) -> (String, u32) {
         let key = &member.key;
-        if !self.entries.contains_key(key)
-            && !self.families.contains_key(key)
+        if !self.names.objects.contains_key(key)
+            && !self.names.families.contains_key(key)
             && let Some((bare, dots)) = undotted(written)
         {
             return (bare + key.find('[').map_or("", |k| &key[k..]), primes + dots);
@@ -64,7 +64,7 @@ impl Lower<'_> {
         value: Value,
         initial: &tree::Initial,
     ) -> Lowering<()> {
-        let coordinate = match self.entries.get(key) {
+        let coordinate = match self.names.objects.get(key) {
             Some(&NamedObject::Coordinate(k)) => Some(k),
             Some(NamedObject::Parameter(_)) => {
                 let d = Diagnostic::error("Z205", format!("`{shown}` is a parameter and has no start"));

@@ -89,7 +89,7 @@ impl Lower<'_> {
         let length = self.common_dimension(&place, at.span)?;
 
         // [E] = [m][P]²/[t]²
-        let speed = length.times(&self.time_dim, -1.0);
+        let speed = length.times(&self.dims.time, -1.0);
         self.energy_over(&speed.power(2.0), span, (&mass_value.dim, mass.value.span), "a mass does not fit")?;
         let velocity = self.primed(Value::Vector(place.clone()), 1, at.span)?.components();
         let squares: Vec<Expr> = velocity.iter().map(|v| self.graph.powi(v.expr, 2)).collect();
@@ -123,7 +123,7 @@ impl Lower<'_> {
         let Quantity { expr, dim } = self.as_scalar(value, formula.span)?;
         self.no_accelerations(expr, formula.span)?;
         let per = if kind == EnergyKind::Dissipation { -1.0 } else { 0.0 };
-        let energy = self.energy_dim.times(&self.time_dim, per);
+        let energy = self.dims.energy.times(&self.dims.time, per);
         self.same_dimension((&energy, formula.span), (&dim, formula.span), "energies of different units")?;
         let sum = match kind {
             EnergyKind::Lagrangian => &mut self.model.lagrangian,
@@ -157,7 +157,7 @@ impl Lower<'_> {
             }
             let Some(coordinates) = self.coordinates_of(target) else {
                 let name = &target.name.text;
-                if self.unknown.contains(&canonical(name)) {
+                if self.names.unknown.contains(&canonical(name)) {
                     return Err(crate::lower::Reported);
                 }
                 let d =
@@ -167,7 +167,7 @@ impl Lower<'_> {
             let value = self.scalar(formula)?;
             for k in coordinates {
                 // [E] = [m][q]²/[t]²
-                let speed = self.coordinate_dims[k].times(&self.time_dim, -1.0);
+                let speed = self.dims.coordinates[k].times(&self.dims.time, -1.0);
                 self.energy_over(&speed.power(2.0), target.span, (&value.dim, formula.span), "a mass does not fit")?;
                 self.add_kinetic(k, k, value.expr);
             }
@@ -211,7 +211,7 @@ impl Lower<'_> {
                 if a.expr == Expr::ZERO {
                     continue;
                 }
-                let pair = self.coordinate_dims[i].times(&self.coordinate_dims[j], 1.0).times(&self.time_dim, -2.0);
+                let pair = self.dims.coordinates[i].times(&self.dims.coordinates[j], 1.0).times(&self.dims.time, -2.0);
                 self.energy_over(&pair, formula.span, (&a.dim.clone(), rows[i][j].span), "a mass does not fit")?;
                 self.add_kinetic(i, j, entries[i][j].expr);
             }
@@ -289,7 +289,7 @@ impl Lower<'_> {
                 let Quantity { expr, dim } = self.scalar(formula)?;
                 self.no_accelerations(expr, formula.span)?;
                 for &k in coordinates.iter().filter(|_| expr != Expr::ZERO) {
-                    let own = self.coordinate_dims[k].clone();
+                    let own = self.dims.coordinates[k].clone();
                     self.energy_over(&own, target.span, (&dim, formula.span), "a force does not fit its coordinate")?;
                 }
                 Ok(coordinates.into_iter().map(|k| Load::Coordinate(k, expr)).collect())
@@ -327,7 +327,7 @@ impl Lower<'_> {
         for part in torque.iter().filter(|q| q.expr != Expr::ZERO) {
             self.no_accelerations(part.expr, formula.span)?;
             self.same_dimension(
-                (&self.energy_dim.clone(), span),
+                (&self.dims.energy.clone(), span),
                 (&part.dim, formula.span),
                 "a torque is an energy per angle",
             )?;

@@ -20,22 +20,21 @@ mod scene;
 mod table;
 mod value;
 
-use rustc_hash::{FxHashMap, FxHashSet};
-use std::rc::Rc;
+use rustc_hash::FxHashMap;
 use zwang_expr::{Expr, Graph};
 
 use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::limits;
 use crate::model::{self, Constraint, Derived, Model, Unsupported};
 use crate::syntax::Span;
-use crate::syntax::name::canonical;
 use crate::syntax::tree::*;
 use crate::units::Dimension;
-use crate::{csv_table::CsvTable, limits};
 use body::Frame;
 use dimensions::{Dim, DimensionClash, Dimensions};
-use names::{Labelled, NamedObject};
+use names::{Definitions, LabelTable, Labelled, NameTable, NamedObject};
 use plots::{Curves, Shown};
 use points::Sketch;
+use table::Tables;
 use value::{Quantity, Value};
 
 /// An error value: the mistake was already reported; this part is skipped and the others continue.
@@ -67,55 +66,22 @@ enum Meaning {
 struct Lower<'a> {
     tree: &'a SyntaxTree,
     text: &'a str,
-    files: Files<'a>,
-    /// The tables read so far; `None` for a file that could not be read.
-    sheets: FxHashMap<String, Option<Rc<CsvTable>>>,
-    /// Tables over the time, each with its last time and its position in the text.
-    timed: Vec<(String, f64, Span)>,
+    tables: Tables<'a>,
     diagnostics: &'a mut Diagnostics,
     graph: Graph,
+    /// The equations between dimensions so far.
     dimensions: Dimensions,
-    /// All names but labels, by canonical spelling: `θ`, `x[3]`.
-    entries: FxHashMap<String, NamedObject>,
-    /// Families: canonical name to the keys of its members, in order.
-    families: FxHashMap<String, Vec<String>>,
-    member_positions: FxHashMap<String, usize>,
-    /// The number of members of a family that were evaluated in their order.
-    n_worked_out: FxHashMap<String, usize>,
-    /// Labels of constraints, contacts and controls.
-    labels: FxHashMap<String, Labelled>,
-    label_families: FxHashMap<String, Vec<String>>,
-    /// The user's labels, and the number of constraints without one.
-    given_labels: FxHashSet<String>,
-    n_unlabelled: usize,
-    /// Labels of statements with a mistake.
-    failed_labels: FxHashSet<String>,
-    /// The user's spelling of every name.
-    spelling: FxHashMap<String, String>,
-    /// The LaTeX of the names so far.
-    typeset: FxHashSet<String>,
-    /// Definitions that have been evaluated.
-    values: FxHashMap<String, Value>,
-    /// Definitions under evaluation, to detect cycles.
-    in_progress: Vec<String>,
-    in_progress_set: FxHashSet<String>,
-    /// `true` if a chain of definitions that is too deep was reported; its other links are not reported again.
-    too_deep: bool,
+    /// The dimensions of coordinates, parameters, rows, energy and time.
+    dims: ModelDims,
+    names: NameTable,
+    labels: LabelTable,
+    definitions: Definitions,
     /// The index variables and function arguments in scope.
     locals: Vec<(String, Value)>,
-    /// Names already reported as unknown, or declared in statements that could not be read.
-    unknown: FxHashSet<String>,
-    /// The position of each declaration.
-    declared: FxHashMap<String, Span>,
     frames: FxHashMap<String, Frame>,
     meaning: FxHashMap<Expr, Meaning>,
-    coordinate_dims: Vec<Dim>,
-    parameter_dims: Vec<Dim>,
-    row_dims: FxHashMap<Expr, Dim>,
     /// The entry of the start that gives a quantity.
     start_entries: FxHashMap<Expr, usize>,
-    energy_dim: Dim,
-    time_dim: Dim,
     /// `true` once the constraints have their multipliers, so that `reaction` can be used.
     rows_ready: bool,
     /// `true` while a nonideal law is lowered.
@@ -133,6 +99,16 @@ struct Lower<'a> {
     model: Model,
 }
 
+/// The dimensions of the quantities that the model declares.
+struct ModelDims {
+    coordinates: Vec<Dim>,
+    parameters: Vec<Dim>,
+    /// The dimension of each row, by its multiplier.
+    rows: FxHashMap<Expr, Dim>,
+    energy: Dim,
+    time: Dim,
+}
+
 impl<'a> Lower<'a> {
     fn new(tree: &'a SyntaxTree, text: &'a str, files: Files<'a>, diagnostics: &'a mut Diagnostics) -> Lower<'a> {
         let mut graph = Graph::new();
@@ -140,8 +116,13 @@ impl<'a> Lower<'a> {
         let time = graph.symbol("t", "t");
         graph.set_rate(time, Expr::ONE);
         // in a model with units, time is in seconds; without units, it may be a pure number like everything else
-        let energy_dim = dimensions.unknown(Some("energy"));
-        let time_dim = if tree.has_units { Dimension::SECOND.into() } else { dimensions.unknown(Some("t")) };
+        let dims = ModelDims {
+            coordinates: Vec::new(),
+            parameters: Vec::new(),
+            rows: FxHashMap::default(),
+            energy: dimensions.unknown(Some("energy")),
+            time: if tree.has_units { Dimension::SECOND.into() } else { dimensions.unknown(Some("t")) },
+        };
         let model = Model {
             title: String::new(),
             graph: Graph::new(),
@@ -175,38 +156,18 @@ impl<'a> Lower<'a> {
         Lower {
             tree,
             text,
-            files,
-            sheets: FxHashMap::default(),
-            timed: Vec::new(),
+            tables: Tables::new(files),
             diagnostics,
             graph,
             dimensions,
-            entries: FxHashMap::default(),
-            families: FxHashMap::default(),
-            member_positions: FxHashMap::default(),
-            n_worked_out: FxHashMap::default(),
-            labels: FxHashMap::default(),
-            label_families: FxHashMap::default(),
-            given_labels: FxHashSet::default(),
-            n_unlabelled: 0,
-            failed_labels: FxHashSet::default(),
-            spelling: FxHashMap::default(),
-            values: FxHashMap::default(),
-            in_progress: Vec::new(),
-            in_progress_set: FxHashSet::default(),
-            typeset: FxHashSet::default(),
-            too_deep: false,
+            dims,
+            names: NameTable::new(tree),
+            labels: LabelTable::default(),
+            definitions: Definitions::default(),
             locals: Vec::new(),
-            unknown: tree.garbled.iter().map(|word| canonical(word)).collect(),
-            declared: FxHashMap::default(),
             frames: FxHashMap::default(),
             meaning: FxHashMap::default(),
-            coordinate_dims: Vec::new(),
-            parameter_dims: Vec::new(),
-            row_dims: FxHashMap::default(),
             start_entries: FxHashMap::default(),
-            energy_dim,
-            time_dim,
             rows_ready: false,
             states_law: false,
             work: 0,
@@ -254,7 +215,7 @@ impl<'a> Lower<'a> {
 
     /// Requires that a quantity times `rest` is an energy: [quantity] = [E]/[rest].
     fn energy_over(&mut self, rest: &Dim, at: Span, given: (&Dim, Span), because: &str) -> Lowering<()> {
-        let wanted = self.energy_dim.times(rest, -1.0);
+        let wanted = self.dims.energy.times(rest, -1.0);
         self.same_dimension((&wanted, at), given, because)
     }
 
@@ -311,7 +272,7 @@ impl<'a> Lower<'a> {
             for declared in list {
                 self.each_member(&declared.target, |lower, member| {
                     let this = k;
-                    if lower.entries.get(&member.key) != Some(&NamedObject::Parameter(this)) {
+                    if lower.names.objects.get(&member.key) != Some(&NamedObject::Parameter(this)) {
                         return Err(Reported);
                     }
                     k += 1;
@@ -325,7 +286,7 @@ impl<'a> Lower<'a> {
     }
 
     fn parameter(&mut self, k: usize, declared: &ParameterDeclaration) -> Lowering<()> {
-        let dim = self.parameter_dims[k].clone();
+        let dim = self.dims.parameters[k].clone();
         let own = declared.target.span;
         let value = self.constant(&declared.value)?;
         self.same_dimension((&value.dim, declared.value.span), (&dim, own), "a value and its use differ")?;
@@ -414,7 +375,7 @@ impl<'a> Lower<'a> {
             self.model.graph = self.graph;
             return Some(self.model);
         }
-        for (coordinate, dim) in self.model.coordinates.iter_mut().zip(&self.coordinate_dims) {
+        for (coordinate, dim) in self.model.coordinates.iter_mut().zip(&self.dims.coordinates) {
             coordinate.dimension = self.dimensions.known(dim);
             if let Some(odd) = coordinate.dimension.filter(|d| d.0.iter().any(|e| e.fract() != 0.0)) {
                 self.diagnostics.push(
@@ -427,7 +388,7 @@ impl<'a> Lower<'a> {
         let controls = self.model.controls.iter_mut().map(|c| &mut c.stated);
         let all = self.model.constraints.iter_mut().chain(&mut self.model.contacts).chain(controls);
         for row in all.flat_map(|c: &mut Constraint| &mut c.rows) {
-            row.dimension = self.row_dims.get(&row.lambda).and_then(|dim| self.dimensions.known(dim));
+            row.dimension = self.dims.rows.get(&row.lambda).and_then(|dim| self.dimensions.known(dim));
         }
         self.model.graph = self.graph;
         Some(self.model)

@@ -8,6 +8,7 @@ use crate::syntax::name::{ascii, canonical, dotted, latex, nearest, skeleton, sp
 use crate::syntax::tree::*;
 use crate::units::Dimension;
 use crate::{diagnostic::Diagnostic, limits};
+use rustc_hash::{FxHashMap, FxHashSet};
 use zwang_expr::{Expr, Function, Function2};
 
 /// The object that a name denotes.
@@ -32,6 +33,57 @@ pub(super) enum Labelled {
     Constraint(usize),
     Contact(usize),
     Control(usize),
+}
+
+/// The declared names, by canonical spelling: `θ`, `x[3]`.
+#[derive(Default)]
+pub(super) struct NameTable {
+    /// All names but labels.
+    pub(super) objects: FxHashMap<String, NamedObject>,
+    /// Families: canonical name to the keys of its members, in order.
+    pub(super) families: FxHashMap<String, Vec<String>>,
+    member_positions: FxHashMap<String, usize>,
+    /// The user's spelling of every name.
+    spelling: FxHashMap<String, String>,
+    /// The LaTeX of the names so far.
+    typeset: FxHashSet<String>,
+    /// The position of each declaration.
+    declared: FxHashMap<String, Span>,
+    /// Names already reported as unknown, or declared in statements that could not be read.
+    pub(super) unknown: FxHashSet<String>,
+}
+
+impl NameTable {
+    pub(super) fn new(tree: &SyntaxTree) -> NameTable {
+        NameTable { unknown: tree.garbled.iter().map(|word| canonical(word)).collect(), ..NameTable::default() }
+    }
+}
+
+/// The labels of constraints, contacts and controls.
+#[derive(Default)]
+pub(super) struct LabelTable {
+    pub(super) known: FxHashMap<String, Labelled>,
+    /// Families: canonical name to the labels of its members, in order.
+    pub(super) families: FxHashMap<String, Vec<String>>,
+    /// The user's labels.
+    pub(super) given: FxHashSet<String>,
+    /// The number of constraints without a label.
+    pub(super) n_unlabelled: usize,
+    /// Labels of statements with a mistake.
+    pub(super) failed: FxHashSet<String>,
+}
+
+/// The values of definitions, each evaluated at its first use.
+#[derive(Default)]
+pub(super) struct Definitions {
+    values: FxHashMap<String, Value>,
+    /// The number of members of a family that were evaluated in their order.
+    n_worked_out: FxHashMap<String, usize>,
+    /// Definitions under evaluation, to detect cycles.
+    in_progress: Vec<String>,
+    pub(super) in_progress_set: FxHashSet<String>,
+    /// `true` if a chain of definitions that is too deep was reported; its other links are not reported again.
+    too_deep: bool,
 }
 
 /// One member of a target.
@@ -150,32 +202,32 @@ impl Lower<'_> {
         }
         let family = (!indices.is_empty()).then(|| family_of(key));
         let clash = match &family {
-            Some(family) => self.entries.contains_key(key) || self.entries.contains_key(family.as_str()),
-            None => self.entries.contains_key(key) || self.families.contains_key(key),
+            Some(family) => self.names.objects.contains_key(key) || self.names.objects.contains_key(family.as_str()),
+            None => self.names.objects.contains_key(key) || self.names.families.contains_key(key),
         };
         if clash {
-            let known = self.declared.get(key).or_else(|| self.declared.get(&family_of(key))).copied();
+            let known = self.names.declared.get(key).or_else(|| self.names.declared.get(&family_of(key))).copied();
             // definitions are declared before the rest, so the current one may come earlier or later in the text
             let (first, second) = known.map_or((span, span), |k| (k.min(span), k.max(span)));
             let d = Diagnostic::error("Z104", format!("`{shown}` is defined twice")).at(second, "defined again here");
             let d = if first == second { d } else { d.and_at(first, "defined here") };
             return self.report(d.help("choose another name for one of them"));
         }
-        self.declared.insert(key.clone(), span);
+        self.names.declared.insert(key.clone(), span);
         if let Some(family) = family {
-            let members = self.families.entry(family).or_default();
-            self.member_positions.insert(key.clone(), members.len());
+            let members = self.names.families.entry(family).or_default();
+            self.names.member_positions.insert(key.clone(), members.len());
             members.push(key.clone());
         }
-        self.spelling.insert(family_of(key), family_of(shown));
-        self.entries.insert(key.clone(), entry);
+        self.names.spelling.insert(family_of(key), family_of(shown));
+        self.names.objects.insert(key.clone(), entry);
         Ok(())
     }
 
     /// The LaTeX of a name; letter by letter if another name looks the same, as `θ1` and `θ_1` would.
     fn own_latex(&mut self, shown: &str) -> String {
         let tex = latex(shown);
-        match self.typeset.insert(tex.clone()) {
+        match self.names.typeset.insert(tex.clone()) {
             true => tex,
             false => spelled_latex(shown),
         }
@@ -194,7 +246,7 @@ impl Lower<'_> {
         self.meaning.insert(q, Meaning::Position(index));
         self.meaning.insert(qdot, Meaning::Velocity);
         self.meaning.insert(qddot, Meaning::Acceleration);
-        self.coordinate_dims.push(self.dimensions.unknown(Some(shown)));
+        self.dims.coordinates.push(self.dimensions.unknown(Some(shown)));
         let (name, description) = (shown.clone(), description.clone());
         self.model.coordinates.push(Coordinate { name, description, q, qdot, qddot, dimension: None, span });
         Ok(())
@@ -207,7 +259,7 @@ impl Lower<'_> {
         let symbol = self.graph.symbol(&member.shown, &tex);
         self.graph.set_rate(symbol, Expr::ZERO);
         self.meaning.insert(symbol, Meaning::Parameter(index));
-        self.parameter_dims.push(self.dimensions.unknown(Some(&member.shown)));
+        self.dims.parameters.push(self.dimensions.unknown(Some(&member.shown)));
         self.model.parameters.push(Parameter {
             name: member.shown.clone(),
             description: declared.description.clone(),
@@ -223,9 +275,10 @@ impl Lower<'_> {
     /// Warns of distinct names that look the same.
     fn warn_of_look_alikes(&mut self) {
         let mut looks: Vec<(String, &String)> = self
-            .entries
+            .names
+            .objects
             .keys()
-            .chain(self.families.keys())
+            .chain(self.names.families.keys())
             .filter(|k| !k.contains('['))
             .map(|k| (skeleton(k), k))
             .collect();
@@ -343,7 +396,7 @@ impl Lower<'_> {
     /// The members of the family that a plain name denotes, each with its key and the user's spelling.
     pub(super) fn family(&self, formula: &Formula) -> Option<Vec<(String, String)>> {
         let FormulaKind::Name(name) = &formula.kind else { return None };
-        let keys = self.families.get(&canonical(name))?;
+        let keys = self.names.families.get(&canonical(name))?;
         let spelled = |key: &String| format!("{name}{}", &key[key.find('[').unwrap_or(key.len())..]);
         Some(keys.iter().map(|key| (key.clone(), spelled(key))).collect())
     }
@@ -354,17 +407,17 @@ impl Lower<'_> {
             return Ok(value.clone());
         }
         match key.as_str() {
-            "t" => return Ok(Value::Scalar(Quantity::new(self.model.time, self.time_dim.clone()))),
+            "t" => return Ok(Value::Scalar(Quantity::new(self.model.time, self.dims.time.clone()))),
             "π" => return Ok(Value::Scalar(Quantity::new(self.graph.pi(), Dimension::NONE.into()))),
             _ => {}
         }
-        if self.entries.contains_key(&key) {
+        if self.names.objects.contains_key(&key) {
             return self.definition(&key, span);
         }
         // a dot above the letter denotes a derivative if the name without it is known
         if let Some((bare, primes)) = undotted(shown) {
             let bare = format!("{bare}{}", key.find('[').map_or("", |k| &key[k..]));
-            if self.entries.contains_key(&bare) || self.locals.iter().any(|(name, _)| *name == bare) {
+            if self.names.objects.contains_key(&bare) || self.locals.iter().any(|(name, _)| *name == bare) {
                 let value = self.named(bare, "", span)?;
                 return self.primed(value, primes, span);
             }
@@ -374,16 +427,16 @@ impl Lower<'_> {
 
     /// The value of a declared name, evaluated when it is first needed.
     pub(super) fn definition(&mut self, key: &str, span: Span) -> Lowering<Value> {
-        if let Some(value) = self.values.get(key) {
+        if let Some(value) = self.definitions.values.get(key) {
             return Ok(value.clone());
         }
-        let (statement, indices) = match self.entries.get(key) {
+        let (statement, indices) = match self.names.objects.get(key) {
             Some(&NamedObject::Coordinate(k)) => {
-                let quantity = Quantity::new(self.model.coordinates[k].q, self.coordinate_dims[k].clone());
+                let quantity = Quantity::new(self.model.coordinates[k].q, self.dims.coordinates[k].clone());
                 return Ok(Value::Scalar(quantity));
             }
             Some(&NamedObject::Parameter(k)) => {
-                let quantity = Quantity::new(self.model.parameters[k].symbol, self.parameter_dims[k].clone());
+                let quantity = Quantity::new(self.model.parameters[k].symbol, self.dims.parameters[k].clone());
                 return Ok(Value::Scalar(quantity));
             }
             Some(NamedObject::Function { .. }) => {
@@ -404,31 +457,31 @@ impl Lower<'_> {
         // a definition that failed is not evaluated again
         match value {
             Ok(value) => {
-                self.values.insert(key.to_string(), value.clone());
+                self.definitions.values.insert(key.to_string(), value.clone());
                 Ok(value)
             }
             Err(Reported) => {
-                self.entries.remove(key);
-                self.unknown.insert(key.to_string());
+                self.names.objects.remove(key);
+                self.names.unknown.insert(key.to_string());
                 Err(Reported)
             }
         }
     }
 
     pub(super) fn enter(&mut self, key: &str) {
-        self.in_progress.push(key.to_string());
-        self.in_progress_set.insert(key.to_string());
+        self.definitions.in_progress.push(key.to_string());
+        self.definitions.in_progress_set.insert(key.to_string());
     }
 
     pub(super) fn leave(&mut self) {
-        if let Some(key) = self.in_progress.pop() {
-            self.in_progress_set.remove(&key);
+        if let Some(key) = self.definitions.in_progress.pop() {
+            self.definitions.in_progress_set.remove(&key);
         }
     }
 
     pub(super) fn check_circle(&mut self, key: &str, span: Span) -> Lowering<()> {
-        if self.in_progress.len() >= limits::DEFINITION_DEPTH {
-            if std::mem::replace(&mut self.too_deep, true) {
+        if self.definitions.in_progress.len() >= limits::DEFINITION_DEPTH {
+            if std::mem::replace(&mut self.definitions.too_deep, true) {
                 return Err(Reported);
             }
             return self.report(
@@ -440,11 +493,11 @@ impl Lower<'_> {
                 .help("define what others use first; a family is worked out from its first member on"),
             );
         }
-        if !self.in_progress_set.contains(key) {
+        if !self.definitions.in_progress_set.contains(key) {
             return Ok(());
         }
-        let from = self.in_progress.iter().position(|k| k == key).unwrap_or(0);
-        let mut circle: Vec<String> = self.in_progress[from..].iter().map(|k| format!("`{k}`")).collect();
+        let from = self.definitions.in_progress.iter().position(|k| k == key).unwrap_or(0);
+        let mut circle: Vec<String> = self.definitions.in_progress[from..].iter().map(|k| format!("`{k}`")).collect();
         if circle.len() > 6 {
             circle.splice(3..circle.len() - 2, ["…".to_string()]);
         }
@@ -460,14 +513,14 @@ impl Lower<'_> {
     /// Evaluates the earlier members of a family first, so that a long chain does not become a deep recursion.
     fn earlier_members(&mut self, key: &str, span: Span) {
         let name = family_of(key);
-        let Some(&at) = self.member_positions.get(key) else { return };
-        let known = self.n_worked_out.get(&name).copied().unwrap_or(0);
-        if known >= at || self.in_progress.iter().any(|k| family_of(k) == name) {
+        let Some(&at) = self.names.member_positions.get(key) else { return };
+        let known = self.definitions.n_worked_out.get(&name).copied().unwrap_or(0);
+        if known >= at || self.definitions.in_progress.iter().any(|k| family_of(k) == name) {
             return;
         }
-        self.n_worked_out.insert(name.clone(), at);
+        self.definitions.n_worked_out.insert(name.clone(), at);
         for k in known..at {
-            let earlier = self.families[&name][k].clone();
+            let earlier = self.names.families[&name][k].clone();
             let before = std::mem::take(&mut self.locals);
             let _ = self.definition(&earlier, span);
             self.locals = before;
@@ -511,10 +564,10 @@ impl Lower<'_> {
 
     /// Reports an undeclared name, with the nearest known name and the line that would declare it.
     fn unknown_name<T>(&mut self, key: &str, shown: &str, span: Span) -> Lowering<T> {
-        if !self.unknown.insert(key.to_string()) || self.diagnostics.is_full() {
+        if !self.names.unknown.insert(key.to_string()) || self.diagnostics.is_full() {
             return Err(Reported);
         }
-        if let Some(members) = self.families.get(family_of(key).as_str()) {
+        if let Some(members) = self.names.families.get(family_of(key).as_str()) {
             let (first, last) = (members[0].clone(), members[members.len() - 1].clone());
             let d = if key.contains('[') {
                 Diagnostic::error("Z108", format!("there is no member `{shown}`"))
@@ -532,7 +585,7 @@ impl Lower<'_> {
             return self.report(d.help(format!("{shown}(…)")));
         }
         let base = family_of(key);
-        if base != *key && self.entries.contains_key(base.as_str()) {
+        if base != *key && self.names.objects.contains_key(base.as_str()) {
             return self.report(
                 Diagnostic::error("Z108", format!("`{base}` has no members"))
                     .at(span, "an index behind a single quantity")
@@ -547,7 +600,7 @@ impl Lower<'_> {
             );
         }
         // Greek letters are also compared by their Latin names
-        let spelled = self.spelling.iter().flat_map(|(key, shown)| [(shown.clone(), shown), (ascii(key), shown)]);
+        let spelled = self.names.spelling.iter().flat_map(|(key, shown)| [(shown.clone(), shown), (ascii(key), shown)]);
         let spelled: Vec<(String, &String)> = spelled.collect();
         let known = spelled.iter().map(|(spelling, _)| spelling.as_str()).chain(function_names()).chain(["pi"]);
         let near = nearest(shown, known).map(|near| {
@@ -562,7 +615,7 @@ impl Lower<'_> {
             d = d.help("the exponential function is exp(x)");
         }
         if let Some(bare) = key.strip_suffix("_dot").or_else(|| key.strip_suffix("dot"))
-            && self.spelling.contains_key(bare)
+            && self.names.spelling.contains_key(bare)
         {
             return self.report(d.cured_by(format!("the velocity is written `{bare}'`"), format!("{bare}'")));
         }
@@ -579,16 +632,16 @@ impl Lower<'_> {
     /// The coordinates that a target names: one, some members, or a whole family.
     pub(super) fn coordinates_of(&mut self, target: &Target) -> Option<Vec<usize>> {
         let members = self.members(target).ok()?;
-        let coordinate = |entries: &rustc_hash::FxHashMap<String, NamedObject>, key: &str| match entries.get(key) {
+        let coordinate = |entries: &FxHashMap<String, NamedObject>, key: &str| match entries.get(key) {
             Some(&NamedObject::Coordinate(k)) => Some(k),
             _ => None,
         };
         if let [one] = &members[..]
-            && let Some(family) = self.families.get(&one.key)
+            && let Some(family) = self.names.families.get(&one.key)
         {
-            return family.iter().map(|key| coordinate(&self.entries, key)).collect();
+            return family.iter().map(|key| coordinate(&self.names.objects, key)).collect();
         }
-        members.iter().map(|m| coordinate(&self.entries, &m.key)).collect()
+        members.iter().map(|m| coordinate(&self.names.objects, &m.key)).collect()
     }
 }
 

@@ -92,7 +92,7 @@ impl Lower<'_> {
 
     /// The unit of an output, or `None`.
     fn output_unit(&self, key: &str) -> Option<Unit> {
-        let Some(NamedObject::Definition { statement, .. }) = self.entries.get(key) else { return None };
+        let Some(NamedObject::Definition { statement, .. }) = self.names.objects.get(key) else { return None };
         match &self.tree.statements[*statement].kind {
             StatementKind::Output { unit, .. } => unit.as_ref().map(|(unit, _)| unit.clone()),
             _ => None,

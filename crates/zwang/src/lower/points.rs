@@ -86,7 +86,7 @@ impl Lower<'_> {
 
     /// The point, particle or body of a name; `None` if the name denotes something else.
     pub(super) fn spot(&mut self, key: &str, shown: &str, span: Span) -> Lowering<Option<Spot>> {
-        let Some(NamedObject::Definition { statement, .. }) = self.entries.get(key) else { return Ok(None) };
+        let Some(NamedObject::Definition { statement, .. }) = self.names.objects.get(key) else { return Ok(None) };
         let kind = match &self.tree.statements[*statement].kind {
             StatementKind::Particle { .. } => SpotKind::Particle,
             StatementKind::Body { .. } => SpotKind::Body,
@@ -142,7 +142,7 @@ impl Lower<'_> {
                 FormulaKind::SumOver(..) => None,
                 FormulaKind::Name(_) | FormulaKind::Indexed(..) => {
                     let Ok(Some((key, shown))) = self.key_of(formula) else { continue };
-                    if let Some(NamedObject::Definition { statement, indices }) = self.entries.get(&key)
+                    if let Some(NamedObject::Definition { statement, indices }) = self.names.objects.get(&key)
                         && let StatementKind::Let { value, .. } = &tree.statements[*statement].kind
                         && indices.is_empty()
                         && seen.insert(*statement)

@@ -89,7 +89,7 @@ impl Lower<'_> {
         }
         // a label and a point may have the same name
         let is_point = match self.key_of(formula)? {
-            Some((key, _)) => self.entries.contains_key(&key) || self.families.contains_key(&key),
+            Some((key, _)) => self.names.objects.contains_key(&key) || self.names.families.contains_key(&key),
             None => true,
         };
         if !labels.is_empty() && !is_point {
@@ -104,11 +104,11 @@ impl Lower<'_> {
     /// The constraints that a formula names: one, a family, or none.
     fn labels_of(&mut self, formula: &Formula) -> Lowering<Vec<Labelled>> {
         let Some((key, _)) = self.key_of(formula)? else { return Ok(Vec::new()) };
-        if self.failed_labels.contains(&key) {
+        if self.labels.failed.contains(&key) {
             return Err(crate::lower::Reported);
         }
-        let members = self.label_families.get(&key).into_iter().flatten();
-        Ok(members.chain([&key]).filter_map(|key| self.labels.get(key)).copied().collect())
+        let members = self.labels.families.get(&key).into_iter().flatten();
+        Ok(members.chain([&key]).filter_map(|key| self.labels.known.get(key)).copied().collect())
     }
 
     /// The places that a formula denotes: a point, those of a family, or any vector.
@@ -158,7 +158,7 @@ impl Lower<'_> {
 
     fn body_shape(&mut self, spot: &Spot, span: Span) -> Lowering<Shape> {
         let frame = self.frame(&spot.key, span)?;
-        let Some(NamedObject::Definition { statement, indices }) = self.entries.get(&spot.key).cloned() else {
+        let Some(NamedObject::Definition { statement, indices }) = self.names.objects.get(&spot.key).cloned() else {
             return Err(crate::lower::Reported);
         };
         let StatementKind::Body { target, properties, .. } = &self.tree.statements[statement].kind else {

@@ -1,11 +1,12 @@
 //! Tables: columns of numbers from files, as smooth functions of their argument.
 
+use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
 use crate::csv_table::{CsvColumn, CsvTable};
 use crate::diagnostic::Diagnostic;
 use crate::lower::value::{Quantity, Value};
-use crate::lower::{Dim, Lower, Lowering};
+use crate::lower::{Dim, Files, Lower, Lowering};
 use crate::quantity::number;
 use crate::syntax::Span;
 use crate::syntax::tree::*;
@@ -17,6 +18,21 @@ const HIGHEST_ORDER: usize = 5;
 
 /// An example of the syntax.
 const FORM: &str = "table(\"drive.csv\", t)   or with a column   table(\"drive.csv\", t, \"force\")";
+
+/// The tables that the model reads from files.
+pub(super) struct Tables<'a> {
+    files: Files<'a>,
+    /// The tables read so far; `None` for a file that could not be read.
+    sheets: FxHashMap<String, Option<Rc<CsvTable>>>,
+    /// Tables over the time, each with its last time and its position in the text.
+    timed: Vec<(String, f64, Span)>,
+}
+
+impl<'a> Tables<'a> {
+    pub(super) fn new(files: Files<'a>) -> Tables<'a> {
+        Tables { files, sheets: FxHashMap::default(), timed: Vec::new() }
+    }
+}
 
 impl Lower<'_> {
     /// `table("drive.csv", t)`, `table("drive.csv", t, "force")`; an integer at the end is the order of a derivative.
@@ -45,7 +61,7 @@ impl Lower<'_> {
         let table = self.spline(file, &sheet, (column.unwrap_or(""), value), span)?;
         let dim = self.table_dim(&sheet.columns[0], value, (&argument.dim, rest[0].span), order)?;
         if argument.expr == self.model.time {
-            self.timed.push((file.clone(), table.range().1, span));
+            self.tables.timed.push((file.clone(), table.range().1, span));
         }
         let mut id = self.graph.add_table(table);
         (0..order).for_each(|_| id = self.graph.slope_of_table(id));
@@ -57,7 +73,7 @@ impl Lower<'_> {
         let Some(run) = &self.model.run else { return };
         let end = self.model.constants_in(&self.graph, &[run.duration])[0];
         let mut reported = Vec::new();
-        for (file, last, span) in std::mem::take(&mut self.timed) {
+        for (file, last, span) in std::mem::take(&mut self.tables.timed) {
             if end > last * (1.0 + tolerance::TABLE_END) && !reported.contains(&file) {
                 let message = format!("the run goes on to t = {}, the table `{file}` to {}", number(end), number(last));
                 let d = Diagnostic::warning("Z111", message).at(span, "has no value later on");
@@ -84,12 +100,12 @@ impl Lower<'_> {
 
     /// The rows of a file, read once.
     fn sheet(&mut self, file: &str, span: Span) -> Lowering<Rc<CsvTable>> {
-        if let Some(known) = self.sheets.get(file) {
+        if let Some(known) = self.tables.sheets.get(file) {
             return known.clone().ok_or(crate::lower::Reported);
         }
-        let read = (self.files)(file).and_then(|text| CsvTable::parse(&text));
+        let read = (self.tables.files)(file).and_then(|text| CsvTable::parse(&text));
         let sheet = read.as_ref().ok().cloned().map(Rc::new);
-        self.sheets.insert(file.to_string(), sheet.clone());
+        self.tables.sheets.insert(file.to_string(), sheet.clone());
         match (read, sheet) {
             (Err(why), _) => self.no_table(file, &why, span),
             (Ok(_), Some(sheet)) if sheet.columns.len() >= 2 => Ok(sheet),

@@ -1,6 +1,6 @@
 //! The shortest multipliers of large systems.
 
-use super::{Large, Plan};
+use super::{Large, Plan, Work};
 use crate::{
     Matrix, MotionError, Settings,
     acceleration::dependence::dependence,
@@ -24,18 +24,18 @@ impl Large {
         if redundant && self.alike == Some(true) {
             self.project();
         }
-        for (x, s) in self.left.iter_mut().zip(&self.scale).zip(&self.lambda).map(|((x, s), y)| (x, s * y)) {
+        for (x, s) in self.work.left.iter_mut().zip(&self.scale).zip(&self.work.lambda).map(|((x, s), y)| (x, s * y)) {
             *x = s;
         }
         if redundant && self.alike != Some(true) {
             self.shorten(A)?;
         }
         for (k, &i) in self.repeats.kept.iter().enumerate() {
-            self.left[k] /= self.repeats.square(k);
-            lambda[i] = self.left[k];
+            self.work.left[k] /= self.repeats.square(k);
+            lambda[i] = self.work.left[k];
         }
         for (row, of, factor) in self.repeats.iter() {
-            lambda[row] = factor * self.left[of];
+            lambda[row] = factor * self.work.left[of];
         }
         self.share_with_left_out(A, lambda)
     }
@@ -71,7 +71,7 @@ impl Large {
     fn project(&mut self) {
         let Some(Plan { rows, sparse }) = &mut self.plan else { return };
         // product = range, and range += S (S + µI)⁻¹ (λ − range)
-        let Large { lambda, left, product: range, change, .. } = self;
+        let Work { lambda, left, product: range, change, .. } = &mut self.work;
         range.fill(0.0);
         for _ in 0..limits::MULTIPLIER_ROUNDS {
             left.iter_mut().zip(lambda.iter().zip(&*range)).for_each(|(x, (lambda, range))| *x = lambda - range);
@@ -99,12 +99,12 @@ impl Large {
         let mut whole = Matrix::from_pattern(kept.len(), A.n_cols, &pattern);
         for (k, &i) in kept.iter().enumerate() {
             let weight = self.repeats.square(k).sqrt();
-            self.left[k] /= weight;
+            self.work.left[k] /= weight;
             whole.row_mut(k).1.iter_mut().zip(A.row(i).1).for_each(|(x, a)| *x = weight * a);
         }
-        shorten(&whole, &mut self.left, &self.settings)?;
+        shorten(&whole, &mut self.work.left, &self.settings)?;
         for k in 0..kept.len() {
-            self.left[k] *= self.repeats.square(k).sqrt();
+            self.work.left[k] *= self.repeats.square(k).sqrt();
         }
         self.restore_force();
         Ok(())
@@ -114,7 +114,7 @@ impl Large {
     /// be large.
     fn restore_force(&mut self) {
         let Some(Plan { rows, sparse }) = &mut self.plan else { return };
-        let Large { lambda, left, product, change, scale, .. } = self;
+        let Large { scale, work: Work { lambda, left, product, change, .. }, .. } = self;
         for _ in 0..2 {
             change.fill(0.0);
             for k in 0..left.len() {

@@ -109,7 +109,7 @@ impl Large {
 
     /// The `count` smallest singular values of B, without the zeros of dependent rows.
     pub(crate) fn smallest(&mut self, count: usize, start: Option<&Smallest>) -> Smallest {
-        let (m, n) = (self.scale.len(), self.x.len());
+        let (m, n) = (self.scale.len(), self.work.x.len());
         let empty = m - self.held_rank().min(m);
         let factor: Vec<f64> = (0..m).map(|k| self.held(k)).collect();
         let Some(Plan { rows, sparse }) = &mut self.plan else { return Smallest::default() };
@@ -169,20 +169,20 @@ impl Large {
         let factor: Vec<f64> = (0..self.scale.len()).map(|k| self.held(k)).collect();
         let Some(Plan { rows, sparse }) = &mut self.plan else { return 0.0 };
         for (k, &i) in self.repeats.kept.iter().enumerate() {
-            self.asked[k] = g[i];
+            self.work.asked[k] = g[i];
         }
-        self.repeats.merge(g, &mut self.asked);
+        self.repeats.merge(g, &mut self.work.asked);
         for k in 0..factor.len() {
-            self.left[k] = factor[k] * self.scale[k] * self.asked[k];
+            self.work.left[k] = factor[k] * self.scale[k] * self.work.asked[k];
         }
-        let along = (0..values.len()).map(|k| dot(values.u(k), &self.left).abs()).fold(0.0, f64::max);
-        values.remove_left(&mut self.left);
-        self.left.iter_mut().zip(&factor).for_each(|(x, f)| *x /= f);
-        let change = &mut self.change;
+        let along = (0..values.len()).map(|k| dot(values.u(k), &self.work.left).abs()).fold(0.0, f64::max);
+        values.remove_left(&mut self.work.left);
+        self.work.left.iter_mut().zip(&factor).for_each(|(x, f)| *x /= f);
+        let change = &mut self.work.change;
         change.fill(0.0);
-        sparse.solve(&mut self.left, |k, lambda| rows.add(k, lambda, change));
+        sparse.solve(&mut self.work.left, |k, lambda| rows.add(k, lambda, change));
         values.remove_right(change);
-        x.copy_from_slice(&self.to_coordinates(&self.change));
+        x.copy_from_slice(&self.to_coordinates(&self.work.change));
         along
     }
 }
