@@ -33,7 +33,7 @@ pub enum Command {
         before_help = "Examples:\n  zwang run models/pendulum.zw\n  zwang run pendulum.zw --set \"l=50 cm\" --to 20 -o pendulum.csv -o pendulum.html\n  zwang run pendulum.zw --drift compare\n  cat pendulum.zw | zwang run - --json | jq .energy"
     )]
     Run(RunModel),
-    /// Say all that can be said without integrating: kinds, rank, redundancy, start
+    /// Analyse without integrating: kinds, rank, redundancy, start
     #[command(
         before_help = "Examples:\n  zwang check pendulum.zw\n  zwang check pendulum.zw --json\n  zwang check pendulum.zw --fix         write what is sure to be meant into the file\n  zwang check pendulum.zw --start \"x=0.6, y=0.8\""
     )]

@@ -1,4 +1,4 @@
-//! `zwang check`: all that can be said without integrating.
+//! `zwang check`: every analysis that needs no integration.
 
 use zwang_view::{check_json, check_table};
 use zwang_workspace::{Body, Request};

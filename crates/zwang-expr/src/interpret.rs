@@ -1,4 +1,4 @@
-//! The interpreter of programs; its result is the definition of what a program computes.
+//! The interpreter of programs; its result defines the value of a program.
 
 use crate::node::Expr;
 use crate::program::{Instruction, Operation, Program};

@@ -4,10 +4,10 @@
 //!
 //! $$ \min_{\ddot q}\ (\ddot q - a)^T M (\ddot q - a) \quad\text{subject to}\quad A \ddot q = b, \qquad a = M^{-1} Q $$
 //!
-//! A may have any rank and M may be singular where A makes up for it. Six [routes](route) find the same q̈ by algebra of their
-//! own; [`Snapshot`] gathers every quantity at a state; [`dependence()`] says which rows repeat others, and
-//! [`project`] puts values on the constraints. A [`Motion`] moves the system along them step by step, and a
-//! [`Trajectory`] keeps the steps.
+//! A may have any rank, and M may be singular in directions that A determines. Six [routes](route) compute the same q̈ by
+//! independent algebra; [`Snapshot`] gathers every quantity at a state; [`dependence()`] finds the redundant rows, and
+//! [`project`] projects values onto the constraints. A [`Motion`] advances the system along them step by step, and a
+//! [`Trajectory`] stores the steps.
 //!
 //! ```
 #![doc = include_str!("../tests/example/pendulum.rs")]

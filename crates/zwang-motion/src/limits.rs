@@ -117,7 +117,7 @@ pub(crate) const RATTLE_ROUNDS: usize = 60;
 /// Attempts at one step: each failure makes it shorter, so that far fewer lead to the shortest.
 pub(crate) const STEP_ATTEMPTS: usize = 200;
 
-/// Steps that may meet the same contradiction: far more than halvings lead to the shortest step.
+/// The number of steps that may end at the same contradiction: far more than the halvings that lead to the shortest step.
 pub(crate) const CONTRADICTIONS_MET: usize = 400;
 
 /// The number of switches within a short part of the run that counts as endless.

@@ -61,7 +61,7 @@ pub(crate) const DOWNDATED_NORM: f64 = 1e-6;
 /// Columns are orthogonal if their product is below this fraction of that of their lengths.
 pub(crate) const ORTHOGONAL_COLUMNS: f64 = 5e-16;
 
-/// An entry beside the diagonal below this fraction of the root of both entries on it counts as zero.
+/// An off-diagonal entry below this fraction of the root of both entries on it counts as zero.
 pub(crate) const DIAGONAL: f64 = 1e-16;
 
 /// The same entry, relative to the largest of the matrix.
@@ -295,7 +295,7 @@ pub(crate) const RANK_PROBE: f64 = 1e-4;
 /// A relative speed below this counts as rest.
 pub(crate) const STARTS_AT_REST: f64 = 1e-9;
 
-/// The accuracy of a prediction: a smaller imaginary part, or a smaller remaining change, is none.
+/// The accuracy of a prediction: a smaller imaginary part, or a smaller remaining change, counts as zero.
 pub(crate) const PREDICTED_REAL: f64 = 1e-3;
 
 /// A step ends at a singular value below this fraction of the largest so far.

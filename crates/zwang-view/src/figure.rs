@@ -1,4 +1,4 @@
-//! Which curves and which scene a run is shown by.
+//! The curves and the scene that show a run.
 
 use zwang::model::Model;
 use zwang::samples::Column;

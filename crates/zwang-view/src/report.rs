@@ -1,4 +1,4 @@
-//! What a run is told in: the summary for people, the table of the audit, the report, the comparison of drifts.
+//! The texts about a run: the summary for people, the table of the audit, the report, the comparison of drifts.
 
 use std::cell::OnceCell;
 
@@ -140,7 +140,7 @@ fn works(run: &Run) -> String {
     }
 }
 
-/// Whether work was done that can be told from errors.
+/// `true` if work was done that exceeds the errors.
 fn has_work(run: &Run) -> bool {
     let energy = &run.audit().energy;
     energy.work.abs().max(energy.impacts.abs()) > energy.drift
@@ -207,7 +207,7 @@ fn flush_left(lines: &[Vec<String>]) -> String {
     out
 }
 
-/// `events: 0.7144 s rank-drop rod[1]; 0.9 s; … 12 in all`; what happens again is told by its time alone.
+/// `events: 0.7144 s rank-drop rod[1]; 0.9 s; … 12 in all`; a repeated event is given by its time alone.
 fn events(run: &Run) -> String {
     let mut shown = Vec::new();
     let mut before = String::new();
@@ -233,7 +233,7 @@ fn events(run: &Run) -> String {
     format!("events: {}{more}", shown.join("; "))
 }
 
-/// Rows of a residual table; a chain of thousands of links is told by its largest.
+/// Rows of a residual table; a chain of thousands of links is represented by its largest.
 const MOST_RESIDUALS: usize = 24;
 
 /// How well the physics was kept: names and values of a table.
@@ -393,7 +393,7 @@ fn run_article(run: &Run, derivation: Vec<Block>, summary: &str) -> Article {
 /// Events of a document; more are in the data files.
 const MOST_TOLD: usize = 40;
 
-/// One run of a comparison of what is done against drift; without a run, why there is none.
+/// One run of a comparison of the corrections of drift; without a run, the reason why there is none.
 pub struct DriftComparison {
     /// `project`, `baumgarte` or `none`.
     pub name: &'static str,
@@ -427,7 +427,7 @@ pub fn comparison(runs: &[DriftComparison]) -> String {
         };
         lines.push(line);
     }
-    // a failure is told behind the columns, not inside one
+    // a failure is reported behind the columns, not inside one
     let (whole, failed): (Vec<_>, Vec<_>) = lines.into_iter().partition(|line| line.len() == head.len());
     let mut out = aligned(&whole);
     for line in failed {

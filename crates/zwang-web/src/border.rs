@@ -1,4 +1,5 @@
-//! Texts across the border of a module: the caller asks for room, writes UTF-8 there, and reads the answer behind its length.
+//! Texts across the boundary of a WebAssembly module: the caller allocates memory, writes UTF-8 there, and reads the answer
+//! behind its length.
 
 /// Room for `n` bytes, which [`zwang_answer`] gives back.
 #[allow(unsafe_code)]

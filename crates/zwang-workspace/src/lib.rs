@@ -1,8 +1,8 @@
 //! One model text, many requests.
 //!
-//! A [`Workspace`] holds a text, the files it names and what a caller has changed, and answers requests with data. What does not
-//! depend on a change is kept: other values of parameters need no derivation, and a second request for the same check costs
-//! nothing. There is no clock, no thread and no file inside: a caller that wants to end a request early says so by its
+//! A [`Workspace`] holds a text, the files that it names and the overrides of a caller, and answers requests with data. Results
+//! that do not depend on a change are kept: other values of parameters need no derivation, and a second request for the same
+//! check costs nothing. There is no clock, no thread and no file inside: a caller ends a request early by its
 //! [`Monitor`](zwang::Monitor), and a [`Budget`](zwang::Budget) limits what is counted.
 //!
 //! ```

@@ -1,4 +1,4 @@
-//! A text, its files and its changes.
+//! A text, its files and its overrides.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;

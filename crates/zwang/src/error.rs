@@ -1,4 +1,4 @@
-//! Why a request could not be met.
+//! Errors: the reasons why a request could not be answered.
 
 use std::fmt;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ impl ModelText {
     }
 }
 
-/// Why a request could not be met. Prints itself, with the line of the text that it is about.
+/// The reason why a request could not be answered. Prints itself, with the line of the text that it is about.
 #[derive(Clone, PartialEq)]
 pub enum Error {
     /// The model has errors; the messages say which, and may also hold notes and warnings.
@@ -32,18 +32,18 @@ pub enum Error {
         /// All that is known.
         diagnostics: Diagnostics,
     },
-    /// The motion ended before the time that was asked for.
+    /// The motion ended before the requested time.
     Ended {
         /// The text that the messages point into.
         source: Arc<ModelText>,
-        /// All that was said, why it ended included.
+        /// All diagnostics, including the reason for the end.
         diagnostics: Diagnostics,
         /// When it ended.
         t: f64,
     },
     /// Nothing has this name.
     UnknownName {
-        /// As it was asked for.
+        /// As requested.
         name: String,
         /// The name that was perhaps meant.
         nearest: Option<String>,
@@ -57,7 +57,7 @@ pub enum Error {
         /// How much is allowed.
         allowed: u64,
     },
-    /// What was asked for is not possible.
+    /// The request is not possible.
     Request(String),
 }
 

@@ -1,6 +1,6 @@
 //! From a model text to explicit equations of motion.
 //!
-//! A model states coordinates, a Lagrangian L, forces F and constraints of any kind. What follows is
+//! A model states coordinates, a Lagrangian L, forces F and constraints of any kind. The result is
 //!
 //! $$ M \ddot q = Q + A^T \lambda, \qquad A \ddot q = b, \qquad
 //!    \ddot q = a + M^{-1/2}(A M^{-1/2})^+ (b - A a) $$
@@ -12,8 +12,9 @@
 //! ```
 //!
 //! [`load`] reads, derives and compiles a model; a [`System`] is cloned cheaply, shared between threads and run with other
-//! parameters or another start. [`System::check`] says what the constraints imply, [`System::run`] moves the system, and
-//! [`System::inspect`], [`System::linearize`] and [`System::inverse`] look at it from other sides. An [`Error`] prints itself.
+//! parameters or another start. [`System::check`] analyses the constraints, [`System::run`] computes the motion, and
+//! [`System::inspect`], [`System::linearize`] and [`System::inverse`] evaluate, linearize and invert the equations. An
+//! [`Error`] prints itself.
 #![allow(clippy::needless_range_loop, reason = "indices are those of the formula")]
 
 pub mod analysis;

@@ -278,5 +278,5 @@ pub(crate) const FAMILY_MORE_STEPS: usize = 4;
 /// The number of steps of one search for an equilibrium.
 pub(crate) const EQUILIBRIUM_STEPS: usize = 100;
 
-/// The number of directions in which a kink or a jump is looked for.
+/// The number of directions in which a kink or a jump is sought.
 pub(crate) const OBSTACLE_STATES: u64 = 8;

@@ -1,6 +1,6 @@
 //! Pseudo-random numbers between -1 and 1, the same at every run.
 //!
-//! sin(17 k) looks as arbitrary, but any three consecutive values lie in one plane.
+//! sin(17 k) looks just as arbitrary, but all triples of consecutive values lie in one plane.
 
 /// A sequence of pseudo-random numbers.
 #[derive(Clone, Debug)]

@@ -1,4 +1,4 @@
-//! How a run is asked for, watched and limited.
+//! The options, the monitor and the budget of a run.
 
 use std::ops::ControlFlow;
 

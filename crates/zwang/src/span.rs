@@ -1,4 +1,4 @@
-//! Where in the text something stands.
+//! Positions in the text.
 
 /// A half-open range of bytes in the model text.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,4 +1,4 @@
-//! Room on the stack for formulas within formulas.
+//! Room on the stack for deeply nested formulas.
 
 /// Calls `f` with `size` bytes of stack if fewer than `least` are left.
 #[cfg(not(target_family = "wasm"))]

@@ -41,7 +41,7 @@ pub struct LoadOptions<'a> {
     pub route: RouteName,
     /// When programs become machine code.
     pub jit: JitPolicy,
-    /// Who makes better machine code beside the work; without it the work waits for it, once.
+    /// Runs the compilation to faster machine code concurrently; without it the caller waits for it, once.
     pub background: Option<Arc<dyn Background>>,
     /// Take the nearest consistent start instead of refusing one that is off.
     pub fix_start: bool,
@@ -64,7 +64,7 @@ impl Default for LoadOptions<'_> {
     }
 }
 
-/// A state to look at.
+/// The state of an inspection.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum At {
     /// The start.
@@ -222,7 +222,7 @@ struct StartValue {
     exact: bool,
 }
 
-/// A check, once it was asked for.
+/// A check, once it was requested.
 type Checked = Result<Arc<Check>, Error>;
 
 /// A compiled model with parameter values and a start.
@@ -366,7 +366,7 @@ impl System {
         }
     }
 
-    /// What a run needs to know: the start, the rank and what is said about them, without what takes long.
+    /// The part of a check that a run needs: the start, the rank and their diagnostics, without the slow analyses.
     pub fn check_briefly(&self) -> Result<Arc<Check>, Error> {
         self.analysed(Analyses::ForRun, false)
     }

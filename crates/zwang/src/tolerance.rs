@@ -201,7 +201,7 @@ pub(crate) const TAKES_PART: f64 = 1e-9;
 /// The relative accuracy of an equilibrium.
 pub(crate) const EQUILIBRIUM: f64 = 1e-9;
 
-/// The distance from a state at which a kink or a jump of the equations is looked for.
+/// The distance from a state at which a kink or a jump of the equations is sought.
 pub(crate) const OBSTACLE_STEP: f64 = 1e-4;
 
 /// Values that differ by less than this fraction at later times do not depend on time: rounding of some hundred

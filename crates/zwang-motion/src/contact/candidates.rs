@@ -1,4 +1,4 @@
-//! Candidates for the next mode: what each place may do, and by how much a mode violates its own inequalities.
+//! Candidates for the next mode: the states that each place may take, and by how much a mode violates its own inequalities.
 
 use super::ContactSystem;
 use super::place::ContactState;

@@ -237,7 +237,7 @@ mod tests {
         assert!(matches!(found, Err(NoSolution::Contradiction { .. })), "{found:?}");
     }
 
-    /// A row without any influence is met or not, whatever the forces are.
+    /// A row without any influence is satisfied or violated, whatever the forces are.
     #[test]
     fn rows_that_vanish_push_nothing() {
         assert_eq!(solved(&[0.0], &[1.0]).lambda, [0.0]);

@@ -1,4 +1,4 @@
-//! Fixed points x = T(x) by Anderson's mixing of the last few rounds.
+//! Fixed points x = T(x) by Anderson mixing over the last few rounds.
 
 use super::length;
 use super::sliding::eliminate;

@@ -1,4 +1,4 @@
-//! Slips that permanent constraints and closed contacts impose on places that stick.
+//! Slips that permanent constraints and closed contacts impose on sticking places.
 
 use super::place::ContactState;
 use super::{ContactSystem, Slip, length};

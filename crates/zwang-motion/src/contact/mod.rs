@@ -1,6 +1,6 @@
 //! Unilateral contact, impact, friction.
 //!
-//! Some rows of A hold only at times. A *contact mode* says which rows are active. While it lasts the system is an ordinary
+//! Some rows of A are active only at times. A *contact mode* states which. While it lasts the system is an ordinary
 //! constrained one; inactive rows are rows of zeros, which the decomposition leaves out like any row that has vanished.
 //!
 //! - A *contact* is a row on positions, g(q, t) ≥ 0. It is *closed* (its row is active, its λ ≥ 0 is the normal force) or
@@ -60,7 +60,7 @@ pub(crate) struct Contact {
     window: RunWindow,
 }
 
-/// Where the motion stands, as far as contact needs to know.
+/// The state of the motion that contact needs.
 pub(crate) struct MotionPoint<'a> {
     pub(crate) t: f64,
     pub(crate) y: &'a mut Vec<f64>,

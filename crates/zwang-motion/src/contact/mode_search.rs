@@ -1,4 +1,4 @@
-//! The search for the mode that follows where friction acts: the one whose motion satisfies its own inequalities.
+//! The search for the next mode with friction: the mode whose motion satisfies its own inequalities.
 
 use super::candidates::{Candidate, has_stopped};
 use super::enumerate::{SearchResult, Verdict, enumerate};
@@ -8,7 +8,7 @@ use super::resolve::{ContactError, Resolver};
 use super::{CandidateMode, ContactSystem, Inequality};
 use crate::{Dynamics, MotionError, limits, tolerance};
 
-/// What is asked of a search.
+/// The parameters of a search.
 #[derive(Clone, Copy)]
 struct ModeQuery<'b> {
     /// Contacts that may close.

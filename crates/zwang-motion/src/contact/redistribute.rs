@@ -1,7 +1,7 @@
 //! Redistribution of indeterminate forces.
 //!
 //! A table on four legs stands as long as *some* distribution of its weight keeps every leg under compression and inside its
-//! cone. The shortest λ need not be one; then the nearest to it that is replaces it. The motion does not depend on this
+//! cone. The shortest λ may violate this; the nearest λ that does not then replaces it. The motion does not depend on this
 //! choice.
 
 use super::ContactSystem;

@@ -1,4 +1,4 @@
-//! Candidate modes in words: what each place does, and which inequality it violates.
+//! Candidate modes in words: the state of each place, and the inequality that it violates.
 
 use super::Friction;
 use super::candidates::{Candidate, FrictionCandidate, excess, onset_acceleration};

@@ -66,7 +66,7 @@ pub(crate) enum ContactError {
     Ambiguous { t: f64, rows: Vec<usize>, n_modes: usize, tried: Vec<CandidateMode> },
     /// No outcome of an impact, or more than one, satisfies Newton's and Coulomb's laws.
     AmbiguousImpact { t: f64, rows: Vec<usize>, outcomes: Vec<Vec<ImpactState>> },
-    /// There are too many modes to try them all, and none was met that satisfies Coulomb's law.
+    /// There are too many modes to try them all, and none of those tried satisfies Coulomb's law.
     TooManyModes { t: f64, rows: Vec<usize> },
     /// Transitions follow each other without end.
     EndlessTransitions { t: f64 },

@@ -152,7 +152,7 @@ impl<D: Dynamics + ?Sized> ContactSystem<'_, '_, D> {
         }
     }
 
-    /// The response of every sliding friction to a unit normal force, with the decomposition at hand.
+    /// The response of every sliding friction to a unit normal force, with the current decomposition.
     pub(crate) fn prepare_sliding(&mut self) -> Result<(), MotionError> {
         self.update_friction()?;
         let mut n_slides = 0;
@@ -230,7 +230,7 @@ impl<D: Dynamics + ?Sized> ContactSystem<'_, '_, D> {
         if change <= tolerance::LAW { Ok(()) } else { Err(MotionError::NotConverged { residual: change }) }
     }
 
-    /// The responses to forces along the slips of these frictions, with the decomposition at hand.
+    /// The responses to forces along the slips of these frictions, with the current decomposition.
     fn place_responses(&mut self, frictions: &[usize]) -> Result<Vec<PlaceResponse>, MotionError> {
         let none = vec![0.0; self.smooth.given.constraint_rhs.len()];
         let mut places = Vec::new();
@@ -306,7 +306,7 @@ impl<D: Dynamics + ?Sized> ContactSystem<'_, '_, D> {
         Ok(most.max(tolerance::BLOCKED_COMPLIANCE * alone))
     }
 
-    /// `true` if the active rows block these rows, with the decomposition at hand.
+    /// `true` if the active rows block these rows, with the current decomposition.
     pub(crate) fn are_blocked(&mut self, rows: &[usize]) -> Result<bool, MotionError> {
         let (most, alone) = self.compliances(rows)?;
         Ok(most <= tolerance::LAW * alone)

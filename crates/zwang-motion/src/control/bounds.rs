@@ -1,4 +1,4 @@
-//! Least squares with bounds: what bounded forces can do of what is asked.
+//! Least squares with bounds: the part of the control target that bounded forces can achieve.
 
 use crate::{
     factor::{dot, norm, small},
@@ -61,7 +61,7 @@ struct Gain {
 }
 
 impl Bounded {
-    /// Starts from the w at hand, which may lie beyond its bounds. `margins` become the distance to the bound, or, where it acts,
+    /// Starts from the current w, which may lie beyond its bounds. `margins` become the distance to the bound, or, where it acts,
     /// minus the force it holds back.
     pub(crate) fn solve(
         &mut self,

@@ -1,4 +1,4 @@
-//! The interface of a system: whoever can evaluate M, Q, A, b at (t, q, q̇), then C once λ is known, can be moved.
+//! The interface of a system: it evaluates M, Q, A, b at (t, q, q̇), and C once λ is known. That suffices for a motion.
 
 mod abilities;
 mod contact_law;

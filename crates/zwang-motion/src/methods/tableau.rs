@@ -416,7 +416,7 @@ mod tests {
         assert!(ORDER_5.coarse.is_empty());
     }
 
-    /// The widest gap between the nodes of the stages, and no node, dense ones included, in what is said to be free.
+    /// The widest gap between the nodes of the stages, and no node, dense ones included, in the interval that is stated to be free.
     #[test]
     fn no_stage_lies_in_the_gap() {
         for tableau in BOTH {

@@ -1,4 +1,4 @@
-//! One step: tried, examined, projected onto the constraints, accepted, and known at every instant in it.
+//! One step: tried, examined, projected onto the constraints, accepted, and given its dense output.
 
 use super::{MOST_NOISE, Motion, Outcome, contradiction::ContradictionVerdict, scales::STEP_SHARE};
 use crate::{
@@ -14,7 +14,7 @@ pub(super) enum Examination {
     Accept,
     /// Another one is tried, of the length that is set.
     Retry,
-    /// The branches do not meet in the singular position that the step crossed: once more, without crossing.
+    /// The branches do not meet in the singular position that the step crossed: the step is repeated without crossing.
     Restart,
 }
 

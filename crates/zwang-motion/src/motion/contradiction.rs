@@ -1,4 +1,4 @@
-//! Contradictions that a run reaches: where exactly they begin.
+//! Contradictions ahead of a motion, and the instant at which they begin.
 
 use super::{Motion, Outcome};
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
 
 /// The search for the time at which a contradiction begins.
 pub(super) struct ContradictionSearch {
-    /// A contradiction that a step has met, while it is being located.
+    /// A contradiction that a step has reached, while it is being located.
     ahead: Option<PendingContradiction>,
     /// The time at which formulas last switched, or the motion started.
     last_switch: f64,
@@ -18,13 +18,13 @@ pub(super) struct ContradictionSearch {
 
 /// A contradiction ahead.
 struct PendingContradiction {
-    /// The nearest state at which it was met.
+    /// The nearest state at which it was found.
     state: State,
-    /// The state at which it was met first, further on.
+    /// The state at which it was first found, further ahead.
     first: State,
     /// What contradicts what at the nearest state.
     error: MotionError,
-    /// The number of steps that have met it.
+    /// The number of steps that have reached it.
     n_met: usize,
 }
 
@@ -48,7 +48,7 @@ impl ContradictionSearch {
         self.last_switch = t;
     }
 
-    /// The nearest state of the contradiction ahead, after a step has met it at a state.
+    /// The nearest state of the contradiction ahead, after a step has reached it at a state.
     #[inline]
     fn meet(&mut self, state: State, error: MotionError) -> PendingContradiction {
         match self.ahead.take() {
@@ -57,7 +57,7 @@ impl ContradictionSearch {
         }
     }
 
-    /// The contradiction is looked for again, from nearer.
+    /// The contradiction is sought again, from nearer.
     #[inline]
     fn keep(&mut self, ahead: PendingContradiction) {
         self.ahead = Some(ahead);
@@ -93,7 +93,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
     /// Decides whether a step that ends in a contradiction is taken, tried again, or the last.
     ///
     /// The contradiction may lie beyond an event, which would change the constraints; then the step has to end there. It may
-    /// come from a step that was too long; then a shorter one does not meet it. If it is real, steps are halved until it is known
+    /// come from a step that was too long; then a shorter one does not reach it. If it is real, steps are halved until it is known
     /// to rounding when it begins.
     pub(super) fn locate_contradiction(
         &mut self,
@@ -136,7 +136,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
     /// Releases places that stick and on which constraints impose a slip ahead, if there are such; or one of several on which they
     /// impose slips `together`.
     ///
-    /// A drive may set out with no velocity and no acceleration; then sticking agrees with it where it begins, and nowhere after.
+    /// A drive may start with no velocity and no acceleration; sticking then agrees with it at its beginning only.
     fn release_imposed_slips(&mut self, ahead: &State, together: bool) -> Result<bool, Outcome> {
         let Some(mut system) = self.flow.contact_system().filter(|system| system.sticks()) else { return Ok(false) };
         let imposed = system.imposed_slips(ahead, together).unwrap_or_default();

@@ -130,7 +130,7 @@ impl EventFinder {
         Ok(())
     }
 
-    /// `true` if an event function is the system's own: behind these stand the bounds of control forces.
+    /// `true` if an event function is the system's own; the bounds of control forces follow these.
     pub(crate) fn is_of_system(&self, event: usize) -> bool {
         event < self.n_events
     }

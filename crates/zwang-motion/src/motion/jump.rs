@@ -74,7 +74,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         self.flow.smooth.set_state(self.point.t, &self.point.y);
         let (mut state, mut reactions) = (self.point.state(), Vec::new());
         for &(event, upwards) in own {
-            // behind those of the system stand the bounds of control forces
+            // the bounds of control forces follow those of the system
             let reaction = match self.flow.smooth.dynamics.events().filter(|_| self.events.is_of_system(event)) {
                 Some(events) => events.apply_event(event, upwards, &mut state)?,
                 None => Reaction::Switch,

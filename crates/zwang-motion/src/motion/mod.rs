@@ -415,7 +415,7 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         }
     }
 
-    /// Measures the state at which the flow stands, anew at the start of the run; the motion `restarts` there or not.
+    /// Updates the scales from the current state of the flow, from zero at the start of a run; `restarts` if the motion does.
     fn update_scales(&mut self, restarts: bool) {
         let window = self.window();
         if self.counts.steps == 0 && self.point.t == window.start {

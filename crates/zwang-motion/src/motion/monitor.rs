@@ -18,7 +18,7 @@ pub(super) struct MotionMonitor {
     progress: RecentProgress,
     n_stiff: usize,
     n_not_stiff: usize,
-    /// The longest time constant of the fast mode met while counting, which is the best estimate.
+    /// The longest time constant of the fast mode found while counting, which is the best estimate.
     time_constant: f64,
     /// The step of the explicit method when stiffness was noticed.
     explicit_step: f64,

@@ -1,4 +1,4 @@
-//! Options of a run, why it ended, and what it has cost.
+//! Options of a run, the reason for its end, and its cost.
 
 use crate::{
     CandidateMode, Drift, ImpactState, Method, MotionError, RouteName, State, contact::ContactError, tolerance,

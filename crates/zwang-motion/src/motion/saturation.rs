@@ -1,4 +1,4 @@
-//! Bounded forces: which of them are at which bound, and since when.
+//! Bounded forces: those at a bound, which bound it is, and since when.
 
 use super::events::EventFinder;
 

@@ -1,4 +1,4 @@
-//! The last step: its dense output, its end, and what the next step may take over from it.
+//! The last step: its dense output, its end, and the values that the next step may reuse.
 
 use crate::{
     Dynamics, MotionError, Step,

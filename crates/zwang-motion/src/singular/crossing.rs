@@ -1,4 +1,4 @@
-//! Positions where the constraints lose rank: seen ahead, crossed inside one full step on the smooth branch, and checked.
+//! Positions where the constraints lose rank: detected ahead, crossed within one full step on the smooth branch, and checked.
 //!
 //! Let σ be the singular value of B that vanishes at t*, σ = κ(t − t*). Noise ε in the constraints turns into ε/(κτ) in q,
 //! ε/(κτ²) in q̇ and 2ε/(κτ³) in q̈ at the distance τ, so a step that comes near t* must not have a stage there, must have
@@ -118,7 +118,7 @@ impl Crossing {
         self.recent.iter().fold(h, |top: f64, x| top.max(*x))
     }
 
-    /// Looks ahead from an accepted state at which the system stands, decomposed; the last step was of length h.
+    /// Looks ahead from an accepted state, whose decomposition is current; the last step had length h.
     ///
     /// In the block of small singular values, Σ = diag σ, with K₁ and K₂ the first and second derivative of UᵀBV along the motion,
     /// the distances in time are the roots of det(Σ + D K₁ + ½D²K₂) = 0. The smallest pivot makes it cheap if nothing is
@@ -158,7 +158,7 @@ impl Crossing {
     /// `true` if no singular value can vanish within reach, judged by the least pivot alone; the last step was of length h.
     ///
     /// Pivots taken in a fixed order vanish where a singular value does, but may be larger before: so the bounds are stricter than
-    /// those for pivots that were looked for.
+    /// those for pivots that were sought.
     pub(crate) fn is_clear(&mut self, pivot: f64, h: f64) -> bool {
         /// Below this a look is taken in any case.
         const SMALL_VALUE: f64 = 0.07;

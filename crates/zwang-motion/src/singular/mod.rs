@@ -31,7 +31,7 @@ impl Singular {
         self.rank
     }
 
-    /// The rank at the start, if the motion stands in a singular position there.
+    /// The rank at the start, if that is a singular position.
     #[inline]
     pub(crate) fn start(&self) -> Option<usize> {
         self.start

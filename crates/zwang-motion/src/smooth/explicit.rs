@@ -1,4 +1,4 @@
-//! When accelerations are explicit: the system prepares its formulas, and they are left again once they are mostly in doubt.
+//! The choice of explicit formulas for the acceleration: they are abandoned once most of their results are in doubt.
 
 use super::Smooth;
 use crate::{Drift, Dynamics, limits};
@@ -8,7 +8,7 @@ use crate::{Drift, Dynamics, limits};
 pub(super) struct ExplicitUse {
     /// `true` if the system gives its acceleration explicitly, for the frozen rank.
     is_on: bool,
-    /// The number of explicit accelerations asked for, and of those in doubt.
+    /// The number of requested explicit accelerations, and of those in doubt.
     n_asked: usize,
     n_doubts: usize,
 }
@@ -86,7 +86,7 @@ impl<D: Dynamics + ?Sized> Smooth<'_, D> {
         is_done
     }
 
-    /// Counts an explicit rate that was in doubt. If most are, it is not asked for any more.
+    /// Counts an explicit rate that was in doubt. If most are, no more are requested.
     pub(crate) fn count_doubt(&mut self) {
         let ExplicitUse { is_on, n_asked, n_doubts } = &mut self.explicit;
         if *is_on {

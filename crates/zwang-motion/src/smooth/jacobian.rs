@@ -6,7 +6,7 @@ use crate::{Dynamics, Jacobian, MotionError};
 impl<D: Dynamics + ?Sized> Smooth<'_, D> {
     /// ∂q̈/∂q and ∂q̈/∂q̇ at the state, n x n, row after row; q̈ and λ have been found.
     ///
-    /// Each column solves M δq̈ − Aᵀδλ = δ(Q + C + Aᵀλ − M q̈), A δq̈ = δ(b − A q̈), with the decomposition at hand. The
+    /// Each column solves M δq̈ − Aᵀδλ = δ(Q + C + Aᵀλ − M q̈), A δq̈ = δ(b − A q̈), with the current decomposition. The
     /// change of C through λ is left out. Returns `false` if the formulas have no value, or a control acts: then differences
     /// are needed.
     pub(crate) fn derivatives(

@@ -1,4 +1,4 @@
-//! Rows that do not hold at present: rows of zeros, which the decomposition leaves out like any row that has vanished.
+//! Inactive rows: they are rows of zeros, which the decomposition leaves out like any row that has vanished.
 
 use crate::Given;
 

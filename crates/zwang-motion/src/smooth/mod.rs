@@ -149,7 +149,7 @@ impl<'d, D: Dynamics + ?Sized> Smooth<'d, D> {
         self.solve(self.wants_lambda, |_| {}).map(|_| ())
     }
 
-    /// Finds q̈ with the decomposition at hand, and λ and C if they are wanted or act. `transfer` may change λ after each
+    /// Computes q̈ with the current decomposition, and λ and C if they are requested or act. `transfer` may change λ after each
     /// solve, but not Aᵀλ. Returns `true` if λ has been found.
     pub(crate) fn solve(&mut self, wants_lambda: bool, transfer: impl Fn(&mut [f64])) -> Result<bool, MotionError> {
         let Smooth { dynamics, given, all, instant, .. } = self;
@@ -175,7 +175,7 @@ impl<'d, D: Dynamics + ?Sized> Smooth<'d, D> {
     }
 
     /// `true` if an acceleration satisfies every row, relative to the sizes that enter it; M, Q, A, b are those of the
-    /// state. `false` means that a closer look is needed.
+    /// state. `false` means that a closer analysis is needed.
     pub(crate) fn satisfies_rows(&self, qddot: &[f64]) -> bool {
         let (A, b) = (&self.given.constraint_matrix, &self.given.constraint_rhs);
         let Settings { contradiction_tolerance, contradiction_floor, .. } = self.settings;

@@ -135,7 +135,7 @@ impl<D: Dynamics + ?Sized> Smooth<'_, D> {
         Ok(moved)
     }
 
-    /// Projects q̇ onto φ̇ = 0, ψ = 0 with the decomposition at hand.
+    /// Projects q̇ onto φ̇ = 0, ψ = 0 with the current decomposition.
     pub(crate) fn project_velocity(&mut self) -> Result<(), MotionError> {
         if self.hs + self.levels.n_tracked.1 == 0 {
             return Ok(());
@@ -159,7 +159,7 @@ impl<D: Dynamics + ?Sized> Smooth<'_, D> {
         Ok(())
     }
 
-    /// Newton steps until rounding, `explicit` ones or with the decomposition at hand. Returns the sum of their lengths.
+    /// Newton steps until rounding, `explicit` ones or with the current decomposition. Returns the sum of their lengths.
     fn newton(&mut self, level: ConstraintLevel, explicit: bool) -> Result<f64, MotionError> {
         let (n_rows, n_tracked) = (self.n_rows(level), self.levels.n_tracked(level));
         if n_rows + n_tracked == 0 {

@@ -492,7 +492,7 @@ impl Dynamics for Evaluator {
         self.contact.is_some().then_some(self)
     }
 
-    /// Compiles the derivatives when they are first asked for.
+    /// Compiles the derivatives when they are first requested.
     fn jacobian(&mut self) -> Option<&mut dyn Jacobians> {
         if self.derivatives.is_none() {
             let source = self.source.as_ref()?;

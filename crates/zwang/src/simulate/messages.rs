@@ -1,4 +1,4 @@
-//! What is said about how a motion went and why it ended.
+//! Diagnostics about the course and the end of a motion.
 
 use zwang_motion::{
     CandidateMode, ControlRows, Drift, ImpactState, Inequality, MotionError, Outcome, RankDrop, ReducedRestitution,
@@ -17,7 +17,7 @@ use crate::equations::Equations;
 use crate::model::Change;
 use crate::quantity::{number, rounded};
 
-/// Why the motion ended before its time; `start` is what controls asked where it began.
+/// The reason why the motion ended before its time; `start` are the control rows at its start.
 pub(crate) fn ending(
     equations: &Equations,
     system: &mut Evaluator,
@@ -116,7 +116,7 @@ fn word(equations: &Equations, row: usize) -> &'static str {
     }
 }
 
-/// Z603: the constraints do not say how the motion goes on.
+/// Z603: the constraints do not determine how the motion continues.
 fn undetermined(equations: &Equations, t: f64, rows: &[usize]) -> Diagnostic {
     let names = names_of(equations, rows);
     let what = match names.len() {
@@ -277,7 +277,7 @@ pub(crate) fn undetermined_contacts(equations: &Equations, rows: &[usize]) -> Op
     )
 }
 
-/// Z612: the motion fits, but whether another one does was not looked at.
+/// Z612: the motion satisfies all laws, but whether it is the only one was not examined.
 pub(crate) fn unchecked(n_times: usize) -> Option<Diagnostic> {
     let times = match n_times {
         0 => return None,

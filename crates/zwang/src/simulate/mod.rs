@@ -1,4 +1,4 @@
-//! A run: the model moved from its start, with everything that is read along it.
+//! A run: the motion computed from its start, with every quantity that is recorded along it.
 
 mod balance;
 mod messages;
@@ -129,7 +129,7 @@ const BAUMGARTE: f64 = 200.0;
 /// Rows of the samples unless the user says otherwise.
 const SAMPLES_IN_TABLE: f64 = 1000.0;
 
-/// Reports what a run has met; `with_contacts` are the equations with all rows, if some are not permanent.
+/// Reports the conditions that a run has encountered; `with_contacts` are the equations with all rows, if some are not permanent.
 fn report(run: &mut Run, with_contacts: Option<&Equations>, settings: &Settings, diagnostics: &mut Diagnostics) {
     let equations = with_contacts.unwrap_or(&run.check.equations);
     if let Some(note) = messages::passed(equations, &run.record.rank_drops) {
@@ -246,7 +246,7 @@ impl<'c> RunBuilder<'c> {
         let mut cut = self.is_cut(monitor);
         while cut.is_none() && self.motion.advance() {
             self.note_jumps()?;
-            // what cannot be evaluated between two good states ends the looking, not the run
+            // a failed evaluation between two good states ends the sampling, not the run
             if self.keep.audit {
                 self.look()?;
             }
@@ -368,7 +368,7 @@ impl<'c> RunBuilder<'c> {
         self.n_events += new.len();
         for event in new {
             let system = self.motion.dynamics();
-            // behind those of the system stand the bounds of forces, which are reported below
+            // the bounds of forces follow those of the system and are reported below
             if event.event >= system.n_events() {
                 continue;
             }

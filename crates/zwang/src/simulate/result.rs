@@ -154,7 +154,7 @@ pub struct Run {
     drift: Drift,
     /// Seconds from the text to machine programs and seconds that the motion took, if the caller has measured them.
     seconds: (f64, f64),
-    /// All that was said, from reading the model to the end of the motion.
+    /// All diagnostics, from reading the model to the end of the motion.
     pub(crate) notes: Diagnostics,
 }
 
@@ -180,7 +180,7 @@ pub(crate) struct MotionRecord {
     pub(super) shared_normals: Vec<usize>,
     /// Contacts whose force is not determined one by one, because others share it.
     pub(super) undetermined_contacts: Vec<usize>,
-    /// How often there were too many modes of friction to look for another one that fits.
+    /// The number of searches with too many modes of friction to look for a second solution.
     pub(super) n_unchecked: usize,
     /// Impacts whose restitution was reduced, because they would have gained energy.
     pub(super) reduced_restitutions: Vec<ReducedRestitution>,
@@ -270,7 +270,7 @@ impl Run {
         &self.record.rank_drops
     }
 
-    /// Stiffness met by an explicit method, and true if the stiff one took over.
+    /// Stiffness that an explicit method encountered; `true` if the stiff method replaced it.
     pub fn stiffness(&self) -> Option<&(zwang_motion::Stiffness, bool)> {
         self.record.stiffness.as_ref()
     }
@@ -339,7 +339,7 @@ impl Run {
         &self.record.counts
     }
 
-    /// All that was said, from reading the model to the end of the motion.
+    /// All diagnostics, from reading the model to the end of the motion.
     pub fn notes(&self) -> &Diagnostics {
         &self.notes
     }

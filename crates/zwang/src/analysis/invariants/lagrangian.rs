@@ -1,4 +1,4 @@
-//! The Lagrangian's own side, Y05: its regularity, the conservation of energy, and conserved momenta.
+//! Properties of the Lagrangian, Y05: regularity, conservation of energy, conserved momenta.
 #![allow(non_snake_case)]
 
 use zwang_motion::{Matrix, Settings};

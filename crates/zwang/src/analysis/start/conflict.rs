@@ -2,7 +2,7 @@
 //!
 //! Equations linear in the unknowns are decided with certainty. Other sets count as impossible if no search from
 //! several starts satisfies them. Rows are left out as long as the rest stays impossible, so that in the end every set
-//! with one row less is satisfied by values that were found.
+//! with one row fewer is satisfied by values that were found.
 
 #![allow(non_snake_case)]
 

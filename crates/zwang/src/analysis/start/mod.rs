@@ -299,7 +299,7 @@ impl Finder<'_> {
                 return None;
             }
         };
-        // if the rows are only tangent, the directions look open although there is one solution
+        // if the rows are only tangent, the directions appear free although there is one solution
         if projection.n_free > 0 && !self.touches(level, given, guess, &open) {
             // the directions are computed only while they are few
             let all = projection.free.len() < projection.n_free;

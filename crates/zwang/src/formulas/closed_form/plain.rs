@@ -10,7 +10,7 @@ use crate::{
     limits,
 };
 
-/// Adds the quantities besides the motion: Qc, a, e, G, P and N. Those that take too long to shorten are left out.
+/// Adds the quantities other than the motion: Qc, a, e, G, P and N. Those that take too long to shorten are left out.
 pub(super) fn completed(equations: &mut Equations, problem: &ClosedFormProblem, mut form: ClosedForm) -> ClosedForm {
     form.is_regular = problem.is_regular;
     if !problem.rows.is_empty() {

@@ -2,7 +2,7 @@
 //! reachable.
 //!
 //! The rows are one-forms, and the distribution D is their annihilator. The dimension of D + [D, D] + … gives the
-//! number of functions of the positions that stay constant (Frobenius). A row is integrable if it annuls all of it.
+//! number of functions of the positions that stay constant (Frobenius). A row is integrable if it annihilates all of it.
 
 mod antiderivative;
 mod factors;
