@@ -165,7 +165,7 @@ fn a_start_that_is_off_can_be_pasted_or_fixed() {
 }
 
 #[test]
-fn what_is_not_computed_yet_is_refused_by_run_and_noted_by_check() {
+fn unsupported_statements_are_refused_by_run_and_noted_by_check() {
     let model =
         b"coordinates y\nmass y: 1\nforce y: -10\ncontrol lift: y = 1 - cos(t)\ncontact floor: y >= -1\nstart y = 0\n";
     assert_eq!(zwang_reading(model, &["check", "-"]).status.code(), Some(0));
@@ -326,7 +326,7 @@ fn routes_are_chosen_by_name() {
 }
 
 #[test]
-fn check_tells_what_is_conserved() {
+fn check_reports_conserved_quantities() {
     let value = json(&zwang(&["check", "models/pendulum.zw", "--json"]));
     assert_eq!(value["energy"]["conserved"], true);
     assert_eq!(value["cyclic"][0]["coordinate"], "x");
@@ -353,7 +353,7 @@ fn the_forms_of_the_lagrangian_are_printed() {
     }
     let out = text(&zwang_reading(model, &["equations", "-", "--lagrangian", "--format", "latex"]).stdout);
     assert!(out.contains("\\Omega_{{\\mathcal L}} &= ") && out.contains("\\wedge"), "{out}");
-    // Ω at the state: skew, with M beside it
+    // Ω at the state: skew, with M next to it
     let value = json(&zwang_reading(model, &["inspect", "-", "--json"]));
     let omega = |i: usize, j: usize| value["omega"][i][j].as_f64().unwrap();
     assert_eq!((omega(0, 2), omega(1, 3), omega(2, 0)), (2.0, 2.0, -2.0));

@@ -1,4 +1,4 @@
-//! What the commands say about controls and paths.
+//! The commands on controls and paths.
 
 use std::process::{Command, Output};
 
@@ -59,7 +59,7 @@ fn inverse_gives_back_the_forces_of_a_run() {
         let off = real.iter().zip(&found).fold(0f64, |top, (a, b)| top.max((a - b).abs()));
         assert!(off < 1e-4 * size, "{name}: {off:e} of {size}");
     }
-    // one motor is not enough, and what is missing is said; what is wrong with the command too
+    // one motor is not enough, and the missing direction is reported; so are mistakes of the command line
     let fewer = zwang(&["inverse", arm, &path, "--using", "a1", "--json"]);
     let said = text(&fewer.stdout);
     assert!(fewer.status.code() == Some(1) && said.contains("\"possible\": false") && said.contains("Z706"), "{said}");
@@ -79,7 +79,7 @@ fn equations_show_the_control_force_where_it_acts() {
 
 /// A coordinate that is named twice behind `--using` is a mistake, and so is a force beyond its limit.
 #[test]
-fn inverse_minds_names_and_limits() {
+fn inverse_checks_names_and_limits() {
     let folder = std::env::temp_dir().join(format!("zwang-limits-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let file = |name: &str, text: &str| {

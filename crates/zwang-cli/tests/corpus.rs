@@ -1,7 +1,7 @@
-//! Answers that stay: what the command says about every model of the gallery, and the words that other programs read.
+//! Answers that stay: those of the command about every model of the gallery, and the words that other programs read.
 //!
 //! `tests/corpus` holds a digest for each model: verdicts, outcome, counts, columns, events, the state at the end. A change that is
-//! meant is recorded by running this test with `ZWANG_RECORD=1`, and then looked at in the difference of the files;
+//! meant is recorded by running this test with `ZWANG_RECORD=1`, and then reviewed in the difference of the files;
 //! `scripts/corpus` compares two programs to the bit.
 
 use std::collections::BTreeSet;
@@ -46,7 +46,7 @@ fn values(object: &Value) -> String {
     object.as_object().map(|o| o.iter().map(one).collect()).unwrap_or_default()
 }
 
-/// What the command says of a model, in a few lines.
+/// The answers of the command about a model, in a few lines.
 fn digest(name: &str, path: &str) -> String {
     let check = json(&["check", path, "--json"]);
     let mut lines = vec![

@@ -186,15 +186,15 @@ fn exported_code_gives_what_the_engine_gives() {
     }
 }
 
-/// What cannot be a function of the state is refused with its code.
+/// A model whose force is no function of the state is refused with its code.
 #[test]
-fn what_cannot_be_exported_is_refused() {
+fn models_without_such_a_function_are_refused() {
     let output = zwang(&["export", "models/bead_on_ring.zw", "--to", "c"]);
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.stdout.is_empty() && output.status.code() == Some(1), "{said}");
     assert!(said.contains("Z705") || said.contains("Z901"), "{said}");
     assert_eq!(zwang(&["export", "models/pendulum.zw", "--to", "cobol"]).status.code(), Some(2));
-    // what no force can do has none
+    // an unreachable target has none
     for (model, code) in [("crane", "Z702"), ("cart_pendulum_both", "Z701")] {
         let output = zwang(&["export", &format!("models/refused/{model}.zw"), "--to", "rust"]);
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -219,7 +219,7 @@ fn what_cannot_be_exported_is_refused() {
     assert!(said.contains("Z705") && said.contains("bounded forces on several coordinates"), "{said}");
 }
 
-/// What `export` prints and says about a text.
+/// The code that `export` prints for a text, and its messages.
 fn exported(name: &str, text: &str, language: &str) -> (String, String) {
     let file = std::env::temp_dir().join(format!("zwang_{name}_{}.zw", std::process::id()));
     std::fs::write(&file, text).unwrap();
@@ -230,7 +230,7 @@ fn exported(name: &str, text: &str, language: &str) -> (String, String) {
 
 /// On a ring two controls for one freedom: their force is unique, their shares are not.
 #[test]
-fn wishes_for_one_thing_are_not_written() {
+fn two_controls_for_one_freedom_are_not_exported() {
     let text =
         "coordinates x, y\nmass x, y: 1\nconstraint rod: x^2 + y^2 = 1\ncontrol s: (x, y) = (cos(t + 1), sin(t + 1))
 start x = cos(1), y = sin(1), x' = -sin(1), y' = cos(1)\n";

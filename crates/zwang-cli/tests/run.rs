@@ -1,4 +1,4 @@
-//! `zwang run`: every writer, every exit code, and what is said.
+//! `zwang run`: every writer, every exit code, every message.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -237,7 +237,7 @@ fn a_full_disk_leaves_the_old_file() {
 }
 
 #[test]
-fn what_was_there_is_replaced_and_protected_files_are_not() {
+fn existing_files_are_replaced_and_protected_ones_are_not() {
     let folder = Folder::new("replaced");
     std::fs::write(folder.0.join("x.csv"), "old").unwrap();
     let path = folder.path("x.csv");
@@ -266,7 +266,7 @@ fn drifts_are_compared() {
 }
 
 #[test]
-fn what_the_command_line_changes_is_on_record() {
+fn overrides_of_the_command_line_are_recorded() {
     let folder = Folder::new("record");
     let path = folder.path("x.md");
     let output = zwang(&["run", "models/pendulum.zw", "--set", "l=50 cm", "--to", "1", "-o", &path, "--json"]);

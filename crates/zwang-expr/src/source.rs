@@ -302,9 +302,9 @@ mod tests {
         }
     }
 
-    /// Brackets stand only where the order of operations needs them.
+    /// Brackets are written only if the order of operations needs them.
     #[test]
-    fn what_is_written_means_the_same() {
+    fn the_written_source_has_the_same_value() {
         let mut g = Graph::new();
         let [x, y, z] = ["x", "y", "z"].map(|name| g.symbol(name, name));
         let names = Names::from([(x, "x".into()), (y, "y_".into()), (z, "z".into())]);
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn a_symbol_without_a_name_is_told() {
+    fn a_symbol_without_a_name_is_reported() {
         let mut g = Graph::new();
         let [x, y] = ["x", "y"].map(|name| g.symbol(name, name));
         let sum = g.add(x, y);

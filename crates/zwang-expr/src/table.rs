@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_are_no_table_are_told() {
+    fn rows_that_are_no_table_are_reported() {
         let table = |x: &[f64], y: &[f64]| Table::new("t", "", x, y).err();
         assert_eq!(table(&[1.0], &[1.0]), Some(TableError::TooFew));
         assert_eq!(table(&[0.0, 1.0, 1.0], &[0.0; 3]), Some(TableError::NotGrowing(2)));

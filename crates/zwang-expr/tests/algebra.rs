@@ -44,7 +44,7 @@ fn pythagoras_and_sums_of_angles() {
 }
 
 #[test]
-fn what_is_common_is_written_once() {
+fn common_parts_are_written_once() {
     check("m1*g + m2*g", "g*(m1 + m2)");
     check("k*x*x'^2 + k*x*y'^2", "k*x*(x'^2 + y'^2)");
     check("x^2 + 2*x*y + y^2", "(x + y)^2");
@@ -189,7 +189,7 @@ fn values_are_kept_and_nothing_becomes_longer() {
 
 /// (a c + b c)/(a + b) = c, whatever a, b and c are.
 #[test]
-fn what_was_put_in_on_both_sides_cancels() {
+fn terms_added_on_both_sides_cancel() {
     let mut random = Random(5);
     let mut n_done = 0;
     for _ in 0..80 {
@@ -222,7 +222,7 @@ fn squares_of_sums_are_found_among_other_terms() {
 }
 
 #[test]
-fn what_stands_for_itself_has_short_arguments() {
+fn functions_that_remain_have_short_arguments() {
     check("exp((x^2 - y^2)/(x - y))", "exp(x + y)");
     check("log(x)*(sin(a)^2 + cos(a)^2) - log(x*y/y)", "0");
     check("abs(x*(y + 1) - x*y)^2", "x^2");
@@ -249,7 +249,7 @@ fn symbols_and_operations_are_counted_as_printed() {
 
 /// A x = b with A and x given: what is found must be x.
 #[test]
-fn linear_systems_give_back_what_they_were_made_of() {
+fn linear_systems_return_the_solution_they_were_made_from() {
     let mut formulas = Formulas::default();
     let rows = [
         ["x + 1", "y", "sin(a)", "1"],
@@ -324,7 +324,7 @@ fn a_sum_is_divided_by_several() {
 
 /// What is zero is found zero, and what is zero only nearly is not: x − x at random, plus a small part.
 #[test]
-fn zero_is_told_from_small() {
+fn zero_is_distinguished_from_small() {
     let mut random = Random(11);
     let mut n_told = 0;
     for _ in 0..60 {
@@ -350,7 +350,7 @@ fn zero_is_told_from_small() {
 }
 
 #[test]
-fn what_is_long_and_repeated_is_worth_a_name() {
+fn long_repeated_parts_get_a_name() {
     let mut formulas = Formulas::default();
     let common = formulas.read("x*y + a*b + m*k");
     let exprs = ["sin(x*y + a*b + m*k)/(1 + x)", "(x*y + a*b + m*k)*cos(a)", "x*y + 1"].map(|text| formulas.read(text));

@@ -155,7 +155,7 @@ fn error_is_below_one_unit_next_to_multiples_of_half_pi() {
 }
 
 #[test]
-fn zeros_and_what_is_not_finite() {
+fn zeros_and_values_that_are_not_finite() {
     assert_eq!(sin_cos(0.0).0.to_bits(), 0.0f64.to_bits());
     assert_eq!(sin_cos(-0.0).0.to_bits(), (-0.0f64).to_bits());
     assert_eq!((sin_cos(0.0).1, sin_cos(-0.0).1), (1.0, 1.0));

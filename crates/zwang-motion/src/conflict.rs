@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_of_zeros_stands_alone() {
+    fn a_row_of_zeros_is_a_conflict_by_itself() {
         assert_eq!(found(1, &[0., 1.], &[2., 1.]).unwrap().rows, [0]);
     }
 

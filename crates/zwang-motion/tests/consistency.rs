@@ -91,7 +91,7 @@ fn equations_that_fight_are_named() {
     assert!(!found.converged);
     assert!(found.certificate.iter().all(|y| y.abs() > 0.9), "{found:?}");
     assert!((found.certificate[0] + found.certificate[1]).abs() < 1e-6);
-    // y = 0 beside y = 0.1, and a third equation that has nothing to do with it
+    // y = 0 together with y = 0.1, and a third equation that has nothing to do with it
     let mut x = [0.3, 0.2];
     let found = put(3, &mut x, &[1.0, 1.0], |x, g, J| {
         g.copy_from_slice(&[x[1], x[0] - 1.0, 2.0 * x[1] - 0.2]);
@@ -117,7 +117,7 @@ fn circles_that_do_not_meet_are_named() {
 }
 
 #[test]
-fn what_may_not_move_stays_to_the_bit() {
+fn fixed_values_stay_to_the_bit() {
     let mut equations = Equations {
         n: 3,
         m: 1,

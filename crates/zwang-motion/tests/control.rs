@@ -1,4 +1,4 @@
-//! Random M, Q, A_p, A_c of any rank: the control force is that of KU94 (33) beside constraints, found by another algebra.
+//! Random M, Q, A_p, A_c of any rank: the control force is that of KU94 (33) in addition to constraints, found by other algebra.
 #![allow(non_snake_case)]
 
 use faer::{Mat, Side};
@@ -18,7 +18,7 @@ impl Draw {
     }
 }
 
-/// A system that says the same at every state.
+/// A system with the same matrices at every state.
 struct Fixed {
     given: Given,
     asked: ControlRows,
@@ -101,7 +101,7 @@ fn the_control_force_is_that_of_the_formula() {
         let root = draw.matrix(n, n);
         let M = &root * root.transpose() + Mat::<f64>::identity(n, n);
         let (Q, q) = (vector(&mut draw, n), vector(&mut draw, n));
-        // rows stated twice, and right-hand sides that some acceleration q meets
+        // rows stated twice, and right-hand sides that some acceleration q satisfies
         let twice =
             |X: Mat<f64>, rows: usize| Mat::from_fn(2 * rows, n, |i, j| X[(i % rows, j)] * (1.0 + (i / rows) as f64));
         let (A, A_c) = (twice(draw.matrix(m, n), m), twice(draw.matrix(k, n), k));

@@ -277,7 +277,7 @@ fn a_negative_mass_is_refused() {
     }
 }
 
-/// A row of zeros is none if its right side is zero or rounding, and a contradiction otherwise.
+/// A row of zeros counts as no row if its right side is zero or rounding, and as a contradiction otherwise.
 #[test]
 fn a_row_of_zeros_holds_or_contradicts() {
     for (b, holds) in [(0.0, true), (1e-15, true), (1e-3, false)] {

@@ -180,7 +180,7 @@ fn dense_output_has_its_order() {
 
 /// The polynomial gives both ends of the step, whatever the method.
 #[test]
-fn dense_output_meets_both_ends() {
+fn dense_output_agrees_with_both_ends() {
     for known in all() {
         for method in Method::ALL {
             if method.is_fixed_step() && known.name == "heisenberg" {
@@ -247,7 +247,7 @@ fn motions_run_back_to_where_they_began() {
 const SPRING: f64 = 1e8;
 const DAMPER: f64 = 2e4;
 
-/// ẍ = −k(x − cos t) − c ẋ drags a mass along; y'' = −y beside it has nothing to do with it.
+/// ẍ = −k(x − cos t) − c ẋ drags a mass along; y'' = −y is independent of it.
 ///
 /// After the start x = Re(k/(k − 1 + ic) eⁱᵗ), which is cos t but for 1e-8 and 2e-4 of it.
 #[test]

@@ -510,7 +510,7 @@ fn the_two_projections_split_the_acceleration() {
     }
 }
 
-/// Rows that repeat others but ask for something else are refused, and the certificate says which.
+/// Rows that repeat others with another right-hand side are refused, and the certificate says which.
 #[test]
 fn contradictions_are_refused_with_a_certificate() {
     let settings = Settings::default();

@@ -151,7 +151,7 @@ fn largest(x: &[f64]) -> f64 {
     x.iter().fold(0.0, |top: f64, x| top.max(x.abs()))
 }
 
-/// The largest difference beside the largest entry.
+/// The largest difference relative to the largest entry.
 fn difference(x: &[f64], y: &[f64]) -> f64 {
     assert_eq!(x.len(), y.len());
     let most = x.iter().zip(y).fold(0.0, |top: f64, (x, y)| top.max((x - y).abs()));
@@ -252,7 +252,7 @@ fn nearly_dependent_rows_are_decided_as_densely() {
     }
 }
 
-/// Rows that repeat others but ask for something else are refused, and the certificate combines rows to nothing.
+/// Rows that repeat others with another right-hand side are refused, and the certificate combines rows to nothing.
 #[test]
 fn contradictions_are_refused() {
     let mut refused = 0;

@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_typeset_is_shown_as_written() {
+    fn text_that_cannot_be_typeset_is_shown_as_written() {
         for latex in [r"\frac{1", r"\nonsense", r"\operatorname{</math><script>alert(1)</script>}", r"\bar_a", "}"] {
             let out = formula(latex);
             assert_eq!(out, format!("<code>{}</code>", escaped(latex)));

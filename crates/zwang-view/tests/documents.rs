@@ -40,7 +40,7 @@ fn the_gallery_is_written_in_every_format() {
         let article = article(&name, &text);
         let (html, tex, markdown) = (article_html(&article), article_latex(&article), article_markdown(&article));
         assert!(html.contains("<math") && html.trim_end().ends_with("</html>"), "{name}");
-        // beside ASCII only what the fonts have
+        // in addition to ASCII, only characters of the fonts
         let is_set = |c: char| c.is_ascii() || ('\u{c0}'..='\u{17f}').contains(&c);
         assert!(tex.chars().all(is_set) && tex.trim_end().ends_with("\\end{document}"), "{name}");
         assert!(markdown.starts_with(&format!("# {name}\n")), "{name}");
@@ -72,7 +72,7 @@ fn names_that_would_look_alike_are_spelled() {
 
 /// x + y = 0 twice, but only for a = 1.
 #[test]
-fn rows_that_repeat_for_some_values_only_are_said_to() {
+fn rows_that_are_redundant_for_some_values_only_are_documented() {
     let text = |a: &str| {
         format!(
             "coordinates x, y\nparameter a = 1\nmass x, y: 1\nforce y: -1\nconstraint c1: x + y = 0\nconstraint c2: {a}*x + {a}*y = 0\nconstraint c3: x + a*y = 0"
@@ -85,7 +85,7 @@ fn rows_that_repeat_for_some_values_only_are_said_to() {
 }
 
 #[test]
-fn events_restitution_and_friction_are_told() {
+fn events_restitution_and_friction_are_documented() {
     let text = "coordinates x, y\nparameter e = 0.5, h = 0.3\nparticle P at (x, y) with mass 1\ngravity (0, -1)\n\
                 contact floor: y >= 0 with restitution e and friction h\nwhen x >= 1: h = 0\nstart x = 0, y = 1";
     let markdown = article_markdown(&article("thrown", text));

@@ -17,13 +17,13 @@ use zwang_view::{FormulaLanguage, Formulas};
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
-/// Rounding of both sides, beside the largest entry.
+/// Rounding of both sides, relative to the largest entry.
 const ROUNDING: f64 = 1e-13;
 
 /// How much more than a change of the state in its last bits a difference may be: formulas round at every step.
 const STEPS: f64 = 10.0;
 
-/// Random states beside the start of each model.
+/// Random states in addition to the start of each model.
 const STATES: usize = 3;
 
 /// Longest module that SymPy compiles here: a second and more for each of the longer ones, all told a minute.
@@ -198,7 +198,7 @@ fn dense(matrix: &Matrix) -> Vec<f64> {
 
 impl Case {
     fn source(&self, language: FormulaLanguage) -> String {
-        // beside the module of the same model for NumPy
+        // next to the module of the same model for NumPy
         let ending = if language == FormulaLanguage::SymPy { "_sympy" } else { "" };
         self.formulas.code(language, &format!("{}{ending}", self.name))
     }

@@ -232,7 +232,7 @@ fn a_contradiction_is_drawn_as_a_gap() {
     }
 }
 
-/// What nonideal forces do stays inside what is allowed: beside the line, of true length.
+/// The nonideal part stays inside the allowed set: next to the line, of true length.
 #[test]
 fn nonideal_forces_move_along_the_line() {
     let mut seed = 3;

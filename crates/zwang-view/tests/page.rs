@@ -102,7 +102,7 @@ fn the_users_text_stays_text() {
 }
 
 #[test]
-fn what_is_not_a_number_is_null() {
+fn values_that_are_not_numbers_are_null() {
     let page = written(&scene(2));
     let value: serde_json::Value = serde_json::from_str(data(&page)).unwrap();
     assert_eq!(value["things"][0]["p"].to_string(), "[0,0,0.3333333,1,null,null]");

@@ -10,10 +10,10 @@ use zwang::{Check, Derivation, JitPolicy, LoadOptions, derive};
 use zwang_expr::{Expr, Graph, Node, Program};
 use zwang_motion::{Geometry, RouteName, Settings, Snapshot, State, geometry, route};
 
-/// How many states each model is looked at in.
+/// The number of states at which each model is evaluated.
 const STATES: usize = 4;
 
-/// What was promised, beside the largest entry of a quantity.
+/// The promised accuracy, relative to the largest entry of a quantity.
 const PROMISED: f64 = 1e-13;
 
 /// Where solves lose more digits than this nothing is learnt from a comparison.
@@ -183,7 +183,7 @@ fn function_error(name: &str, x: Rounded, value: f64) -> f64 {
     slope * x.error + 2.0 * UNIT * value.abs()
 }
 
-/// All quantities at one state: printed ones beside those of the engine.
+/// All quantities at one state: printed ones and those of the engine.
 struct Comparison<'a> {
     name: &'a str,
     printed: &'a Printed,
@@ -453,7 +453,7 @@ fn inverse_and_condition(matrix: &[Vec<f64>]) -> (f64, Vec<Vec<f64>>) {
     (if condition.is_finite() { condition } else { f64::INFINITY }, inverse)
 }
 
-/// States on the constraints beside the start, where nothing is special.
+/// States on the constraints other than the start, where nothing is special.
 fn states(start: &Check, equations: &Equations, system: &mut zwang::Evaluator) -> Vec<State> {
     let settings = Settings::default();
     let mut states: Vec<State> = Vec::new();

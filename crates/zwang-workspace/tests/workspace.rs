@@ -121,7 +121,7 @@ fn every_request_derives_once() {
         for request in &requests {
             let n_before = n_opened.get();
             ask(&mut kept, request);
-            // whatever was asked before, nothing is derived again
+            // whatever was requested before, nothing is derived again
             assert_eq!((n_opened.get(), kept.n_derivations()), (n_before.max(1), 1), "{request:?}");
         }
         for request in &requests {

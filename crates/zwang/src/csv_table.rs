@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_told_with_their_line() {
+    fn mistakes_are_reported_with_their_line() {
         for (text, said) in [
             ("", "no rows"),
             ("# only this", "no rows"),

@@ -50,7 +50,7 @@ mod tests {
     use crate::units;
 
     #[test]
-    fn small_lengths_are_told_in_millimetres() {
+    fn small_lengths_are_shown_in_millimetres() {
         let metre = Some(units::find("m").unwrap().dimension);
         assert_eq!(with_unit(0.004987562, metre), "4.99 mm");
         assert_eq!(with_unit(1.2, metre), "1.2 m");

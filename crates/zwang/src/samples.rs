@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_names_are_told_apart() {
+    fn equal_names_are_distinguished() {
         let names = ["x", "x", "x_2", "y", "x"].map(String::from);
         assert_eq!(unique_names(&names), ["x", "x_3", "x_2", "y", "x_4"]);
     }

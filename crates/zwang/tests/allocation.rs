@@ -1,4 +1,4 @@
-//! Nothing allocates once a model is under way: machine code, elimination, landing and the look at rows left out.
+//! Nothing allocates once a model is under way: machine code, elimination, projection and the check of omitted rows.
 
 mod common;
 
@@ -28,7 +28,7 @@ fn allocations_of(name: &str, text: &str, n_events: usize) -> (u64, Solver) {
     while n_steps < 50 {
         let before = motion.events().len();
         let info = allocation_counter::measure(|| assert!(motion.advance(), "{name}"));
-        // an event that ends a step is told in the next
+        // an event that ends a step is reported in the next
         let is_quiet = motion.events().len() == before;
         if let Some(count) = last.take().filter(|_| is_quiet) {
             (n_steps, found) = (n_steps + 1, found + count);
@@ -68,7 +68,7 @@ fn steps_with_contacts_allocate_nothing() {
     }
 }
 
-/// Controls: full force, driven coordinates beside constraints, several motors with a weight, and forces at their bounds.
+/// Controls: full force, driven coordinates with constraints, several motors with a weight, and forces at their bounds.
 #[test]
 fn controlled_steps_allocate_nothing() {
     let arm = model_text("two_link_arm");

@@ -1,4 +1,4 @@
-//! Motions that cannot go on: they stop where they must, say why, and keep what was found until then.
+//! Motions that cannot continue: they stop where they must, give the reason, and keep the results so far.
 
 #![allow(non_snake_case)]
 
@@ -6,7 +6,7 @@ use crate::common::{ROOT, checked, run_as};
 use zwang::diagnostic::{Diagnostic, Diagnostics};
 use zwang::{Keep, Overrides, Run, RunOptions, Samples};
 
-/// The model, and the line that says what must happen.
+/// The model, and the line that states what must happen.
 fn bad_run(name: &str) -> (String, String) {
     let path = format!("{ROOT}/crates/zwang/tests/bad_runs/{name}.zw");
     let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
@@ -134,7 +134,7 @@ fn constraints_that_begin_to_differ_are_named() {
     assert!(error.message.contains("`rail`") && error.message.contains("`belt`"), "{error:#?}");
 }
 
-/// The note on the start says that one of them repeats the other, and that is all it may say: later they differ.
+/// The note on the start reports that one of them repeats the other, and nothing more: later they differ.
 #[test]
 fn constraints_that_begin_to_differ_agree_at_first() {
     let (check, diagnostics) = checked(&bad_run("contradiction_later").0, &Overrides::default());
@@ -198,9 +198,9 @@ fn a_start_off_the_constraints_is_refused() {
     assert!(errors[0].message.contains("`rod`") && errors[0].message.contains("4.99 mm"), "{diagnostics:#?}");
 }
 
-/// What is known of a file above is said of every file in the folder.
+/// Every file in the folder has its test above.
 #[test]
-fn every_bad_run_is_looked_at() {
+fn every_bad_run_has_a_test() {
     let own = include_str!("bad_runs.rs");
     for entry in std::fs::read_dir(format!("{ROOT}/crates/zwang/tests/bad_runs")).unwrap() {
         let path = entry.unwrap().path();
@@ -257,8 +257,8 @@ fn bends_of_constraints_are_passed() {
     }
 }
 
-/// Drag by the square of the speed on what rests, beside something stiff: its derivative has a value, its formula none. The slow root
-/// of λ² + 1e5 λ + 1e5 = 0 is −1.00001.
+/// Drag by the square of the speed on a body at rest, together with a stiff one: its derivative has a value, its formula
+/// none. The slow root of λ² + 1e5 λ + 1e5 = 0 is −1.00001.
 #[test]
 fn drag_at_rest_stops_no_stiff_motion() {
     let text =

@@ -229,7 +229,7 @@ start x ~ 0.8, y ~ 0.5, u ~ 2, v ~ 1, x' ~ 0, y' ~ 0, u' ~ 0, v' ~ 0";
     }
 
     #[test]
-    fn rods_told_by_their_lengths_make_no_triangle_either() {
+    fn rods_stated_by_their_lengths_make_no_triangle_either() {
         let head = "coordinates x, y, u, v\nmass x, y, u, v: 1\npoint P = (x, y)\npoint Q = (u, v)
 start x ~ 0.8, y ~ 0.5, u ~ 2, v ~ 1, x' ~ 0, y' ~ 0, u' ~ 0, v' ~ 0";
         let constraints = [("first", "|P|", "1"), ("second", "|Q - P|", "1"), ("third", "|Q|", "3")];
@@ -299,7 +299,7 @@ start x ~ 0.8, y ~ 0.5, u ~ 2, v ~ 1, x' ~ 0, y' ~ 0, u' ~ 0, v' ~ 0";
         assert_eq!(found.surety, Certainty::Certain);
     }
 
-    /// A search proves nothing, and it is said so.
+    /// A search proves nothing, and the message says so.
     #[test]
     fn a_sine_above_one_was_only_searched_for() {
         let found =
@@ -308,9 +308,9 @@ start x ~ 0.8, y ~ 0.5, u ~ 2, v ~ 1, x' ~ 0, y' ~ 0, u' ~ 0, v' ~ 0";
         assert_close(miss(&found, "high"), -1.0);
     }
 
-    /// Close to x = 0 the slope of √x is beyond all measure, and √x + 1 is still not zero.
+    /// Close to x = 0 the slope of √x is arbitrarily large, and √x + 1 is still not zero.
     #[test]
-    fn a_root_below_zero_is_not_met_where_it_is_steep() {
+    fn a_steep_root_that_stays_positive_is_not_zero() {
         for start in ["1", "0.01", "100"] {
             let text = format!("coordinates x\nmass x: 1\nconstraint low: sqrt(x) = -1\nstart x ~ {start}");
             assert_eq!(names(&contradiction_of(&text)), ["low"]);
@@ -381,7 +381,7 @@ start x ~ 0.8, y ~ 0.5, u ~ 2, v ~ 1, x' ~ 0, y' ~ 0, u' ~ 0, v' ~ 0";
     }
 
     #[test]
-    fn constraints_that_meet_later_say_when() {
+    fn the_time_at_which_constraints_can_first_hold_is_reported() {
         let found = check(&Case {
             head: LINE,
             constraints: &[("drive", "x", "t"), ("stop", "x", "0.52")],
@@ -654,7 +654,7 @@ mod accelerations {
         assert_eq!(found.everywhere, Some(false));
     }
 
-    /// x = 0 beside x' = y implies y = 0 and so y' = 0.
+    /// x = 0 together with x' = y implies y = 0 and so y' = 0.
     #[test]
     fn a_start_that_leaves_a_hidden_condition() {
         check(&Case {
@@ -736,7 +736,7 @@ start x = 0, y = 0, y' = 1\nrun 1",
         );
     }
 
-    /// A parameter changes, so that the velocities of both can no longer be had; the state told is the one before.
+    /// A parameter changes, so that no velocities satisfy both; the reported state is the one before.
     #[test]
     fn an_event_that_takes_two_velocities_apart() {
         let text = "coordinates x, y\nparameter k = 0\nmass x, y: 1\nconstraint one: x' = 0\nconstraint two: x' = k
@@ -767,7 +767,7 @@ start x = 0, y = 0, y' = 1\nrun 1",
     }
 
     #[test]
-    fn a_contradiction_beyond_an_event_that_takes_it_away_is_none() {
+    fn a_contradiction_that_an_earlier_event_removes_is_not_reported() {
         for condition in ["t", "y"] {
             for law in ["max(s - 0.5, 0)^2", "(if s > 0.5 then 1 else 0)", "max(s - 0.5, 0)"] {
                 let law = law.replace("(s", &format!("({condition}")).replace("if s", &format!("if {condition}"));
@@ -807,9 +807,9 @@ constraint belt: x = t + max(t - 0.52, 0)^3\nstart x = 0, y = 1, x' = 1\nrun 1 w
         }
     }
 
-    /// x = 0 beside x' = y implies y = 0, from which the force drives the motion away.
+    /// x = 0 together with x' = y implies y = 0, from which the force drives the motion away.
     #[test]
-    fn a_hidden_condition_is_told_and_then_stops_the_run() {
+    fn a_hidden_condition_is_reported_and_then_stops_the_run() {
         let text = "coordinates x, y\nmass x, y: 1\nforce y: 1\nconstraint wall: x = 0\nconstraint drive: x' = y
 start x = 0, y = 0\nrun 1";
         let (_, diagnostics) = checked(text, &Overrides::default());
@@ -823,7 +823,7 @@ start x = 0, y = 0\nrun 1";
         assert_eq!(names(&found), ["drive", "wall"]);
     }
 
-    /// However small the speeds, and however the rows are scaled: no position enters, so none is said to matter.
+    /// However small the speeds, and however the rows are scaled: no position enters, so none is reported to matter.
     #[test]
     fn small_velocities_that_contradict_do_so_everywhere() {
         for speed in ["1e-9", "1e-6", "1", "1e6"] {
@@ -840,7 +840,7 @@ constraint b: {scale}*x' = 2*{scale}*c\nstart x = 0, y = 0"
     }
 
     #[test]
-    fn velocities_that_agree_at_the_start_only_are_told() {
+    fn velocities_that_agree_at_the_start_only_are_reported() {
         let text = "coordinates x, y\nmass x, y: 1\nconstraint one: x' = 1\nconstraint two: 2*x' = 2 + t^4
 start x = 0, y = 0, x' = 1\nrun 1";
         let (_, diagnostics) = checked(text, &Overrides::default());
@@ -854,7 +854,7 @@ start x = 0, y = 0, x' = 1\nrun 1";
 
     /// Position constraints whose first derivatives agree at the start part by t³ or t⁴ later.
     #[test]
-    fn positions_that_agree_at_the_start_only_are_told() {
+    fn positions_that_agree_at_the_start_only_are_reported() {
         let pairs = [("1 - cos(t)", "t^2/2"), ("sin(t)", "t"), ("t^2", "t^2 + t^3"), ("sin(t)", "tanh(t)")];
         for (one, two) in pairs {
             let text = format!(
@@ -890,7 +890,7 @@ constraint bend: {scale}*x = {scale}*max(0, y - 0.52)^{power}\nstart x = 0, y = 
     }
 
     #[test]
-    fn a_hidden_condition_between_an_acceleration_and_a_position_is_told() {
+    fn a_hidden_condition_between_an_acceleration_and_a_position_is_reported() {
         let text = "coordinates x, y\nmass x, y: 1\nconstraint wall: x = 0\nconstraint drive: x'' = 2*y
 start x = 0, y = 0";
         let (_, diagnostics) = checked(text, &Overrides::default());
@@ -954,7 +954,7 @@ start x = 0, y = 0, z = 0, y' = 1",
 
     /// A start that is only off is no contradiction, however far.
     #[test]
-    fn a_start_far_off_is_told_as_such() {
+    fn a_start_far_off_is_reported_as_such() {
         let text = "coordinates x, y\nmass x, y: 1\nconstraint rod: x^2 + y^2 = 1\nstart x = 100, y = 7";
         let (_, diagnostics) = checked(text, &Overrides::default());
         assert_eq!(errors(&diagnostics)[0].code, "Z201", "{diagnostics:#?}");

@@ -121,7 +121,7 @@ fn the_arm_finds_its_circle() {
 
 /// The torques of the arm as a force at its tip: JᵀF is the torques, with J = ∂tip/∂q.
 #[test]
-fn the_control_force_is_told_at_a_point() {
+fn the_control_force_at_a_point_follows_from_the_torques() {
     let text = model_text("two_link_arm") + "output fx = control(tip).x in N\noutput fy = control(tip).y in N\n";
     let run = ran(&text, 1e-9, Some(3.0));
     let [q1, q2, u1, u2, fx, fy] = ["q1", "q2", "control_q1", "control_q2", "fx", "fy"].map(|name| column(&run, name));
@@ -134,7 +134,7 @@ fn the_control_force_is_told_at_a_point() {
     }
 }
 
-/// Beside a rod: the force of the motor stands apart from that of the rod, which keeps the particle on its circle.
+/// Together with a rod: the force of the motor is separate from that of the rod, which keeps the particle on its circle.
 #[test]
 fn constraint_and_control_forces_are_kept_apart() {
     let text = "coordinates x, y\nmass x, y: 2\nforce y: -2*9.81\nconstraint rod: x^2 + y^2 = 1\n\
@@ -182,7 +182,7 @@ fn the_least_force_is_least_in_its_weight() {
 
 /// A mass pulled to 1 by a force of at most 1/2: x = t²/4 until the demand 1 − x − 2ẋ has fallen to 1/2, at t = √6 − 2.
 #[test]
-fn a_bounded_force_saturates_and_tells_when_it_no_longer_does() {
+fn the_beginning_and_the_end_of_saturation_are_reported() {
     let text = "coordinates x\nmass x: 1\ncontrol come: x = 1 with settling 1 and limit 0.5\nstart x = 0\nrun 3";
     let run = ran(text, 1e-11, None);
     let leaves = 6f64.sqrt() - 2.0;
@@ -335,9 +335,9 @@ fn held_controls_do_not_drift() {
     assert!(most < 1e-14, "{most:e}");
 }
 
-/// Random masses, constraints and controls: what is asked is met, constraints hold, and the motion is that of all rows together.
+/// Random masses, constraints and controls: targets and constraints are satisfied, and the motion is that of all rows together.
 #[test]
-fn control_beside_constraints_moves_as_all_rows_together_would() {
+fn control_and_constraints_move_as_all_rows_together() {
     let mut random = Random(5);
     for round in 0..20 {
         let mut number = || format!("{:.6}", 2.0 * random.next());
@@ -495,7 +495,7 @@ impl Problem {
         solve(K, r).unwrap()[..5].to_vec()
     }
 
-    /// How far a force is from what is asked, in Gauss's sense: missᵀ (A_c K A_cᵀ)⁻¹ miss.
+    /// The distance of a force from the target in Gauss's sense: missᵀ (A_c K A_cᵀ)⁻¹ miss.
     fn miss(&self, w: &[f64]) -> f64 {
         let mut force = self.Q.clone();
         self.driven.iter().zip(w).for_each(|(&k, w)| force[k] += w);
@@ -646,7 +646,7 @@ fn the_roof_is_held_within_the_limit() {
     assert!(most(column(&held, "roof")) < 1e-9, "{:e}", most(column(&held, "roof")));
 }
 
-/// What is refused says why, by its code and with the direction that is missing.
+/// A refusal states its reason, by its code and with the missing direction.
 #[test]
 fn refused_models_say_what_is_missing() {
     for (name, code, parts) in [
@@ -668,10 +668,10 @@ fn refused_models_say_what_is_missing() {
     }
 }
 
-/// Spare motors share what a bound one leaves, exactly and in few steps: x + y + z = 1 from rest at 0 asks for 4, of which the
-/// first gives 1/2.
+/// Free motors share the load that a bound one leaves, exactly and in few steps: x + y + z = 1 from rest at 0 demands
+/// 4, of which the first gives 1/2.
 #[test]
-fn motors_beside_a_bound_one_share_the_rest() {
+fn free_motors_share_the_load_that_a_bound_one_leaves() {
     let text =
         "coordinates x, y, z\nmass x, y, z: 1\ncontrol a: x + y + z = 1 with settling 0.5 and limit (0.5, 20, 30)
 start x = 0, y = 0, z = 0\nrun 1\noutput u = control(x)\noutput v = control(y)\noutput w = control(z)";
@@ -703,7 +703,7 @@ start x = 0, y = 0\nrun 1"
     }
 }
 
-/// What a control holds does not jump with an event, and a limit below zero is none: both end the run with a word.
+/// A controlled quantity does not jump with an event, and a limit below zero is invalid: both end the run with a message.
 #[test]
 fn events_that_no_force_can_follow_end_the_run() {
     let cases = [
@@ -745,7 +745,7 @@ start x = 1, y = 0\nrun 2\noutput u = control(x)\noutput v = control(y)";
     }
 }
 
-/// What is written out for the very system does what decompositions do: accelerations and the work of each control, beside
+/// Explicit formulas give the results of decompositions: accelerations and the work of each control, together with
 /// constraints, with forces on all coordinates, on some and on more than needed, in any weight.
 #[test]
 fn explicit_accelerations_follow_as_decompositions_do() {

@@ -1,10 +1,10 @@
-//! What controls cannot do: bounds that are reached, holds that are lost, positions that are singular, wishes that say nothing.
+//! Limits of control: bounds that are reached, lost control authority, singular positions, targets without effect.
 
 use crate::common::{checked, model_text, run_as};
 use zwang::diagnostic::{Diagnostic, Severity};
 use zwang::{EventKind, Overrides, Run, RunOptions};
 
-/// A run with all that was said about it.
+/// A run with all its diagnostics.
 fn ran(text: &str) -> (Run, Vec<Diagnostic>) {
     let options = RunOptions { tolerance: Some(1e-10), ..RunOptions::default() };
     let (run, diagnostics) = run_as(text, &Overrides::default(), &options);
@@ -37,7 +37,7 @@ fn said(diagnostics: &[Diagnostic], code: &str) -> String {
     format!("{} {:?} {:?} {:?} {:?}", found.message, found.label, found.also, found.notes, found.help)
 }
 
-/// What `check` says about a text with this code.
+/// The message of `check` about a text, with this code.
 fn check_says(text: &str, code: &str) -> String {
     let all: Vec<Diagnostic> = checked(text, &Overrides::default()).1.iter().cloned().collect();
     said(&all, code)
@@ -46,7 +46,7 @@ fn check_says(text: &str, code: &str) -> String {
 /// x'' = u with |u| ≤ 1 and demand 4 (s − x) − 4 x'. From rest at 0 towards s = 1 the force is at its upper bound, x = t²/2,
 /// until 2t² + 4t = 3. Then s becomes −1: at once the lower bound acts, whether the upper one still did or not.
 #[test]
-fn every_change_of_bound_is_told_with_its_side() {
+fn every_change_of_bound_is_reported_with_its_side() {
     let text = |when: f64| {
         format!(
             "coordinates x\nparameter s = 1\nmass x: 1\ncontrol a: x = s with settling 0.5 and limit 1\n\
@@ -88,7 +88,7 @@ fn work_is_kept_through_bounds_that_change_at_once() {
     assert!((found[1].0 - 2f64.sqrt()).abs() < 1e-6, "{found:?}");
 }
 
-/// A force just as large as its bound has not come to it, and rounding makes no events of it.
+/// A force just as large as its bound is not saturated, and rounding causes no events.
 #[test]
 fn a_force_as_large_as_its_bound_makes_no_events() {
     let text = "coordinates x\nmass x: 3\nforce x: -3*9.81\ncontrol a: x = 0 with settling 1 and limit 3*9.81\nstart x = 0\nrun 5";
@@ -96,7 +96,7 @@ fn a_force_as_large_as_its_bound_makes_no_events() {
     assert!(bounds(&run).len() <= 1 && run.state().q[0].abs() < 1e-9, "{:?}", run.events());
 }
 
-/// What a `when` makes of a property is looked at where it happens.
+/// A property that a `when` changes is checked where the change happens.
 #[test]
 fn properties_that_an_event_makes_negative_end_the_run_there() {
     for (property, name) in
@@ -124,7 +124,7 @@ fn properties_that_an_event_makes_negative_end_the_run_there() {
 /// Two masses on a spring, force on the first: the position of the second answers in its fourth derivative, its velocity
 /// in the third, its acceleration in the second.
 #[test]
-fn the_relative_degree_counts_from_what_is_asked() {
+fn the_relative_degree_counts_from_the_target() {
     for (asked, degree, needs) in [("y = 0.1*t^4", 4, 2), ("y' = 0.1*t^4", 3, 1), ("y'' = 0.1", 2, 0)] {
         let text = format!(
             "coordinates x, y\nmass x, y: 1\npotential (y - x)^2/2\ncontrol load: {asked} using x\nstart x = 0, y = 0"
@@ -132,7 +132,7 @@ fn the_relative_degree_counts_from_what_is_asked() {
         let found = check_says(&text, "Z702");
         assert!(found.contains(&format!("relative degree {degree}; what is computed needs {needs}")), "{found}");
     }
-    // a load on a rope, asked for by two controls: along the rope both forces act at once, across it neither does
+    // a load on a rope, the target of two controls: along the rope both forces act at once, across it neither does
     let crane = "coordinates x, l, a\nmass x: 10\nmass l: 2\nparticle load at (x + l*sin(a), -l*cos(a)) with mass 50\n\
                  gravity (0, -9.81)\ncontrol movex: load.x = 0.5*t using x, l with settling 1\n\
                  control movey: load.y = -4 using x, l with settling 1\nstart x = 0, l = 4, a = 0.3";
@@ -142,7 +142,8 @@ fn the_relative_degree_counts_from_what_is_asked() {
     assert!(found.contains(&format!("(`movex` + {:.4} `movey`)''", 0.3f64.tan())), "{found}");
 }
 
-/// At the lowest point of a circle a vertical force moves nothing sideways, beside it does: no matter of derivatives.
+/// At the lowest point of a circle a vertical force causes no sideways acceleration, next to that point it does: the
+/// relative degree is not the cause.
 #[test]
 fn a_singular_position_is_called_singular() {
     let text = |x: f64| {
@@ -180,7 +181,7 @@ fn a_singular_start_names_the_missing_direction() {
 /// θ = θ₀ (1 + s) e^(−s) with s = t/τ from 100° falls through 90°, where the cart no longer moves the angle: (1 + s) e^(−s) = 0.9.
 /// The run ends just before, promptly.
 #[test]
-fn a_hold_that_is_lost_ends_the_run_promptly() {
+fn a_loss_of_control_authority_ends_the_run_promptly() {
     let (run, all) = ran(&model_text("cart_pendulum").replace("θ = 15 deg", "θ = 100 deg"));
     let (mut low, mut high) = (0.0, 2.0);
     while high - low > 1e-14 {
@@ -198,7 +199,7 @@ fn a_hold_that_is_lost_ends_the_run_promptly() {
     }
 }
 
-/// A load on a rope driven sideways by its trolley, from a slanting rope: the hold ends where the rope hangs straight.
+/// A load on a rope driven sideways by its trolley, from a slanting rope: control authority ends where the rope hangs straight.
 #[test]
 fn a_crane_driven_through_its_rope_ends_where_the_rope_hangs_straight() {
     let text = "coordinates x, l, a\nmass x: 10\nmass l: 2\nparticle load at (x + l*sin(a), -l*cos(a)) with mass 50\n\
@@ -210,7 +211,7 @@ fn a_crane_driven_through_its_rope_ends_where_the_rope_hangs_straight() {
     assert!(found.contains("rank 0 of 1") && found.contains("missing: `move`"), "{found}");
 }
 
-/// Controls and constraints that contradict each other are all shown, and named as what they are.
+/// Controls and constraints that contradict each other are all shown, each under its own kind.
 #[test]
 fn contradicting_controls_are_each_labelled() {
     let two = "coordinates x\nmass x: 1\ncontrol a: x = sin(t) with settling 1\ncontrol b: x = cos(t) with settling 1\nstart x = 0";
@@ -232,9 +233,9 @@ fn contradicting_controls_are_each_labelled() {
     }
 }
 
-/// Properties and wishes that say nothing are told.
+/// Properties and targets without effect are reported.
 #[test]
-fn what_says_nothing_is_told() {
+fn properties_and_targets_without_effect_are_reported() {
     let head = "coordinates x, y\nmass x, y: 1\nstart x = 1, y = 0, x' = 0, y' = 1\n";
     for (line, code, severity, parts) in [
         ("control a: x' = 1 with settling 0.5 and damping 2", "Z704", Severity::Error, &["asks for a velocity"][..]),
@@ -268,9 +269,9 @@ fn what_says_nothing_is_told() {
     assert!(checked(&format!("{head}{same}"), &Overrides::default()).1.iter().all(|d| d.code != "Z704"));
 }
 
-/// Units are looked at wherever they are written, and the place that fixed one is the place shown.
+/// Units are checked wherever they are written, and the place that determined one is shown.
 #[test]
-fn units_of_controls_are_looked_at() {
+fn units_of_controls_are_checked() {
     let head = "coordinates x\nparameter m = 2 kg\nparticle P at (x, 0) with mass m\nrun 1 s\n";
     let both = format!("{head}control a: x = 1[m] using x with settling 1 m and limit 3 s\nstart x = 0 m");
     let found: Vec<String> = checked(&both, &Overrides::default()).1.iter().map(|d| d.code.to_string()).collect();
@@ -287,9 +288,9 @@ fn units_of_controls_are_looked_at() {
     }
 }
 
-/// On a ring each of two wishes is held by the ring at some places, and never both: the path is followed all the way round.
+/// On a ring the constraint satisfies each of two targets at some places, never both: the path is followed all the way round.
 #[test]
-fn a_wish_that_the_constraint_holds_at_the_start_is_followed_later() {
+fn a_target_that_the_constraint_satisfies_at_the_start_is_tracked_later() {
     for gravity in ["", "potential 9.81*y\n"] {
         for weight in ["", " using x, y with weight (1, 2)"] {
             let text = format!(
@@ -304,9 +305,9 @@ control s: (x, y) = (cos(t), sin(t)){weight}\nstart x = 1, y = 0, y' = 1\nrun 8"
     }
 }
 
-/// x² + y² = 1 and x = cos t are one control at (1, 0) and two beside it: no force there belongs to both.
+/// x² + y² = 1 and x = cos t are one control at (1, 0) and two next to it: no force there belongs to both.
 #[test]
-fn wishes_that_coincide_at_the_start_are_a_singular_position() {
+fn targets_that_coincide_at_the_start_are_a_singular_position() {
     let text = "coordinates x, y\nmass x, y: 1\ncontrol a: x^2 + y^2 = 1\ncontrol s: x = cos(t)\nstart x = 1, y = 0, y' = 1\nrun 8";
     let words = check_says(text, "Z701");
     assert!(words.contains("the position is singular: close by the rank is 2 of 2"), "{words}");

@@ -1,4 +1,4 @@
-//! What depends on what: rows that repeat others, what stays determined, and how many freedoms there really are.
+//! Dependence of rows: redundant rows, the forces that remain determined, and the number of freedoms.
 
 use crate::common::{Random, checked, model_text};
 use zwang::analysis::{Evidence, Mobility};
@@ -24,7 +24,7 @@ fn circle_and(second: &str) -> Check {
     ))
 }
 
-/// The one redundant row: its formula and how it is known.
+/// The one redundant row: its formula and the evidence for it.
 fn formula(check: &Check) -> (Option<&str>, Evidence) {
     assert_eq!((check.rank, check.redundant.len()), (1, 1), "{:?}", check.redundant);
     let r = &check.redundant[0];
@@ -62,9 +62,9 @@ fn a_length_is_its_square_in_disguise() {
     assert!((check.redundant[0].depends_on[0].1 - 0.5).abs() < 1e-12);
 }
 
-/// sin(2 y) = 2 sin(y) cos(y) is proved; what the algebra does not know is still seen at random states: exp(2 y) = exp(y)².
+/// sin(2 y) = 2 sin(y) cos(y) is proved; an identity unknown to the algebra is tested at random states: exp(2 y) = exp(y)².
 #[test]
-fn what_is_not_proved_holds_at_random_states() {
+fn unproved_identities_are_tested_at_random_states() {
     for (once, again, start, wanted) in [
         ("sin(2*y)", "6*sin(y)*cos(y)", "sin(1)", Evidence::Proved),
         ("exp(2*y)", "3*exp(y)^2", "exp(1)", Evidence::Held(8)),
@@ -128,9 +128,9 @@ fn factors_of_several_rows_are_formulas() {
     assert_eq!(formulas, [(Some("k*a + h*b"), Evidence::Proved), (Some("x*a + b"), Evidence::Proved)]);
 }
 
-/// Rows that agree in all but their last digits are said to.
+/// Rows that agree in all but their last digits are reported.
 #[test]
-fn a_rank_that_is_not_clear_is_said_to_be() {
+fn an_unclear_rank_is_reported() {
     let told = |second: &str| {
         let text = format!(
             "coordinates x, y, z\nmass x, y, z: 1\nconstraint a: x + y = 0\nconstraint b: {second} = 0\nstart x = 0, y = 0, z = 1\n"
@@ -141,10 +141,10 @@ fn a_rank_that_is_not_clear_is_said_to_be() {
     assert!(!told("x + 1.01*y") && !told("x + y"));
 }
 
-/// Rows that only meet here are told from rows that agree everywhere, and the freedoms nearby are counted.
+/// Rows that are dependent only here are distinguished from rows that are dependent everywhere; freedoms nearby are counted.
 #[test]
 fn before_at_and_after_a_singular_position() {
-    // four-bar: all bars flat, so that the three lengths say the same of x
+    // four-bar: all bars flat, so that the three lengths give the same equation for x
     let flat = "x[0]=1, y[0]=0, x[1]=2, y[1]=0, x[2]=3, y[2]=0, x[0]'=0, x[1]'=0, x[2]'=0, y[0]'=0, y[1]'=0, y[2]'=0";
     let at = check_from("four_bar_row", flat);
     assert_eq!((at.freedom.here, at.freedom.general, at.freedom.mobility), (3, Some(1), Mobility::Singular));
@@ -168,9 +168,9 @@ fn before_at_and_after_a_singular_position() {
     assert_eq!((beside.freedom.here, beside.freedom.mobility), (1, Mobility::Regular));
 }
 
-/// Bricard: five coordinates and five equations move all the same, with one freedom everywhere.
+/// Bricard: five coordinates and five equations nevertheless leave one freedom everywhere.
 #[test]
-fn bricard_moves_although_counting_says_it_cannot() {
+fn bricard_moves_although_the_count_of_equations_forbids_it() {
     for (name, counted) in [("bricard", 0), ("bricard_bodies", 0)] {
         let check = check(&model_text(name));
         let freedom = &check.freedom;
@@ -198,7 +198,7 @@ fn a_shaky_structure_is_not_a_mechanism() {
     assert!(fixed.constraints.iter().all(|c| c.essential == Some(false)), "{:?}", fixed.constraints);
 }
 
-/// A table on four legs: the plane has three heights to say, so of four forces three sums are determined and one is not.
+/// A table on four legs: equilibrium gives three equations, so of four forces three sums are determined and one is not.
 #[test]
 fn four_legs_share_a_load_in_a_way_statics_cannot_tell() {
     let table = |feet: &str, outputs: &str| {
@@ -225,7 +225,7 @@ fn four_legs_share_a_load_in_a_way_statics_cannot_tell() {
     assert_eq!(verdict("across"), Some(false));
     assert_eq!(verdict("size"), Some(false));
     assert_eq!(verdict("height"), None);
-    // what is called determined is what it must be: the weight, and half of it shifted by the moment
+    // the determined values are the right ones: the weight, and half of it shifted by the moment
     let lambda = &check.snapshot.found.lambda;
     assert!((lambda.iter().sum::<f64>() - 98.1).abs() < 1e-10);
     assert!((lambda[0] + lambda[1] - (98.1 + 2.0) / 2.0).abs() < 1e-10);
@@ -300,7 +300,7 @@ fn rows_that_time_takes_apart_are_both_needed() {
     assert!(check.constraints.iter().all(|c| c.essential != Some(false)));
 }
 
-/// What must not change with the way a model is written down.
+/// The verdicts, which must not depend on how a model is written down.
 #[derive(Debug, PartialEq)]
 struct Verdicts {
     rank: usize,
@@ -331,7 +331,7 @@ fn verdicts(check: &Check) -> Verdicts {
 /// Scaling rows by a million, reordering them, and measuring in other units changes no verdict.
 #[test]
 fn no_verdict_depends_on_scale_order_or_units() {
-    // a point on a circle in a plane, said in too many ways, in units of 1/u
+    // a point on a circle in a plane, stated redundantly, in units of 1/u
     let rows = [
         ("sphere", "x^2 + y^2 + z^2 - r^2"),
         ("plane", "z - k*x"),
@@ -364,7 +364,7 @@ fn no_verdict_depends_on_scale_order_or_units() {
     }
 }
 
-/// What a square asks for cannot be read off its row, which vanishes wherever it holds; a special state is told from that.
+/// A squared constraint cannot be judged from its row, which vanishes wherever it holds; a special state is something else.
 #[test]
 fn a_square_is_not_judged_by_its_row_and_a_special_state_is() {
     let never = checked(
@@ -400,7 +400,7 @@ fn three_thousand_rods_stated_twice_are_proved() {
     assert!(took < 20.0, "{took} s");
 }
 
-/// Whether nothing is said to be superfluous, nor the freedoms to be those of this state nearby.
+/// `true` if no row is called superfluous and no freedoms are claimed for the neighbourhood.
 fn claims_nothing(check: &Check) -> bool {
     check.removable.is_empty()
         && check.constraints.iter().all(|c| c.essential != Some(false))
@@ -433,7 +433,7 @@ fn constraints_that_touch_closely_are_not_taken_for_the_same() {
 
 /// Two circles that touch do so wherever both hold, whatever else is free: no state nearby has another rank.
 #[test]
-fn a_shaky_pair_beside_free_coordinates_is_no_singular_position() {
+fn a_shaky_pair_with_free_coordinates_is_no_singular_position() {
     for more in ["w", "u, v, w"] {
         let check = check(&format!(
             "coordinates x, y, {more}\nmass x, y, {more}: 1\nconstraint left: x^2 + y^2 = 1\n\
@@ -469,9 +469,9 @@ fn rows_that_change_partners_are_no_singular_position() {
     }
 }
 
-/// What could be left out elsewhere may be needed here, and what vanishes here is not judged.
+/// A row that is removable elsewhere may be needed here, and a row that vanishes here is not judged.
 #[test]
-fn what_could_be_left_out_is_asked_here_too() {
+fn removable_rows_are_tested_at_this_state_too() {
     let essential = |text: &str| {
         let check = check(text);
         let removable: Vec<String> = check.removable.iter().map(|c| check.constraints[*c].name.clone()).collect();
@@ -516,7 +516,7 @@ fn a_row_that_vanishes_is_never_called_superfluous() {
     }
 }
 
-/// x = 0 and x + y = 0 are two rows whatever y weighs; where the digits do not show it, that is what is said.
+/// x = 0 and x + y = 0 are two rows whatever the mass of y is; if the digits cannot show it, the message says so.
 #[test]
 fn masses_far_apart_make_no_row_superfluous() {
     for (mass, is_clear) in [(1.0, true), (1e6, true), (1e22, false), (6e24, false), (1e30, false)] {
@@ -532,7 +532,7 @@ fn masses_far_apart_make_no_row_superfluous() {
     }
 }
 
-/// x'' = 0 beside x = 0: the same row, and said to be so.
+/// x'' = 0 together with x = 0: the same row, and reported as such.
 #[test]
 fn factors_that_stay_the_same_are_not_called_other_factors() {
     let text = "coordinates x, y\nmass x, y: 1\nconstraint a: x'' = 0\nconstraint b: x = 0\nstart x = 0, y = 0\n";
@@ -580,7 +580,7 @@ fn nothing_is_superfluous_beyond_a_switch() {
     }
 }
 
-/// z' = y x' beside z = 0 and x' = 1 holds y = 0: a single other state on it is no evidence, in whatever order.
+/// z' = y x' together with z = 0 and x' = 1 implies y = 0: a single other state is no evidence, in whatever order.
 #[test]
 fn one_other_state_is_no_evidence() {
     for order in ["x, y, z", "z, y, x"] {
@@ -592,7 +592,7 @@ start x = 0, y = 0, z = 0\nrun 1"
     }
 }
 
-/// A law that asks for the load of one row of several keeps all of them: without one, the load is another.
+/// A law that uses the load of one row of several keeps all of them: without one of them the load changes.
 #[test]
 fn rows_that_share_a_load_a_law_asks_for_are_needed() {
     let check = check(
@@ -602,9 +602,9 @@ nonideal x: -0.3*abs(lambda(a))*sign(x')\nstart x = 0, y = 0, x' = 1\nrun 1",
     assert!(check.removable.is_empty());
 }
 
-/// What can be left out does not depend on how large rows are written, nor on their order.
+/// The removable rows do not depend on the scale of rows nor on their order.
 #[test]
-fn what_can_be_left_out_does_not_depend_on_scales_and_order() {
+fn removable_rows_do_not_depend_on_scales_and_order() {
     for (v, w) in [("1", "1"), ("1e6", "1e-6"), ("-1e-6", "1e3")] {
         let check = check(&format!(
             "coordinates x, y, z\nmass x, y, z: 1\nconstraint v: {v}*(x, y, x + y) = {v}*(1, 2, 3)
@@ -635,9 +635,9 @@ start x = 0, y = 0, x' = 1"
     }
 }
 
-/// Numbers as typed are exact: rows that differ by less than numbers can tell are said to differ.
+/// Numbers as typed are exact: rows that differ by less than rounding are reported as different.
 #[test]
-fn rows_that_differ_by_less_than_rounding_are_said_to() {
+fn rows_that_differ_by_less_than_rounding_are_reported_as_different() {
     let cases = [("y = 0", "y = 1e-12", "1e-12"), ("x + y = 0", "x + (1 + 1e-12)*y = 0", "1e-12*y")];
     for (one, two, rest) in cases {
         let text =
@@ -668,7 +668,7 @@ nonideal x: -0.3*abs({load})*sign(x')\nstart x = 0, y = 0"
 
 /// The condition hidden in one pair does not silence the copy of another.
 #[test]
-fn a_hidden_condition_leaves_the_other_copies_told() {
+fn a_hidden_condition_does_not_silence_the_other_copies() {
     let text = "coordinates x, y, z\nmass x, y, z: 1\nconstraint wall: x = 0\nconstraint drive: x' = y
 constraint floor: z = 0\nconstraint again: 2*z = 0\nstart x = 0, y = 0, z = 0";
     let (_, diagnostics) = checked(text, &Overrides::default());

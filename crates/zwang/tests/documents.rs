@@ -56,7 +56,7 @@ fn every_page_shows_its_message_and_how_to_mend_it() {
     }
 }
 
-/// Every code that the sources can say has a page, and every page can be said.
+/// Every code in the sources has a page, and every page belongs to a code.
 #[test]
 fn codes_and_pages_match() {
     let mut said = std::collections::BTreeSet::new();

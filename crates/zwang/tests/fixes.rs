@@ -108,7 +108,7 @@ fn every_safe_fix_cures_its_message() {
 
 /// What may have been meant otherwise stays as it is: a remainder, a division, a word of another language, a unit.
 #[test]
-fn what_may_be_meant_otherwise_is_not_touched() {
+fn ambiguous_text_is_not_touched() {
     let formulas =
         ["7 % 3", "x // 2", "2 & x", "-2 # strange\n   x", "if x > 0 && x < 1 then 1 else 2", "2 ! x", "3 kg"];
     for formula in formulas {

@@ -150,7 +150,7 @@ fn visible_types_have_names_of_their_own() {
 #[test]
 fn types_are_implemented_in_their_own_rooms() {
     // expressions are the one idea of zwang-expr, and each of its files adds what it does with them; what prints equations and
-    // what says how constraints contradict each other has files of its own
+    // messages about contradictions have files of their own
     let elsewhere = [
         ("zwang-expr", "Graph", ""),
         ("zwang-expr", "Program", "interpret.rs"),

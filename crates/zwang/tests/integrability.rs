@@ -3,8 +3,8 @@
 use crate::common::{checked, model_text};
 use zwang::{Check, Overrides};
 
-/// A distribution: coordinates, rows as `left = right`, the growth vector, how many integrals the velocity rows have beside
-/// the stated positions, and for each row whether it is integrable.
+/// A distribution: coordinates, rows as `left = right`, the growth vector, how many integrals the velocity rows have in addition
+/// to the stated positions, and for each row whether it is integrable.
 struct Case {
     name: &'static str,
     coordinates: &'static str,
@@ -77,7 +77,7 @@ const CASES: &[Case] = &[
     Case { name: "a combination that turns", coordinates: "x y s z u", rows: &["x' = y*(s' + z*u')", "y' = -x*(s' + z*u')"], growth: &[3, 4], n_integrals: 1, integrable: &[false, false] },
     Case { name: "Heisenberg beside a plane field", coordinates: "x y z w v", rows: &["y' = z*x'", "w' = 2*v'"], growth: &[3, 4], n_integrals: 1, integrable: &[false, true] },
     Case { name: "a knife edge and its disguised copy", coordinates: "x y θ", rows: &["x'*sin(θ) = y'*cos(θ)", "(1 + x^2)*x'*sin(θ) = (1 + x^2)*y'*cos(θ)"], growth: &[2, 3], n_integrals: 0, integrable: &[false, false] },
-    // beside positions
+    // together with positions
     Case { name: "the angle of a circle", coordinates: "x y z", rows: &["x^2 + y^2 = 1", "z' = x*y' - y*x'"], growth: &[1], n_integrals: 1, integrable: &[true, true] },
     Case { name: "the area on a sphere", coordinates: "x y z w", rows: &["x^2 + y^2 + z^2 = 1", "w' = x*y' - y*x'"], growth: &[2, 3], n_integrals: 0, integrable: &[true, false] },
     Case { name: "twist on a cylinder", coordinates: "x y z w", rows: &["x^2 + y^2 = 1", "w' = z*(x*y' - y*x')"], growth: &[2, 3], n_integrals: 0, integrable: &[true, false] },
@@ -340,7 +340,7 @@ fn rows_that_only_look_nonlinear_are_linear() {
     assert_eq!(check.constraints[0].integrable, Some(false));
 }
 
-/// ∫ |y| dy is not y²/2 where y < 0: behind a switch nothing was seen, so no line is offered.
+/// ∫ |y| dy is not y²/2 where y < 0: nothing was evaluated behind the switch, so no line is offered.
 #[test]
 fn no_closed_form_is_offered_across_a_switch() {
     let text = "coordinates x, y\nmass x, y: 1\nconstraint c: x' = abs(y)*y'\nstart x = 1, y = 1\n";
@@ -350,7 +350,7 @@ fn no_closed_form_is_offered_across_a_switch() {
     assert!(found.verdict.contains("near the start"), "{}", found.verdict);
 }
 
-/// The closed form with the widest validity: an angle that goes on through y = 0, no logarithm of what may vanish.
+/// The closed form with the widest validity: an angle that continues through y = 0, no logarithm of what may vanish.
 #[test]
 fn closed_forms_hold_where_the_rows_do() {
     for (row, wanted) in [
@@ -365,9 +365,9 @@ fn closed_forms_hold_where_the_rows_do() {
     }
 }
 
-/// A row that is empty where the motion takes place makes no verdict; it does not make a wrong one either.
+/// A row that vanishes where the motion takes place has no verdict, and not a wrong one.
 #[test]
-fn what_cannot_be_decided_is_said() {
+fn undecided_rows_are_reported_as_undecided() {
     let squared = "coordinates x, y, z\nmass x, y, z: 1\nconstraint c: (x^2 + y^2 - 1)^2 = 0\n\
                    constraint v: z' = x*y' - y*x'\nstart x = 1, y = 0, z = 0\n";
     let check = check(squared);
@@ -442,7 +442,7 @@ fn time_that_cancels_makes_nothing_rheonomic() {
 
 /// ż = yẋ is no rate by itself; where y is held it is one, together with that row.
 #[test]
-fn what_needs_the_other_rows_is_said_to() {
+fn rows_integrable_only_with_others_are_reported_as_such() {
     let text = "coordinates x, y, z\nmass x, y, z: 1\nconstraint a: z' = y*x'\nconstraint b: y = 2\n\
                 start x = 1, y = 2, z = 0\n";
     let note = told(text);
@@ -451,7 +451,7 @@ fn what_needs_the_other_rows_is_said_to() {
 
 /// Coefficients that are parameters are named: d(m2 a − …) holds whatever the values are.
 #[test]
-fn combinations_are_told_in_parameters() {
+fn combinations_are_written_in_parameters() {
     let text = "coordinates x, y, z, w\nparameter k = 0.731, m = 1.37\nmass x, y, z, w: 1\n\
                 constraint a: k*x' = z*y'\nconstraint b: w' = m*z*y'\nstart x = 0.3, y = 0.1, z = 0.7, w = 0.2\n";
     let check = check(text);
@@ -498,9 +498,9 @@ fn twenty_coordinates_are_not_too_many() {
     }
 }
 
-/// Too many coordinates for brackets: what was skipped is said, and what needs none is still found.
+/// Too many coordinates for brackets: the skipped analysis is reported, and verdicts that need no brackets are still found.
 #[test]
-fn large_models_say_what_was_skipped() {
+fn skipped_analyses_of_large_models_are_reported() {
     let wheels = |n: usize| {
         format!(
             "coordinates x[1..{n}], a[1..{n}]\nkinetic sum(i in 1..{n}: x[i]'^2 + a[i]'^2)/2\n\

@@ -84,9 +84,10 @@ fn a_file_and_a_formula_need_the_same_torques() {
     assert!(inverse.is_possible());
 }
 
-/// A path off the circle is told with how far and when; one that the driven coordinate cannot produce, with what is missing.
+/// A path off the circle is reported with its distance and time; one that the driven coordinate cannot produce, with the missing
+/// direction.
 #[test]
-fn impossible_paths_are_told() {
+fn impossible_paths_are_reported() {
     let text = "coordinates x, y\nmass x, y: 1\nconstraint rod: x^2 + y^2 = 1\nstart x = 0, y = -1";
     let inverse = found(text, &path("x, y", 101, |t| vec![1.1 * t.sin(), -1.1 * t.cos()]), &[0, 1]);
     assert!(!inverse.is_possible() && inverse.left[0].name == "rod", "{inverse:?}");
@@ -116,7 +117,7 @@ fn a_lone_force_makes_the_nearest_motion() {
 }
 
 #[test]
-fn what_is_wrong_with_a_path_is_said() {
+fn faults_of_a_path_are_reported() {
     let system = load("coordinates x, θ\nmass x: 1\nmass θ: 1\nstart x = 0, θ = 0").unwrap();
     let wrong = |text: &str| MotionPath::new(system.coordinates(), &CsvTable::parse(text).unwrap()).unwrap_err();
     assert!(wrong("t, x\n0, 1\n1, 2").contains("no column for `θ`"));
@@ -130,7 +131,7 @@ fn what_is_wrong_with_a_path_is_said() {
 
 /// x = sin t with unit mass needs −sin t: more than 1/2 from π/6 on, more than 1/4 from asin 1/4 on. The smaller limit counts.
 #[test]
-fn forces_beyond_their_limits_are_told_with_times() {
+fn forces_beyond_their_limits_are_reported_with_times() {
     let sheet = path("x", 401, |t| vec![t.sin()]);
     for (limits, limit) in [("limit 0.5", 0.5f64), ("limit 0.25", 0.25), ("limit 2", 2.0)] {
         let text = format!("coordinates x\nmass x: 1\ncontrol a: x = 0 with settling 1 and {limits}\nstart x = 0");

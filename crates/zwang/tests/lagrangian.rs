@@ -16,7 +16,7 @@ fn side(text: &str) -> LagrangianSide {
     looked_at(text).lagrangian.unwrap()
 }
 
-/// Asserts what is said of the energy, and that each word of `wanted` stands among the reasons.
+/// Asserts the verdict on the energy, and that each word of `wanted` stands among the reasons.
 fn energy(text: &str, conserved: Option<bool>, wanted: &[&str]) {
     let verdict = side(text).energy;
     assert_eq!(verdict.conserved, conserved, "{text}\n{verdict:?}");
@@ -34,7 +34,7 @@ fn momenta(text: &str) -> Vec<String> {
 /// How far models of the gallery are moved: past a few of their own times, and none takes long.
 const A_WHILE: f64 = 1.0;
 
-/// Over the whole gallery: where the energy is said to stay it stays along a run, elsewhere a reason is named.
+/// Over the whole gallery: an energy that is reported as conserved stays along a run; otherwise a cause is named.
 #[test]
 fn the_verdict_on_the_energy_agrees_with_the_motion() {
     let (mut n_kept, mut n_changed) = (0, 0);
@@ -71,7 +71,7 @@ fn the_verdict_on_the_energy_agrees_with_the_motion() {
     assert!(n_kept > 15 && n_changed > 5, "{n_kept} kept, {n_changed} changed");
 }
 
-/// Over the whole gallery: what is said to be conserved is, along a run.
+/// Over the whole gallery: quantities reported as conserved stay along a run.
 #[test]
 fn conserved_momenta_stay_along_the_motion() {
     let mut n_met = 0;
@@ -135,7 +135,7 @@ fn rods_between_particles_keep_the_sums_of_momenta() {
     // gravity along y leaves the sum over x
     let falling = format!("{text}gravity (0, -9.81)\n");
     assert_eq!(momenta(&falling), ["p_x1 + p_x2 + p_x3"]);
-    // scaled constraints, of whatever size, say the same
+    // scaled constraints, of whatever size, give the same verdict
     for factor in ["1e6", "1e-6"] {
         let scaled = falling.replace("|B - A|^2 = 1", &format!("{factor}*|B - A|^2 = {factor}"));
         assert_eq!(momenta(&scaled), ["p_x1 + p_x2 + p_x3"]);
@@ -156,7 +156,7 @@ fn gears_keep_the_momentum_that_their_teeth_do_not_touch() {
 }
 
 #[test]
-fn what_changes_the_energy_is_named() {
+fn causes_of_energy_change_are_named() {
     let mass = "coordinates x, y\nmass x, y: 2\nstart x = 0.4, y = 0.2, x' = 1, y' = 0.5\n";
     let with = |line: &str| format!("{mass}{line}\n");
     energy(mass, Some(true), &[]);
@@ -178,7 +178,7 @@ fn what_changes_the_energy_is_named() {
 }
 
 #[test]
-fn what_does_no_work_is_seen_to_do_none() {
+fn forces_without_work_are_recognized() {
     let mass = "coordinates x, y\nparameter c = 0\nmass x, y: 2\nstart x = 0.4, y = 0, x' = 1, y' = 0\n";
     let with = |line: &str| format!("{mass}{line}\n");
     // across the velocity, as a magnetic field
@@ -217,7 +217,7 @@ fn a_force_that_waits_leaves_the_verdict_open() {
     energy(text, None, &["when"]);
 }
 
-/// Nothing acts near the start, but behind the switch something does: no momentum is said to stay.
+/// Nothing acts near the start, but behind the switch a force does: no momentum is reported as conserved.
 #[test]
 fn momenta_are_not_promised_beyond_a_switch() {
     let masses = "coordinates x, y, z\nmass x, y, z: 1\n";
@@ -234,9 +234,9 @@ fn momenta_are_not_promised_beyond_a_switch() {
     assert!(momenta(&format!("{masses}{ramp}")).is_empty());
 }
 
-/// A coefficient that is zero for the parameters holds nothing, and then the coordinate is told once.
+/// A coefficient that is zero for the parameters constrains nothing, and then the coordinate is reported once.
 #[test]
-fn a_momentum_that_stays_is_not_also_said_to_change() {
+fn a_conserved_momentum_is_not_also_reported_as_changing() {
     let text = "coordinates x, y\nparameter k = 0\nmass x, y: 1\nconstraint c: y = k*x\n\
                 start x = 1, y = 0, x' = 1, y' = 0\n";
     let found = side(text);
@@ -318,13 +318,13 @@ fn scales_do_not_change_the_verdict() {
         Some(false),
         &["the force on `x`"],
     );
-    // a motor on a small mass beside large forces on others
+    // a motor on a small mass, with large forces on others
     energy(
         "coordinates x, y\nmass x: 1\nmass y: 1e24\npotential 1e24*y^2 + x\nconstraint motor: x = sin(t)\nstart y = 1\n",
         Some(false),
         &["constraint `motor`"],
     );
-    // a weak drag beside strong forces that cancel; one that rounding hides must not be overlooked for certain
+    // a weak drag among strong forces that cancel; one that rounding hides must not be overlooked for certain
     let drag = |c: &str| {
         format!(
             "coordinates x, y\nmass x, y: 1\nforce x: 1e6*y'\nforce y: -1e6*x'\nforce x: -{c}*x'\nstart x = 0, y = 0, x' = 1, y' = 0.7\n"
@@ -415,9 +415,9 @@ fn the_two_form_turns_the_motion_into_the_slope_of_the_energy() {
     }
 }
 
-/// A led row works against what others pass on to it, though all forces on its own coordinate cancel.
+/// A led row does work against forces through other rows, though all forces on its own coordinate cancel.
 #[test]
-fn what_leads_a_row_works_against_what_others_pass_on() {
+fn a_led_row_does_work_against_forces_through_other_rows() {
     // a rope over a pulley, led at constant speed, lifts a weight
     let lift =
         "coordinates x, y\nmass x, y: 1\npotential 9.81*y\nconstraint rope: x + y = 0\nconstraint motor: x = -0.5*t
@@ -444,7 +444,7 @@ fn no_momentum_is_made_up_where_rows_vanish() {
 
 /// k changes, but on the constraint the term with k is zero, and its force is taken up by the constraint.
 #[test]
-fn an_event_that_changes_a_vanishing_term_is_not_said_to_change_the_energy() {
+fn an_event_that_changes_a_vanishing_term_is_no_cause_of_energy_change() {
     let model = |term: &str| {
         format!(
             "coordinates x, y\nparameter k = 1\nmass x, y: 1\npotential k*{term}\nconstraint c: x = 1 - y

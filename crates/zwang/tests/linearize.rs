@@ -199,7 +199,7 @@ start x = 0, y = 0";
 /// x = t and a force that comes and goes leave nothing at rest; where the stiffness does, x = 0 rests, but coefficients of one moment do
 /// not tell what is stable there.
 #[test]
-fn what_changes_with_time_rests_only_where_it_does_so_always() {
+fn time_dependent_systems_rest_only_where_they_always_do() {
     for (force, n) in [("-4*(x - t)", 0), ("-4*x + sin(t)", 0), ("-(1 + 0.5*cos(2*t))*x", 1)] {
         let text = format!("coordinates x\nmass x: 1\nforce x: {force}\nstart x = 0");
         let mut check = prepared(&text, &Overrides::default());
@@ -232,7 +232,8 @@ fn found(text: &str) -> Vec<Linearized> {
     equilibria(&mut check, &Settings::default())
 }
 
-/// The hoop told by a moving place: cos² + sin² leaves no time in the equations. Rest at cos θ = g/(Ω²R) = 0.545, and at both ends.
+/// The hoop stated by a moving place: cos² + sin² leaves no time in the equations. Rest at cos θ = g/(Ω²R) = 0.545,
+/// and at both ends.
 #[test]
 fn a_moving_frame_may_leave_no_time_in_the_equations() {
     let text = "coordinates θ\nparameter R = 0.5, Ω = 6, g = 9.81
@@ -318,7 +319,7 @@ constraint d: (u - 2)^2 + v^2 = 1\nstart x = 1, y = 0, u = 3, v = 0";
 
 /// A body that falls and a particle that passes a turning point of its force have no future by their eigenvalues.
 #[test]
-fn beside_equilibria_there_is_no_verdict() {
+fn away_from_equilibria_there_is_no_verdict() {
     let falling = "coordinates y\nmass y: 1\nforce y: -9.81\nstart y = 1";
     let passing = "coordinates x\nmass x: 1\nforce x: -x - 0.3*x'\nstart x = -0.3, x' = 1";
     assert!(found(falling).is_empty());
@@ -401,7 +402,7 @@ fn a_force_that_fades_is_no_equilibrium() {
 /// A cylinder of radius r rolls in one of radius R: (R − r) θ' = r φ' is kept from the start, 30° up. At the bottom
 /// φ = −(R − r)/r 30°, and ω² = 2 g/(3 (R − r)).
 #[test]
-fn what_rolls_stays_on_the_leaf_of_its_start() {
+fn rolling_bodies_stay_on_the_integral_manifold_of_their_start() {
     let text = "coordinates θ, φ\nparameter m = 2, R = 1, r = 0.2, g = 9.81
 kinetic m/2*(R-r)^2*θ'^2 + m*r^2/4*φ'^2\npotential -m*g*(R-r)*cos(θ)\nconstraint roll: (R - r)*θ' = r*φ'\nstart θ = pi/6, φ = 0";
     let all = found(text);

@@ -124,7 +124,7 @@ fn references_are_met_sparsely() {
 /// Forty four-bar linkages in a row, as tips and as bodies: half a minute.
 #[test]
 #[ignore = "takes half a minute; run with --release -- --ignored"]
-fn references_of_long_runs_are_met() {
+fn long_runs_agree_with_their_references() {
     check_all(1e-9, is_long);
 }
 

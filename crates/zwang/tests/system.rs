@@ -71,7 +71,7 @@ fn a_used_system_decides_as_a_fresh_one() {
     assert!(n_compared > 60, "{n_compared} models");
 }
 
-/// Parameters that are given by others follow; `with` says what `--set` says.
+/// Parameters that are given by others follow; `with` agrees with `--set`.
 #[test]
 fn parameters_that_depend_on_others_follow() {
     let text = "coordinates x\nparameter a = 2, b = 3*a, c = b + 1\nmass x: 1\nforce x: c\nstart x = 0\nrun 1";

@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn packed_exponents_do_what_exponents_do() {
+    fn packed_exponents_behave_as_exponents() {
         for a in samples() {
             for b in samples() {
                 let (x, y) = (monomial(&a), monomial(&b));

@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn the_mean_is_asked_of_the_row_that_stays() {
+    fn the_kept_row_gets_the_mean_right_hand_side() {
         let repeats = found(&[[1., 1., 0.], [2., 2., 0.], [0., 0., 1.]]);
         let mut merged = vec![3.0, 5.0];
         repeats.merge(&[3.0, 4.0, 5.0], &mut merged);

@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn few_are_all_looked_at() {
+    fn few_combinations_are_all_tried() {
         let fits =
             |wanted: [usize; 2]| enumerate(&[3, 2], |at| if at == wanted { Verdict::Fits } else { Verdict::Nothing });
         assert_eq!(fits([2, 1]), SearchResult::Found { at: vec![2, 1], is_checked: true });

@@ -279,7 +279,7 @@ mod tests {
         }
     }
 
-    /// Random programs meet the conditions of Karush, Kuhn and Tucker.
+    /// Random programs satisfy the conditions of Karush, Kuhn and Tucker.
     #[test]
     fn random_programs_are_solved() {
         let mut seed = 1u64;

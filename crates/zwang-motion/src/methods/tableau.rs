@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn every_tree_up_to_order_five_is_met() {
+    fn every_order_condition_up_to_order_five_is_satisfied() {
         for tableau in BOTH {
             for tree in trees() {
                 let what = format!("order {}, {tree:?}", tableau.order);

@@ -244,7 +244,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_latex_would_misread_is_a_command() {
+    fn characters_that_latex_would_misread_become_commands() {
         assert_eq!(text("50% of a_1 & #2"), "50\\% of a\\_1 \\& \\#2");
         assert_eq!(text("θ′ ≤ ж"), "\\ensuremath{\\theta}\\ensuremath{{}'} \\ensuremath{\\le} \\text{[U+0436]}");
         assert!(text("\\{}^~<'\"`").is_ascii());

@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_narrow_range_is_told_from_an_offset() {
+    fn a_narrow_range_is_distinguished_from_an_offset() {
         let (ticks, label) = texts(9.81 - 2.5e-10, 9.81 + 2.5e-10, 6);
         assert_eq!(ticks, ["−200", "−100", "0", "100", "200"]);
         assert_eq!(label, "x − 9.81 in 10⁻¹² m");

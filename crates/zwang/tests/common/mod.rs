@@ -1,4 +1,4 @@
-//! What several test files need: models from the gallery, looked at from every side.
+//! Helpers of several test files: models from the gallery, evaluated in every way.
 #![allow(dead_code)]
 
 pub mod reference;

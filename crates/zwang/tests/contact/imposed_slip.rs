@@ -119,7 +119,7 @@ fn a_drive_stops_for_an_instant_and_continues() {
 }
 
 /// In space the drive x = t³ takes a block along that a force of 3 pulls across: friction that has been 3 across stays so as it
-/// sets out, and x′ pulls the rest; ẏ at the end by the fourth order method of Runge and Kutta.
+/// starts to slide, and x′ pulls the rest; ẏ at the end by the fourth order method of Runge and Kutta.
 #[test]
 fn a_drive_in_space_lets_a_block_slide_across() {
     let text = |across: f64, more: &str| {

@@ -263,7 +263,7 @@ fn corner(of_floor: f64, of_wall: f64, push: f64, pull: &str) -> String {
 
 /// It holds while the pull is at most μ₁ m g + μ₂ N, whatever the friction of the floor could hold across, and slides beyond.
 #[test]
-fn a_corner_holds_what_both_its_places_hold() {
+fn the_load_that_a_corner_holds_is_the_sum_of_both_places() {
     for (of_floor, of_wall, push) in
         [(0.3, 0.2, 6.0), (0.8, 0.5, 6.0), (2.0, 0.2, 6.0), (0.1, 0.9, 30.0), (0.0, 0.4, 5.0)]
     {
@@ -327,7 +327,8 @@ fn a_wall_carries_the_force_that_sticking_could() {
 }
 
 /// A block in the corner of floor and wall with friction, pulled to and fro along it: at each turn it holds until the pull is
-/// μ m g + μ N again. What stands may slide by name; its friction then acts along the corner, and not against floor or wall.
+/// μ m g + μ N again. A block at rest may be in the sliding state; its friction then acts along the corner,
+/// and not against floor or wall.
 #[test]
 fn a_corner_holds_the_same_at_every_turn() {
     let text = "model \"to and fro\"\ncoordinates x, y, z\nparticle P at (x, y, z) with mass 1\ngravity (0, 0, -9.81)\n\

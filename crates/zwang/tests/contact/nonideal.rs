@@ -3,7 +3,7 @@
 use crate::common::{all_close, attempt, close, finished, inspected, run_to};
 use zwang::Overrides;
 
-/// Where the law −|N| direction(v) ends at rest it goes back and forth: the run says so instead of going on for ever.
+/// Where the law −|N| direction(v) ends at rest it goes back and forth: the run reports so and ends.
 #[test]
 fn a_law_of_directions_ends_where_it_sticks() {
     let text = "model \"law\"\ncoordinates x, y\nparticle P at (x, y) with mass 1\ngravity (0, -10)\nconstraint floor: y = 0\n\

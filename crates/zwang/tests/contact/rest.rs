@@ -249,8 +249,8 @@ fn painleve_coefficient() -> f64 {
     (1..3000).map(|k| of(k as f64 / 1000.0)).fold(f64::INFINITY, f64::min)
 }
 
-/// With less friction than Painlevé's, every thrown body has a motion; with more, some may have none, and say so. Within 3 s all
-/// lie but those with a restitution of 0.8, whose bounces may last longer.
+/// With less friction than Painlevé's, every thrown body has a motion; with more, some may have none, which is reported.
+/// Within 3 s all lie but those with a restitution of 0.8, whose bounces may last longer.
 #[test]
 fn thrown_bodies_come_to_rest() {
     let paradox = painleve_coefficient();

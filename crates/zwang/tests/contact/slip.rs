@@ -17,7 +17,7 @@ fn a_guided_pad_brakes_by_its_stated_slip() {
     close(times(&found, "stick")[0], 3.0 / 1.6, 1e-9);
     close(times(&found, "slip")[0], 2.0, 1e-9);
     close(found.state().q[0], 4.5 / 1.6 + 0.5 * (2.5 - 1.8) / 0.5 * 4.0, 1e-9);
-    // without the slip nobody says how fast it slides
+    // without the slip its velocity is unknown
     let (none, diagnostics) = attempt(&text(""), &[]);
     assert!(none.is_none() && diagnostics.iter().any(|d| d.code == "Z319"), "{diagnostics:#?}");
 }
@@ -67,7 +67,8 @@ fn a_cylinder_rolls_down_a_cylinder() {
     }
 }
 
-/// A block on a plank that moves: without a slip it is asked for, with it both go on with a third of v after 2 v/(3 μ g).
+/// A block on a plank that moves: without a slip statement it is requested; with it both continue with a third of
+/// v after 2 v/(3 μ g).
 #[test]
 fn a_block_on_a_moving_plank_needs_its_slip() {
     let text = |slip: &str| {
@@ -113,7 +114,7 @@ fn places_in_relative_coordinates_are_relative() {
     assert!(refused.help.iter().any(|help| help.contains("at B - A")), "{:?}", refused.help);
 }
 
-/// What stands on a turntable that rises keeps standing while ω²r < μ g: the velocity of the rise is no slip.
+/// A body at rest on a rising turntable stays at rest while ω²r < μ g: the velocity of the rise is no slip.
 #[test]
 fn a_slip_stated_as_a_velocity_lies_along_the_surface() {
     let text = "model \"turntable\"\ncoordinates x, y, z\nparticle P at (x, y, z) with mass 1\ngravity (0, 0, -9.81)\n\
@@ -175,7 +176,7 @@ fn a_slip_with_a_normal_part_is_the_tangential_one() {
     close(times(&finished(&text, &[]), "slip")[0], 5.0, 1e-9);
 }
 
-/// A slip that is no velocity is refused, and of two bodies that move the slip between them is asked for.
+/// A slip that is no velocity is refused, and for two moving bodies the slip between them is requested.
 #[test]
 fn a_slip_is_a_velocity() {
     let refused = |text: &str| {

@@ -164,7 +164,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn definite_forms_are_told_apart() {
+    fn definite_forms_are_distinguished() {
         assert!(is_positive(&[2.0, 1.0, 1.0, 2.0], 2));
         assert!(!is_positive(&[1.0, 2.0, 2.0, 1.0], 2));
         assert!(!is_positive(&[1.0, 0.0, 0.0, 0.0], 2));

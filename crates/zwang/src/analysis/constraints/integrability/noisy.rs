@@ -260,7 +260,7 @@ mod tests {
 
     /// sin² + cos² − 1 is rounding, sin² + cos² − 1 + 1e-9 is not.
     #[test]
-    fn cancelled_terms_are_told_from_small_ones() {
+    fn cancelled_terms_are_distinguished_from_small_ones() {
         let pythagoras = |graph: &mut Graph, x, rest: &str| {
             let (s, c) = (graph.apply(Function::Sin, x), graph.apply(Function::Cos, x));
             let (ss, cc) = (graph.mul(s, s), graph.mul(c, c));
