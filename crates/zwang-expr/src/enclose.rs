@@ -60,7 +60,7 @@ fn constant(value: f64) -> Interval {
 fn step<const DEFINED: bool>(instruction: &Instruction, registers: &[Interval], tables: &[Arc<Table>]) -> Interval {
     let Instruction { operation, a: first, b: second, c: third } = *instruction;
     let (a, b) = (registers[first as usize], registers[second as usize]);
-    let a = if DEFINED { a.domain_of(operation, b) } else { a };
+    let a = if DEFINED { domain_of(a, operation, b) } else { a };
     // x x is a square, which a product of two numbers from the same interval is not
     let product = || if first == second { a.square() } else { a * b };
     match operation {
@@ -80,16 +80,14 @@ fn step<const DEFINED: bool>(instruction: &Instruction, registers: &[Interval], 
     }
 }
 
-impl Interval {
-    /// The part of the interval at which an operation with a second operand b is defined; all of it if there is no such part.
-    #[inline]
-    fn domain_of(self, operation: Operation, b: Interval) -> Interval {
-        let domain = match operation {
-            Operation::Apply(Function::Sqrt | Function::Log) => Interval::new(0.0, f64::INFINITY),
-            Operation::Apply(Function::Asin | Function::Acos) => Interval::new(-1.0, 1.0),
-            Operation::Pow if !(b.width() == 0.0 && b.lo().fract() == 0.0) => Interval::new(0.0, f64::INFINITY),
-            _ => return self,
-        };
-        self.intersection(domain).unwrap_or(self)
-    }
+/// The part of the interval at which an operation with a second operand b is defined; all of it if there is no such part.
+#[inline]
+fn domain_of(a: Interval, operation: Operation, b: Interval) -> Interval {
+    let domain = match operation {
+        Operation::Apply(Function::Sqrt | Function::Log) => Interval::new(0.0, f64::INFINITY),
+        Operation::Apply(Function::Asin | Function::Acos) => Interval::new(-1.0, 1.0),
+        Operation::Pow if !(b.width() == 0.0 && b.lo().fract() == 0.0) => Interval::new(0.0, f64::INFINITY),
+        _ => return a,
+    };
+    a.intersection(domain).unwrap_or(a)
 }

@@ -22,7 +22,7 @@ const LIBRARY_ULPS: u32 = 4;
 
 /// Beyond this argument a quadrant is not told from its neighbour with a wide margin, and sine and cosine are only known to be at
 /// most one.
-const FAR: f64 = 1e12;
+const LARGEST_REDUCED: f64 = 1e12;
 
 /// Rounding of an argument divided by π/2, relative to its size and to one quadrant.
 const QUADRANT_ROUNDING: f64 = 4.0 * f64::EPSILON;
@@ -229,7 +229,7 @@ impl Interval {
 
     /// `true` if the interval contains (first + k·period) π/2 for some k, or if rounding leaves that in doubt.
     fn quadrants_contain(self, first: f64, period: f64) -> bool {
-        if self.magnitude() >= FAR {
+        if self.magnitude() >= LARGEST_REDUCED {
             return true;
         }
         let quadrants = |x: f64, sign: f64| {

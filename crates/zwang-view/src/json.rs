@@ -235,7 +235,7 @@ pub fn inspect_json(source: &ModelText, diagnostics: &Diagnostics, inspection: &
     })
 }
 
-/// What controls ask for and the force that does it; none in a model without controls.
+/// The control targets and the control force; none in a model without controls.
 ///
 /// `force` is u by coordinate, `linear` the part of it that is linear in b_c and `rest` what answers the motion without control.
 fn control(check: &Check) -> Value {

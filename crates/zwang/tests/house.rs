@@ -154,6 +154,7 @@ fn types_are_implemented_in_their_own_rooms() {
     let elsewhere = [
         ("zwang-expr", "Graph", ""),
         ("zwang-expr", "Program", "interpret.rs"),
+        ("zwang-expr", "Program", "enclose.rs"),
         ("zwang", "Equations", "formulas/printed.rs"),
         ("zwang", "Contradiction", "analysis/constraints/contradiction.rs"),
     ];

@@ -235,7 +235,7 @@ impl DerivationWriter<'_> {
         if e.asked.is_empty() {
             return;
         }
-        self.section("What controls ask for");
+        self.section("Control targets");
         let weighs = e.model.controls.iter().any(|c| !c.weight.is_empty());
         let measure = if weighs { "by the weights of the model" } else { "in $\\u^{\\mathsf T} \\M^{-1} \\u$" };
         self.words(&format!(

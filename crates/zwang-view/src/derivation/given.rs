@@ -88,7 +88,7 @@ impl DerivationWriter<'_> {
         lines.extend(self.column("\\Q", &e.given_force, &names));
         self.formulas(lines);
         if !e.nonideal_force.is_empty() {
-            self.words("Constraints that are not ideal exert beside their ideal force, with the multipliers of the latter, the prescribed");
+            self.words("Constraints that are not ideal exert, in addition to their ideal force, with the multipliers of the latter, the prescribed");
             self.formulas(self.column("\\C", &e.nonideal_force, &names));
         }
     }

@@ -29,7 +29,7 @@ impl DerivationWriter<'_> {
                 pairs.map(|(c, a)| format!("a_{{{}}} &= {}", self.tex(c.q), self.tex(*a))).collect();
             let gaps = closed.gap.iter();
             lines.extend(gaps.map(|(k, gap)| format!("e_{{{}}} &= {}", self.row_name(&e.rows[*k]), self.tex(*gap))));
-            let missed = if closed.gap.is_empty() { "" } else { ", which misses them by $\\e = \\b - \\A \\a$" };
+            let missed = if closed.gap.is_empty() { "" } else { ", which violates them by $\\e = \\b - \\A \\a$" };
             self.words(&format!(
                 "Without its constraints the system would have the acceleration $\\a = \\M^{{-1}} \\Q${missed}:"
             ));

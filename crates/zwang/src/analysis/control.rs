@@ -127,7 +127,7 @@ fn repeated(
     let words: Vec<String> = behind.iter().take(6).map(|(words, _)| words.clone()).collect();
     let span = equations.model.controls[row.constraint].stated.span;
     let message = match words.is_empty() {
-        true => format!("control `{}` asks for what holds anyway", row.name),
+        true => format!("the target of control `{}` is always satisfied", row.name),
         false => format!("control `{}` asks at the start for what {} already", row.name, joined(&words)),
     };
     let mut d = Diagnostic::note("Z707", message).at(span, "asks for nothing new");
@@ -303,7 +303,7 @@ fn singular(
     );
     d.with_note(missing_note(equations, missing))
         .with_note(format!("the position is singular: close by the rank is {} of {}", there.0, there.1))
-        .help("start beside this position, or drive more coordinates with `using`")
+        .help("start away from this position, or drive more coordinates with `using`")
 }
 
 /// The coordinates that some controls drive together.
@@ -355,7 +355,7 @@ fn late(equations: &Equations, group: &ControlSet, degree: usize, missing: &[Com
     let message = format!("forces on {names} do not show in {} but in a later derivative", joined(&rows));
     let label = format!("relative degree {degree}; what is computed needs {needs}");
     at_controls(Diagnostic::error("Z702", message), equations, &group.controls, &label)
-        .with_note("such forces follow from further derivatives of what is asked, which this version does not take")
+        .with_note("such forces follow from further derivatives of the target, which this version does not take")
         .help("ask for a motion of coordinates the driven ones move at once, or drive more coordinates with `using`")
 }
 
@@ -512,7 +512,7 @@ fn vanishing(
     at_controls(Diagnostic::error("Z701", message), equations, &controls, &label)
         .with_note(missing_note(equations, missing))
         .with_note("accelerations do not show in it here; close by they do")
-        .help("start beside this state, or ask for another motion there")
+        .help("start away from this state, or ask for another motion there")
 }
 
 /// Z701: controls that contradict each other or the constraints.

@@ -158,7 +158,7 @@ fn refuse(equations: &Equations) -> Result<(), Box<Diagnostic>> {
     }
     if !equations.asked.is_empty() && equations.asked.len() > driven.len() {
         let message = format!(
-            "what is asked has {} rows, and {} driven coordinates cannot follow them all",
+            "the targets have {} rows, and {} driven coordinates cannot follow them all",
             equations.asked.len(),
             driven.len()
         );

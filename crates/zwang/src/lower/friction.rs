@@ -271,7 +271,7 @@ impl Lower<'_> {
         let (wrong, is_felt) = self.missed_work(reaction, &jacobian, force, false);
         let label = match wrong {
             Some(k) => format!("a force there would move `{}` as well", self.model.coordinates[k].name),
-            None if !is_felt => "what presses does not act there".to_string(),
+            None if !is_felt => "the normal force does not act there".to_string(),
             None => return Ok(()),
         };
         let d = Diagnostic::error("Z319", format!("no force at the sliding point does what `{name}` does"));

@@ -198,7 +198,7 @@ impl<'a> Lower<'a> {
         self.report(
             Diagnostic::error(
                 "Z009",
-                "the model is too large: written out, its formulas have more than 5 million parts",
+                "the model is too large: written out, its formulas have more than 20 million parts",
             )
             .at(span, "the limit is reached here")
             .help("use smaller families and sums, and fewer calls of functions within functions"),

@@ -75,7 +75,8 @@ impl Lower<'_> {
         let mut reported = Vec::new();
         for (file, last, span) in std::mem::take(&mut self.tables.timed) {
             if end > last * (1.0 + tolerance::TABLE_END) && !reported.contains(&file) {
-                let message = format!("the run goes on to t = {}, the table `{file}` to {}", number(end), number(last));
+                let message =
+                    format!("the run lasts until t = {}, the table `{file}` only until {}", number(end), number(last));
                 let d = Diagnostic::warning("Z111", message).at(span, "has no value later on");
                 self.diagnostics.push(d.help("run as long as the table lasts, or add rows to it"));
                 reported.push(file);

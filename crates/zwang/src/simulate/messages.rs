@@ -458,8 +458,8 @@ pub(crate) fn passed(equations: &Equations, rank_drops: &[RankDrop]) -> Option<D
     Some(
         Diagnostic::note("Z602", message)
             .with_note(match names.len() {
-                1 => format!("{} loses rank there; the motion goes on along the same branch", names[0]),
-                _ => format!("{} become dependent there; the motion goes on along the same branch", joined(&names)),
+                1 => format!("{} loses rank there; the motion continues along the same branch", names[0]),
+                _ => format!("{} become dependent there; the motion continues along the same branch", joined(&names)),
             })
             .with_note(format!(
                 "at that instant {} and the split of their forces is not determined",

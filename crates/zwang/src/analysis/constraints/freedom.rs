@@ -92,7 +92,7 @@ pub fn mobility_note(equations: &Equations, freedom: &Freedom) -> Option<Diagnos
             "Z318",
             format!("whether nearby positions have the {} of this one was not found out", degrees(freedom.here)),
         )
-        .with_note("rows vanish or depend on others at this state, and no other state tells what holds in general")
+        .with_note("rows vanish or depend on others at this state, and no other state shows what holds in general")
         .help("check from another start"),
         _ => return None,
     };
@@ -116,16 +116,17 @@ pub fn doubt_note(equations: &Equations, rank: usize, rows: &Dependencies, setti
         (a, b) => format!("the rank of the constraints is not clear at this state: {} or {}", a.min(b), a.max(b)),
     };
     if let Some((by_mass, plain)) = rows.ranks {
-        let counts = format!("beside the masses {by_mass} rows are independent, by their coefficients alone {plain}");
+        let counts =
+            format!("relative to the masses {by_mass} rows are independent, by their coefficients alone {plain}");
         let sizes =
-            format!("the largest direction dropped is {dropped:.1e}; what is below {tolerance:.0e} counts as nothing");
-        let help = "masses this far apart cannot be told from fixed ones: leave out what is as good as fixed";
+            format!("the largest direction dropped is {dropped:.1e}; directions below {tolerance:.0e} count as zero");
+        let help = "masses this far apart cannot be distinguished from fixed ones: leave out coordinates that are practically fixed";
         return Some(Diagnostic::note("Z318", message).with_note(counts).with_note(sizes).help(help));
     }
     Some(
         Diagnostic::note("Z318", message)
             .with_note(format!(
-                "the smallest direction kept is {:.1e}, the largest dropped {:.1e}; what is below {tolerance:.0e} counts as nothing",
+                "the smallest direction kept is {:.1e}, the largest dropped {:.1e}; directions below {tolerance:.0e} count as zero",
                 kept, dropped
             ))
             .help("a position close to a singular one; check from another start to see what holds in general"),

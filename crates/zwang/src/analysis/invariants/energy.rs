@@ -513,7 +513,7 @@ impl Observation {
         if let Some(source) = sources.iter().find(|s| !s.works() && s.most > s.nothing()) {
             let size = format!("{:.0e}", source.most);
             let why = source.sentence.replace(" does work", "").replace(" and", "");
-            return undecided(format!("{why}: its power is {size} beside force times speed, too little to tell"));
+            return undecided(format!("{why}: its power is {size} of force times speed, too little to decide"));
         }
         if self.whole > tolerance::POWERS_CANCEL || self.spread > tolerance::POWERS_CANCEL.powf(-0.5) {
             return undecided(match self.whole < 0.1 {

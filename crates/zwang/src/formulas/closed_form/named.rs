@@ -128,7 +128,13 @@ impl<'a> RowSolver<'a> {
         form.constraint_force = self.pushed(equations, &form.multipliers, letter, meaning);
         let mut acting = ideal.clone();
         if !equations.asked.is_empty() {
-            acting = self.answer(equations, &problem.all_rows, &force, "mu", "multipliers with what is asked for")?;
+            acting = self.answer(
+                equations,
+                &problem.all_rows,
+                &force,
+                "mu",
+                "multipliers together with the control targets",
+            )?;
             let whole = transposed(equations, &acting.multipliers);
             let physical = transposed(equations, &ideal.multipliers);
             let g = &mut equations.model.graph;
