@@ -7,6 +7,7 @@ use std::fmt::Write;
 pub use dialect::Language;
 pub(crate) use dialect::{C_LOOKUP, RUST_LOOKUP};
 use dialect::{Dialect, bare};
+use zwang::visible::visible;
 use zwang::{Exported, ExportedRow, ascii_name};
 use zwang_expr::{Instruction, Operation, Program};
 
@@ -19,7 +20,26 @@ pub fn code(exported: &Exported, language: Language, name: &str) -> String {
     writer.tables();
     writer.out.push_str(writer.dialect.solver);
     writer.function(&name);
-    writer.out
+    if language == Language::C { c_text(&writer.out) } else { visible(&writer.out).into_owned() }
+}
+
+/// C in which no comment acts on the code: hidden characters are written out, `??` begins no trigraph, and no comment continues on
+/// the next line.
+pub(crate) fn c_text(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let visible = visible(text);
+    for line in visible.lines() {
+        let mut before = ' ';
+        for c in line.trim_end_matches(['\\', ' ']).chars() {
+            if (before, c) == ('?', '?') {
+                out.push(' ');
+            }
+            out.push(c);
+            before = c;
+        }
+        out.push('\n');
+    }
+    out
 }
 
 struct CodeWriter<'e> {

@@ -14,8 +14,10 @@ mod sympy;
 use std::fmt::Write;
 
 use zwang::equations::Equations;
+use zwang::visible::visible;
 use zwang::{ClosedForm, Part, ascii_name, closed_form};
 
+use crate::code::c_text;
 use functions::write_functions;
 use names::CodeNames;
 use quantity::{CodeQuantity, quantities};
@@ -66,12 +68,13 @@ impl Formulas {
         let name = ascii_name(name);
         let closed = self.closed.as_ref().map_err(|why| *why);
         let sheet = Sheet { name, equations, quantities, parts, names, closed, at_times: &self.at_times };
-        match language {
+        let text = match language {
             FormulaLanguage::Rust => write_functions(&sheet, &rust::Rust),
-            FormulaLanguage::C => write_functions(&sheet, &c::C { name: sheet.name.clone() }),
+            FormulaLanguage::C => return c_text(&write_functions(&sheet, &c::C { name: sheet.name.clone() })),
             FormulaLanguage::NumPy => write_functions(&sheet, &numpy::NumPy),
             FormulaLanguage::SymPy => sympy::write(&sheet),
-        }
+        };
+        visible(&text).into_owned()
     }
 }
 

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use pulldown_latex::config::DisplayMode;
 use pulldown_latex::{Parser, RenderConfig, Storage, push_mathml};
+use zwang::visible::is_hidden;
 
 /// The largest depth of braces; a deeper formula is shown as LaTeX, because browsers lay formulas out by recursion.
 const DEEPEST: usize = 200;
@@ -23,6 +24,7 @@ pub(crate) fn escaped(text: &str) -> String {
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
+            c if is_hidden(c) && !matches!(c, '\n' | '\t') => out.push_str(&format!("&lt;U+{:04X}&gt;", u32::from(c))),
             c => out.push(c),
         }
     }

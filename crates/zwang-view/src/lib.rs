@@ -12,6 +12,7 @@
 
 mod article;
 mod code;
+mod content_policy;
 mod csv;
 mod derivation;
 mod document;

@@ -1,5 +1,7 @@
 //! Messages drawn with the source text that they refer to.
 
+use std::borrow::Cow;
+
 use codespan_reporting::diagnostic::{Diagnostic, Label, Severity};
 use codespan_reporting::files::SimpleFiles;
 use codespan_reporting::term::termcolor::Buffer;
@@ -7,6 +9,7 @@ use codespan_reporting::term::{Config, Styles, StylesWriter, emit_to_write_style
 use zwang::ModelText;
 use zwang::diagnostic::{self, Diagnostics};
 use zwang::syntax::{Span, line_and_column};
+use zwang::visible::{is_hidden, visible, visible_line};
 
 /// The colouring of messages.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -17,11 +20,12 @@ pub enum Paint {
     Plain,
 }
 
-/// All messages as text for people.
+/// All messages as text for people, in which no character of the model acts on a terminal.
 pub fn messages(file: &str, source: &ModelText, diagnostics: &Diagnostics, paint: Paint) -> String {
     let mut files = SimpleFiles::new();
-    let own = files.add(file, &source.text[..source.file_length]);
-    let overrides = files.add("command line", source.text[source.file_length..].trim_start_matches('\n'));
+    let text = with_spans_kept(&source.text);
+    let own = files.add(visible_line(file).into_owned(), &text[..source.file_length]);
+    let overrides = files.add("command line".to_string(), text[source.file_length..].trim_start_matches('\n'));
     // the line break before an override is not shown
     let skipped = source.text.len() - source.text[source.file_length..].trim_start_matches('\n').len();
     let place = |span: Span| {
@@ -51,6 +55,23 @@ pub fn messages(file: &str, source: &ModelText, diagnostics: &Diagnostics, paint
     text
 }
 
+/// The text with hidden characters replaced by others of the same length, so that spans hold.
+fn with_spans_kept(text: &str) -> Cow<'_, str> {
+    const REPLACEMENTS: [&str; 4] = ["?", "·", "\u{fffd}", "\u{1f6c7}"];
+    let acts = |c: char| is_hidden(c) && !matches!(c, '\n' | '\t' | '\r');
+    if !text.contains(acts) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match acts(c) {
+            true => out.push_str(REPLACEMENTS[c.len_utf8() - 1]),
+            false => out.push(c),
+        }
+    }
+    Cow::Owned(out)
+}
+
 /// The notes and warnings as sentences of a document, each with its code.
 pub fn note_sentences(diagnostics: &Diagnostics) -> Vec<String> {
     diagnostics.iter().filter(|d| !d.is_error()).map(|d| format!("{} ({})", d.message, d.code)).collect()
@@ -77,7 +98,8 @@ fn excerpted(message: &diagnostic::Diagnostic, text: &str) -> Diagnostic<usize> 
     for span in spans(message).take(3) {
         let (line, column) = line_and_column(text, span.start);
         let piece: String = text[span.start..span.end].chars().take(60).collect();
-        drawn.notes.insert(0, format!("at line {line}, column {column}: {piece} {}", message.label));
+        let shown = format!("at line {line}, column {column}: {piece} {}", message.label);
+        drawn.notes.insert(0, visible_line(&shown).into_owned());
     }
     drawn
 }
@@ -94,17 +116,17 @@ fn drawn(
     let mut labels = Vec::new();
     if let Some(span) = message.span {
         let (file, range) = place(span);
-        labels.push(Label::primary(file, range).with_message(&message.label));
+        labels.push(Label::primary(file, range).with_message(visible(&message.label)));
     }
     for (span, label) in &message.also {
         let (file, range) = place(*span);
-        labels.push(Label::secondary(file, range).with_message(label));
+        labels.push(Label::secondary(file, range).with_message(visible(label)));
     }
     let help = message.help.iter().map(|h| format!("help: {h}"));
-    let notes = message.notes.iter().cloned().chain(help).collect();
+    let notes = message.notes.iter().cloned().chain(help).map(|note| visible(&note).into_owned()).collect();
     Diagnostic::new(severity)
         .with_code(message.code)
-        .with_message(&message.message)
+        .with_message(visible(&message.message))
         .with_labels(labels)
         .with_notes(notes)
 }

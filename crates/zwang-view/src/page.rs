@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 use zwang::scene::{Frames, Scene, Vector};
 
 use crate::article::{Block, article_body, filled};
+use crate::content_policy::policy;
 use crate::formula::escaped;
 
 const HTML: &str = include_str!("../assets/page.html");
@@ -52,6 +53,7 @@ pub struct PagePlot {
 pub fn page(page: &Page) -> String {
     let parts = [
         ("title", escaped(page.title)),
+        ("policy", policy(&[JS], &[CSS])),
         ("css", CSS.to_string()),
         ("events", events(page)),
         ("paths", paths(page.paths)),

@@ -43,6 +43,7 @@ pub mod syntax;
 mod system;
 mod tolerance;
 pub mod units;
+pub mod visible;
 
 pub use analysis::check::Check;
 pub use compile::evaluator::Evaluator;

@@ -1,5 +1,7 @@
 //! Documents as Markdown, with formulas between dollars.
 
+use zwang::visible::{is_hidden, visible};
+
 use super::{Article, Block, TextRun, runs};
 use crate::formula::readable;
 
@@ -27,7 +29,7 @@ fn written(block: &Block) -> String {
         Block::Code(text) => fenced("zw", text),
         Block::Printed(text) => fenced("text", text),
         Block::Table(head, rows) => table(head, rows),
-        Block::Picture(svg, caption) => format!("![{}]({})\n", caption.replace(['[', ']'], ""), as_data(svg)),
+        Block::Picture(svg, caption) => format!("![{}]({})\n", plain(caption), as_data(svg)),
     }
 }
 
@@ -47,7 +49,8 @@ fn table(head: &[String], rows: &[Vec<String>]) -> String {
 }
 
 fn fenced(kind: &str, text: &str) -> String {
-    let fence = fence(text);
+    let text = visible(text);
+    let fence = fence(&text);
     format!("{fence}{kind}\n{}\n{fence}\n", text.trim_end())
 }
 
@@ -56,7 +59,7 @@ fn words(text: &str) -> String {
     let text = one_line(text);
     let run = |run: TextRun| match run {
         TextRun::Plain(text) => plain(text),
-        TextRun::Name(name) => format!("`{name}`"),
+        TextRun::Name(name) => format!("`{}`", visible(name)),
         TextRun::Formula(latex) => format!("${latex}$"),
     };
     runs(&text).into_iter().map(run).collect()
@@ -73,6 +76,7 @@ fn plain(text: &str) -> String {
                 out.push('\\');
                 out.push(c);
             }
+            c if is_hidden(c) => out.push_str(&format!("&lt;U+{:04X}&gt;", u32::from(c))),
             c => out.push(c),
         }
     }

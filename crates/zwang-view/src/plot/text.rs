@@ -1,5 +1,7 @@
 //! Text in a figure: its width, the typesetting of symbols, and escaping for XML.
 
+use zwang::visible::is_hidden;
+
 /// Advance widths of the characters from space to tilde in DejaVu Sans, in thousandths of the font size.
 const WIDTHS: [u16; 95] = [
     318, 401, 460, 838, 636, 950, 780, 275, 390, 390, 500, 838, 318, 361, 318, 337, 636, 636, 636, 636, 636, 636, 636,
@@ -36,6 +38,7 @@ pub(crate) fn escaped(text: &str) -> String {
             '\t' | '\n' | '\r' => out.push(' '),
             '\u{fffe}' | '\u{ffff}' => {}
             c if c.is_control() => {}
+            c if is_hidden(c) => out.push_str(&format!("&lt;U+{:04X}&gt;", u32::from(c))),
             c => out.push(c),
         }
     }
