@@ -15,8 +15,11 @@ use crate::plot::{Curve, Figure, Panel, PlotQuantity, panels_by_unit, typeset};
 /// Coordinates drawn where the model asks for nothing.
 const MOST_COORDINATES: usize = 8;
 
-/// Events marked in a figure; more would hide the curves.
-const MOST_MARKS: usize = 24;
+/// Places for the marks of events over the run, of which each holds one: about half a pixel.
+const MARK_PLACES: f64 = 1120.0;
+
+/// The largest ratio of the sides of a path that is drawn with equal scales; beyond it one side would be a line.
+const LONGEST_PATH: f64 = 8.0;
 
 /// Frames of a page; more than a second has make the file larger and the motion no smoother.
 pub(crate) const MOST_FRAMES: usize = 1200;
@@ -47,7 +50,7 @@ fn panels_of(shown: &PlotCurves) -> Vec<Panel> {
     let mut panels = panels_by_unit(curves, &label(over));
     for panel in panels.iter_mut().filter(|_| !is_time(over)) {
         let unit_is_shared = shown.curves.iter().any(|c| c.unit == over.unit && panel.curves[0].label == c.label);
-        panel.equal_aspect = unit_is_shared && are_places(shown, panel);
+        panel.equal_aspect = unit_is_shared && are_places(shown, panel) && is_compact(panel);
     }
     panels
 }
@@ -66,12 +69,26 @@ pub(crate) fn is_time(column: &Column) -> bool {
     column.label == "t"
 }
 
-/// Whether both axes may show places: rates without units are drawn each to its own scale.
+/// `true` if both axes may show places: lengths, and without units all but rates.
 fn are_places(shown: &PlotCurves, panel: &Panel) -> bool {
-    !shown.versus.unit.is_empty()
-        || !(shown.versus.label.contains('\'') || panel.curves.iter().any(|c: &Curve| c.label.contains('\'')))
+    match shown.versus.unit.as_str() {
+        "" => !(shown.versus.label.contains('\'') || panel.curves.iter().any(|c: &Curve| c.label.contains('\''))),
+        unit => zwang::syntax::unit(unit).is_some_and(|unit| unit.dimension.word() == Some("length")),
+    }
 }
 
+/// `true` if no side of the path is much longer than the other.
+fn is_compact(panel: &Panel) -> bool {
+    let extent = |values: fn(&Curve) -> &[f64]| {
+        let all = panel.curves.iter().flat_map(|curve| values(curve).iter().copied()).filter(|x| x.is_finite());
+        let (low, high) = all.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)));
+        high - low
+    };
+    let (width, height) = (extent(|curve| &curve.x), extent(|curve| &curve.y));
+    width <= LONGEST_PATH * height && height <= LONGEST_PATH * width
+}
+
+/// The events of the whole run in the order of their times; of those that fall on one place, the first with a name.
 fn marks(run: &Run) -> Vec<(f64, String)> {
     let word = |e: &zwang::Event| match e.kind.as_str() {
         "rank-drop" => "rank drop".to_string(),
@@ -79,7 +96,25 @@ fn marks(run: &Run) -> Vec<(f64, String)> {
         "switch" | "saturation" => String::new(),
         _ => e.name.clone(),
     };
-    run.events().iter().take(MOST_MARKS).map(|e| (e.t, word(e))).collect()
+    thinned_marks(run.events().iter().map(|e| (e.t, word(e))), run.state().t)
+}
+
+fn thinned_marks(events: impl Iterator<Item = (f64, String)>, end: f64) -> Vec<(f64, String)> {
+    let mut marks: Vec<(f64, String)> = Vec::new();
+    let place = |t: f64, first: f64| ((t - first) / (end - first) * MARK_PLACES).floor();
+    for (t, word) in events {
+        let first = marks.first().map_or(t, |mark| mark.0);
+        match marks.last_mut() {
+            // times before a jump and after it may be equal
+            Some(last) if place(last.0, first) == place(t, first) || last.0 == t => {
+                if last.1.is_empty() {
+                    last.1 = word;
+                }
+            }
+            _ => marks.push((t, word)),
+        }
+    }
+    marks
 }
 
 /// What is plotted: as the model says, else outputs, else coordinates.
@@ -279,6 +314,25 @@ mod tests {
         let scene = named(Scene { things, ..Scene::default() });
         let names: Vec<&str> = scene.things.iter().map(|t| t.name.as_str()).collect();
         assert_eq!(names, ["rod", "rod[1, 2]", "", "P[1]"]);
+    }
+
+    #[test]
+    fn marks_cover_the_whole_run_however_many_there_are() {
+        let marks = thinned_marks((0..100_000).map(|k| (1e-4 * f64::from(k), "hit".to_string())), 10.0);
+        assert!(marks.len() > 1000 && marks.len() <= 1121, "{}", marks.len());
+        assert!(marks[0].0 == 0.0 && marks.last().unwrap().0 > 9.98, "{:?}", marks.last());
+        let few = thinned_marks([(1.0, String::new()), (1.0, "go".into()), (2.0, "stop".into())].into_iter(), 3.0);
+        assert_eq!(few, [(1.0, "go".to_string()), (2.0, "stop".to_string())]);
+    }
+
+    #[test]
+    fn only_compact_paths_have_equal_scales() {
+        let panel = |x: f64, y: f64| Panel {
+            curves: vec![Curve { label: "y".into(), x: vec![0.0, x], y: vec![-y, f64::NAN, 0.0] }],
+            ..Panel::default()
+        };
+        assert!(is_compact(&panel(3.0, 1.0)) && is_compact(&panel(1.0, 7.9)) && is_compact(&panel(0.0, 0.0)));
+        assert!(!is_compact(&panel(76.0, 0.5)) && !is_compact(&panel(0.0, 1.0)));
     }
 
     #[test]

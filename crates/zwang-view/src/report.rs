@@ -31,7 +31,7 @@ fn run_summary(file: &str, run: &Run) -> String {
     out.push_str(&format!("  {}\n  {}\n  {}\n", cost(run), kept(run), end(run)));
     let choice = |o: &zwang::simulate::OutputRange| run.check().determinacy.is_choice(&o.name);
     let line = |o: &zwang::simulate::OutputRange| {
-        let mut line = output_line(o);
+        let mut line = output_line(run, o);
         if choice(o) {
             line.push("(one of a family: by the smallest multipliers)".into());
         }
@@ -160,11 +160,12 @@ fn residual_unit(run: &Run, name: &str) -> String {
 /// `end: x[1] = 0.7 m, …`.
 fn end(run: &Run) -> String {
     let model = &run.check().equations.model;
-    let value = |(c, q): (&zwang::model::Coordinate, &f64)| {
+    let value = |((c, q), size): ((&zwang::model::Coordinate, &f64), &f64)| {
         let unit = c.dimension.map_or(String::new(), |d| d.unit());
-        format!("{} = {}", c.name, with(rounded(*q, 7), &unit))
+        format!("{} = {}", c.name, with(rounded(above_noise(run, *q, *size), 7), &unit))
     };
-    let shown: Vec<String> = model.coordinates.iter().zip(&run.state().q).take(MOST_VALUES).map(value).collect();
+    let values = model.coordinates.iter().zip(&run.state().q).zip(run.sizes().0);
+    let shown: Vec<String> = values.take(MOST_VALUES).map(value).collect();
     let more = if run.state().q.len() > MOST_VALUES { ", …" } else { "" };
     let word = match *run.end() {
         End::Finished => "end".to_string(),
@@ -173,13 +174,19 @@ fn end(run: &Run) -> String {
     format!("{word}: {}{more}", shown.join(", "))
 }
 
+/// A quantity that was of this size along the run, or 0 where it is less than a thousandth of the error allowed.
+fn above_noise(run: &Run, x: f64, size: f64) -> f64 {
+    const PART_OF_ERROR: f64 = 1e-3;
+    if x.abs() <= PART_OF_ERROR * run.tolerance() * size { 0.0 } else { x }
+}
+
 /// `tension:`, `last 28.29 N,`, `least 0 N,`, `largest 29.43 N`.
-fn output_line(output: &zwang::simulate::OutputRange) -> Vec<String> {
+fn output_line(run: &Run, output: &zwang::simulate::OutputRange) -> Vec<String> {
     let name = format!("{}:", output.name);
     match output.values {
         Some(values) => {
             let size = values.min.abs().max(values.max.abs());
-            let text = |x: f64| with(rounded(if x.abs() <= 1e-15 * size { 0.0 } else { x }, 6), &output.unit);
+            let text = |x: f64| with(rounded(above_noise(run, x, size), 6), &output.unit);
             let OutputValues { last, min, max } = values;
             vec![
                 name,

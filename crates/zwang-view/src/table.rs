@@ -142,9 +142,11 @@ pub fn check_table(file: &str, check: &Check) -> String {
     out.push_str(&left_out(check));
     out.push_str(&undetermined(check));
     if model.n_coordinates() <= 12 {
+        let (q_size, v_size) = (size(&check.state.q), size(&check.state.qdot));
         let value = |(c, (q, v)): (&zwang::model::Coordinate, (&f64, &f64))| {
             let unit = c.dimension.map_or(String::new(), |d| d.unit());
-            format!("{} = {} {unit}, {}' = {}", c.name, number(*q), c.name, number(*v)).replace(" ,", ",")
+            let (q, v) = (without_rounding(*q, q_size), without_rounding(*v, v_size));
+            format!("{} = {} {unit}, {}' = {}", c.name, number(q), c.name, number(v)).replace(" ,", ",")
         };
         let values = model.coordinates.iter().zip(check.state.q.iter().zip(&check.state.qdot)).map(value);
         out.push_str(&format!("  start: {}\n", values.collect::<Vec<_>>().join("; ")));
@@ -348,7 +350,8 @@ fn scalars(inspection: &Inspection) -> String {
     for (name, result) in &inspection.routes {
         let text = match result {
             Some(Ok(qddot)) if qddot.len() <= WIDEST_TABLE => {
-                qddot.iter().map(|x| number(*x)).collect::<Vec<_>>().join("  ")
+                let size = size(qddot);
+                qddot.iter().map(|x| number(without_rounding(*x, size))).collect::<Vec<_>>().join("  ")
             }
             Some(Ok(qddot)) => format!("{} … ({} values)", number(qddot[0]), qddot.len()),
             Some(Err(error)) => format!("failed: {error}"),
@@ -423,7 +426,12 @@ fn size(values: &[f64]) -> f64 {
 
 /// The number with seven digits; 0 if it is less than 1e-15 of the largest entry.
 fn short(x: f64, largest: f64) -> String {
-    rounded(if x.abs() <= 1e-15 * largest { 0.0 } else { x }, 7)
+    rounded(without_rounding(x, largest), 7)
+}
+
+/// The number, or 0 if it is less than 1e-15 of the largest of its kind: rounding that a sum of such numbers leaves.
+fn without_rounding(x: f64, largest: f64) -> f64 {
+    if x.abs() <= 1e-15 * largest { 0.0 } else { x }
 }
 
 /// Columns of equal width, the first flush left.

@@ -108,8 +108,9 @@ fn a_run_that_outlasts_its_table_ends_with_it() {
     let text = "coordinates x\nmass x: 1\nforce x: table(\"file.csv\", t)\nstart x = 0\nrun 12";
     let system = loaded(text, &rows("", |t| t)).unwrap();
     let diagnostics = system.notes();
-    let warned =
-        diagnostics.iter().any(|d| d.code == "Z111" && d.message.contains("to t = 12, the table `file.csv` to 10"));
+    let warned = diagnostics
+        .iter()
+        .any(|d| d.code == "Z111" && d.message.contains("until t = 12, the table `file.csv` only until 10"));
     assert!(warned, "{diagnostics:#?}");
     let run = system.run(&RunOptions::default()).unwrap();
     assert!((run.state().t - 10.0).abs() < 1e-6, "{}", run.state().t);

@@ -1,6 +1,7 @@
 //! Documents as HTML, with formulas as MathML, which browsers typeset themselves.
 
 use super::{Article, Block, TextRun, is_aligned, runs, sides};
+use crate::content_policy::policy;
 use crate::formula::{broken, broken_equation, escaped, formula, readable, width};
 
 const HTML: &str = include_str!("../../assets/article.html");
@@ -12,8 +13,11 @@ const LONG_GROUP: usize = 24;
 /// The length of LaTeX above which a group is folded, in bytes.
 const MUCH_LATEX: usize = 15_000;
 
-/// The number of symbols in a row after which a formula is broken; about the width of a printed page.
-const WIDEST_HTML: usize = 84;
+/// The number of symbols in a row after which a formula is broken; about the width of a page of 1000 pixels.
+const WIDEST_HTML: usize = 66;
+
+/// The number of symbols in a row above which a group takes the whole width of the page.
+const WIDEST_GROUP: usize = 34;
 
 /// The number of symbols that fit on paper at full size.
 const PAPER: usize = 64;
@@ -23,7 +27,12 @@ const LEAST_FIT: f64 = 0.4;
 
 /// The document as a self-contained page.
 pub fn article_html(article: &Article) -> String {
-    let parts = [("title", escaped(&article.title)), ("css", CSS.to_string()), ("body", body(&article.blocks))];
+    let parts = [
+        ("title", escaped(&article.title)),
+        ("policy", policy(&[], &[CSS])),
+        ("css", CSS.to_string()),
+        ("body", body(&article.blocks)),
+    ];
     filled(HTML, &parts)
 }
 
@@ -58,8 +67,11 @@ fn written(block: &Block) -> String {
         }
         Block::Formulas(lines) => formulas(lines),
         Block::Beside(groups) => {
+            let is_wide =
+                |line: &String| broken(sides(line).1, WIDEST_HTML).iter().any(|row| width(row) > WIDEST_GROUP);
             let group = |(title, lines): &(String, Vec<String>)| {
-                format!("<div class=\"group\"><h3>{}</h3>\n{}</div>\n", words(title), formulas(lines))
+                let class = if lines.iter().any(is_wide) { "group wide" } else { "group" };
+                format!("<div class=\"{class}\"><h3>{}</h3>\n{}</div>\n", words(title), formulas(lines))
             };
             format!("<div class=\"beside\">\n{}</div>\n", groups.iter().map(group).collect::<String>())
         }

@@ -20,6 +20,10 @@ const DASHES: [&str; 3] = ["7 3", "2 2.5", "9 3 2 3"];
 /// The largest number of points in one figure: at about 14 bytes each, a file stays below 200 kB.
 const MOST_POINTS: usize = 12_000;
 
+/// The largest number of events whose lines cross the panel, and the length of the lines of more, in pixels.
+const MOST_LONG_MARKS: usize = 24;
+const SHORT_MARK: f64 = 8.0;
+
 const INK: &str = "#222222";
 const FAINT: &str = "#e4e4e4";
 const FONT: &str = "DejaVu Sans, Helvetica, Arial, sans-serif";
@@ -128,9 +132,12 @@ fn axes(out: &mut String, placed: &PanelLayout) {
     );
 }
 
-/// Events as thin lines with a word above.
+/// Events as thin lines with a word above; many of them as short lines at the top, so that the curves are seen.
 fn marks(out: &mut String, placed: &PanelLayout) {
     let PlotArea { left, top, width, height } = placed.frame;
+    let is_inside = |t: f64| (0.0..=1.0).contains(&placed.x.place(t));
+    let is_dense = placed.panel.marks.iter().filter(|mark| is_inside(mark.0)).count() > MOST_LONG_MARKS;
+    let length = if is_dense { SHORT_MARK } else { height };
     for (mark, place_of_word) in placed.panel.marks.iter().zip(&placed.words) {
         let place = placed.x.place(mark.0);
         if !(0.0..=1.0).contains(&place) {
@@ -143,7 +150,7 @@ fn marks(out: &mut String, placed: &PanelLayout) {
             "<path d=\"M{} {}V{}\" stroke=\"#777777\" stroke-width=\"0.8\" stroke-dasharray=\"3 2.5\"/>",
             px(x),
             px(top - rise),
-            px(top + height)
+            px(top + length)
         );
         if let Some((_, middle)) = place_of_word {
             text(out, (left + middle, top - rise - 4.0), SMALL, "middle", &word(mark));

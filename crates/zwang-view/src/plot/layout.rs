@@ -267,9 +267,11 @@ fn words(panel: &Panel, before: Option<&Panel>, x: &Axis, plot: f64) -> Vec<Opti
     let mut order: Vec<usize> = (0..panel.marks.len()).collect();
     order.sort_by(|a, b| panel.marks[*a].0.total_cmp(&panel.marks[*b].0));
     let mut words = vec![None; panel.marks.len()];
+    // panels over the same time mostly have the same events
+    let are_known = before.is_some_and(|b| b.marks == panel.marks);
     for k in order {
         let (at, word) = (panel.marks[k].0, word(&panel.marks[k]));
-        let is_known = before.is_some_and(|b| b.marks.contains(&panel.marks[k]));
+        let is_known = are_known || before.is_some_and(|b| b.marks.contains(&panel.marks[k]));
         if word.is_empty() || is_known || !(0.0..=1.0).contains(&x.place(at)) {
             continue;
         }

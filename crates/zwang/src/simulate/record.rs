@@ -104,9 +104,10 @@ impl Recorder {
         self.wants_samples || self.wants_pictures
     }
 
-    /// The number of columns of a row.
+    /// The number of values of a row, those of plots and of the scene included.
     pub(super) fn n_columns(&self) -> usize {
-        self.columns.len() + self.plots.iter().map(|plot| plot.curves.len() + 1).sum::<usize>()
+        let scene: usize = self.scene.things.iter().map(|thing| frame_size(&thing.shape)).sum();
+        self.columns.len() + self.plots.iter().map(|plot| plot.curves.len() + 1).sum::<usize>() + scene
     }
 
     pub(super) fn wants_gaussian(&self) -> bool {
@@ -161,6 +162,15 @@ impl Recorder {
 
     pub(super) fn finish(self) -> (Samples, Scene, Vec<PlotCurves>) {
         (Samples { columns: self.columns }, self.scene, self.plots)
+    }
+}
+
+/// The number of values of a frame.
+fn frame_size(frames: &Frames) -> usize {
+    match frames {
+        Frames::Point { .. } | Frames::Trace { .. } => 3,
+        Frames::Rod { .. } | Frames::Force { .. } => 6,
+        Frames::Body { .. } => 12,
     }
 }
 
@@ -224,8 +234,10 @@ pub(crate) fn columns(equations: &Equations, driven: &[usize], with_parts: bool)
         let dimension = model.rows().iter().find(|r| r.name == row.name).and_then(|r| r.dimension);
         add(format!("res_{}", row.name), format!("residual({})", row.name), unit_text(dimension));
     }
-    for name in ["T", "V", "E"] {
-        add(name.into(), name.into(), energy.into());
+    for (name, word) in [("T", "kinetic"), ("V", "potential"), ("E", "energy")] {
+        // an output of the user keeps its name
+        let is_taken = model.outputs.iter().any(|output| ascii_name(&output.name) == name);
+        add(if is_taken { word } else { name }.into(), name.into(), energy.into());
     }
     if with_parts {
         for part in ["Qc_ideal", "Qc_nonideal", "C"] {

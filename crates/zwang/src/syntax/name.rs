@@ -164,20 +164,37 @@ pub fn skeleton(canonical: &str) -> String {
     canonical.chars().map(look).collect()
 }
 
-/// The known name nearest to `name`, or `None` if none is near enough to suggest a typing error.
+/// The known name that `name` begins, or else the nearest one; `None` if none is near enough to suggest a typing error.
 pub fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let length = name.chars().count();
     if length > limits::NAME_COMPARED {
         return None;
     }
-    let most = if length <= 2 { 1 } else { length / 3 + 1 };
+    let known: Vec<&str> = known.collect();
+    if length >= SHORTEST_BEGINNING {
+        let begun = || known.iter().copied().filter(|k| k.starts_with(name));
+        let first = begun().min_by_key(|k| k.len());
+        // of several that begin so none is meant more than another, unless it begins them all
+        if let Some(first) = first.filter(|first| begun().all(|k| k.starts_with(first))) {
+            return Some(first);
+        }
+    }
+    let most = match length {
+        0..=4 => 1,
+        5..=7 => 2,
+        _ => 3,
+    };
     known
+        .into_iter()
         .filter(|k| k.chars().count().abs_diff(length) <= most)
         .map(|k| (distance(name, k), k))
         .filter(|(d, k)| *d <= most && *d < k.chars().count().max(length))
         .min_by_key(|(d, _)| *d)
         .map(|(_, k)| k)
 }
+
+/// The least number of letters that show which name is meant.
+const SHORTEST_BEGINNING: usize = 3;
 
 /// The Levenshtein distance, with an exchange of neighbours counted once.
 fn distance(a: &str, b: &str) -> usize {
@@ -236,5 +253,15 @@ mod tests {
     fn nearest_finds_swapped_letters_but_not_strangers() {
         assert_eq!(nearest("thtea", ["theta", "phi"].into_iter()), Some("theta"));
         assert_eq!(nearest("mass", ["x", "omega"].into_iter()), None);
+        assert_eq!(nearest("let", ["set_out", "bed"].into_iter()), None);
+    }
+
+    #[test]
+    fn a_beginning_is_nearer_than_a_likeness() {
+        assert_eq!(nearest("param", ["pram", "parameter", "let"].into_iter()), Some("parameter"));
+        assert_eq!(nearest("coord", ["cord", "coordinates"].into_iter()), Some("coordinates"));
+        // of two that begin so neither
+        assert_eq!(nearest("con", ["constraint", "contact"].into_iter()), None);
+        assert_eq!(nearest("ten", ["tension", "tension_rod"].into_iter()), Some("tension"));
     }
 }

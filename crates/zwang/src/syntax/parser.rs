@@ -29,7 +29,28 @@ pub(super) const RESERVED: [&str; 18] = [
 ];
 
 /// Keywords of other programs, with the corresponding ones of this language.
-const OTHER_WORDS: [(&str, &str); 14] = [
+const OTHER_WORDS: [(&str, &str); 35] = [
+    ("params", "parameter"),
+    ("coords", "coordinates"),
+    ("const", "parameter"),
+    ("var", "coordinates"),
+    ("define", "let"),
+    ("def", "let"),
+    ("function", "let"),
+    ("joint", "constraint"),
+    ("hinge", "constraint"),
+    ("link", "constraint"),
+    ("rod", "constraint"),
+    ("collision", "contact"),
+    ("moment", "torque"),
+    ("motor", "torque"),
+    ("actuator", "control"),
+    ("inertia", "body"),
+    ("energy", "lagrangian"),
+    ("event", "when"),
+    ("if", "when"),
+    ("print", "output"),
+    ("draw", "animate"),
     ("damping", "dissipation"),
     ("damper", "dissipation"),
     ("spring", "potential"),
