@@ -3,7 +3,9 @@
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use zwang_motion::{Method, RouteName};
 
+use crate::budget::CommandLimits;
 use crate::files::Destination;
+use crate::time_argument::{time, time_or_zero};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -154,6 +156,16 @@ pub struct ModelSource {
     /// Change entries of the start: "x=1, x'=0" or der(x)=0
     #[arg(long, value_name = "ENTRIES", help_heading = MODEL)]
     pub start: Vec<String>,
+    /// Let the model read tables from here too; its own folder and those below are allowed
+    #[arg(long, value_name = "DIR", help_heading = MODEL)]
+    pub allow_files: Vec<std::path::PathBuf>,
+    /// End when this is spent: "10 s", or some of steps=1e6,events=1e4,memory=1GB,cells=1e7
+    ///
+    /// A time alone is processor time. Cells are rows times columns, `parts` the expressions of the model. A run that ends
+    /// so writes what it has; its outcome is `budget` and the exit code 3. Unless more is allowed, a model has ten million
+    /// parts, a run a million events and a hundred million cells (twenty million for .json and documents).
+    #[arg(long, value_name = "LIMITS", help_heading = MODEL)]
+    pub budget: Vec<CommandLimits>,
 }
 
 /// A model and how to look at it.
@@ -287,38 +299,6 @@ pub enum DriftChoice {
 const MODEL: &str = "Model";
 const INTEGRATION: &str = "Integration";
 const OUTPUT: &str = "Output";
-
-/// A time of more than zero: a number, or a number with a unit of time.
-fn time(text: &str) -> Result<f64, String> {
-    match time_or_zero(text) {
-        Ok(0.0) => Err("it must be more than 0, such as 10 or \"50 ms\"".into()),
-        other => other,
-    }
-}
-
-/// A time of at least zero: a number, or a number with a unit of time.
-fn time_or_zero(text: &str) -> Result<f64, String> {
-    let text = text.trim();
-    let is_unit = |(k, c): (usize, char)| {
-        // the e of 1e-3 belongs to the number
-        let is_exponent =
-            matches!(c, 'e' | 'E') && text[k + 1..].starts_with(|c: char| c.is_ascii_digit() || "+-".contains(c));
-        c.is_whitespace() || (c.is_alphabetic() || c == 'µ' || c == 'μ') && !is_exponent
-    };
-    let split = text.char_indices().find(|&at| is_unit(at)).map_or(text.len(), |(k, _)| k);
-    let (number, unit) = (&text[..split], text[split..].trim());
-    let wanted = "type a time of at least 0, such as 10, 0.5 or \"50 ms\"";
-    let value: f64 = number.parse().map_err(|_| wanted.to_string())?;
-    let factor = match unit {
-        "" => 1.0,
-        name => match zwang::units::find(name) {
-            Some(unit) if unit.dimension.same(zwang::units::Dimension::SECOND) => unit.factor(),
-            _ => return Err(format!("`{name}` is not a unit of time; {wanted}")),
-        },
-    };
-    let value = value * factor;
-    if value.is_finite() && value >= 0.0 { Ok(value) } else { Err(wanted.into()) }
-}
 
 /// A tolerance that means something in double precision.
 fn tolerance(text: &str) -> Result<f64, String> {

@@ -8,6 +8,7 @@ use zwang_expr::Batch;
 use zwang_motion::{Dynamics, Elimination, Integrals, MotionError, Outcome, Settings, State};
 
 use crate::arguments::{BenchModel, CodeChoice};
+use crate::inputs::OutputFiles;
 use crate::source::ModelFile;
 use crate::terminal::{Exit, STOPPED, SUCCESS, eprint, fail, print, print_json, report};
 
@@ -44,7 +45,7 @@ struct Costs {
 /// Measures a model.
 pub fn bench(arguments: &BenchModel) -> Exit {
     let model = &arguments.model;
-    let mut file = ModelFile::open_one(model)?;
+    let mut file = ModelFile::open_one(model, OutputFiles::default())?;
     let derive_seconds = derivation(&file);
     let system = file.system()?;
     let settings = system.settings().clone();

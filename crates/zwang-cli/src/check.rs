@@ -5,13 +5,14 @@ use zwang_workspace::{Body, Request};
 
 use crate::arguments::OneModel;
 use crate::files::write_text;
+use crate::inputs::OutputFiles;
 use crate::source::ModelFile;
 use crate::terminal::{Exit, eprint, print, print_json, report, usage_as};
 use crate::watch::unwatched;
 
 /// Checks a model; with `fix` the safe fixes are written into the file first.
 pub fn check(model: &OneModel, fix: bool) -> Exit {
-    let mut file = ModelFile::open_one(model)?;
+    let mut file = ModelFile::open_one(model, OutputFiles::default())?;
     if fix {
         fix_file(&mut file, model)?;
     }
@@ -37,10 +38,10 @@ fn fix_file(file: &mut ModelFile, model: &OneModel) -> Result<(), u8> {
     if fixes.is_empty() {
         return Ok(());
     }
-    if std::fs::metadata(&file.name).is_ok_and(|data| data.permissions().readonly()) {
+    if std::fs::metadata(&model.source.model).is_ok_and(|data| data.permissions().readonly()) {
         return usage_as(model.json, &format!("cannot write `{}`: it is write-protected", file.name));
     }
-    let written = write_text(std::path::Path::new(&file.name), file.workspace.text());
+    let written = write_text(std::path::Path::new(&model.source.model), file.workspace.text());
     written.or_else(|message| usage_as(model.json, &message))?;
     let lines = fixes.iter().map(|fix| format!("  line {}: {} ({})\n", fix.line, fix.title, fix.code));
     eprint(&format!("fixed {}\n{}", file.name, lines.collect::<String>()));

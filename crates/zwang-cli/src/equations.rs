@@ -7,6 +7,7 @@ use zwang_workspace::{Body, DocumentFormat, EquationsPart, Request};
 
 use crate::arguments::{Format, ModelSource};
 use crate::files::print_or_write;
+use crate::inputs::OutputFiles;
 use crate::source::{ModelFile, stem};
 use crate::terminal::{Exit, report, usage};
 use crate::watch::unwatched;
@@ -17,7 +18,7 @@ pub fn equations(model: &ModelSource, format: Option<Format>, lagrangian: bool, 
     if lagrangian && !matches!(format, Format::Text | Format::Latex) {
         return usage("with --lagrangian the format is text or latex");
     }
-    let mut file = ModelFile::open(model, false)?;
+    let mut file = ModelFile::open(model, OutputFiles::new(output), false)?;
     // a module is called by the name of its file
     let name = match (output, format) {
         (Some(path), _) => stem(path),

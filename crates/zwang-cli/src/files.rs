@@ -1,12 +1,16 @@
 //! Output files: the format follows from the extension; a file is written completely or not at all.
 
 use std::fs;
+use std::hash::{Hash, Hasher};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::time::Duration;
 
 use serde_json::{Value, json};
+use zwang::visible::visible;
 
+use crate::inputs::OutputFiles;
 use crate::terminal::{Exit, SUCCESS, USAGE, eprint, print, usage, usage_as};
 
 /// The format of a file.
@@ -149,22 +153,16 @@ impl Destination {
 /// Reports problems with the files before the computation starts; `allowed` says why a command does not write one.
 pub fn check_outputs(
     outputs: &[Destination],
-    model: &str,
     as_json: bool,
     allowed: impl Fn(&Destination) -> Result<(), String>,
-) -> Result<(), u8> {
+) -> Result<OutputFiles, u8> {
     for to in outputs {
         allowed(to).or_else(|why| usage_as(as_json, &why))?;
     }
     if as_json && outputs.iter().any(|to| to.path.is_none()) {
         return usage_as(true, "`-o -` and --json both want standard output; write the CSV to a file");
     }
-    let own = fs::canonicalize(model).ok();
     for to in outputs {
-        let target = to.path.as_ref().and_then(|path| fs::canonicalize(path).ok());
-        if target.is_some() && target == own {
-            return usage_as(as_json, &format!("`{}` is the model itself; choose another name", to.name()));
-        }
         if !to.kind.is_compiled() {
             return usage_as(as_json, &format!("this zwang was built without the writer of `{}`", to.name()));
         }
@@ -172,7 +170,7 @@ pub fn check_outputs(
             return usage_as(as_json, &message);
         }
     }
-    Ok(())
+    Ok(OutputFiles::new(outputs.iter().filter_map(|to| to.path.as_deref())))
 }
 
 /// The result of writing each file.
@@ -249,7 +247,7 @@ pub fn drawing(svg: String, kind: FileKind) -> Result<Vec<u8>, String> {
 pub fn print_or_write(text: &str, output: Option<&Path>) -> Exit {
     match output {
         None => print(text),
-        Some(path) => match write_text(path, text) {
+        Some(path) => match write_text(path, &visible(text)) {
             Ok(()) => print(&format!("  wrote {}\n", path.display())),
             Err(message) => usage(&message),
         },
@@ -273,12 +271,57 @@ fn folder(path: &Path) -> PathBuf {
     }
 }
 
-/// A new file next to the target.
+/// A new file next to the target. Those of runs that were killed are removed from its folder first.
 fn temporary(target: &Path) -> (PathBuf, io::Result<fs::File>) {
-    let name = target.file_name().map_or("zwang".into(), |n| n.to_string_lossy().into_owned());
-    let path = folder(target).join(format!(".{name}.{}.tmp", std::process::id()));
+    let folder = folder(target);
+    remove_abandoned(&folder);
+    // with its marks the name must not become too long for the system
+    let name: String = target.file_name().map_or("zwang".into(), |n| n.to_string_lossy()).chars().take(50).collect();
+    let path = folder.join(format!(".{name}{TEMPORARY}{}-{}.tmp", machine(), std::process::id()));
     let file = fs::OpenOptions::new().write(true).create_new(true).open(&path);
     (path, file)
+}
+
+/// The mark of temporary files, between the name of the target and that of the process.
+const TEMPORARY: &str = ".zwang-";
+
+/// The age from which a temporary file is abandoned whoever made it.
+const OLD: Duration = Duration::from_secs(24 * 3600);
+
+/// Removes the temporary files in a folder whose process is gone, and those that are a day old.
+fn remove_abandoned(folder: &Path) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let Some(owner) = name.to_str().and_then(owner) else { continue };
+        let Ok(data) = entry.metadata() else { continue };
+        let is_old = data.modified().ok().and_then(|time| time.elapsed().ok()).is_some_and(|age| age > OLD);
+        if data.is_file() && (is_old || is_gone(owner)) {
+            // another program may have removed it, and nothing depends on it
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// Machine and process of a temporary file; `None` if the name is no such file's.
+fn owner(name: &str) -> Option<(&str, u32)> {
+    let (_, owner) = name.strip_prefix('.')?.strip_suffix(".tmp")?.rsplit_once(TEMPORARY)?;
+    let (machine, process) = owner.split_once('-')?;
+    Some((machine, process.parse().ok()?))
+}
+
+/// True if a process of this machine has ended; of others nothing is known.
+fn is_gone((of, process): (&str, u32)) -> bool {
+    let is_here = of == machine() && Path::new("/proc/self").exists();
+    is_here && (process == std::process::id() || !Path::new(&format!("/proc/{process}")).exists())
+}
+
+/// A mark of this start of this machine and of its numbering of processes, where the system tells both.
+fn machine() -> String {
+    let started = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let numbering = fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+    let mut hasher = std::hash::DefaultHasher::new();
+    (started, numbering).hash(&mut hasher);
+    format!("{:08x}", hasher.finish() as u32)
 }
 
 /// Writes a temporary file in the same folder and renames it; a device or a pipe is written directly.

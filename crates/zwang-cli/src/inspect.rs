@@ -13,13 +13,13 @@ use crate::watch::{ProgressBar, unwatched};
 /// Inspects a model at its start, or at a time up to which it is run.
 pub fn inspect(model: &OneModel, at: Option<f64>, tolerance: Option<f64>, output: &[Destination]) -> Exit {
     let is_drawn = |to: &Destination| matches!(to.kind, FileKind::Svg | FileKind::Png) && to.path.is_some();
-    check_outputs(output, &model.source.model, model.json, |to| match is_drawn(to) {
+    let outputs = check_outputs(output, model.json, |to| match is_drawn(to) {
         true => Ok(()),
         false => Err("`inspect` draws .svg and .png; `zwang run -o` writes the other files".into()),
     })?;
-    let mut file = ModelFile::open_one(model)?;
+    let mut file = ModelFile::open_one(model, outputs)?;
     file.system()?;
-    let mut bar = ProgressBar::new();
+    let mut bar = ProgressBar::new(file.spent());
     let options = RunOptions { tolerance, ..RunOptions::default() };
     let answer = file.ask(&Request::Inspect(at.map_or(At::Start, At::Time), options), &mut bar);
     bar.finish();

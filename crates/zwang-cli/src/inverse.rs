@@ -15,11 +15,13 @@ use crate::watch::unwatched;
 pub fn inverse(arguments: &InverseModel) -> Exit {
     let as_json = arguments.json;
     let is_table = |to: &Destination| matches!(to.kind, FileKind::Csv | FileKind::Npz | FileKind::Parquet);
-    check_outputs(&arguments.output, &arguments.source.model, as_json, |to| match is_table(to) {
+    let outputs = check_outputs(&arguments.output, as_json, |to| match is_table(to) {
         true => Ok(()),
         false => Err("`inverse` writes .csv, .npz and .parquet".into()),
     })?;
-    let mut file = ModelFile::open(&arguments.source, as_json)?;
+    let path = if arguments.path == "-" { "/dev/stdin" } else { &arguments.path };
+    outputs.spare(path.as_ref(), "the path itself").or_else(|message| usage_as(as_json, &message))?;
+    let mut file = ModelFile::open(&arguments.source, outputs, as_json)?;
     let driven = file.system()?.driven_by(&arguments.using);
     let driven = driven.or_else(|error| usage_as(as_json, &format!("--using: {error}")))?;
     let unusable = |why: &str| format!("cannot use `{}`: {why}", arguments.path);

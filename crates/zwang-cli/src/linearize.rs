@@ -5,6 +5,7 @@ use zwang_view::{linearize_json, linearize_table};
 use zwang_workspace::{Body, Request};
 
 use crate::arguments::OneModel;
+use crate::inputs::OutputFiles;
 use crate::source::ModelFile;
 use crate::terminal::{Exit, print, print_json, report};
 use crate::watch::ProgressBar;
@@ -12,8 +13,8 @@ use crate::watch::ProgressBar;
 /// Linearizes at a time of the motion if one is given, else at the start if it is a steady motion, else at every
 /// equilibrium found.
 pub fn linearize(model: &OneModel, at: Option<f64>) -> Exit {
-    let mut file = ModelFile::open_one(model)?;
-    let mut bar = ProgressBar::new();
+    let mut file = ModelFile::open_one(model, OutputFiles::default())?;
+    let mut bar = ProgressBar::new(file.spent());
     let answer = file.ask(&Request::Linearize(at.map(At::Time)), &mut bar);
     bar.finish();
     let Some(Body::Linearization(found)) = &answer.body else { return file.fail(&answer) };

@@ -2,11 +2,13 @@
 
 mod arguments;
 mod bench;
+mod budget;
 mod check;
 mod equations;
 mod explain;
 mod export;
 mod files;
+mod inputs;
 mod inspect;
 mod inverse;
 mod linearize;
@@ -15,6 +17,7 @@ mod run;
 mod source;
 mod templates;
 mod terminal;
+mod time_argument;
 mod watch;
 
 use clap::{CommandFactory, Parser};
@@ -39,6 +42,11 @@ fn main() -> std::process::ExitCode {
                 let message = error.to_string();
                 let message = message.trim_start_matches("error: ").lines().next().unwrap_or_default().to_string();
                 let _ = terminal::print_json(&terminal::usage_json(&message));
+            }
+            // what the user typed may act on the terminal
+            if std::env::args().any(|a| a.contains(zwang::visible::is_hidden)) {
+                terminal::eprint(&error.to_string());
+                return std::process::ExitCode::from(error.exit_code() as u8);
             }
             error.exit()
         }

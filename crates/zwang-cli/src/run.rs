@@ -3,19 +3,26 @@
 use serde_json::{Map, Value, json};
 use zwang::simulate::End;
 use zwang::syntax::quoted;
-use zwang::{Budget, Keep, Run, RunOptions, System};
+use zwang::{Budget, Error, Keep, Run, RunOptions};
 use zwang_motion::Drift;
 use zwang_view::{DriftComparison, RunReport, comparison, comparison_json, run_json};
 use zwang_workspace::{Body, Request};
 
 use crate::arguments::{DriftChoice, RunModel};
+use crate::budget::CommandLimits;
 use crate::files::{FileKind, WrittenFiles, check_outputs, drawing, write_files};
 use crate::source::{ModelFile, stem};
-use crate::terminal::{Exit, STOPPED, eprint, print, print_json, report, usage_as};
+use crate::terminal::{Exit, STOPPED, eprint, print, print_json, report, usage_as, visible_json};
 use crate::watch::ProgressBar;
 
 /// Largest number of rows kept of a motion.
 const MOST_ROWS_KEPT: f64 = 1e7;
+
+/// Rows of the samples unless the user says otherwise.
+const SAMPLES_IN_TABLE: f64 = 1000.0;
+
+/// Largest number of cells of a run that is written as JSON or as a document, unless the user says otherwise.
+const MOST_CELLS_AS_TEXT: u64 = 20_000_000;
 
 /// Width of a sketch, in characters.
 const SKETCH_WIDTH: usize = 96;
@@ -23,20 +30,25 @@ const SKETCH_WIDTH: usize = 96;
 /// Runs a model.
 pub fn run(arguments: &RunModel) -> Exit {
     let model = &arguments.model;
-    check_outputs(&arguments.output, &model.source.model, model.json, |_| Ok(()))?;
-    let mut file = ModelFile::open_one(model)?;
-    let mut bar = ProgressBar::new();
-    let options = options(arguments, &file.system()?)?;
+    let outputs = check_outputs(&arguments.output, model.json, |_| Ok(()))?;
+    let mut file = ModelFile::open_one(model, outputs)?;
+    let mut bar = ProgressBar::new(file.spent());
+    let options = options(arguments, &mut file)?;
     let request = match arguments.drift {
-        DriftChoice::Compare => Request::CompareDrift(options),
-        _ => Request::Run(options),
+        DriftChoice::Compare => Request::CompareDrift(options.clone()),
+        _ => Request::Run(options.clone()),
     };
     let answer = file.ask(&request, &mut bar);
     let seconds = bar.finish();
     let mut runs = match answer.body {
         Some(Body::Run(run)) => vec![DriftComparison { name: "project", run: Ok(run) }],
         Some(Body::Comparison(runs)) => runs,
-        _ => return file.fail(&answer),
+        _ => match answer.error {
+            Some(Error::Budget { what: Budget::CELLS, needed, allowed }) => {
+                return too_many_cells(arguments, file.system()?.end(&options), (needed, allowed));
+            }
+            _ => return file.fail(&answer),
+        },
     };
     for (run, (compile, motion)) in runs.iter_mut().filter_map(|c| c.run.as_mut().ok()).zip(seconds) {
         run.set_seconds(compile, motion);
@@ -85,7 +97,8 @@ pub fn run(arguments: &RunModel) -> Exit {
 }
 
 /// The options of the run; fails for more rows than are kept.
-fn options(arguments: &RunModel, system: &System) -> Result<RunOptions, u8> {
+fn options(arguments: &RunModel, file: &mut ModelFile) -> Result<RunOptions, u8> {
+    let system = file.system()?;
     let kinds = || arguments.output.iter().map(|to| to.kind);
     let pictures = arguments.plot || kinds().any(FileKind::is_picture);
     let samples = kinds().any(FileKind::is_table) || pictures && zwang_view::wants_samples(system.model());
@@ -102,8 +115,7 @@ fn options(arguments: &RunModel, system: &System) -> Result<RunOptions, u8> {
         },
         every: arguments.every,
         keep: Keep { samples, pictures, ..Keep::default() },
-        // rows are counted below, with the option that changes them
-        budget: Budget::UNLIMITED,
+        budget: budget(&file.limits, kinds()),
     };
     let end = system.end(&options);
     if let Some(every) = options.every.filter(|every| end / every > MOST_ROWS_KEPT) {
@@ -113,6 +125,31 @@ fn options(arguments: &RunModel, system: &System) -> Result<RunOptions, u8> {
         return usage_as(arguments.model.json, &message);
     }
     Ok(options)
+}
+
+/// What the run may use. Formats that are made of text objects need several times the memory of the numbers.
+fn budget(limits: &CommandLimits, mut kinds: impl Iterator<Item = FileKind>) -> Budget {
+    let counted = limits.counted();
+    let is_text = |kind| matches!(kind, FileKind::Json | FileKind::Html | FileKind::Tex | FileKind::Markdown);
+    match kinds.any(is_text) && !limits.has_cells() {
+        true => Budget { cells: counted.cells.min(MOST_CELLS_AS_TEXT), ..counted },
+        false => counted,
+    }
+}
+
+/// Reports that the samples need more cells than allowed, with the option that changes their number.
+fn too_many_cells<T>(arguments: &RunModel, end: f64, (needed, allowed): (u64, u64)) -> Result<T, u8> {
+    let every = arguments.every.unwrap_or(end / SAMPLES_IN_TABLE);
+    let rounded = |x: f64| zwang::quantity::rounded(x, 2);
+    let least = rounded(1.05 * every * needed as f64 / allowed as f64);
+    let message = format!(
+        "--every {every} would make {} cells, rows times columns, and {} are allowed; type --every {least} or more, or --budget \
+         cells={}",
+        rounded(needed as f64),
+        rounded(allowed as f64),
+        rounded(1.05 * needed as f64)
+    );
+    usage_as(arguments.model.json, &message)
 }
 
 /// The contents of a file.
@@ -135,7 +172,7 @@ fn bytes(
             let mut whole = record.clone();
             whole.insert("samples".into(), samples);
             whole.insert("units".into(), units);
-            format!("{}\n", Value::Object(whole))
+            visible_json(format!("{}\n", Value::Object(whole)))
         }
         FileKind::Svg | FileKind::Png => return drawing(zwang_view::svg(&zwang_view::figure(run)), kind),
         FileKind::Html => documents.html(),

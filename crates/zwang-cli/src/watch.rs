@@ -9,7 +9,9 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressDrawTarget, ProgressStyle};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
-use zwang::{Monitor, Progress, Stage};
+use zwang::{Monitor, Progress, Resource, Stage};
+
+use crate::budget::SpentResource;
 
 /// A run shorter than this shows no bar.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -28,6 +30,7 @@ pub fn unwatched(_: Progress) -> ControlFlow<()> {
 /// A progress bar on a terminal; Ctrl-C ends the run in good order.
 pub struct ProgressBar {
     stop: Arc<AtomicBool>,
+    spent: SpentResource,
     began: Instant,
     shown: Instant,
     bar: Option<indicatif::ProgressBar>,
@@ -37,8 +40,9 @@ pub struct ProgressBar {
 }
 
 impl ProgressBar {
-    /// Creates the bar. From now on the first Ctrl-C ends the run, the second one the program.
-    pub fn new() -> ProgressBar {
+    /// Creates the bar of a run that ends where something is spent. From now on the first Ctrl-C ends the run, the second one the
+    /// program.
+    pub fn new(spent: SpentResource) -> ProgressBar {
         let stop = Arc::new(AtomicBool::new(false));
         for signal in [SIGINT, SIGTERM] {
             // without a handler Ctrl-C ends the program, as by default
@@ -46,7 +50,8 @@ impl ProgressBar {
             let _ = flag::register(signal, Arc::clone(&stop));
         }
         let began = Instant::now();
-        ProgressBar { stop, began, shown: began, bar: None, has_bar: std::io::stderr().is_terminal(), runs: Vec::new() }
+        let has_bar = std::io::stderr().is_terminal();
+        ProgressBar { stop, spent, began, shown: began, bar: None, has_bar, runs: Vec::new() }
     }
 
     /// Removes the bar. Returns the seconds of each run before its integration and since then.
@@ -80,10 +85,14 @@ impl Monitor for ProgressBar {
             bar.set_position((progress.fraction * TICKS as f64) as u64);
             bar.set_message(format!("t = {}", zwang::quantity::rounded(progress.t, 4)));
         }
-        match self.stop.load(Ordering::Relaxed) {
+        match self.stop.load(Ordering::Relaxed) || self.spent.get().is_some() {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
         }
+    }
+
+    fn spent(&self) -> Option<Resource> {
+        self.spent.get()
     }
 }
 

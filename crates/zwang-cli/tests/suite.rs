@@ -4,6 +4,7 @@ mod commands;
 mod control;
 mod corpus;
 mod export;
+mod hostile;
 mod in_rust;
 mod run;
 #[path = "../../zwang-view/tests/tool.rs"]

@@ -57,6 +57,10 @@ pub struct Graph {
     /// memo of `rate`; `Expr::NONE` for a rate not computed yet
     pub(crate) rates: Vec<Expr>,
     pub(crate) scratch: Scratch,
+    /// the largest number of nodes
+    most: usize,
+    /// `true` once a node was refused
+    is_full: bool,
 }
 
 impl Default for Graph {
@@ -80,6 +84,8 @@ impl Graph {
             slopes: Vec::new(),
             rates: Vec::new(),
             scratch: Scratch::default(),
+            most: usize::MAX,
+            is_full: false,
         };
         for (value, expected) in [
             (Number::ZERO, Expr::ZERO),
@@ -97,6 +103,17 @@ impl Graph {
     #[allow(clippy::len_without_is_empty)] // never empty
     pub fn len(&self) -> usize {
         self.nodes.len()
+    }
+
+    /// Limits the number of expressions. Beyond the limit nothing but symbols is stored: every new expression is 0, and
+    /// [`Graph::is_full`] tells that what was built since then has no meaning.
+    pub fn set_limit(&mut self, most: usize) {
+        self.most = most;
+    }
+
+    /// `true` once an expression was refused; the graph and everything built with it must be dropped.
+    pub fn is_full(&self) -> bool {
+        self.is_full
     }
 
     /// An integer.
@@ -118,6 +135,10 @@ impl Graph {
     pub fn exact(&mut self, value: Number) -> Expr {
         if let Some(&e) = self.number_ids.get(&value) {
             return e;
+        }
+        if self.nodes.len() >= self.most {
+            self.is_full = true;
+            return Expr::ZERO;
         }
         let id = NumberId(self.numbers.len() as u32);
         self.numbers.push(value.clone());
@@ -253,6 +274,10 @@ impl Graph {
     }
 
     fn insert(&mut self, slot: Slot, at: usize, node: Node) -> Expr {
+        if self.nodes.len() >= self.most && !matches!(node, Node::Symbol(_)) {
+            self.is_full = true;
+            return Expr::ZERO;
+        }
         assert!(slot.expr.0 < u32::MAX - 1, "the graph is full");
         self.table[at] = slot;
         self.nodes.push(node);

@@ -218,6 +218,9 @@ impl Number {
                 let (a, b, c, d) = (*a as i128, *b as i128, *c as i128, *d as i128);
                 Some(Number::ratio_i128(a * d + b * c, c * d))
             }
+            // 0 + a is a, however long a is
+            (Small(0, 1), _) => Some(other.clone()),
+            (_, Small(0, 1)) => Some(self.clone()),
             _ if self.bits() + other.bits() > MAX_BITS => None,
             _ => Number::from_big(self.to_big() + other.to_big()).finite(),
         }
@@ -228,6 +231,9 @@ impl Number {
         match (&self.0, &other.0) {
             (Small(a, 1), Small(b, 1)) => Some(Number::integer_i128(*a as i128 * *b as i128)),
             (Small(a, c), Small(b, d)) => Some(Number::ratio_i128(*a as i128 * *b as i128, *c as i128 * *d as i128)),
+            // 1 a is a, however long a is
+            (Small(1, 1), _) => Some(other.clone()),
+            (_, Small(1, 1)) => Some(self.clone()),
             _ if self.bits() + other.bits() > MAX_BITS => None,
             _ => Number::from_big(self.to_big() * other.to_big()).finite(),
         }

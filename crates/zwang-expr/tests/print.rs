@@ -378,3 +378,15 @@ fn numbers_too_long_to_fold_are_written() {
         assert!(!g.latex(e).is_empty());
     }
 }
+
+/// An exponent of 1024 bits is too long to be added to another, not to be multiplied by one.
+#[test]
+fn a_power_as_large_as_a_double_is_printed() {
+    let mut g = Graph::new();
+    let l = g.symbol("l", "l");
+    let n = g.decimal("1e308").unwrap();
+    let three = g.integer(3);
+    let base = g.mul(three, l);
+    let power = g.pow(base, n);
+    assert_eq!(g.text(power), "3^1e308*l^1e308");
+}

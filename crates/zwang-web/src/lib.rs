@@ -11,13 +11,13 @@ use std::cell::RefCell;
 use std::ops::ControlFlow;
 
 use serde_json::{Map, Value, json};
-use zwang::{Budget, Overrides, Progress, RunOptions};
+use zwang::{Overrides, Progress, RunOptions};
 use zwang_view::{check_json, diagnostics_json, run_json};
-use zwang_workspace::{Body, Request, Workspace};
+use zwang_workspace::{Body, Request, WEB_BUDGET, Workspace};
 
 thread_local! {
     /// Kept between requests, so that a slider does not derive again.
-    static WORKSPACE: RefCell<Workspace> = RefCell::new(Workspace::new(Budget::default()));
+    static WORKSPACE: RefCell<Workspace> = RefCell::new(Workspace::new(WEB_BUDGET));
 }
 
 /// Answers `{"text": …, "request": "check" or "run", "set": ["l=2"], "to": 10}`.

@@ -26,4 +26,4 @@ pub use answer::{Answer, AnswerEnd, Body};
 pub use cache::FileMap;
 pub use fix::AppliedFix;
 pub use request::{DocumentFormat, EquationsPart, Request};
-pub use workspace::Workspace;
+pub use workspace::{WEB_BUDGET, Workspace};

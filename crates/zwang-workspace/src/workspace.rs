@@ -7,7 +7,9 @@ use zwang::diagnostic::{Diagnostics, Fix};
 use zwang::inverse::MotionPath;
 use zwang::simulate::End;
 use zwang::syntax::Span;
-use zwang::{Budget, Derivation, Error, LoadOptions, ModelText, Monitor, Overrides, Progress, Run, RunOptions, System};
+use zwang::{
+    Budget, Derivation, Error, LoadOptions, ModelText, Monitor, Overrides, Progress, Resource, Run, RunOptions, System,
+};
 use zwang_motion::Drift;
 use zwang_view::DriftComparison;
 
@@ -16,6 +18,11 @@ use crate::cache::{Cache, FileMap};
 use crate::equations::{may_conflict, not_in_formulas, written};
 use crate::fix::{AppliedFix, MOST_ROUNDS, fixed_text};
 use crate::request::{EquationsPart, Request};
+
+/// What a request may use in a browser, whose tab has less room than a computer and a reader who waits: numbers of expressions,
+/// steps, events and cells that take some seconds and about a hundred megabytes each.
+pub const WEB_BUDGET: Budget =
+    Budget { nodes: 1_000_000, bytes: 200_000_000, steps: 2_000_000, events: 50_000, cells: 5_000_000 };
 
 /// Opens a table by the name that a model gives it.
 type Opener = Box<dyn Fn(&str) -> Result<String, String>>;
@@ -108,12 +115,10 @@ impl Workspace {
 
     /// Answers a request.
     pub fn answer(&mut self, request: &Request, monitor: &mut dyn Monitor) -> Answer {
-        let mut is_cancelled = false;
-        let found = self.find(request, &mut |progress: Progress| {
-            let goes_on = monitor.progress(progress);
-            is_cancelled |= goes_on.is_break();
-            goes_on
-        });
+        let mut listening = Listening { monitor, is_cancelled: false };
+        let found = self.find(request, &mut listening);
+        let is_spent = listening.monitor.spent().is_some();
+        let is_cancelled = listening.is_cancelled;
         let (source, diagnostics, body, error) = match found {
             Ok((source, notes, body)) => (source, notes, Some(body), None),
             Err(error) => match &error {
@@ -126,11 +131,11 @@ impl Workspace {
         let spent = match (&error, &body) {
             (Some(Error::Budget { .. }), _) => true,
             (_, Some(Body::Run(run))) => matches!(run.end(), End::BudgetSpent(_)),
-            _ => false,
+            _ => is_cancelled && is_spent,
         };
-        let end = match (is_cancelled, spent) {
-            (true, _) => AnswerEnd::Cancelled,
-            (false, true) => AnswerEnd::Budget,
+        let end = match (spent, is_cancelled) {
+            (true, _) => AnswerEnd::Budget,
+            (false, true) => AnswerEnd::Cancelled,
             (false, false) => AnswerEnd::Done,
         };
         Answer { text_hash: self.text_hash, end, source, diagnostics, body, error }
@@ -181,6 +186,11 @@ impl Workspace {
                 Ok((found.notes.clone(), Body::Linearization(found)))
             }
             Request::Inverse { table, driven } => {
+                let cells = table.lines.len() * (table.columns.len() + 4 * system.coordinates().len());
+                if cells as u64 > self.options.budget.cells {
+                    let (needed, allowed) = (cells as u64, self.options.budget.cells);
+                    return Err(Error::Budget { what: Budget::CELLS, needed, allowed });
+                }
                 let path = MotionPath::new(system.coordinates(), table).map_err(Error::Request)?;
                 let found = match driven.is_empty() {
                     true => system.inverse(&path)?,
@@ -271,6 +281,24 @@ impl Workspace {
 
     fn plain_source(&self) -> Arc<ModelText> {
         Arc::new(ModelText { text: self.text.clone(), file_length: self.text.len() })
+    }
+}
+
+/// A caller's monitor that notes whether it ended the work.
+struct Listening<'m> {
+    monitor: &'m mut dyn Monitor,
+    is_cancelled: bool,
+}
+
+impl Monitor for Listening<'_> {
+    fn progress(&mut self, progress: Progress) -> ControlFlow<()> {
+        let flow = self.monitor.progress(progress);
+        self.is_cancelled |= flow.is_break();
+        flow
+    }
+
+    fn spent(&self) -> Option<Resource> {
+        self.monitor.spent()
     }
 }
 

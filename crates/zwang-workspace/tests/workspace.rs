@@ -6,9 +6,11 @@ use std::rc::Rc;
 
 use zwang::csv_table::CsvTable;
 use zwang::simulate::End;
-use zwang::{At, Budget, Overrides, Progress, RunOptions};
+use zwang::{At, Budget, Error, Monitor, Overrides, Progress, Resource, RunOptions};
 use zwang_view::{FormulaLanguage, Language};
-use zwang_workspace::{Answer, AnswerEnd, Body, DocumentFormat, EquationsPart, FileMap, Request, Workspace};
+use zwang_workspace::{
+    Answer, AnswerEnd, Body, DocumentFormat, EquationsPart, FileMap, Request, WEB_BUDGET, Workspace,
+};
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
@@ -215,6 +217,42 @@ fn a_request_ends_where_its_monitor_or_its_budget_ends() {
     w.set_text(&model("pendulum"));
     let answer = ask(&mut w, &Request::Check);
     assert!(answer.end == AnswerEnd::Budget && answer.error.is_some_and(|why| why.to_string().contains("10 allowed")));
+}
+
+/// A limit that the monitor measures, as time, ends a run with the outcome of a budget and not with that of an interruption.
+#[test]
+fn a_monitor_that_measures_ends_a_run_as_a_budget_does() {
+    struct Clock(bool);
+    impl Monitor for Clock {
+        fn progress(&mut self, progress: Progress) -> ControlFlow<()> {
+            self.0 = progress.t > 1.0;
+            if self.0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        }
+        fn spent(&self) -> Option<Resource> {
+            self.0.then_some(Resource::Time)
+        }
+    }
+    let mut w = workspace(&model("pendulum"));
+    let answer = w.answer(&Request::Run(RunOptions::default()), &mut Clock(false));
+    assert_eq!(answer.end, AnswerEnd::Budget);
+    assert!(answer.diagnostics.iter().any(|d| d.code == "Z620"));
+    let Some(Body::Run(run)) = answer.body else { panic!("no run") };
+    assert_eq!((run.end().as_str(), run.end()), ("budget", &End::BudgetSpent(Resource::Time)));
+    assert!(run.state().t > 1.0 && run.state().t < 3.0);
+}
+
+/// The budget of the web ends what would fill a tab.
+#[test]
+fn the_web_has_a_budget() {
+    let mut w = Workspace::new(WEB_BUDGET);
+    w.set_text("coordinates x[1..2000]\nmass x[k in 1..2000]: 1\nstart x[k in 1..2000] = 1\nrun 1\n");
+    let options = RunOptions { every: Some(1e-6), ..RunOptions::default() };
+    let answer = ask(&mut w, &Request::Run(options));
+    assert!(answer.end == AnswerEnd::Budget && matches!(answer.error, Some(Error::Budget { what: Budget::CELLS, .. })));
+    w.set_text(
+        "coordinates x\nmass x: 1\nforce x: -sum(i in 1..900: sum(j in 1..900: sin(i*j*x)))\nstart x = 1\nrun 1\n",
+    );
+    assert!(matches!(ask(&mut w, &Request::Check).error, Some(Error::Budget { what: Budget::EXPRESSIONS, .. })));
 }
 
 #[test]

@@ -2,6 +2,10 @@
 
 use crate::syntax;
 use crate::units::Unit;
+use crate::visible::excerpt;
+
+/// The largest number of characters of a cell that a message shows.
+const SHOWN: usize = 24;
 
 /// One column of a table, in SI units if its unit is known.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -54,7 +58,8 @@ impl CsvTable {
                 return Err(format!("line {at} has {} values, the first row {}", row.len(), head.len()));
             }
             for (column, field) in table.columns.iter_mut().zip(&row) {
-                let value: f64 = field.parse().map_err(|_| format!("line {at}: `{field}` is not a number"))?;
+                let value: f64 =
+                    field.parse().map_err(|_| format!("line {at}: `{}` is not a number", excerpt(field, SHOWN)))?;
                 column.values.push(value * column.unit.as_ref().map_or(1.0, Unit::factor));
             }
             table.lines.push(at);
@@ -69,7 +74,7 @@ impl CsvTable {
 
     /// The names of all columns, for messages.
     pub fn names(&self) -> Vec<String> {
-        self.columns.iter().map(|column| format!("`{}`", column.name)).collect()
+        self.columns.iter().map(|column| format!("`{}`", excerpt(&column.name, SHOWN))).collect()
     }
 }
 
@@ -88,7 +93,9 @@ impl CsvColumn {
         self.name = name.into();
         if !written.is_empty() {
             let unit = syntax::unit(written);
-            self.unit = Some(unit.ok_or(format!("the unit `{written}` of column `{name}` is not known"))?);
+            let unknown =
+                || format!("the unit `{}` of column `{}` is not known", excerpt(written, SHOWN), excerpt(name, SHOWN));
+            self.unit = Some(unit.ok_or_else(unknown)?);
         }
         Ok(())
     }

@@ -91,6 +91,10 @@ impl fmt::Display for Error {
                 write!(f, "there is no `{name}`; did you mean `{nearest}`?")
             }
             Error::UnknownName { name, nearest: None } => write!(f, "there is no `{name}`"),
+            // counted while they are made: how many more there would be is not known
+            Error::Budget { what, needed, allowed } if *needed == allowed.saturating_add(1) => {
+                write!(f, "more than {allowed} {what} are needed, {allowed} allowed; raise the budget or ask for less")
+            }
             Error::Budget { what, needed, allowed } => {
                 write!(f, "{needed} {what} are needed and {allowed} allowed; raise the budget or ask for less")
             }

@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 
+use zwang_expr::Graph;
 use zwang_motion::{Drift, Method};
 
 use crate::model::Model;
@@ -106,26 +107,41 @@ pub struct Budget {
 }
 
 impl Default for Budget {
-    /// No limit but that of samples: 100 million cells, about 0.8 GB.
+    /// What a desktop computer has room for: 10 million expressions, 1 million events and 100 million cells of the samples take
+    /// about a gigabyte each. Steps and bytes are not limited.
     fn default() -> Budget {
-        Budget { cells: 100_000_000, ..Budget::UNLIMITED }
+        Budget { nodes: 10_000_000, events: 1_000_000, cells: 100_000_000, ..Budget::UNLIMITED }
     }
 }
 
 impl Budget {
+    /// The name of expressions in messages.
+    pub const EXPRESSIONS: &str = "expressions";
+
+    /// The name of rows times columns in messages.
+    pub const CELLS: &str = "cells of the samples";
+
+    /// The name of memory in messages.
+    pub const BYTES: &str = "bytes of the samples";
+
     /// No limit.
     pub const UNLIMITED: Budget =
         Budget { nodes: u64::MAX, bytes: u64::MAX, steps: u64::MAX, events: u64::MAX, cells: u64::MAX };
 
-    pub(crate) fn allows_nodes(&self, n_nodes: usize) -> Result<(), Error> {
-        allows("expressions", n_nodes as u64, self.nodes)
+    /// Fails if a graph has more expressions, or was full before everything was in it.
+    pub(crate) fn allows(&self, graph: &Graph) -> Result<(), Error> {
+        if graph.is_full() || graph.len() as u64 > self.nodes { Err(self.too_many_nodes()) } else { Ok(()) }
+    }
+
+    pub(crate) fn too_many_nodes(&self) -> Error {
+        Error::Budget { what: Budget::EXPRESSIONS, needed: self.nodes.saturating_add(1), allowed: self.nodes }
     }
 
     /// Rows and columns are known before the motion begins.
     pub(crate) fn allows_table(&self, n_rows: f64, n_columns: usize) -> Result<(), Error> {
         let n_cells = (n_rows * n_columns as f64).min(u64::MAX as f64) as u64;
-        allows("cells of the samples", n_cells, self.cells)?;
-        allows("bytes of the samples", n_cells.saturating_mul(8), self.bytes)
+        allows(Budget::CELLS, n_cells, self.cells)?;
+        allows(Budget::BYTES, n_cells.saturating_mul(8), self.bytes)
     }
 }
 
@@ -140,6 +156,22 @@ pub enum Resource {
     Steps,
     /// Events.
     Events,
+    /// Time, which the caller's monitor measures.
+    Time,
+    /// Memory, which the caller's monitor measures.
+    Memory,
+}
+
+impl Resource {
+    /// The name in messages and on the command line.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Resource::Steps => "steps",
+            Resource::Events => "events",
+            Resource::Time => "time",
+            Resource::Memory => "memory",
+        }
+    }
 }
 
 /// What a request is doing.
@@ -168,6 +200,11 @@ pub struct Progress {
 pub trait Monitor {
     /// Says whether to continue.
     fn progress(&mut self, progress: Progress) -> ControlFlow<()>;
+
+    /// What ran out, if a limit ended the work and not the user.
+    fn spent(&self) -> Option<Resource> {
+        None
+    }
 }
 
 impl<F: FnMut(Progress) -> ControlFlow<()>> Monitor for F {

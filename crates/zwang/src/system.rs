@@ -95,12 +95,12 @@ pub fn load_with(text: &str, options: &LoadOptions) -> Result<System, Error> {
 
 /// Reads and derives a model without compiling it: the equations are there also where a quantity has no value yet.
 pub fn derive(text: &str, options: &LoadOptions) -> Result<Derivation, Error> {
-    let (source, model, notes) = read(text, &options.overrides, options.files);
+    let (source, model, notes) = read(text, options)?;
     let source = Arc::new(source);
     let Some(model) = model else { return Err(Error::Model { source, diagnostics: notes }) };
-    options.budget.allows_nodes(model.graph.len())?;
+    options.budget.allows(&model.graph)?;
     let equations = Equations::derive(model);
-    options.budget.allows_nodes(equations.model.graph.len())?;
+    options.budget.allows(&equations.model.graph)?;
     Ok(Derivation { source, equations, notes })
 }
 
@@ -120,10 +120,13 @@ impl Derivation {
     pub fn compile(self, options: &LoadOptions) -> Result<System, Error> {
         let Derivation { source, equations, mut notes } = self;
         let jit = Jit { policy: options.jit, background: options.background.clone() };
-        let Some(prepared) = prepare(equations, options.route == RouteName::TwoForm, &jit, &mut notes) else {
+        let Some(mut prepared) = prepare(equations, options.route == RouteName::TwoForm, &jit, &mut notes) else {
             return Err(Error::Model { source, diagnostics: notes });
         };
-        options.budget.allows_nodes(prepared.equations.model.graph.len())?;
+        let graph = &mut prepared.equations.model.graph;
+        options.budget.allows(graph)?;
+        // what is derived from here on has limits of its own
+        graph.set_limit(usize::MAX);
         let parameters = prepared.equations.model.parameter_values.clone();
         let model = CompiledModel {
             source,
@@ -161,14 +164,15 @@ impl Derivation {
 }
 
 /// The text with the overrides behind it, the model if it has no errors, and all messages.
-pub(crate) fn read(text: &str, overrides: &Overrides, files: Files) -> (ModelText, Option<Model>, Diagnostics) {
+pub(crate) fn read(text: &str, options: &LoadOptions) -> Result<(ModelText, Option<Model>, Diagnostics), Error> {
     let mut text = crate::syntax::with_line_ends(text);
     let (mut tree, mut diagnostics) = parse(&text);
     let file_length = text.len();
-    overrides.apply(&mut text, &mut tree, &mut diagnostics);
-    let model = lower(&tree, &text, files, &mut diagnostics);
-    let model = model.filter(|_| !diagnostics.has_errors());
-    (ModelText { text, file_length }, model, diagnostics)
+    options.overrides.apply(&mut text, &mut tree, &mut diagnostics);
+    let most = usize::try_from(options.budget.nodes).unwrap_or(usize::MAX);
+    let model = lower(&tree, &text, options.files, most, &mut diagnostics);
+    let model = model.map_err(|_| options.budget.too_many_nodes())?.filter(|_| !diagnostics.has_errors());
+    Ok((ModelText { text, file_length }, model, diagnostics))
 }
 
 /// What is the same for all parameter values and starts.

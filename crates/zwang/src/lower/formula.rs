@@ -1,6 +1,7 @@
 //! From formulas to values: one rule per kind of formula, with dimensions.
 
 use crate::diagnostic::Diagnostic;
+use crate::limits;
 use crate::lower::dimensions::Dim;
 use crate::lower::names::suffix;
 use crate::lower::value::{Quantity, Value};
@@ -400,6 +401,15 @@ impl Lower<'_> {
 
     fn sum_over(&mut self, index: &Name, from: &Formula, to: &Formula, body: &Formula, span: Span) -> Lowering<Value> {
         let (from, to) = (self.integer(from)?, self.integer(to)?);
+        // every term is a step of work, so that too many are known before the first
+        let n_terms = to.saturating_sub(from).saturating_add(1);
+        if n_terms > limits::WORK as i64 {
+            return self.report(
+                Diagnostic::error("Z009", format!("the sum has {n_terms} terms"))
+                    .at(span, format!("at most {} are possible", limits::WORK))
+                    .help("use a closed form of the sum, or fewer terms"),
+            );
+        }
         let name = canonical(&index.text);
         let mut total: Option<Value> = None;
         for k in from..=to {

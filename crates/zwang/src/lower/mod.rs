@@ -47,11 +47,24 @@ type Lowering<T> = Result<T, Reported>;
 pub type Files<'f> = &'f dyn Fn(&str) -> Result<String, String>;
 
 /// Turns the tree of a text into a model, or `None` if there are errors.
-pub fn lower(tree: &SyntaxTree, text: &str, files: Files, diagnostics: &mut Diagnostics) -> Option<Model> {
+///
+/// Fails if the model has more than `n_nodes` distinct expressions.
+pub fn lower(
+    tree: &SyntaxTree,
+    text: &str,
+    files: Files,
+    n_nodes: usize,
+    diagnostics: &mut Diagnostics,
+) -> Result<Option<Model>, TooManyExpressions> {
     let mut lower = Lower::new(tree, text, files, diagnostics);
+    lower.graph.set_limit(n_nodes);
     lower.statements();
-    lower.finish()
+    if lower.graph.is_full() { Err(TooManyExpressions) } else { Ok(lower.finish()) }
 }
+
+/// A model has more distinct expressions than allowed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooManyExpressions;
 
 /// The meaning of a symbol of the graph.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -187,8 +200,11 @@ impl<'a> Lower<'a> {
         Err(Reported)
     }
 
-    /// Counts a step of work; fails for a model that exceeds `WORK`.
+    /// Counts a step of work; fails for a model that exceeds `WORK` or its number of expressions.
     fn spend(&mut self, span: Span) -> Lowering<()> {
+        if self.graph.is_full() {
+            return Err(Reported);
+        }
         self.work += 1;
         match self.work.cmp(&limits::WORK) {
             std::cmp::Ordering::Less => return Ok(()),

@@ -5,6 +5,8 @@ use zwang_motion::{
     Settings, State, Stiffness,
 };
 
+use crate::run::Resource;
+use crate::simulate::result::MotionRecord;
 use crate::{limits, simulate::Run, tolerance};
 
 use crate::analysis::constraints::contradiction;
@@ -16,6 +18,20 @@ use crate::diagnostic::Diagnostic;
 use crate::equations::Equations;
 use crate::model::Change;
 use crate::quantity::{number, rounded};
+
+/// Z620: the run ended where its budget did.
+pub(super) fn budget_spent(resource: Resource, record: &MotionRecord) -> Diagnostic {
+    let t = rounded(record.state.t, 9);
+    let spent = match resource {
+        Resource::Steps => format!("{} steps", record.counts.steps),
+        Resource::Events => format!("{} events", record.events.len()),
+        Resource::Time => "time".into(),
+        Resource::Memory => "memory".into(),
+    };
+    Diagnostic::error("Z620", format!("the run ended at t = {t}: its budget of {spent} was spent"))
+        .with_note("the results up to there hold")
+        .help(format!("raise it, on the command line by `--budget {}=…`, or ask for less", resource.as_str()))
+}
 
 /// The reason why the motion ended before its time; `start` are the control rows at its start.
 pub(crate) fn ending(

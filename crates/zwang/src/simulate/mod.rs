@@ -153,6 +153,9 @@ fn report(run: &mut Run, with_contacts: Option<&Equations>, settings: &Settings,
     if let Some(warning) = messages::left(equations, run) {
         diagnostics.push(warning);
     }
+    if let End::BudgetSpent(resource) = run.record.ended {
+        diagnostics.push(messages::budget_spent(resource, &run.record));
+    }
     let asked = run.check.snapshot.found.asked.as_ref();
     if let End::Stopped(outcome) = &run.record.ended
         && let Some(error) =
@@ -279,7 +282,7 @@ impl<'c> RunBuilder<'c> {
         let (t, steps) = (self.motion.t(), self.motion.counts().steps as u64);
         let fraction = ((t - self.start) / (self.end - self.start)).clamp(0.0, 1.0);
         if monitor.progress(Progress { stage: Stage::Move, fraction, t, steps }).is_break() {
-            return Some(End::Cancelled);
+            return Some(monitor.spent().map_or(End::Cancelled, End::BudgetSpent));
         }
         if steps >= self.budget.steps {
             return Some(End::BudgetSpent(Resource::Steps));
