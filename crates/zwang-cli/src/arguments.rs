@@ -162,8 +162,8 @@ pub struct ModelSource {
     /// End when this is spent: "10 s", or some of steps=1e6,events=1e4,memory=1GB,cells=1e7
     ///
     /// A time alone is processor time. Cells are rows times columns, `parts` the expressions of the model. A run that ends
-    /// so writes what it has; its outcome is `budget` and the exit code 3. Unless more is allowed, a model has ten million
-    /// parts, a run a million events and a hundred million cells (twenty million for .json and documents).
+    /// so writes what it has; its outcome is `budget` and the exit code 3. Unless more is allowed, a model has twenty
+    /// million parts, a run a million events and a hundred million cells (twenty million for .json and documents).
     #[arg(long, value_name = "LIMITS", help_heading = MODEL)]
     pub budget: Vec<CommandLimits>,
 }

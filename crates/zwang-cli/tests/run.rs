@@ -253,6 +253,46 @@ fn existing_files_are_replaced_and_protected_ones_are_not() {
     assert_eq!(output.status.code(), Some(2));
 }
 
+/// The energies make room for an output of their name, and call themselves by a word.
+#[test]
+fn an_output_keeps_its_name_next_to_the_energies() {
+    let folder = Folder::new("energies");
+    let model = "coordinates x\nmass x: 1\nforce x: -x\nstart x = 1\nrun 1\noutput E = 10 + x\noutput T = 20 + x\n";
+    std::fs::write(folder.0.join("m.zw"), model).unwrap();
+    assert_eq!(zwang(&["run", &folder.path("m.zw"), "-o", &folder.path("m.csv")]).status.code(), Some(0));
+    let (header, columns) = parsed(&folder.text("m.csv"));
+    let value = |name: &str| columns[header.iter().position(|h| h == name).unwrap()][0];
+    assert_eq!([value("E"), value("T")], [11.0, 21.0]);
+    assert_eq!([value("kinetic"), value("V"), value("energy")], [0.0, 0.0, 0.0]);
+    assert!(!header.iter().any(|name| name.ends_with("_2")), "{header:?}");
+}
+
+/// cos(π/2) is 6.1e-17 in doubles; next to a motion of size 1 that is 0, and the table keeps every bit.
+#[test]
+fn a_summary_shows_no_noise() {
+    let folder = Folder::new("noise");
+    let model = "coordinates x, y\nmass x, y: 1\nforce y: -y\nstart x = cos(pi/2), y = 1\nrun 1\noutput o = x + sin(t) - sin(t)\n\
+                 output w = y\n";
+    std::fs::write(folder.0.join("m.zw"), model).unwrap();
+    let output = zwang(&["run", &folder.path("m.zw"), "-o", &folder.path("m.csv")]);
+    let out = text(&output.stdout);
+    assert!(out.contains("end: x = 0, y = 0.5403023"), "{out}");
+    assert!(parsed(&folder.text("m.csv")).1[1].iter().all(|x| (x - 6.123e-17).abs() < 1e-19));
+}
+
+/// A ball between two walls meets one every hundredth of a second: the last hit is marked as the first one is.
+#[test]
+fn a_figure_marks_events_to_the_end() {
+    let folder = Folder::new("marks");
+    let model = "coordinates x\nmass x: 1\ncontact left: x >= 0 with restitution 1\n\
+                 contact right: 0.01 - x >= 0 with restitution 1\nstart x = 0.005, x' = 1\nrun 1\nplot x vs t\n";
+    std::fs::write(folder.0.join("m.zw"), model).unwrap();
+    assert_eq!(zwang(&["run", &folder.path("m.zw"), "-o", &folder.path("m.svg")]).status.code(), Some(0));
+    let svg = folder.text("m.svg");
+    let n_marks = svg.lines().filter(|line| line.contains("stroke-dasharray=\"3 2.5\"")).count();
+    assert!((95..=101).contains(&n_marks), "{n_marks} marks of 100 hits");
+}
+
 #[test]
 fn drifts_are_compared() {
     let value = json(&zwang(&["run", "models/pendulum.zw", "--drift", "compare", "--json"]).stdout);

@@ -107,10 +107,10 @@ pub struct Budget {
 }
 
 impl Default for Budget {
-    /// What a desktop computer has room for: 10 million expressions, 1 million events and 100 million cells of the samples take
-    /// about a gigabyte each. Steps and bytes are not limited.
+    /// What a desktop computer has room for: 20 million expressions, 1 million events and 100 million cells of the samples take
+    /// one or two gigabytes each. Steps and bytes are not limited.
     fn default() -> Budget {
-        Budget { nodes: 10_000_000, events: 1_000_000, cells: 100_000_000, ..Budget::UNLIMITED }
+        Budget { nodes: 20_000_000, events: 1_000_000, cells: 100_000_000, ..Budget::UNLIMITED }
     }
 }
 

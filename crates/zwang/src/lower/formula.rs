@@ -403,22 +403,21 @@ impl Lower<'_> {
         let (from, to) = (self.integer(from)?, self.integer(to)?);
         // every term is a step of work, so that too many are known before the first
         let n_terms = to.saturating_sub(from).saturating_add(1);
-        if n_terms > limits::WORK as i64 {
-            return self.report(
-                Diagnostic::error("Z009", format!("the sum has {n_terms} terms"))
-                    .at(span, format!("at most {} are possible", limits::WORK))
-                    .help("use a closed form of the sum, or fewer terms"),
-            );
-        }
+        self.allow_terms(n_terms, 1, limits::WORK, span)?;
         let name = canonical(&index.text);
         let mut total: Option<Value> = None;
         for k in from..=to {
+            let before = self.work;
             self.spend(span)?;
             let number = Value::Scalar(Quantity::new(self.graph.integer(k), Dimension::NONE.into()));
             self.locals.push((name.clone(), number));
             let term = self.formula(body);
             self.locals.pop();
             let term = term?;
+            if k == from {
+                // the terms of an inner sum may become fewer, at most to none: on average to half
+                self.allow_terms(n_terms, self.work - before, 2 * limits::WORK, span)?;
+            }
             total = Some(match total {
                 None => term,
                 Some(total) => self.added(total, term, (body.span, body.span))?,
@@ -426,6 +425,19 @@ impl Lower<'_> {
         }
         let zero = || Value::Scalar(Quantity::new(Expr::ZERO, self.dimensions.unknown(None)));
         Ok(total.unwrap_or_else(zero))
+    }
+
+    /// Fails if terms of this many parts each exceed a number of parts.
+    fn allow_terms(&mut self, n_terms: i64, n_parts: usize, most: usize, span: Span) -> Lowering<()> {
+        if n_terms.max(0) as u64 <= (most / n_parts.max(1)) as u64 {
+            return Ok(());
+        }
+        let each = if n_parts > 1 { format!(" of {n_parts} parts each") } else { String::new() };
+        self.report(
+            Diagnostic::error("Z009", format!("the sum has {n_terms} terms{each}"))
+                .at(span, format!("at most {} parts are possible", limits::WORK))
+                .help("use a closed form of the sum, or fewer terms"),
+        )
     }
 }
 
