@@ -438,3 +438,18 @@ fn a_page_works_under_its_policy() {
         assert!(command != "run" || root.contains("data-ready=\"1\""), "{root}");
     }
 }
+
+/// Ten thousand events do not make ten thousand buttons, and their number is told.
+#[test]
+fn a_page_of_many_events_stays_small() {
+    let folder = Folder::new("events");
+    folder.write(
+        "m.zw",
+        "coordinates x\nmass x: 1\ncontact left: x >= 0 with restitution 1\n\
+         contact right: 0.01 - x >= 0 with restitution 1\nstart x = 0.005, x' = 1\nrun 30\n",
+    );
+    check(&folder, &["run", "m.zw", "-o", "m.html"], 0, "");
+    let page = folder.text("m.html");
+    let n_buttons = page.matches("data-t=").count();
+    assert!(n_buttons == 2001 && page.contains("the last of 3000 events"), "{n_buttons}");
+}

@@ -346,6 +346,20 @@ impl<'r> RunReport<'r> {
     }
 }
 
+/// The largest number of events in the list of a page: a browser lays out a million buttons for minutes.
+const LISTED_EVENTS: usize = 2_000;
+
+/// The events of a page; of more than are listed the last entry tells the number.
+fn page_events(run: &Run) -> Vec<(f64, String)> {
+    let all = run.events();
+    let label = |e: &zwang::Event| (e.t, event_label(e.kind.as_str(), &e.name));
+    let mut events: Vec<(f64, String)> = all.iter().take(LISTED_EVENTS).map(label).collect();
+    if let Some(last) = all.last().filter(|_| all.len() > LISTED_EVENTS) {
+        events.push((last.t, format!("… the last of {} events", all.len())));
+    }
+    events
+}
+
 /// The page of a run.
 fn run_page(run: &Run, derivation: &[Block], summary: &str) -> String {
     let model = &run.check().equations.model;
@@ -357,8 +371,7 @@ fn run_page(run: &Run, derivation: &[Block], summary: &str) -> String {
         .filter(|s| is_time(&s.versus))
         .flat_map(|shown| page_plots(shown, run.scene(), stride))
         .collect();
-    let events: Vec<(f64, String)> =
-        run.events().iter().map(|e| (e.t, event_label(e.kind.as_str(), &e.name))).collect();
+    let events = page_events(run);
     let title = if model.title.is_empty() { "A motion" } else { &model.title };
     let paths: Vec<String> = shown(run).iter().filter(|s| !is_time(&s.versus)).map(|s| svg(&path_figure(s))).collect();
     page(&Page {
