@@ -18,6 +18,13 @@ pub enum MotionError {
         /// vᵀMv.
         value: f64,
     },
+    /// A mass is so small that numbers cannot divide by it.
+    MassTooSmall {
+        /// The coordinate.
+        coordinate: usize,
+        /// Its mass, larger than zero.
+        mass: f64,
+    },
     /// M is singular and the constraints do not compensate for it: this direction has neither mass nor constraint.
     Indeterminate {
         /// v with M v = 0 and A v = 0, of length one.
@@ -101,6 +108,9 @@ impl fmt::Display for MotionError {
             MotionError::MassNotPositive { direction, value } => {
                 write!(f, "the mass matrix is not positive: vᵀMv = {value:.3e} for v = ")?;
                 write_entries(f, direction, "q")
+            }
+            MotionError::MassTooSmall { coordinate, mass } => {
+                write!(f, "the mass {mass:.3e} of coordinate {coordinate} is too small to divide by")
             }
             MotionError::Indeterminate { direction } => {
                 write!(f, "neither mass nor constraints determine the acceleration along ")?;

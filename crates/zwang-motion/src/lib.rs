@@ -50,15 +50,17 @@ pub use contact::{
     TransitionKind, complementarity,
 };
 pub use dynamics::{
-    ConstraintLevel, ContactLaws, ContactRow as Contact, ControlEquations, ControlRows, Coulomb, Dynamics, Elimination,
-    EventFunctions, Friction, Given, Instant, Integrals, Jacobian, Jacobians, Jump, Legendre, LegendreData,
-    MOST_NORMALS, NonidealForce, Reaction, Size, State, Tableau, Units,
+    ConditionRate, ConstraintLevel, ContactLaws, ContactRow as Contact, ControlEquations, ControlRows, Coulomb,
+    Dynamics, Elimination, EventFunctions, Friction, Given, Instant, Integrals, Jacobian, Jacobians, Jump, Legendre,
+    LegendreData, MOST_NORMALS, NonidealForce, Reaction, Size, State, Tableau, Units,
 };
 pub use error::MotionError;
 pub use matrix::Matrix;
 pub use method::{Drift, Method};
 pub use methods::{ORDER_5, ORDER_8, Step};
-pub use motion::{Counts, ForceParts, IntegrationOptions, Motion, Outcome, Saturation, SignChange, Solver, Stiffness};
+pub use motion::{
+    Counts, ForceParts, IntegrationOptions, Motion, Outcome, RoundingLimit, Saturation, SignChange, Solver, Stiffness,
+};
 pub use projection::{Projection, Residual, project, project_only};
 pub use scaled::{Scaled, scaled};
 pub use settings::Settings;

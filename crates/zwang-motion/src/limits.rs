@@ -120,6 +120,10 @@ pub(crate) const STEP_ATTEMPTS: usize = 200;
 /// The number of steps that may end at the same contradiction: far more than the halvings that lead to the shortest step.
 pub(crate) const CONTRADICTIONS_MET: usize = 400;
 
+/// The number of times that one condition is triggered at one instant before its changes count as endless: a chain of impacts
+/// stated by conditions may need some.
+pub(crate) const TRIGGERS_AT_ONE_INSTANT: usize = 100;
+
 /// The number of switches within a short part of the run that counts as endless.
 pub(crate) const SWITCHES: usize = 1000;
 

@@ -93,6 +93,9 @@ pub(crate) const PARALLEL_ROWS: f64 = 1e-3;
 /// tested.
 pub(crate) const SETTLED_VALUE: f64 = 1e-4;
 
+/// A mass below this loses digits, or its reciprocal overflows: numbers end at 2e-308.
+pub(crate) const SMALLEST_MASS: f64 = 1e-290;
+
 /// Lower bound of a mass for scaling, relative to the largest mass it is coupled with: a mass that is negligible, as in
 /// quaternions, must not be scaled up to one.
 pub(crate) const MASS_FLOOR: f64 = 1e-8;
@@ -269,11 +272,24 @@ pub(crate) const CONTRADICTION_SOON: f64 = 1e-3;
 /// A subinterval shorter than this, relative to the time, has no room for samples.
 pub(crate) const MOMENT: f64 = 256.0 * f64::EPSILON;
 
-/// The part of a run within which a limited number of switches do not end.
-pub(crate) const CROWDED_SWITCHES: f64 = 1e-2;
+/// A limited number of switches within this multiple of the time that changes the motion by its own size do not end.
+pub(crate) const CROWDED_SWITCHES: f64 = DISTINCT;
 
-/// The part of the run that a limited number of steps must get through: otherwise a run takes 10¹⁰ of them.
-pub(crate) const NO_PROGRESS: f64 = 1e-6;
+/// One of these switches takes less than this fraction of the time: they follow each other as closely as time resolves.
+pub(crate) const UNRESOLVED_SWITCH: f64 = 1024.0 * f64::EPSILON;
+
+/// Rounding of the accelerations limits the steps if one rounding of the state takes this part of the error of a step:
+/// evaluating the forces takes tens of them.
+pub(crate) const ROUNDING_OF_STEP: f64 = 1e-2;
+
+/// A step that resolves a motion, relative to the time that changes it by its own size.
+pub(crate) const RESOLVED_STEP: f64 = 1e-2;
+
+/// What a motion changes by in a limited number of steps, relative to its size, if it does not come forward.
+pub(crate) const NO_PROGRESS: f64 = 1e-3;
+
+/// A velocity below this multiple of the tolerance, relative to its size, is at rest.
+pub(crate) const RESTING_SPEED: f64 = 1e3;
 
 /// The size of velocities never fades below this part of the largest ever.
 pub(crate) const SPEED_MEMORY: f64 = 1e-4;

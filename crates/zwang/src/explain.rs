@@ -10,7 +10,7 @@ macro_rules! page {
 }
 
 /// All pages, in the order of their codes.
-pub const PAGES: [ExplainPage; 68] = [
+pub const PAGES: [ExplainPage; 71] = [
     page!("Z001"),
     page!("Z002"),
     page!("Z003"),
@@ -69,6 +69,9 @@ pub const PAGES: [ExplainPage; 68] = [
     page!("Z613"),
     page!("Z614"),
     page!("Z615"),
+    page!("Z616"),
+    page!("Z617"),
+    page!("Z618"),
     page!("Z620"),
     page!("Z701"),
     page!("Z702"),

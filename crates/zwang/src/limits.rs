@@ -280,3 +280,6 @@ pub(crate) const EQUILIBRIUM_STEPS: usize = 100;
 
 /// The number of directions in which a kink or a jump is sought.
 pub(crate) const OBSTACLE_STATES: u64 = 8;
+
+/// The largest mass matrix whose eigenvalues are computed for a note.
+pub(crate) const SMALL_MATRIX: usize = 64;

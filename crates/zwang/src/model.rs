@@ -231,6 +231,8 @@ pub struct When {
     pub name: String,
     /// g, a function of the state: the condition is true if g ≥ 0.
     pub condition: Expr,
+    /// True if the condition is true for g > 0 only: `x > 1`.
+    pub is_strict: bool,
     /// The quantity that changes.
     pub change: Change,
     /// Its new value in SI units, a function of the state.

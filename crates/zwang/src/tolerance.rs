@@ -213,3 +213,9 @@ pub(crate) const STAYS: f64 = 1e-9;
 
 /// A product with a kernel vector below this fraction of the row vanishes.
 pub(crate) const IN_KERNEL: f64 = 1e-8;
+
+/// Relative to the largest, at a diagonal of one, an eigenvalue of M below this is zero to rounding.
+pub(crate) const SINGULAR_MASS: f64 = 1e-13;
+
+/// An eigenvalue of M below this, relative to the largest, costs more than half of the digits.
+pub(crate) const NEARLY_SINGULAR_MASS: f64 = 1e-8;

@@ -83,6 +83,11 @@ impl Decomposition {
 
     /// Decomposes M and A.
     pub(crate) fn factor(&mut self, M: &Matrix, A: &Matrix) -> Result<(), MotionError> {
+        self.factor_supported(M, A, None)
+    }
+
+    /// Decomposes M and A, which are rows of S: the other rows of S make up for what A leaves of a singular M.
+    pub(crate) fn factor_supported(&mut self, M: &Matrix, A: &Matrix, S: Option<&Matrix>) -> Result<(), MotionError> {
         if let Some(large) = &mut self.large {
             if large.factor(M, A)? {
                 self.was_large = true;
@@ -91,7 +96,7 @@ impl Decomposition {
             // the system does not qualify for the sparse factorization, or no longer does
             (self.large, self.fell_back) = (None, self.was_large);
         }
-        self.problem.factor(M, A, &self.settings)?;
+        self.problem.factor(M, A, S, &self.settings)?;
         self.decompose();
         Ok(())
     }

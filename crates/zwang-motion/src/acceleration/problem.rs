@@ -16,6 +16,10 @@ use crate::{
 /// With q = D x and the rows multiplied by D_r the scaled problem is D M D ẍ = D Q, D_r A D ẍ = D_r b. All scales are
 /// powers of two, so scaling does not round. A singular M is replaced by M + AᵀA and Q by Q + Aᵀb, scaled, which
 /// leaves the motion unchanged.
+///
+/// If A holds only some of the rows of a system, as for a projection of positions, M + AᵀA may still be singular: a coordinate
+/// without mass may occur in a row on velocities alone. Then SᵀS is added as well, S being all rows: among the changes that A
+/// allows, the least one counts that of what the other rows measure.
 pub(crate) struct Problem {
     pub(crate) n: usize,
     pub(crate) m: usize,
@@ -31,6 +35,8 @@ pub(crate) struct Problem {
     pub(crate) col_scale: Vec<f64>,
     /// D_r.
     pub(crate) row_scale: Vec<f64>,
+    /// S, scaled like A; empty unless M + AᵀA has been singular.
+    support: Vec<f64>,
     /// True if M and Q are replaced.
     pub(crate) singular: bool,
     pub(crate) was_singular: bool,
@@ -52,6 +58,7 @@ impl Problem {
             a: Vec::new(),
             col_scale: Vec::new(),
             row_scale: Vec::new(),
+            support: Vec::new(),
             singular: false,
             was_singular: false,
             holds_columns: false,
@@ -62,14 +69,24 @@ impl Problem {
     /// Scales the given problem, factors M, and replaces M if it is singular.
     pub(crate) fn fill(&mut self, given: &Given, extra_force: &[f64], settings: &Settings) -> Result<(), MotionError> {
         check_finite(given, extra_force)?;
-        self.factor(&given.mass_matrix, &given.constraint_matrix, settings)?;
+        self.factor(&given.mass_matrix, &given.constraint_matrix, None, settings)?;
         self.load(&given.given_force, extra_force, &given.constraint_rhs);
         Ok(())
     }
 
-    /// Scales M and A, factors M, and replaces M if it is singular. Q and b are loaded later.
-    pub(crate) fn factor(&mut self, M: &Matrix, A: &Matrix, settings: &Settings) -> Result<(), MotionError> {
+    /// Scales M and A, factors M, and replaces M if it is singular, with S if there is one. Q and b are loaded later.
+    pub(crate) fn factor(
+        &mut self,
+        M: &Matrix,
+        A: &Matrix,
+        S: Option<&Matrix>,
+        settings: &Settings,
+    ) -> Result<(), MotionError> {
         let (n, m) = (M.n_rows, A.n_rows);
+        let mut masses = (0..n).map(|coordinate| (coordinate, M.get(coordinate, coordinate)));
+        if let Some((coordinate, mass)) = masses.find(|(_, mass)| 0.0 < *mass && *mass < tolerance::SMALLEST_MASS) {
+            return Err(MotionError::MassTooSmall { coordinate, mass });
+        }
         (self.n, self.m, self.singular) = (n, m, false);
         self.M.resize(n * n, 0.0);
         self.R.resize(n * n, 0.0);
@@ -79,7 +96,8 @@ impl Problem {
         self.b.resize(m, 0.0);
         self.col_scale.resize(n, 1.0);
         self.row_scale.resize(m, 1.0);
-        self.scale(M, A);
+        self.support.resize(S.map_or(0, |S| S.n_rows * n), 0.0);
+        self.scale(M, A, S);
         // an M that was singular at the last state is likely to be singular at this one
         if !self.was_singular && self.factor_mass(settings.mass_preferred, settings) {
             return Ok(());
@@ -90,10 +108,10 @@ impl Problem {
             if self.factor_mass(settings.mass_preferred, settings) {
                 return Ok(());
             }
-            self.scale(M, A);
+            self.scale(M, A, S);
             self.singular = false;
         }
-        self.replace_singular(M, A, settings)?;
+        self.replace_singular(M, A, S, settings)?;
         // a stage far from the solution must not decide for later states
         if !self.holds_columns {
             self.was_singular = self.singular;
@@ -123,11 +141,11 @@ impl Problem {
     }
 
     /// D M D and D_r A D.
-    fn scale(&mut self, M: &Matrix, A: &Matrix) {
+    fn scale(&mut self, M: &Matrix, A: &Matrix, S: Option<&Matrix>) {
         let n = self.n;
         M.write_dense(&mut self.M);
         if !(self.holds_columns && self.was_singular) {
-            self.scale_columns(M, A);
+            self.scale_columns(M, A, S);
         }
         let D = &self.col_scale;
         for i in 0..n {
@@ -143,11 +161,18 @@ impl Problem {
             row.iter_mut().for_each(|x| *x *= s);
             self.row_scale[i] = s;
         }
+        let Some(S) = S else { return };
+        S.write_dense(&mut self.support);
+        for row in self.support.chunks_exact_mut(n.max(1)) {
+            row.iter_mut().zip(D).for_each(|(x, d)| *x *= d);
+            let s = 1.0 / power_of_two(largest(row));
+            row.iter_mut().for_each(|x| *x *= s);
+        }
     }
 
     /// D from the diagonal of M, with a floor: a mass that is negligible relative to those it is coupled with, as in
     /// quaternions, must not be scaled up to one. One that vanishes there takes the scale of the others.
-    fn scale_columns(&mut self, M: &Matrix, A: &Matrix) {
+    fn scale_columns(&mut self, M: &Matrix, A: &Matrix, S: Option<&Matrix>) {
         let n = self.n;
         for i in 0..n {
             let coupled = M.row(i).0.iter().fold(0.0, |top: f64, &j| top.max(self.M[j * (n + 1)]));
@@ -156,7 +181,7 @@ impl Problem {
             self.col_scale[i] = if mass > 0.0 { 1.0 / root_power_of_two(mass) } else { 0.0 };
         }
         if self.col_scale.contains(&0.0) {
-            self.scale_massless(A);
+            self.scale_massless(S.unwrap_or(A));
         }
     }
 
@@ -192,14 +217,20 @@ impl Problem {
     ///
     /// Both terms are scaled to one, so σ = 1. λ stays the same because A q̈ = b. If the sum is not clearly definite,
     /// M is kept, provided that it is definite at all.
-    fn replace_singular(&mut self, M: &Matrix, A: &Matrix, settings: &Settings) -> Result<(), MotionError> {
+    fn replace_singular(
+        &mut self,
+        M: &Matrix,
+        A: &Matrix,
+        S: Option<&Matrix>,
+        settings: &Settings,
+    ) -> Result<(), MotionError> {
         self.check_semidefinite(M, settings)?;
         self.add_rows();
         self.singular = true;
         if self.factor_mass(settings.mass_preferred, settings) {
             return Ok(());
         }
-        self.scale(M, A);
+        self.scale(M, A, S);
         self.singular = false;
         if self.factor_mass(settings.mass_tolerance, settings) {
             return Ok(());
@@ -231,10 +262,10 @@ impl Problem {
         Ok(())
     }
 
-    /// M += AᵀA.
+    /// M += AᵀA + SᵀS.
     fn add_rows(&mut self) {
         let n = self.n;
-        for row in self.A.chunks_exact(n.max(1)) {
+        for row in self.A.chunks_exact(n.max(1)).chain(self.support.chunks_exact(n.max(1))) {
             for j in (0..n).filter(|&j| row[j] != 0.0) {
                 add_multiple(&mut self.M[j * n..(j + 1) * n], row[j], row);
             }

@@ -94,6 +94,12 @@ impl ControlSolver {
         self.whole.rank
     }
 
+    /// The size of the terms that Q and u contribute to a row: Σ |(A_c K)_j| (|Q_j| + |u_j|).
+    pub(crate) fn size_of_forces(&self, row: usize, Q: &[f64], u: &[f64]) -> f64 {
+        let response = &self.responses[row * self.n..(row + 1) * self.n];
+        response.iter().zip(Q.iter().zip(u)).map(|(y, (Q, u))| y.abs() * (Q.abs() + u.abs())).sum()
+    }
+
     /// The scale of each row, for a length of one where the rank was decided.
     pub(crate) fn scales(&self) -> &[f64] {
         &self.rows.scale

@@ -40,11 +40,14 @@ pub struct ControlRows {
 
 impl ControlRows {
     /// The first row that an acceleration violates, relative to the sizes that enter it; `None` if it satisfies all of them.
-    pub fn missed_row(&self, qddot: &[f64], settings: &Settings) -> Option<usize> {
+    ///
+    /// Row i is $A_{c,i}\ddot q = \dots + A_{c,i} K (Q + u)$, whose terms may be large where they cancel: `of_forces` is the sum of
+    /// their sizes, of which q̈ carries the rounding.
+    pub fn missed_row(&self, qddot: &[f64], of_forces: impl Fn(usize) -> f64, settings: &Settings) -> Option<usize> {
         let Settings { contradiction_tolerance, contradiction_floor, .. } = settings;
         (0..self.rhs.len()).find(|&i| {
             let (col, value) = self.rows.row(i);
-            let (mut sum, mut size, mut top) = (0.0, self.rhs[i].abs(), 0f64);
+            let (mut sum, mut size, mut top) = (0.0, self.rhs[i].abs() + of_forces(i), 0f64);
             for (&j, &x) in col.iter().zip(value) {
                 sum += x * qddot[j];
                 size += (x * qddot[j]).abs();
@@ -100,12 +103,41 @@ pub trait EventFunctions {
     /// The number of event functions.
     fn n_events(&self) -> usize;
 
+    /// The number of conditions: event functions g that trigger a change when they become positive. They come first.
+    fn n_conditions(&self) -> usize {
+        0
+    }
+
+    /// `true` if a condition holds only where g > 0, `false` if it holds where g = 0, too.
+    #[allow(unused_variables)]
+    fn is_strict(&self, condition: usize) -> bool {
+        false
+    }
+
+    /// The rate of each condition and the sizes by which rounding is measured, with y = (t, q, q̇) and the size of q̇ for q̇:
+    ///
+    /// $$ \dot g = \sum_y \frac{\partial g}{\partial y}\,\dot y, \qquad \sum_y \Big|\frac{\partial g}{\partial y}\,y\Big|,
+    ///    \qquad \sum_y \Big|\frac{\partial g}{\partial y}\,\dot y\Big| $$
+    #[allow(unused_variables)]
+    fn fill_condition_rates(&mut self, instant: &Instant, speeds: &[f64], rates: &mut [ConditionRate]) {}
+
     /// The event functions at the state.
     fn fill_events(&mut self, state: &State, values: &mut [f64]) -> Result<(), MotionError>;
 
     /// Applies an event whose function has changed its sign, upwards or downwards: it may change the velocities and the
     /// system. The motion projects the velocities onto the constraints afterwards.
     fn apply_event(&mut self, event: usize, upwards: bool, state: &mut State) -> Result<Reaction, MotionError>;
+}
+
+/// The rate of a condition, and the sizes of the terms that enter the condition and its rate.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ConditionRate {
+    /// ġ.
+    pub rate: f64,
+    /// The size of the terms of g.
+    pub size: f64,
+    /// The size of the terms of ġ.
+    pub rate_size: f64,
 }
 
 /// Unilateral contacts, and places with friction.

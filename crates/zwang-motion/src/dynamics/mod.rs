@@ -6,8 +6,8 @@ mod tableau;
 
 use crate::{Matrix, MotionError};
 pub use abilities::{
-    ContactLaws, ControlEquations, ControlRows, Elimination, EventFunctions, Integrals, Jacobian, Jacobians, Legendre,
-    LegendreData, NonidealForce, Reaction,
+    ConditionRate, ContactLaws, ControlEquations, ControlRows, Elimination, EventFunctions, Integrals, Jacobian,
+    Jacobians, Legendre, LegendreData, NonidealForce, Reaction,
 };
 pub use contact_law::{ContactRow, Coulomb, Friction, MOST_NORMALS};
 pub(crate) use contact_law::{Slip, length, unit_vector};

@@ -1,6 +1,12 @@
 //! Event functions and guards: changes of sign during a step, located on its dense output.
 
-use crate::{Dynamics, MotionError, Step, flow::Flow, limits, tolerance};
+use super::sign::{Sign, noise, restarted};
+use crate::{
+    ConditionRate, Dynamics, MotionError, Step,
+    flow::Flow,
+    limits,
+    tolerance::{self, RunWindow},
+};
 
 /// An event function changed its sign.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,8 +27,13 @@ pub(crate) struct LocatedEvents {
 
 /// The signs of the event functions at the start of the step.
 pub(crate) struct EventFinder {
-    /// `None` for one that was zero at the last restart.
-    positive: Vec<Option<bool>>,
+    sign: Vec<Sign>,
+    /// The rates of conditions at the last restart, the first of the system's events; and those that a jump has made true.
+    rates: Vec<ConditionRate>,
+    /// How far each condition had passed zero where it was located, and the part of it that is rounding.
+    beyond: Vec<f64>,
+    noise: Vec<f64>,
+    triggered: Vec<(usize, bool)>,
     /// The number of the system's own; then come bounds of forces, two for each; the rest are guards of the contact mode,
     /// positive while it lasts.
     n_events: usize,
@@ -36,13 +47,14 @@ pub(crate) struct EventFinder {
     tops: Vec<f64>,
     /// The longest time between two samples.
     spacing: f64,
+    window: RunWindow,
     /// The length of the next subinterval, if the last ones had to be divided.
     subinterval: f64,
     y: Vec<f64>,
     /// Samples, old ones whose memory is used again, and the signs before a subinterval.
     samples: Vec<EventSample>,
     free_samples: Vec<EventSample>,
-    signs: Vec<Option<bool>>,
+    signs: Vec<Sign>,
 }
 
 /// The least number of subintervals of a step.
@@ -79,18 +91,28 @@ struct EventSample {
 }
 
 impl EventFinder {
-    pub(crate) fn new(n_events: usize, n_bounds: usize, n_guards: usize, run: f64) -> EventFinder {
+    pub(crate) fn new(
+        (n_conditions, n_events): (usize, usize),
+        n_bounds: usize,
+        n_guards: usize,
+        window: RunWindow,
+    ) -> EventFinder {
         let n_own = n_events + n_bounds;
         let n = n_own + n_guards;
         EventFinder {
-            positive: vec![None; n],
+            sign: vec![Sign::Unknown; n],
+            rates: vec![ConditionRate::default(); n_conditions],
+            beyond: vec![0.0; n_conditions],
+            noise: vec![0.0; n_conditions],
+            triggered: Vec::with_capacity(n_conditions),
             n_events,
             n_own,
             values: vec![0.0; n],
             shapes: vec![0.0; n],
             floors: vec![0.0; n],
             tops: vec![0.0; n],
-            spacing: run / SAMPLES_IN_RUN,
+            spacing: window.length() / SAMPLES_IN_RUN,
+            window,
             subinterval: f64::INFINITY,
             y: Vec::new(),
             samples: Vec::new(),
@@ -107,9 +129,9 @@ impl EventFinder {
     /// The bound at which a bounded force is: 1 the upper one, −1 the lower one, 0 none.
     pub(crate) fn side(&self, place: usize) -> i8 {
         let upper = self.n_events + 2 * place;
-        match (self.positive[upper], self.positive[upper + 1]) {
-            (Some(false), _) => 1,
-            (_, Some(false)) => -1,
+        match (self.sign[upper], self.sign[upper + 1]) {
+            (Sign::Negative, _) => 1,
+            (_, Sign::Negative) => -1,
             _ => 0,
         }
     }
@@ -144,21 +166,75 @@ impl EventFinder {
         if self.is_empty() {
             return Ok(());
         }
+        self.restart_conditions(flow);
         self.fill(flow)?;
-        self.positive.iter_mut().zip(&self.values).for_each(|(sign, x)| *sign = (*x != 0.0).then_some(*x > 0.0));
-        // a force that is just as large as its bound has not reached it
-        for (sign, x) in self.positive[self.n_events..self.n_own].iter_mut().zip(&self.values[self.n_events..]) {
-            *sign = Some(*x >= 0.0);
+        let n_conditions = self.rates.len();
+        for (sign, x) in self.sign[n_conditions..].iter_mut().zip(&self.values[n_conditions..]) {
+            *sign = Sign::of(*x);
         }
-        self.positive[self.n_own..].fill(Some(true));
+        // a force that is just as large as its bound has not reached it
+        for (sign, x) in self.sign[self.n_events..self.n_own].iter_mut().zip(&self.values[self.n_events..]) {
+            *sign = if *x >= 0.0 { Sign::Positive } else { Sign::Negative };
+        }
+        self.sign[self.n_own..].fill(Sign::Positive);
+        for (k, rate) in self.rates.iter().enumerate() {
+            let events = flow.smooth.dynamics.events();
+            let is_strict = events.is_some_and(|events| events.is_strict(k));
+            self.noise[k] = noise(rate, std::mem::take(&mut self.beyond[k]));
+            let (sign, is_triggered) = restarted(self.sign[k], self.values[k], self.noise[k], rate, is_strict);
+            self.sign[k] = sign;
+            if is_triggered {
+                self.triggered.push((k, true));
+            }
+        }
         self.subinterval = f64::INFINITY;
         Ok(())
     }
 
-    /// These functions have changed their sign.
+    /// The rates of the conditions at the state, whose acceleration has been found.
+    fn restart_conditions<D: Dynamics + ?Sized>(&mut self, flow: &mut Flow<D>) {
+        self.triggered.clear();
+        if self.rates.is_empty() {
+            return;
+        }
+        let smooth = &mut flow.smooth;
+        if let Some(events) = smooth.dynamics.events() {
+            events.fill_condition_rates(&smooth.instant, &smooth.v_size, &mut self.rates);
+        }
+    }
+
+    /// The conditions that the last restart has made true, as events at this time.
+    pub(crate) fn take_triggered(&mut self, t: f64) -> Option<LocatedEvents> {
+        let which: Vec<(usize, bool)> = self.triggered.drain(..).collect();
+        (!which.is_empty()).then_some(LocatedEvents { t, which })
+    }
+
+    /// `true` if an event is the change of a condition.
+    pub(crate) fn is_condition(&self, event: usize) -> bool {
+        event < self.rates.len()
+    }
+
+    /// `true` if a condition is triggered again although it was not clearly false in between.
+    pub(crate) fn has_returned(&self, event: usize) -> bool {
+        self.is_condition(event) && self.sign[event] == Sign::Returned
+    }
+
+    /// These conditions have changed their sign: the motion restarts from there.
+    pub(crate) fn note_conditions(&mut self, which: &[(usize, bool)]) {
+        let n_conditions = self.rates.len();
+        self.note(which, |event| event < n_conditions);
+    }
+
+    /// These functions have changed their sign, conditions excepted.
     pub(crate) fn passed(&mut self, which: &[(usize, bool)]) {
-        let own = which.iter().filter(|(event, _)| *event < self.n_own);
-        own.for_each(|&(event, upwards)| self.positive[event] = Some(upwards));
+        let (n_conditions, n_own) = (self.rates.len(), self.n_own);
+        self.note(which, |event| (n_conditions..n_own).contains(&event));
+    }
+
+    fn note(&mut self, which: &[(usize, bool)], counts: impl Fn(usize) -> bool) {
+        for &(event, upwards) in which.iter().filter(|(event, _)| counts(*event)) {
+            self.sign[event] = if upwards { Sign::Positive } else { Sign::Negative };
+        }
     }
 
     fn set_state<D: Dynamics + ?Sized>(&mut self, flow: &mut Flow<D>, step: &Step, t: f64) {
@@ -178,13 +254,13 @@ impl EventFinder {
     }
 
     fn changed(&self) -> bool {
-        self.values.iter().zip(&self.positive).any(|(x, sign)| has_changed(*x, *sign))
+        self.values.iter().zip(&self.sign).any(|(x, sign)| sign.has_changed(*x))
     }
 
     /// `true` if a sign has changed, of gaps by more than the error of the steps: a smaller depth is grazing.
     fn is_clear<D: Dynamics + ?Sized>(&self, flow: &Flow<D>) -> bool {
-        let signs = self.values.iter().zip(&self.positive).enumerate();
-        let mut changed = signs.filter(|(_, (x, sign))| has_changed(**x, **sign)).map(|(k, _)| k);
+        let signs = self.values.iter().zip(&self.sign).enumerate();
+        let mut changed = signs.filter(|(_, (x, sign))| sign.has_changed(**x)).map(|(k, _)| k);
         changed.any(|k| {
             let is_open =
                 k >= self.n_own && flow.contact.as_ref().is_some_and(|contact| contact.is_open(k - self.n_own));
@@ -194,8 +270,8 @@ impl EventFinder {
 
     /// Gives functions that were zero the sign they have now.
     fn settle_signs(&mut self) {
-        for (sign, x) in self.positive.iter_mut().zip(&self.values).filter(|(sign, x)| sign.is_none() && **x != 0.0) {
-            *sign = Some(*x > 0.0);
+        for (k, (sign, x)) in self.sign.iter_mut().zip(&self.values).enumerate() {
+            *sign = sign.settled(*x, self.noise.get(k).copied().unwrap_or(0.0));
         }
     }
 
@@ -213,8 +289,21 @@ impl EventFinder {
         self.free_samples.append(&mut samples);
         self.samples = samples;
         match found? {
-            Some((low, high)) => self.locate(flow, step, low, high).map(Some),
+            Some((low, high)) => {
+                let located = self.locate(flow, step, low, high)?;
+                self.unsettle_signs(&located);
+                Ok(Some(located))
+            }
             None => Ok(None),
+        }
+    }
+
+    /// Conditions that were leaving before the event are judged by their value there, not by samples beyond it.
+    fn unsettle_signs(&mut self, located: &LocatedEvents) {
+        for k in 0..self.rates.len() {
+            if self.signs[k] == Sign::Leaving && !located.which.iter().any(|(event, _)| *event == k) {
+                self.sign[k] = Sign::Leaving.settled(self.values[k], self.noise[k]);
+            }
         }
     }
 
@@ -230,6 +319,12 @@ impl EventFinder {
         let shortest =
             f64::max(SHORTEST_SUBINTERVAL * longest, tolerance::MOMENT * step.end.abs().max(step.start.abs()));
         let mut subinterval = self.subinterval.min(longest).max(shortest);
+        // a condition that was just triggered may become false and true again very soon
+        let (mut growth, mut least) = (2.0, shortest);
+        if self.sign.contains(&Sign::Leaving) {
+            subinterval = self.window.instant(step.start).min(longest);
+            (growth, least) = (DIVISIONS, 0.0);
+        }
         samples.push(self.sample(flow, step, step.start)?);
         (samples[0].changed, samples[0].is_clear) = (false, false);
         loop {
@@ -240,14 +335,14 @@ impl EventFinder {
                 return Ok(None);
             }
             let n_before = samples.len();
-            self.signs.clone_from(&self.positive);
+            self.signs.clone_from(&self.sign);
             let whole = subinterval.min(step.end - low);
             let seen = self.sample_subinterval(flow, step, whole, samples);
             // a function without a value somewhere may have changed before
             let is_resolved = seen.is_ok() && self.is_resolved(&samples[n_before - 1..]);
             if !is_resolved && whole > shortest {
                 self.free_samples.extend(samples.drain(n_before..));
-                self.positive.clone_from(&self.signs);
+                self.sign.clone_from(&self.signs);
                 subinterval = f64::max(whole / DIVISIONS, shortest);
                 continue;
             }
@@ -260,7 +355,7 @@ impl EventFinder {
             let open = samples.iter().rposition(|sample| !sample.changed).unwrap_or(0);
             let n_over = open.min(samples.len() - 2);
             self.free_samples.extend(samples.drain(..n_over));
-            subinterval = f64::min(2.0 * subinterval, longest).max(shortest);
+            subinterval = f64::min(growth * subinterval, longest).max(least);
         }
     }
 
@@ -396,8 +491,7 @@ impl EventFinder {
         /// A dip that a parabola does not take below this fraction of the middle sample is not examined.
         const SHALLOW: f64 = 0.3;
         for k in 0..self.shapes.len() {
-            let Some(positive) = self.positive[k] else { continue };
-            let sign = if positive { 1.0 } else { -1.0 };
+            let Some(sign) = self.sign[k].factor() else { continue };
             let [x, y, z] = [a, b, c].map(|sample| (sample.t, sign * sample.shapes[k]));
             let depth = f64::max(x.1, z.1) - y.1;
             if !(y.1 < x.1 && y.1 <= z.1 && depth > RESOLVED.1 * self.floors[k]) || vertex(x, y, z) > SHALLOW * y.1 {
@@ -447,8 +541,12 @@ impl EventFinder {
             }
         }
         self.evaluate_at(flow, step, high)?;
-        let signs = self.values.iter().zip(&self.positive).enumerate();
-        let which = signs.filter(|(_, (x, sign))| has_changed(**x, **sign)).map(|(k, (x, _))| (k, *x > 0.0)).collect();
+        let signs = self.values.iter().zip(&self.sign).enumerate();
+        let changed = signs.filter(|(_, (x, sign))| sign.has_changed(**x));
+        let which: Vec<(usize, bool)> = changed.map(|(k, (x, _))| (k, *x > 0.0)).collect();
+        for &(event, _) in which.iter().filter(|(event, _)| *event < self.rates.len()) {
+            self.beyond[event] = self.values[event].abs();
+        }
         Ok(LocatedEvents { t: high, which })
     }
 }
@@ -466,9 +564,4 @@ fn vertex(x: (f64, f64), y: (f64, f64), z: (f64, f64)) -> f64 {
     let second = (right - left) / (z.0 - x.0);
     let slope = left + second * (y.0 - x.0);
     if second > 0.0 { y.1 - 0.25 * slope * slope / second } else { y.1 }
-}
-
-/// `true` if a function has the other sign than it had. Zero has none, so that a step never starts on the edge itself.
-fn has_changed(x: f64, positive: Option<bool>) -> bool {
-    positive.is_some_and(|positive| if positive { x < 0.0 } else { x > 0.0 })
 }

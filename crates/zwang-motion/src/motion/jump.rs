@@ -24,6 +24,8 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
     pub(super) fn jump(&mut self, found: LocatedEvents) -> Result<(), Outcome> {
         self.make_dense()?;
         let (own, mut guards) = self.events.part(&found.which);
+        self.count_conditions(&own, found.t)?;
+        self.events.note_conditions(&own);
         let (before, state) = (self.point.y.clone(), self.point.state());
         let reactions = self.apply_events(&own, found.t)?;
         let (switches, changes) = (reactions.contains(&Reaction::Switch), reactions.contains(&Reaction::Change));
@@ -69,6 +71,18 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         self.choose_first_step().map_err(Outcome::Failed)
     }
 
+    /// Counts conditions that are triggered at one instant: changes that follow each other without end have no motion after them.
+    fn count_conditions(&mut self, own: &[(usize, bool)], t: f64) -> Result<(), Outcome> {
+        let window = self.window();
+        for &(event, _) in own.iter().filter(|(event, upwards)| *upwards && self.events.is_condition(*event)) {
+            if self.events.has_returned(event) {
+                return Err(Outcome::AccumulatedEvents { t, events: vec![event] });
+            }
+            self.log.count_condition(t, event, window)?;
+        }
+        Ok(())
+    }
+
     /// Applies these events of the system and notes those that matter; the velocities may leave the constraints.
     fn apply_events(&mut self, own: &[(usize, bool)], t: f64) -> Result<Vec<Reaction>, Outcome> {
         self.flow.smooth.set_state(self.point.t, &self.point.y);
@@ -85,7 +99,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
             reactions.push(reaction);
         }
         if reactions.contains(&Reaction::Switch) {
-            self.log.count_switch(t, own[0].0, self.window())?;
+            self.log.count_switch(t, own[0].0, self.fastest_rate())?;
         }
         self.point.set_velocities(&state.qdot);
         Ok(reactions)

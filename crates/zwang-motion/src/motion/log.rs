@@ -16,11 +16,20 @@ pub(super) struct EventLog {
     /// The time since which switches of formulas are counted, and their number.
     first_switch: f64,
     n_switches: usize,
+    /// For each condition the time at which it was triggered last, and how often it was at that instant.
+    triggered: Vec<(f64, usize)>,
 }
 
 impl EventLog {
     pub(super) fn new(start: f64) -> EventLog {
-        EventLog { events: Vec::new(), jumps: Vec::new(), undone: Vec::new(), first_switch: start, n_switches: 0 }
+        EventLog {
+            events: Vec::new(),
+            jumps: Vec::new(),
+            undone: Vec::new(),
+            first_switch: start,
+            n_switches: 0,
+            triggered: Vec::new(),
+        }
     }
 
     /// An event changed something.
@@ -48,9 +57,28 @@ impl EventLog {
         self.undone.push((t, event));
     }
 
-    /// Counts a switch of formulas. Switches that follow each other without end are a sliding motion, which the formulas do not
+    /// Counts a condition that is triggered. One that is triggered again and again at one instant, through jumps that become ever
+    /// smaller or that undo each other, has no motion after it.
+    pub(super) fn count_condition(&mut self, t: f64, event: usize, window: RunWindow) -> Result<(), Outcome> {
+        if self.triggered.len() <= event {
+            self.triggered.resize(event + 1, (f64::NEG_INFINITY, 0));
+        }
+        let instant = window.instant(t);
+        let (last, n_times) = &mut self.triggered[event];
+        *n_times = if t - *last <= instant { *n_times + 1 } else { 1 };
+        *last = t;
+        if *n_times < limits::TRIGGERS_AT_ONE_INSTANT {
+            return Ok(());
+        }
+        let is_endless =
+            |(last, n_times): &(f64, usize)| t - last <= instant && 2 * n_times > limits::TRIGGERS_AT_ONE_INSTANT;
+        let events = (0..self.triggered.len()).filter(|&k| is_endless(&self.triggered[k])).collect();
+        Err(Outcome::AccumulatedEvents { t, events })
+    }
+
+    /// Counts a switch of formulas; `rate` is the fastest relative rate of change. Switches that follow each other without end are a sliding motion, which the formulas do not
     /// determine.
-    pub(super) fn count_switch(&mut self, t: f64, event: usize, window: RunWindow) -> Result<(), Outcome> {
+    pub(super) fn count_switch(&mut self, t: f64, event: usize, rate: f64) -> Result<(), Outcome> {
         if self.n_switches == 0 {
             self.first_switch = t;
         }
@@ -59,7 +87,12 @@ impl EventLog {
             return Ok(());
         }
         self.n_switches = 0;
-        let close = t - self.first_switch < tolerance::CROWDED_SWITCHES * window.length();
-        if close { Err(Outcome::Sliding { event }) } else { Ok(()) }
+        let span = t - self.first_switch;
+        let unresolved = limits::SWITCHES as f64 * tolerance::UNRESOLVED_SWITCH * t.abs();
+        if span * rate < tolerance::CROWDED_SWITCHES || span < unresolved {
+            Err(Outcome::Sliding { event })
+        } else {
+            Ok(())
+        }
     }
 }

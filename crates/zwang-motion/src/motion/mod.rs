@@ -11,6 +11,7 @@ mod outcome;
 mod point;
 mod saturation;
 mod scales;
+mod sign;
 mod step;
 mod step_size;
 
@@ -22,6 +23,7 @@ use crate::{
     limits,
     methods::Integrator,
     singular::{Singular, StepPlan, first_step, generic_rank},
+    smooth::Smooth,
     tolerance::{self, RunWindow, SHORTEST},
 };
 use attempt::Examination;
@@ -31,7 +33,7 @@ use events::{EventFinder, LocatedEvents};
 use log::EventLog;
 use monitor::MotionMonitor;
 pub use observe::ForceParts;
-pub use outcome::{Counts, IntegrationOptions, Outcome, Solver, Stiffness};
+pub use outcome::{Counts, IntegrationOptions, Outcome, RoundingLimit, Solver, Stiffness};
 use point::Point;
 pub use saturation::Saturation;
 use saturation::SaturationLog;
@@ -42,6 +44,11 @@ use step_size::StepSize;
 /// Noise that may be accepted where a singular position is crossed, in shares of a step; above it rounding would decide the
 /// branch.
 const MOST_NOISE: f64 = 1000.0 / STEP_SHARE;
+
+/// The fastest rate of change relative to the sizes of the coordinates.
+fn fastest_rate<D: Dynamics + ?Sized>(smooth: &Smooth<D>) -> f64 {
+    smooth.v_size.iter().zip(&smooth.q_size).fold(0.0, |top: f64, (v, q)| top.max(v / q))
+}
 
 /// A motion in progress.
 ///
@@ -88,7 +95,8 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
             Method::Auto => Method::Order8,
             other => other,
         };
-        let n_events = flow.smooth.dynamics.events().map_or(0, |events| events.n_events());
+        let n_events =
+            flow.smooth.dynamics.events().map_or((0, 0), |events| (events.n_conditions(), events.n_events()));
         let smooth = &flow.smooth;
         let point = Point::new(start, smooth.n_values());
         let mut motion = Motion {
@@ -96,7 +104,7 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
             step_size: StepSize::new(start.t),
             scales: Scales::new(smooth, start, plan.tolerance),
             singular: Singular::default(),
-            events: EventFinder::new(n_events, 2 * smooth.n_bounded(), flow.n_guards(), window.length()),
+            events: EventFinder::new(n_events, 2 * smooth.n_bounded(), flow.n_guards(), window),
             pending: None,
             monitor: MotionMonitor::new(&point),
             contradiction: ContradictionSearch::new(start.t),
@@ -134,7 +142,8 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
     }
 
     fn step(&mut self) -> Result<(), Outcome> {
-        if let Some(events) = self.pending.take() {
+        // a jump may make further conditions true, at the same instant
+        while let Some(events) = self.pending.take().or_else(|| self.events.take_triggered(self.point.t)) {
             self.jump(events)?;
         }
         if self.is_over() {
@@ -206,7 +215,14 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         self.check_solver()?;
         self.finish_step()?;
         self.limit_step_to_contradiction();
-        self.monitor.check_progress(&self.point, self.window())
+        let (window, smooth) = (self.window(), &self.flow.smooth);
+        self.monitor.check_progress(&self.point, (&smooth.v_size, || fastest_rate(smooth)), window)?;
+        self.check_rounding().map_err(Outcome::Failed)
+    }
+
+    /// The fastest rate of change relative to the sizes of the coordinates.
+    fn fastest_rate(&self) -> f64 {
+        fastest_rate(&self.flow.smooth)
     }
 
     /// `true` if what is left of the run does not count as a step.

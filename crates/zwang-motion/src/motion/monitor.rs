@@ -1,6 +1,6 @@
 //! What is checked after every step: constraints, control authority, stiffness, progress, the algebra in use.
 
-use super::{Motion, Outcome, Stiffness, point::Point};
+use super::{Motion, Outcome, RoundingLimit, Stiffness, point::Point};
 use crate::{
     Drift, Dynamics, Method, MotionError,
     acceleration::decomposition::Decomposition,
@@ -23,6 +23,8 @@ pub(super) struct MotionMonitor {
     /// The step of the explicit method when stiffness was noticed.
     explicit_step: f64,
     pub(super) stiffness: Option<Stiffness>,
+    /// The largest tolerance that rounding has been found to need, and the step there; `None` if it limits no step.
+    pub(super) rounding: Option<RoundingLimit>,
     /// The longest step since the last restart, and the accelerations at the ends of such steps.
     longest: f64,
     reference_acceleration: Vec<f64>,
@@ -32,13 +34,13 @@ pub(super) struct MotionMonitor {
 struct RecentProgress {
     t: f64,
     n_steps: usize,
-    /// For each velocity, its sign and the number of its changes since.
-    flips: Vec<(bool, usize)>,
+    /// For each velocity, its sign, the number of its changes since, and its largest size meanwhile.
+    flips: Vec<(bool, usize, f64)>,
 }
 
 impl MotionMonitor {
     pub(super) fn new(point: &Point) -> MotionMonitor {
-        let flips: Vec<(bool, usize)> = point.velocities().iter().map(|v| (*v > 0.0, 0)).collect();
+        let flips: Vec<(bool, usize, f64)> = point.velocities().iter().map(|v| (*v > 0.0, 0, 0.0)).collect();
         MotionMonitor {
             reference_acceleration: vec![0.0; flips.len()],
             progress: RecentProgress { t: point.t, n_steps: 0, flips },
@@ -47,6 +49,7 @@ impl MotionMonitor {
             time_constant: 0.0,
             explicit_step: 0.0,
             stiffness: None,
+            rounding: None,
             longest: 0.0,
         }
     }
@@ -58,13 +61,21 @@ impl MotionMonitor {
         self.reference_acceleration.fill(0.0);
     }
 
-    /// Ends a motion that would take 10¹⁰ steps because a law of the velocities changes its sign again and again.
+    /// Ends a motion in which a law of the velocities changes its sign again and again: a velocity turns back within the error
+    /// that is allowed, in one step of twenty, while nothing moves by more than a small part of its size. `rate` is the
+    /// fastest relative rate of change.
     #[inline]
-    pub(super) fn check_progress(&mut self, point: &Point, window: RunWindow) -> Result<(), Outcome> {
+    pub(super) fn check_progress(
+        &mut self,
+        point: &Point,
+        (v_size, rate): (&[f64], impl Fn() -> f64),
+        window: RunWindow,
+    ) -> Result<(), Outcome> {
         let progress = &mut self.progress;
-        for ((positive, n_flips), v) in progress.flips.iter_mut().zip(point.velocities()) {
+        for ((positive, n_flips, most), v) in progress.flips.iter_mut().zip(point.velocities()) {
             *n_flips += usize::from(*positive != (*v > 0.0));
             *positive = *v > 0.0;
+            *most = most.max(v.abs());
         }
         progress.n_steps += 1;
         if progress.n_steps < limits::STEPS_WITHOUT_PROGRESS {
@@ -72,14 +83,28 @@ impl MotionMonitor {
         }
         let flips = &progress.flips;
         let most = (0..flips.len())
-            .max_by_key(|&i| flips[i].1)
-            .filter(|&i| flips[i].1 > limits::STEPS_WITHOUT_PROGRESS / limits::STEPS_PER_REVERSAL);
-        let is_slow = point.t - progress.t < tolerance::NO_PROGRESS * window.length();
+            .filter(|&i| flips[i].1 > limits::STEPS_WITHOUT_PROGRESS / limits::STEPS_PER_REVERSAL)
+            .filter(|&i| flips[i].2 < tolerance::RESTING_SPEED * window.tolerance * v_size[i])
+            .max_by_key(|&i| flips[i].1);
+        let is_slow = (point.t - progress.t) * rate() < tolerance::NO_PROGRESS;
         (progress.t, progress.n_steps) = (point.t, 0);
-        progress.flips.iter_mut().for_each(|(_, n_flips)| *n_flips = 0);
+        progress.flips.iter_mut().for_each(|(_, n_flips, most)| (*n_flips, *most) = (0, 0.0));
         match most {
             Some(coordinate) if is_slow => Err(Outcome::NoProgress { coordinate }),
             _ => Ok(()),
+        }
+    }
+
+    /// `true` after the last of the steps that are judged together.
+    #[inline]
+    pub(super) fn has_judged(&self) -> bool {
+        self.progress.n_steps == 0
+    }
+
+    /// Rounding limits the steps: to this length here, unless the tolerance is larger.
+    pub(super) fn note_rounding(&mut self, limit: RoundingLimit) {
+        if self.rounding.is_none_or(|known| known.tolerance < limit.tolerance) {
+            self.rounding = Some(limit);
         }
     }
 
@@ -250,6 +275,28 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         self.update_saturation();
         self.choose_first_step()?;
         self.step.note_restart();
+        Ok(())
+    }
+
+    /// Compares the error that rounding leaves in a step with the one that is allowed, once in many steps. The rounding of q̈ is
+    /// what a change of the state by one rounding makes of it.
+    pub(super) fn check_rounding(&mut self) -> Result<(), MotionError> {
+        if !self.monitor.has_judged() || self.integrator.runge_kutta().is_none() {
+            return Ok(());
+        }
+        let (t, h, n) = (self.point.t, self.step.dense.h, self.flow.smooth.n);
+        let (mut rate, mut beside) = (vec![0.0; self.point.y.len()], vec![0.0; self.point.y.len()]);
+        let moved: Vec<f64> = self.point.y.iter().map(|y| y * (1.0 + f64::EPSILON)).collect();
+        self.flow.rate_quickly(t, &self.point.y, &mut rate)?;
+        self.flow.rate_quickly(t, &moved, &mut beside)?;
+        let allowed = &self.scales.allowed;
+        let noise = (n..2 * n).fold(0.0, |top: f64, i| top.max((rate[i] - beside[i]).abs() / allowed[i]));
+        let fastest = self.fastest_rate();
+        if h * noise > tolerance::ROUNDING_OF_STEP && h * fastest < tolerance::RESOLVED_STEP {
+            let of_step = noise * tolerance::RESOLVED_STEP / fastest;
+            let tolerance = self.options.tolerance * of_step / tolerance::ROUNDING_OF_STEP;
+            self.monitor.note_rounding(RoundingLimit { t, h, tolerance });
+        }
         Ok(())
     }
 

@@ -1,6 +1,6 @@
 //! Read access to a motion.
 
-use super::{Counts, Motion, Outcome, Saturation, SignChange, Solver, Stiffness};
+use super::{Counts, Motion, Outcome, RoundingLimit, Saturation, SignChange, Solver, Stiffness};
 use crate::{
     ContactTransition, Dynamics, Instant, Jump, Method, MotionError, RankDrop, ReducedRestitution, State, Step,
     contact::{Contact, ContactLog},
@@ -253,6 +253,11 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
     /// was taken.
     pub fn undone(&self) -> &[(f64, usize)] {
         &self.log.undone
+    }
+
+    /// Where rounding has limited the steps most, if it has.
+    pub fn rounding_limit(&self) -> Option<RoundingLimit> {
+        self.monitor.rounding
     }
 
     /// Stiffness for an explicit method, if it was noticed.

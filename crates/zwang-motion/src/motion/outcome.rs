@@ -83,6 +83,13 @@ pub enum Outcome {
         /// Index of the event function.
         event: usize,
     },
+    /// Conditions are triggered ever faster, or again and again at one instant: the events accumulate, and no motion follows.
+    AccumulatedEvents {
+        /// The time at which they accumulate.
+        t: f64,
+        /// Indices of the event functions.
+        events: Vec<usize>,
+    },
     /// No contact mode, or more than one, satisfies Coulomb's law.
     Ambiguous {
         /// Time of the event.
@@ -110,8 +117,8 @@ pub enum Outcome {
         /// The first normal row of each place.
         rows: Vec<usize>,
     },
-    /// 10,000 steps have advanced the time by less than 1e-6 of the run, and velocities change their sign: a law as that of
-    /// a sign.
+    /// In 10,000 steps a velocity has turned back again and again within the tolerance, and nothing has moved by much: a law as
+    /// that of a sign.
     NoProgress {
         /// The coordinate whose velocity changes its sign.
         coordinate: usize,
@@ -185,6 +192,17 @@ pub struct Stiffness {
     pub time_constant: f64,
     /// `true` if the stiff method was tried and given up, because it needed shorter steps: the fast motion is really there.
     pub given_up: bool,
+}
+
+/// Steps that are limited by rounding.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RoundingLimit {
+    /// Time at which it was noticed.
+    pub t: f64,
+    /// The step there.
+    pub h: f64,
+    /// The tolerance from which on rounding does not limit the steps.
+    pub tolerance: f64,
 }
 
 /// The algebra by which accelerations are found.

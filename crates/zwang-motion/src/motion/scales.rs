@@ -19,6 +19,8 @@ pub(super) struct Scales {
     /// The unit of each coordinate, and the largest q and q̇ of each unit so far; the last belongs to pure numbers.
     pub(super) units: Vec<Option<usize>>,
     of_unit: Vec<(f64, f64)>,
+    /// States of first order: coordinates without mass that only rows on velocities determine. Each has a unit of its own.
+    first_order: Vec<usize>,
     /// What rounding alone makes of each unit during the run.
     noise: Vec<f64>,
     /// Accelerations of each coordinate that are rounding relative to the forces at the start.
@@ -31,15 +33,22 @@ pub(super) struct Scales {
 
 impl Scales {
     pub(super) fn new<D: Dynamics + ?Sized>(smooth: &Smooth<D>, start: &State, tolerance: f64) -> Scales {
-        let units = match smooth.dynamics.units() {
+        let mut units = match smooth.dynamics.units() {
             Units::Stated(units) => units.to_vec(),
             Units::Pure | Units::Unstated => vec![None; smooth.n],
         };
+        let first_order = first_order_states(smooth);
+        // angles and lengths have one size, states of first order each their own
+        let placed = start.q.iter().enumerate().filter(|(k, _)| !first_order.contains(k)).map(|(_, q)| q);
         let natural_size = match smooth.dynamics.units() {
-            Units::Unstated => start.q.iter().fold(0.0, |top: f64, q| top.max(q.abs())),
+            Units::Unstated => placed.fold(0.0, |top: f64, q| top.max(q.abs())),
             Units::Pure | Units::Stated(_) => 1.0,
         };
-        let n_units = units.iter().flatten().max().map_or(0, |k| k + 1) + 1;
+        let mut n_units = units.iter().flatten().max().map_or(0, |k| k + 1) + 1;
+        for &state in &first_order {
+            units[state] = Some(n_units - 1);
+            n_units += 1;
+        }
         Scales {
             allowed: vec![tolerance; 2 * smooth.n],
             of_unit: vec![(0.0, 0.0); n_units],
@@ -48,6 +57,7 @@ impl Scales {
             natural_size: if natural_size > 0.0 { natural_size } else { 1.0 },
             speed_scale: vec![0.0; n_units],
             units,
+            first_order,
         }
     }
 
@@ -80,6 +90,17 @@ impl Scales {
         }
         for ((_, v), ever) in of_unit.iter().zip(&mut self.speed_scale) {
             *ever = ever.max(*v);
+        }
+        // a state of first order that starts at zero has the size that its rate gives it in the time of the others
+        if restarts && !self.first_order.is_empty() {
+            let of_unit_of = |i: usize| of_unit[self.units[i].unwrap_or(pure)];
+            let others = (0..n).filter(|i| !self.first_order.contains(i)).map(of_unit_of);
+            let rate = others.fold(0.0, |top: f64, (q, v)| if q > 0.0 { top.max(v / q) } else { top });
+            let time = if rate > 0.0 { (1.0 / rate).min(window.length()) } else { window.length() };
+            for &i in &self.first_order {
+                let (q, v) = &mut of_unit[self.units[i].unwrap_or(pure)];
+                *q = if *q > 0.0 { *q } else { *v * time };
+            }
         }
         for i in 0..n {
             q_size[i] = match self.units[i] {
@@ -141,4 +162,11 @@ impl Scales {
     pub(super) fn size(&self, x: &[f64]) -> f64 {
         x.iter().zip(&self.allowed).fold(0.0, |top: f64, (x, a)| top.max((x / a).abs()))
     }
+}
+
+/// Coordinates without mass that occur in no row on positions.
+fn first_order_states<D: Dynamics + ?Sized>(smooth: &Smooth<D>) -> Vec<usize> {
+    let (M, A) = (&smooth.given.mass_matrix, &smooth.given.constraint_matrix);
+    let is_placed = |j: usize| (0..smooth.h).any(|row| A.row(row).0.contains(&j));
+    (0..smooth.n).filter(|&j| M.row(j).0.is_empty() && !is_placed(j)).collect()
 }

@@ -276,7 +276,8 @@ impl<'d, D: Dynamics + ?Sized> Smooth<'d, D> {
         if solver.margins.iter().any(|margin| *margin < 0.0) {
             return None;
         }
-        let row = asked.missed_row(&self.instant.qddot, &self.settings)?;
+        let (Q, u) = (&self.given.given_force, &self.instant.control_force);
+        let row = asked.missed_row(&self.instant.qddot, |row| solver.size_of_forces(row, Q, u), &self.settings)?;
         Some(MotionError::Unreachable { row, reached: solver.rank(), needed: solver.whole_rank() })
     }
 

@@ -56,6 +56,8 @@ pub(super) struct LevelRows {
     pub(super) decomposition: Decomposition,
     /// `true` if it was tried sparsely, as all rows are if the system is large.
     tried_large: bool,
+    /// `true` if these rows alone leave directions without mass, which all rows together determine.
+    is_supported: bool,
 }
 
 impl LevelRows {
@@ -82,7 +84,13 @@ impl LevelRows {
             }
             level.n_rows += n_tracked;
         }
-        LevelRows { A: level, n_own: end, decomposition: Decomposition::new(settings), tried_large: false }
+        LevelRows {
+            A: level,
+            n_own: end,
+            decomposition: Decomposition::new(settings),
+            tried_large: false,
+            is_supported: false,
+        }
     }
 
     pub(super) fn factor(
@@ -100,13 +108,22 @@ impl LevelRows {
         if large && !std::mem::replace(&mut self.tried_large, true) {
             self.decomposition.go_large();
         }
-        let found = self.decomposition.factor(&given.mass_matrix, &self.A);
+        let mut found = self.decompose(given);
         if found.is_err() && self.decomposition.is_large() {
             // these rows alone may not be of that kind
             self.decomposition = Decomposition::new(settings);
-            return self.decomposition.factor(&given.mass_matrix, &self.A);
+            found = self.decompose(given);
+        }
+        if matches!(found, Err(MotionError::Indeterminate { .. })) && !self.is_supported {
+            self.is_supported = true;
+            return self.decompose(given);
         }
         found
+    }
+
+    fn decompose(&mut self, given: &Given) -> Result<(), MotionError> {
+        let all = self.is_supported.then_some(&given.constraint_matrix);
+        self.decomposition.factor_supported(&given.mass_matrix, &self.A, all)
     }
 }
 

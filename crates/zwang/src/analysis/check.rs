@@ -189,12 +189,13 @@ pub(crate) fn analyse(
             let mut apart = rows.clone();
             apart.redundant.retain(|r| further.leaves(r));
             diagnostics.push(further.warning);
-            diagnostics.extend(messages::dependence::redundancy_notes(&equations, &apart, rank));
+            diagnostics.extend(messages::dependence::redundancy_notes(&equations, &apart, rank, settings));
             constraints.iter_mut().for_each(|c| c.essential = None);
             necessity.removable.clear();
         }
         None => diagnostics.extend(dependence_notes(&equations, &rows, &freedom, settings)),
     }
+    diagnostics.extend(messages::dependence::nearly_singular_mass(&equations.model, &snapshot.given.mass_matrix));
     diagnostics.extend(analysis::control::following(&equations, &mut system, &snapshot, &mut *solver, settings));
     unsupported_notes(&equations.model, Severity::Note, diagnostics);
     let mut check = Check {
@@ -250,7 +251,7 @@ fn dependence_notes(
     settings: &Settings,
 ) -> Vec<Diagnostic> {
     let rank = equations.model.n_coordinates() - freedom.here;
-    let mut notes = messages::dependence::redundancy_notes(equations, rows, rank);
+    let mut notes = messages::dependence::redundancy_notes(equations, rows, rank, settings);
     notes.extend(messages::dependence::vanishing_notes(equations, rows));
     notes.extend(freedom::mobility_note(equations, freedom));
     notes.extend(freedom::doubt_note(equations, rank, rows, settings));

@@ -189,6 +189,12 @@ impl ControlResponse {
         Some(ControlResponse { asked, responses, free })
     }
 
+    /// The size of the terms that Q and u contribute to a row.
+    fn size_of_forces(&self, row: usize, Q: &[f64], u: &[f64]) -> f64 {
+        let forces = Q.iter().zip(u).map(|(Q, u)| Q.abs() + u.abs());
+        self.responses.iter().zip(forces).map(|(y, f)| self.asked.rows.row_times(row, y).abs() * f).sum()
+    }
+
     /// The directions of a group's rows that its driven coordinates reach, and those that all coordinates would reach.
     fn reached(&self, group: &ControlSet, settings: &Settings) -> Option<(Dependence, Dependence)> {
         let all: Vec<usize> = (0..self.responses.len()).collect();
@@ -461,7 +467,8 @@ fn not_met(
     if !found.saturated.is_empty() {
         return None;
     }
-    let row = place.asked.missed_row(&found.qddot, settings)?;
+    let forces = |row| place.size_of_forces(row, &snapshot.given.given_force, &found.control_force);
+    let row = place.asked.missed_row(&found.qddot, forces, settings)?;
     let group = ControlSet::all(equations);
     let (_, needed) = place.reached(&group, settings)?;
     let missing = impossible(place, &group.rows, &needed, &found.qddot);

@@ -4,9 +4,9 @@ use rustc_hash::FxHashMap;
 use std::sync::{Arc, Mutex, OnceLock};
 use zwang_expr::{Expr, Graph};
 use zwang_motion::{
-    ConstraintLevel, Contact, ContactLaws, ControlEquations, ControlRows, Coulomb, Dynamics, Elimination,
-    EventFunctions, Friction, Given, Instant, Integrals, Jacobian, Jacobians, Legendre, LegendreData, MotionError,
-    NonidealForce, Reaction, Size, State, StateQuantities, Tableau, Units,
+    ConditionRate, ConstraintLevel, Contact, ContactLaws, ControlEquations, ControlRows, Coulomb, Dynamics,
+    Elimination, EventFunctions, Friction, Given, Instant, Integrals, Jacobian, Jacobians, Legendre, LegendreData,
+    MotionError, NonidealForce, Reaction, Size, State, StateQuantities, Tableau, Units,
 };
 
 use crate::compile::control_programs::{Controls, control_values};
@@ -620,6 +620,21 @@ impl Integrals for Evaluator {
 impl EventFunctions for Evaluator {
     fn n_events(&self) -> usize {
         self.moving.as_ref().map_or(0, |moving| moving.n_events)
+    }
+
+    fn n_conditions(&self) -> usize {
+        self.moving.as_ref().map_or(0, |moving| moving.n_conditions())
+    }
+
+    fn is_strict(&self, condition: usize) -> bool {
+        self.moving.as_ref().is_some_and(|moving| moving.is_strict(condition))
+    }
+
+    fn fill_condition_rates(&mut self, instant: &Instant, speeds: &[f64], rates: &mut [ConditionRate]) {
+        self.set(&instant.state);
+        if let Some(moving) = &mut self.moving {
+            moving.condition_rates(&self.inputs, &instant.qddot, speeds, rates);
+        }
     }
 
     fn fill_events(&mut self, state: &State, values: &mut [f64]) -> Result<(), MotionError> {

@@ -4,7 +4,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
 use std::sync::Arc;
 use zwang_expr::{Expr, Graph};
-use zwang_motion::{Instant, Jacobian, Matrix, MotionError, Reaction, State};
+use zwang_motion::{ConditionRate, Instant, Jacobian, Matrix, MotionError, Reaction, State};
 
 use crate::compile::control_programs::weight;
 use crate::compile::program::{Compiled, Jit};
@@ -45,6 +45,10 @@ pub(crate) struct MotionPrograms {
     n_whens: usize,
     /// The quantity that each `when` changes, and the new values.
     changes: Vec<Change>,
+    /// ∂g/∂y of each condition, as places in (t, q, q̇), whether the condition is strict, and the program of all entries.
+    condition_gradients: Vec<Vec<usize>>,
+    strict: Vec<bool>,
+    condition_entries: Option<Compiled>,
     new_values: Option<Compiled>,
     /// Parameters that depend on other parameters, in an order in which they can be evaluated.
     followers: Vec<usize>,
@@ -90,6 +94,8 @@ impl MotionPrograms {
         let formulas: Vec<Expr> = equations.formulas().into_iter().chain(stated).collect();
         let switching = switches(&mut equations.model.graph, &formulas);
         let (conditions, values): (Vec<Expr>, Vec<Expr>) = equations.whens.iter().copied().unzip();
+        let (condition_gradients, gradient_exprs) =
+            gradients(&mut equations.model.graph, &conditions, &inputs[..held.start]);
         let events: Vec<Expr> = conditions.iter().chain(&switching).copied().collect();
         let graph = &equations.model.graph;
         let lambda: FxHashSet<Expr> = equations.rows.iter().map(|r| r.lambda).collect();
@@ -126,6 +132,9 @@ impl MotionPrograms {
             events: some(&inputs, &events)?,
             n_whens: values.len(),
             changes: equations.model.whens.iter().map(|w| w.change).collect(),
+            condition_gradients,
+            strict: equations.model.whens.iter().map(|w| w.is_strict).collect(),
+            condition_entries: some(&inputs, &gradient_exprs)?,
             new_values: some(&inputs, &values)?,
             follower_values: some(&inputs, &follower_exprs)?,
             followers,
@@ -175,6 +184,42 @@ impl MotionPrograms {
         }
     }
 
+    /// The number of conditions of `when`, the first of the events.
+    pub(crate) fn n_conditions(&self) -> usize {
+        self.n_whens
+    }
+
+    /// True if a condition is stated with `<` or `>`.
+    pub(crate) fn is_strict(&self, condition: usize) -> bool {
+        self.strict[condition]
+    }
+
+    /// ġ of each condition and the sizes of its terms, from the inputs, q̈ and the sizes of q̇.
+    pub(crate) fn condition_rates(
+        &mut self,
+        values: &[f64],
+        qddot: &[f64],
+        speeds: &[f64],
+        rates: &mut [ConditionRate],
+    ) {
+        let Some(program) = &mut self.condition_entries else { return rates.fill(ConditionRate::default()) };
+        let n = qddot.len();
+        let mut entries = program.run(values).iter();
+        for (rate, places) in rates.iter_mut().zip(&self.condition_gradients) {
+            *rate = ConditionRate::default();
+            for (&place, d) in places.iter().zip(&mut entries) {
+                let (y_rate, speed) = match place {
+                    0 => (1.0, 1.0),
+                    place if place <= n => (values[n + place], speeds[place - 1].max(values[n + place].abs())),
+                    place => (qddot[place - n - 1], qddot[place - n - 1].abs()),
+                };
+                rate.rate += d * y_rate;
+                rate.size += (d * values[place]).abs();
+                rate.rate_size += d.abs() * speed;
+            }
+        }
+    }
+
     /// The index of the `when` of an event; `None` if the event is a switch.
     pub(crate) fn when(&self, event: usize) -> Option<usize> {
         (event < self.n_whens).then_some(event)
@@ -220,6 +265,19 @@ impl MotionPrograms {
             }
         }
     }
+}
+
+/// The gradient of each expression with respect to these symbols: the places of its entries, and all entries one after the
+/// other.
+fn gradients(graph: &mut Graph, exprs: &[Expr], symbols: &[Expr]) -> (Vec<Vec<usize>>, Vec<Expr>) {
+    let place: FxHashMap<Expr, usize> = symbols.iter().enumerate().map(|(k, s)| (*s, k)).collect();
+    let mut entries = Vec::new();
+    let places = exprs.iter().map(|&e| {
+        let gradient = graph.gradient_in(e, |s| place.contains_key(&s));
+        entries.extend(gradient.iter().map(|(_, d)| *d));
+        gradient.iter().map(|(s, _)| place[s]).collect()
+    });
+    (places.collect(), entries)
 }
 
 fn is_natural(equations: &Equations) -> bool {

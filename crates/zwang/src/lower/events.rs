@@ -36,19 +36,20 @@ impl Lower<'_> {
         }
         self.known_at_a_state(new.expr, "the new value of an event", value.span)?;
         let name = self.written(condition.span);
-        self.model.whens.push(When { name, condition: holds?, change, value: new.expr, span });
+        let (condition, is_strict) = holds?;
+        self.model.whens.push(When { name, condition, is_strict, change, value: new.expr, span });
         Ok(())
     }
 
-    /// g with g ≥ 0 if and only if the condition holds: `x < 1` gives 1 − x.
-    fn margin(&mut self, condition: &Formula) -> Lowering<Expr> {
+    /// g with g ≥ 0 if and only if the condition holds: `x <= 1` gives 1 − x; and `true` if it has to be g > 0: `x < 1`.
+    fn margin(&mut self, condition: &Formula) -> Lowering<(Expr, bool)> {
         let (comparison, left, right) = self.comparison(condition)?;
         let margin = match comparison {
             Comparison::Greater | Comparison::GreaterOrEqual => self.graph.sub(left, right),
             Comparison::Less | Comparison::LessOrEqual => self.graph.sub(right, left),
         };
         self.known_at_a_state(margin, "the condition of an event", condition.span)?;
-        Ok(margin)
+        Ok((margin, matches!(comparison, Comparison::Greater | Comparison::Less)))
     }
 
     /// `true` if t, positions, velocities and parameters determine a symbol, perhaps through an energy.

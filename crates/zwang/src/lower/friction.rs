@@ -107,6 +107,7 @@ impl Lower<'_> {
         let place = self.sliding_place(draft, &name, &reaction, bare)?;
         if draft.slip.is_none() {
             self.mind_moving_surface(draft, &name, &reaction, (&place, bare))?;
+            self.mind_driven_surface(draft, &name, &rows)?;
         }
         let force = self.normal_force(draft, &name, &reaction, (&place, &rows, bare))?;
         let forces: Vec<Vec<Expr>> = rows.iter().map(|row| self.force_of(&force, &rows, row)).collect();
@@ -255,6 +256,42 @@ impl Lower<'_> {
         let d = Diagnostic::error("Z319", format!("`{name}` does not say how fast what it slides on moves"))
             .at(draft.span, format!("`{}` changes the gap and does not move the sliding point", other.name))
             .help(format!("state how fast the point slides on the other:   {slip}"));
+        self.report(d)
+    }
+
+    /// A surface that moves with time has a velocity that its equation does not state: at most its part along the normal follows.
+    /// For a plane that keeps its direction the rest is taken as zero, with a note; elsewhere the slip has to be stated.
+    fn mind_driven_surface(&mut self, draft: &Draft, name: &str, rows: &[Row]) -> Lowering<()> {
+        let time = self.model.time;
+        let positions: Vec<Expr> = self.model.coordinates.iter().map(|c| c.q).collect();
+        let (mut is_driven, mut is_plane) = (false, true);
+        for row in rows {
+            let rate = self.graph.gradient_in(row.expr, |s| s == time);
+            is_driven |= rate.iter().any(|(_, rate)| !vanishes(&self.graph, *rate));
+            for (_, part) in self.graph.gradient_in(row.expr, |s| positions.contains(&s)) {
+                let changes = self.graph.gradient_in(part, |s| s == time || positions.contains(&s));
+                is_plane &= changes.iter().all(|(_, change)| vanishes(&self.graph, *change));
+            }
+        }
+        if !is_driven {
+            return Ok(());
+        }
+        let help = "state the velocity of the point relative to the surface:   \
+                    with friction 0.3 and slip P' - (-Ω*y, Ω*x, 0)";
+        if is_plane {
+            let d = Diagnostic::note(
+                "Z319",
+                format!("`{name}` moves with time: its surface is taken to move along its normal only"),
+            )
+            .at(draft.span, "friction acts against the whole tangential velocity")
+            .help("if it also moves along itself, state the slip:   with friction 0.3 and slip x' - u");
+            self.diagnostics.push(d);
+            return Ok(());
+        }
+        let d =
+            Diagnostic::error("Z319", format!("`{name}` moves with time, and does not say how fast its surface moves"))
+                .at(draft.span, "friction acts against the velocity relative to the surface")
+                .help(help);
         self.report(d)
     }
 

@@ -2,7 +2,7 @@
 
 use zwang_motion::{
     CandidateMode, ControlRows, Drift, ImpactState, Inequality, MotionError, Outcome, RankDrop, ReducedRestitution,
-    Settings, State, Stiffness,
+    RoundingLimit, Settings, State, Stiffness,
 };
 
 use crate::run::Resource;
@@ -16,7 +16,7 @@ use crate::analysis::{Contradiction, control};
 use crate::compile::evaluator::Evaluator;
 use crate::diagnostic::Diagnostic;
 use crate::equations::Equations;
-use crate::model::Change;
+use crate::model::{Change, When};
 use crate::quantity::{number, rounded};
 
 /// Z620: the run ended where its budget did.
@@ -68,6 +68,10 @@ pub(crate) fn ending(
         .with_note("the equations of the step have no solution near by")
         .help("give a shorter one with --step, or leave `method` out"),
         Outcome::Sliding { event } => sliding(equations, state, *event),
+        Outcome::AccumulatedEvents { t, events } => {
+            let whens: Vec<usize> = events.iter().filter_map(|event| system.when(*event)).collect();
+            accumulated(equations, *t, &whens)
+        }
         Outcome::OffConstraint { event, row, is_velocity } => {
             jumped_off(equations, system.when(*event), *row, *is_velocity)
         }
@@ -399,6 +403,23 @@ fn sliding(equations: &Equations, state: &State, event: usize) -> Diagnostic {
     d.help("make the change gradual, as in tanh(x'/0.001) for sign(x'); dry friction that sticks is `with friction`")
 }
 
+/// Z616: events accumulate.
+fn accumulated(equations: &Equations, t: f64, whens: &[usize]) -> Diagnostic {
+    let whens: Vec<&When> = whens.iter().map(|&k| &equations.model.whens[k]).collect();
+    let names: Vec<String> = whens.iter().map(|when| format!("`{}`", when.name)).collect();
+    let message = match names.len() {
+        1 => format!("the event {} accumulates at t = {}", names[0], rounded(t, 9)),
+        _ => format!("the events {} trigger each other without end at t = {}", joined(&names), rounded(t, 9)),
+    };
+    let label = if names.len() == 1 { "triggered ever faster" } else { "triggered again at the same instant" };
+    let mut d = Diagnostic::error("Z616", message);
+    for (k, when) in whens.iter().enumerate() {
+        d = if k == 0 { d.at(when.span, label) } else { d.and_at(when.span, "and here") };
+    }
+    let d = d.with_note("infinitely many changes before any later time: the statements allow no motion beyond");
+    d.help("a body that bounces and comes to rest is a contact:   contact floor: y >= 0 with restitution 0.8")
+}
+
 /// Z607: an event moves a position constraint away from the state.
 fn jumped_off(equations: &Equations, when: Option<usize>, row: usize, is_velocity: bool) -> Diagnostic {
     let (stated, name, span) = match equations.rows.get(row) {
@@ -462,6 +483,23 @@ pub(crate) fn stiff(equations: &Equations, stiffness: &Stiffness, switched: bool
             .with_note("the method `stiff` was tried and needed shorter steps: the fast motion is really there");
     }
     Diagnostic::warning("Z601", message).help("type --method stiff, or `run … with method stiff`")
+}
+
+/// Z617: a tolerance that rounding does not allow.
+pub(crate) fn limited_by_rounding(limit: &RoundingLimit, stated: f64, n_steps: usize) -> Diagnostic {
+    // velocities that turn back have little size there: the default can be met elsewhere
+    let can = 10f64.powf(limit.tolerance.log10().ceil()).min(tolerance::RUN);
+    let message = format!("rounding limits the steps: the tolerance {stated:.0e} is too small for this motion");
+    let note = format!(
+        "{n_steps} steps, near t = {} of {:.1e}: the accelerations are not known better there, because large forces cancel",
+        rounded(limit.t, 4),
+        limit.h
+    );
+    let d = Diagnostic::warning("Z617", message).with_note(note);
+    match can > stated {
+        true => d.help(format!("a tolerance that can be met:   --tolerance {can:.0e}")),
+        false => d.help("weaken the stiffest force, or replace it by a constraint"),
+    }
 }
 
 /// Z602: a position was passed in which the constraints lose rank.

@@ -166,6 +166,9 @@ fn report(run: &mut Run, with_contacts: Option<&Equations>, settings: &Settings,
     if let Some((stiffness, switched)) = &run.record.stiffness {
         diagnostics.push(messages::stiff(equations, stiffness, *switched));
     }
+    if let Some(limit) = &run.record.rounding {
+        diagnostics.push(messages::limited_by_rounding(limit, run.tolerance(), run.record.counts.steps));
+    }
 }
 
 /// A motion and everything that is kept of it.
@@ -459,6 +462,7 @@ impl<'c> RunBuilder<'c> {
             undone,
             rank_drops,
             stiffness: self.motion.stiffness().cloned().map(|s| (s, switched)),
+            rounding: self.motion.rounding_limit(),
             samples,
             scene,
             plots,
@@ -478,6 +482,9 @@ fn apply_at_start(
     system.fill_events(state, &mut values)?;
     for (event, value) in values.iter().enumerate() {
         let Some(k) = system.when(event).filter(|_| *value >= 0.0) else { continue };
+        if *value == 0.0 && equations.model.whens[k].is_strict {
+            continue;
+        }
         let reaction = system.apply_event(event, true, state)?;
         if reaction == Reaction::Change {
             events.push(Event { t: state.t, name: equations.model.whens[k].name.clone(), kind: EventKind::When });

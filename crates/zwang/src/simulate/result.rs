@@ -130,6 +130,7 @@ impl End {
             End::Stopped(Outcome::ControlAuthorityLost { .. }) => "out-of-reach",
             End::Stopped(Outcome::StepTooLong { .. }) => "step-too-long",
             End::Stopped(Outcome::Sliding { .. } | Outcome::NoProgress { .. }) => "sliding",
+            End::Stopped(Outcome::AccumulatedEvents { .. }) => "accumulation",
             End::Stopped(Outcome::OffConstraint { .. }) => "off-constraint",
             End::Stopped(Outcome::EndlessTransitions { .. }) => "restless",
             End::Stopped(Outcome::TooManyModes { .. }) => "too-many-modes",
@@ -190,6 +191,8 @@ pub(crate) struct MotionRecord {
     pub(super) rank_drops: Vec<RankDrop>,
     /// Stiffness noticed by an explicit method, and true if the stiff one took over.
     pub(super) stiffness: Option<(zwang_motion::Stiffness, bool)>,
+    /// Where rounding limited the steps most, if it did.
+    pub(super) rounding: Option<zwang_motion::RoundingLimit>,
     /// The motion at equal intervals, if it was kept.
     pub(super) samples: Samples,
     /// What was drawn, and the curves of every `plot`, if they were kept.

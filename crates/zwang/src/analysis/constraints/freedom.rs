@@ -105,10 +105,10 @@ pub fn mobility_note(equations: &Equations, freedom: &Freedom) -> Option<Diagnos
 /// Z318: a rank that the numbers do not determine clearly.
 pub fn doubt_note(equations: &Equations, rank: usize, rows: &Dependencies, settings: &Settings) -> Option<Diagnostic> {
     let (gap, tolerance) = (rows.here.gap, settings.rank_tolerance);
-    let (kept, dropped) = (gap.kept, gap.dropped.max(rows.dropped));
+    let (kept, dropped) = (gap.kept, rows.largest_dropped());
     let is_close = kept < tolerance::CLOSE_PIVOT * tolerance;
     let is_split = rows.ranks.is_some() || rows.here.rank != rank;
-    if equations.rows.is_empty() || !(is_close || dropped > tolerance::DEPENDENT_PART * tolerance || is_split) {
+    if equations.rows.is_empty() || !(is_close || !rows.is_clearly_dependent(settings) || is_split) {
         return None;
     }
     let message = match rows.ranks.unwrap_or((rank, rows.here.rank)) {

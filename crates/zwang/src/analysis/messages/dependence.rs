@@ -1,13 +1,15 @@
 //! Diagnostics for redundant and vanishing rows.
 
 use zwang_expr::Expr;
+use zwang_motion::{Matrix, Settings, spectrum::eigen};
 
 use crate::analysis::constraints::dependence::{DependenceAway, Dependencies, Evidence, Redundant};
 use crate::analysis::start::joined;
 use crate::diagnostic::Diagnostic;
 use crate::equations::{ConstraintRow, Equations};
+use crate::model::Model;
 use crate::quantity::rounded;
-use crate::{analysis::constraints::dependence::necessity::is_fixed, limits};
+use crate::{analysis::constraints::dependence::necessity::is_fixed, limits, tolerance};
 
 fn random_states(n: usize) -> String {
     if n == 1 { "1 random state".into() } else { format!("{n} random states") }
@@ -50,11 +52,21 @@ fn sentence(r: &Redundant) -> String {
 }
 
 /// Z310: notes on redundant rows; a singular position is a warning.
-pub fn redundancy_notes(equations: &Equations, found: &Dependencies, rank: usize) -> Vec<Diagnostic> {
-    found.redundant.iter().take(limits::NOTES).map(|r| redundancy_note(equations, found, rank, r)).collect()
+pub fn redundancy_notes(
+    equations: &Equations,
+    found: &Dependencies,
+    rank: usize,
+    settings: &Settings,
+) -> Vec<Diagnostic> {
+    found.redundant.iter().take(limits::NOTES).map(|r| redundancy_note(equations, found, rank, (r, settings))).collect()
 }
 
-fn redundancy_note(equations: &Equations, found: &Dependencies, rank: usize, r: &Redundant) -> Diagnostic {
+fn redundancy_note(
+    equations: &Equations,
+    found: &Dependencies,
+    rank: usize,
+    (r, settings): (&Redundant, &Settings),
+) -> Diagnostic {
     let (n, m) = (equations.model.n_coordinates(), equations.rows.len());
     let message = format!("{}; {m} equations, {rank} independent", sentence(r));
     let row = equations.rows.iter().find(|e| e.name == r.row);
@@ -87,6 +99,16 @@ fn redundancy_note(equations: &Equations, found: &Dependencies, rank: usize, r: 
         return at(warning, "changes the share that the law sees")
             .with_note(format!("a nonideal law uses the reaction of `{name}`, which is only a share of the whole"))
             .help("drop the repeated constraint, so that the law sees the whole reaction");
+    }
+    if !found.is_clearly_dependent(settings) {
+        return at(warning, "not clearly independent of others")
+            .with_note(format!(
+                "a part of {:.1e} of its size is its own: more than rounding, but below {:.0e}, where a row counts",
+                found.largest_dropped(),
+                settings.rank_tolerance
+            ))
+            .with_note("the motion shown is that without it; it is not decided whether that is the only one")
+            .help("state what the rows differ by as a constraint of its own, or leave the row out if they are to be the same");
     }
     let label = match r.everywhere.is_none() && !is_fixed(equations, rank) {
         true => "given by others at this state",
@@ -130,6 +152,41 @@ fn sharing(r: &Redundant) -> String {
         }
         n => format!("these {} rows", n + 1),
     }
+}
+
+/// Z618: a mass matrix that is singular but for a small part, at a diagonal of one.
+#[allow(non_snake_case)]
+pub fn nearly_singular_mass(model: &Model, M: &Matrix) -> Option<Diagnostic> {
+    let n = M.n_rows;
+    let scale: Vec<f64> = (0..n).map(|i| M.get(i, i).sqrt()).collect();
+    if n > limits::SMALL_MATRIX || scale.iter().any(|s| !(*s > 0.0)) {
+        return None;
+    }
+    let scaled: Vec<f64> = (0..n * n).map(|k| M.get(k / n, k % n) / (scale[k / n] * scale[k % n])).collect();
+    let found = eigen(&scaled, n)?;
+    let (most, least) = (found.first()?, found.last()?);
+    let part = least.value.0 / most.value.0;
+    if !(tolerance::SINGULAR_MASS < part && part < tolerance::NEARLY_SINGULAR_MASS) {
+        return None;
+    }
+    let takes_part = |k: &usize| least.vector[*k].0.abs() > tolerance::NEGLIGIBLE;
+    let names: Vec<String> =
+        (0..n).filter(takes_part).take(6).map(|k| format!("`{}`", model.coordinates[k].name)).collect();
+    let message = format!("the mass matrix is nearly singular: its condition is {:.1e} at the start", 1.0 / part);
+    let digits = (-f64::EPSILON.log10() + part.log10()).floor();
+    let d = Diagnostic::note("Z618", message);
+    let d = match model.energy_span {
+        Some(span) => d.at(span, "almost no mass in one direction"),
+        None => d,
+    };
+    Some(
+        d.with_note(format!(
+            "{} can move together with {part:.1e} of their mass: accelerations that way have about {digits} digits, and a force \
+             that way makes a motion fast enough to need very short steps",
+            joined(&names)
+        ))
+        .help("leave that direction out by a constraint, or use coordinates in which its mass is an entry of its own"),
+    )
 }
 
 /// Z312: rows that vanish at this state.

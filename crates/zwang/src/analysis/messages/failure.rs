@@ -34,6 +34,17 @@ pub fn explain(equations: &Equations, state: &State, error: &MotionError) -> Dia
             d.with_note(format!("no accelerations satisfy A q'' = b: what remains is {}", number(size)))
                 .help("drop one of them, or make the motions they ask for agree")
         }
+        MotionError::MassTooSmall { coordinate, mass } => {
+            let name = &model.coordinates[*coordinate].name;
+            let message = format!("the mass of `{name}`, {}, is too small to divide by", number(*mass));
+            let d = Diagnostic::error("Z401", message);
+            let d = match model.energy_span {
+                Some(span) => d.at(span, "gives this mass"),
+                None => d,
+            };
+            d.with_note("numbers below 2.2e-308 lose their digits, and what is divided by them overflows")
+                .help("choose larger units, or leave the mass out if a constraint determines the coordinate")
+        }
         MotionError::Indeterminate { direction } => undetermined(equations, direction),
         MotionError::MassNotPositive { direction, value } => {
             let names = involved(equations, direction);

@@ -18,19 +18,31 @@ pub(crate) struct Miss<'a> {
     pub(crate) velocity: &'a [f64],
     /// `true` if the velocities violate the constraints, not the positions.
     pub(crate) is_velocity: bool,
+    /// The violated row of the largest residual, and the nearest values that satisfy this row alone; `None` if it is the only
+    /// one.
+    pub(crate) worst: usize,
+    pub(crate) alone: Option<&'a [f64]>,
+}
+
+/// The violated row of the largest residual, and `true` if others are violated, too.
+pub(crate) fn worst_row(level: &mut LevelEquations, given: &[f64]) -> (usize, bool) {
+    let residual = level.residual(given);
+    let rows: Vec<usize> = (0..residual.len()).filter(|k| !level.origins[*k].is_start).collect();
+    let worst = rows.iter().copied().max_by(|a, b| residual[*a].abs().total_cmp(&residual[*b].abs())).unwrap_or(0);
+    let top = residual.get(worst).map_or(0.0, |r| r.abs());
+    (worst, rows.iter().any(|&k| k != worst && residual[k].abs() > tolerance::RUN * top))
 }
 
 /// Z201: the violation of the worst row, and the line to paste.
 pub(crate) fn off_constraint(model: &Model, level: &mut LevelEquations, miss: Miss) -> Diagnostic {
     let residual = level.residual(miss.given);
-    let worst = (0..residual.len()).filter(|k| !level.origins[*k].is_start);
-    let worst = worst.max_by(|a, b| residual[*a].abs().total_cmp(&residual[*b].abs())).unwrap_or(0);
-    let origin = level.origins[worst].clone();
+    let origin = level.origins[miss.worst].clone();
     let reached = if miss.is_velocity { miss.velocity } else { miss.nearest };
-    let how_much = distance(model, miss.given, reached, miss.is_velocity);
+    let to_all = distance(model, miss.given, reached, miss.is_velocity);
+    let how_much = miss.alone.map_or(to_all.clone(), |alone| distance(model, miss.given, alone, miss.is_velocity));
     let asked = model.controls.iter().flat_map(|c| &c.stated.rows);
     let row = model.rows().into_iter().chain(asked).find(|r| r.name == origin.name);
-    let off = residual[worst];
+    let off = residual[miss.worst];
     let dimension = row.and_then(|r| r.dimension);
     let gives = match row {
         // a position constraint whose rate is wrong changes at that rate
@@ -53,8 +65,9 @@ pub(crate) fn off_constraint(model: &Model, level: &mut LevelEquations, miss: Mi
         Some(span) => d.at(span, "not on it").and_at(origin.span, format!("here: {gives}")),
         None => d.at(origin.span, format!("here: {gives}")),
     };
+    let of_all = if miss.alone.is_some() { format!("; it is {to_all} away") } else { String::new() };
     let d = d.with_note(format!(
-        "nearest consistent start (smallest change, weighted by mass):\n    {}",
+        "nearest consistent start (smallest change, weighted by mass{of_all}):\n    {}",
         start_line(model, miss.nearest, miss.velocity)
     ));
     let d = d.help("paste that line, or use ~ for values that may move, or run with --fix-start");

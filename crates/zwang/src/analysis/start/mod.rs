@@ -23,7 +23,7 @@ pub(crate) use conflict::{
     at_state, nearby_positions, positions_clash, velocities_at, velocities_clash, velocities_meet_elsewhere,
 };
 pub(crate) use continuation::no_way_on;
-use level::{Equation, LevelEquations, point_rows};
+use level::{Equation, LevelEquations, LevelPart, point_rows};
 pub(crate) use nearest_admissible::nearest_outside;
 pub use neighbourhood::{NearbyState, nearby_state};
 pub(crate) use neighbourhood::{beside, elsewhere, units};
@@ -137,13 +137,27 @@ impl Finder<'_> {
         let is_velocity = level.is_velocity;
         let positions = if is_velocity { self.state.q.clone() } else { nearest.clone() };
         let velocity = if is_velocity { nearest } else { self.nearest_velocity(equations, &nearest) };
+        let (worst, has_others) = crate::analysis::messages::start::worst_row(level, guess);
+        let alone = if has_others { self.nearest_to(level, worst, guess) } else { None };
         let miss = crate::analysis::messages::start::Miss {
             given: guess,
             nearest: &positions,
             velocity: &velocity,
             is_velocity,
+            worst,
+            alone: alone.as_deref(),
         };
         crate::analysis::messages::start::off_constraint(&equations.model, level, miss)
+    }
+
+    /// The values nearest to the given ones that satisfy one row alone.
+    fn nearest_to(&mut self, level: &mut LevelEquations, row: usize, given: &[f64]) -> Option<Vec<f64>> {
+        let weight = self.weight(given, level.is_velocity);
+        let mut x = given.to_vec();
+        let rows = [row];
+        let movable = vec![true; given.len()];
+        let found = project_only(&mut LevelPart::new(level, &rows, false), &weight, &movable, &mut x, self.settings);
+        found.is_ok_and(|projection| projection.converged).then_some(x)
     }
 
     /// Accepts values that keep the given ones if they are the only such values; otherwise reports the ambiguity.

@@ -111,6 +111,18 @@ pub struct Dependencies {
     usual: Vec<f64>,
 }
 
+impl Dependencies {
+    /// The largest part of a row that was dropped as dependent, relative to the row.
+    pub fn largest_dropped(&self) -> f64 {
+        self.here.gap.dropped.max(self.dropped)
+    }
+
+    /// `true` if rows that are taken as dependent are so up to rounding.
+    pub fn is_clearly_dependent(&self, settings: &Settings) -> bool {
+        self.largest_dropped() <= tolerance::DEPENDENT_PART * settings.rank_tolerance
+    }
+}
+
 /// The number of random states that are evaluated.
 fn n_walks(n: usize) -> usize {
     match n {
