@@ -88,6 +88,16 @@ impl Matrix {
         }
     }
 
+    /// Adds all entries to a slice that holds the rows of a dense matrix of this size.
+    pub(crate) fn add_dense(&self, entries: &mut [f64]) {
+        for i in 0..self.n_rows {
+            let (col, value) = self.row(i);
+            for (&j, &x) in col.iter().zip(value) {
+                entries[i * self.n_cols + j] += x;
+            }
+        }
+    }
+
     /// The entry at (i, j), zero outside the pattern.
     pub fn get(&self, i: usize, j: usize) -> f64 {
         let (col, value) = self.row(i);

@@ -3,7 +3,7 @@
 use crate::common::{checked, model_text};
 use zwang::linearize::{Linearized, MotionKind, Obstacle, Stability, equilibria, is_timed, linearize};
 use zwang::{Check, Overrides};
-use zwang_motion::Settings;
+use zwang_motion::{RouteName, Settings, Snapshot, State, route};
 
 fn prepared(text: &str, overrides: &Overrides) -> Check {
     let (check, diagnostics) = checked(text, overrides);
@@ -414,4 +414,83 @@ kinetic m/2*(R-r)^2*θ'^2 + m*r^2/4*φ'^2\npotential -m*g*(R-r)*cos(θ)\nconstra
     let omega = (2.0 * 9.81 / (3.0 * 0.8_f64)).sqrt();
     has_eigenvalues(bottom, &[(0.0, omega), (0.0, -omega)], 1e-9);
     near(all[1].state.q[1], 4.0 * (all[1].state.q[0] - std::f64::consts::FRAC_PI_6), 1e-9);
+}
+
+/// N = 9.81 + 30 x on the floor, so 0.1 (N − 9.81) = 3 x: ẍ = 2 x − 0.3 ẋ, unstable.
+#[test]
+fn a_law_that_follows_the_normal_force_is_part_of_the_stiffness() {
+    let text = "coordinates x, y\nmass x, y: 1\nforce x: -x - 0.3*x'\nforce y: -9.81 - 30*x
+constraint floor: y = 0\nnonideal x: 0.1*(lambda(floor) - 9.81)\nstart x = 0, y = 0";
+    let here = at_start(text, &Overrides::default());
+    assert_eq!(here.place, MotionKind::Equilibrium);
+    near(here.stiffness[0], -2.0, 1e-12);
+    near(here.damping[0], 0.3, 1e-12);
+    // λ² + 0.3 λ − 2 = 0
+    let root = (0.0225_f64 + 2.0).sqrt();
+    has_eigenvalues(&here, &[(-0.15 + root, 0.0), (-0.15 - root, 0.0)], 1e-12);
+    assert!(matches!(here.stability(), Stability::Unstable { .. }));
+}
+
+/// The acceleration at exact states on y = 0.3 x² − 0.2 x z, stated once or twice with a factor that varies, so that the shares of
+/// the redundant rows change with the place: its central differences are the derivatives.
+#[test]
+fn the_linear_equations_of_random_nonideal_laws_are_differences_of_the_acceleration() {
+    let mut random = random_numbers(7);
+    for n_rows in [1, 2] {
+        for _ in 0..6 {
+            let mut c = || (random() * 1e3).round() / 1e3;
+            let last = if n_rows == 2 { "again" } else { "floor" };
+            let again =
+                if n_rows == 2 { "constraint again: (1 + x^2 + 0.5*z)*(y - 0.3*x^2 + 0.2*x*z) = 0\n" } else { "" };
+            let text = format!(
+                "coordinates x, y, z\nmass x, y: 2\nmass z: 1.5\nforce x: -x\nforce y: -9.81 - 3*x\nforce z: {}*sin(x) - z
+constraint floor: y = 0.3*x^2 - 0.2*x*z\n{again}nonideal x: {}*lambda(floor) + {}*x'*lambda({last})
+nonideal z: {}*sin(x)*lambda({last}) + {}*z'*x\nnonideal y: {}*z*lambda(floor) + {}\nstart x = 0, y = 0, z = 0",
+                c(), c(), c(), c(), c(), c(), c()
+            );
+            let mut check = prepared(&text, &Overrides::default());
+            let free = [c(), c(), c(), c()];
+            let state = on_the_floor(free);
+            let linear = linearize(&mut check, &state, &Settings::default()).expect("the law is smooth");
+            assert_eq!((&linear.positions[..], &linear.velocities[..]), (&[0, 2][..], &[0, 2][..]), "{text}");
+            for column in 0..4 {
+                let at = |check: &mut Check, part: f64| {
+                    let mut free = free;
+                    free[column] += part;
+                    acceleration(check, &on_the_floor(free))
+                };
+                let h = 1e-4;
+                let [a, b, c, d] = [h, -h, 2.0 * h, -2.0 * h].map(|part| at(&mut check, part));
+                let slope = [0, 2].map(|j| (8.0 * (a[j] - b[j]) - (c[j] - d[j])) / (12.0 * h));
+                for row in 0..2 {
+                    let wanted = -(0..2).map(|j| linear.mass[row * 2 + j] * slope[j]).sum::<f64>();
+                    let matrix = if column < 2 { &linear.stiffness } else { &linear.damping };
+                    near(matrix[row * 2 + column % 2], wanted, 1e-8);
+                }
+            }
+        }
+    }
+}
+
+/// Numbers between −1 and 1.
+fn random_numbers(seed: u64) -> impl FnMut() -> f64 {
+    let mut state = seed;
+    move || {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 33) as f64 / (1u64 << 30) as f64 - 1.0
+    }
+}
+
+/// The state on y = 0.3 x² − 0.2 x z for x, z, x', z'.
+fn on_the_floor([x, z, dx, dz]: [f64; 4]) -> State {
+    let (y, dy) = (0.3 * x * x - 0.2 * x * z, 0.6 * x * dx - 0.2 * (dx * z + x * dz));
+    State { t: 0.0, q: vec![x, y, z], qdot: vec![dx, dy, dz] }
+}
+
+/// q̈ at a state on the constraints.
+fn acceleration(check: &mut Check, state: &State) -> Vec<f64> {
+    let settings = Settings::default();
+    let mut snapshot = Snapshot::new(&mut check.system);
+    snapshot.take(&mut check.system, state, &mut *route(RouteName::default(), &settings), &settings).expect("it moves");
+    snapshot.found.qddot
 }

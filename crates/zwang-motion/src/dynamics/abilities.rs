@@ -157,17 +157,25 @@ pub trait ContactLaws {
 
 /// Changes of the equations with the state while q̈ and λ stay, from which the derivatives of the motion follow.
 ///
-/// $$ M\,\delta\ddot q - A^T\delta\lambda = \delta(Q + C + A^T\lambda - M\ddot q), \qquad A\,\delta\ddot q = \delta(b - A\ddot q) $$
+/// $$ M\,\delta\ddot q - A^T\delta\lambda = \delta(Q + A^T\lambda - M\ddot q) + \delta C, \qquad A\,\delta\ddot q = \delta(b - A\ddot q) $$
+///
+/// C depends on the multipliers of the ideal part, so δC has a term in their change.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Jacobian {
-    /// ∂(Q + C + Aᵀλ − M q̈)/∂q, n x n.
+    /// ∂(Q + Aᵀλ − M q̈)/∂q, n x n.
     pub force_by_q: Matrix,
-    /// ∂(Q + C + Aᵀλ − M q̈)/∂q̇, n x n.
+    /// ∂(Q + Aᵀλ − M q̈)/∂q̇, n x n.
     pub force_by_qdot: Matrix,
     /// ∂(b − A q̈)/∂q, m x n.
     pub rows_by_q: Matrix,
     /// ∂(b − A q̈)/∂q̇, m x n.
     pub rows_by_qdot: Matrix,
+    /// ∂C/∂q, n x n; without rows if every constraint is ideal.
+    pub nonideal_by_q: Matrix,
+    /// ∂C/∂q̇, n x n; without rows if every constraint is ideal.
+    pub nonideal_by_qdot: Matrix,
+    /// ∂C/∂λ for the multipliers of the ideal part, n x m; without rows if every constraint is ideal.
+    pub nonideal_by_lambda: Matrix,
 }
 
 /// Derivatives of the equations.

@@ -6,9 +6,9 @@ use crate::{Dynamics, Jacobian, MotionError};
 impl<D: Dynamics + ?Sized> Smooth<'_, D> {
     /// ∂q̈/∂q and ∂q̈/∂q̇ at the state, n x n, row after row; q̈ and λ have been found.
     ///
-    /// Each column solves M δq̈ − Aᵀδλ = δ(Q + C + Aᵀλ − M q̈), A δq̈ = δ(b − A q̈), with the current decomposition. The
-    /// change of C through λ is left out. Returns `false` if the formulas have no value, or a control acts: then differences
-    /// are needed.
+    /// Each column solves M δq̈ − Aᵀδλ = δ(Q + C + Aᵀλ − M q̈), A δq̈ = δ(b − A q̈), with the decomposition at hand. The
+    /// change of C through λ is left out: an iteration needs no exact derivative. Returns `false` if the formulas have no value,
+    /// or a control acts: then differences are needed.
     pub(crate) fn derivatives(
         &mut self,
         jacobian: Option<&mut Jacobian>,
@@ -26,16 +26,21 @@ impl<D: Dynamics + ?Sized> Smooth<'_, D> {
             Err(MotionError::NotFinite { .. }) => return Ok(false),
             filled => filled?,
         }
-        let Jacobian { force_by_q, force_by_qdot, rows_by_q, rows_by_qdot } = jacobian;
+        let Jacobian { force_by_q, force_by_qdot, rows_by_q, rows_by_qdot, .. } = &*jacobian;
+        let by_state = [
+            (force_by_q, &jacobian.nonideal_by_q, rows_by_q, by_q),
+            (force_by_qdot, &jacobian.nonideal_by_qdot, rows_by_qdot, by_qdot),
+        ];
         let A = &self.given.constraint_matrix;
         let m = A.n_rows;
         // scratch for the derivatives by columns, and for one right-hand side
         let Smooth { all, scratch: RowScratch { columns, rhs, delta, .. }, .. } = self;
         columns.resize((n + m) * n + n, 0.0);
-        for (force, rows, out) in [(force_by_q, rows_by_q, by_q), (force_by_qdot, rows_by_qdot, by_qdot)] {
+        for (force, nonideal, rows, out) in by_state {
             let (f, rest) = columns.split_at_mut(n);
             let (forces, rates) = rest.split_at_mut(n * n);
             force.write_dense(forces);
+            nonideal.add_dense(forces);
             rows.write_dense(&mut rates[..m * n]);
             for j in 0..n {
                 (0..n).for_each(|i| f[i] = forces[i * n + j]);

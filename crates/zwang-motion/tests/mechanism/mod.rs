@@ -89,7 +89,8 @@ impl Jacobians for Mechanism {
     fn allocate_jacobian(&self) -> Jacobian {
         let (n, m) = (self.masses.len(), self.m());
         let whole = |rows: usize| Matrix::from_pattern(rows, n, &vec![(0..n).collect(); rows]);
-        Jacobian { force_by_q: whole(n), force_by_qdot: whole(n), rows_by_q: whole(m), rows_by_qdot: whole(m) }
+        let (rows_by_q, rows_by_qdot) = (whole(m), whole(m));
+        Jacobian { force_by_q: whole(n), force_by_qdot: whole(n), rows_by_q, rows_by_qdot, ..Jacobian::default() }
     }
 
     /// Central differences: Newton's iteration needs no more.
@@ -107,7 +108,7 @@ impl Jacobians for Mechanism {
                 state
             };
             let (above, below) = (self.balance(instant, &shifted(width)), self.balance(instant, &shifted(-width)));
-            let Jacobian { force_by_q, force_by_qdot, rows_by_q, rows_by_qdot } = jacobian;
+            let Jacobian { force_by_q, force_by_qdot, rows_by_q, rows_by_qdot, .. } = &mut *jacobian;
             let (force, rows) = if j < n { (force_by_q, rows_by_q) } else { (force_by_qdot, rows_by_qdot) };
             for i in 0..n {
                 force.value[i * n + j % n] = (above.0[i] - below.0[i]) / (2.0 * width);

@@ -689,7 +689,7 @@ impl Jacobians for Evaluator {
         self.set(&instant.state);
         let Some(Derivatives { program, graph, inputs, .. }) = self.derivatives.as_deref_mut() else { return Ok(()) };
         inputs.clear();
-        inputs.extend(self.inputs.iter().chain(&instant.lambda).chain(&instant.qddot));
+        inputs.extend(self.inputs.iter().chain(&instant.lambda_ideal).chain(&instant.lambda).chain(&instant.qddot));
         let values = program.run(inputs);
         let finite = values.iter().all(|v| v.is_finite());
         distribute(
@@ -699,6 +699,9 @@ impl Jacobians for Evaluator {
                 &mut jacobian.force_by_qdot.value,
                 &mut jacobian.rows_by_q.value,
                 &mut jacobian.rows_by_qdot.value,
+                &mut jacobian.nonideal_by_q.value,
+                &mut jacobian.nonideal_by_qdot.value,
+                &mut jacobian.nonideal_by_lambda.value,
             ],
         );
         if finite { Ok(()) } else { Err(program.explain_non_finite(graph, &self.symbols, inputs)) }

@@ -312,61 +312,37 @@ fn units(model: &Model) -> Vec<Option<usize>> {
     model.coordinates.iter().map(|c| c.dimension).map(number).collect()
 }
 
+/// Derivatives of expressions by q, by q̇ and by λ of the ideal part, one sparse row for each expression.
+type Gradients = [Vec<SparseRow>; 3];
+
 impl Derivatives {
-    /// The derivatives of Q + C + Aᵀλ − M q̈ and of b − A q̈ by q and q̇, with q̈ and λ as symbols.
+    /// The derivatives of Q + Aᵀλ − M q̈, of b − A q̈ and of C, with q̈ and λ as symbols.
+    ///
+    /// C contains the multipliers of the ideal part; those that act are symbols of their own.
     pub(crate) fn compile(source: &EquationTerms, jit: &Jit) -> Option<Derivatives> {
         let mut graph = Graph::clone(&source.graph);
-        let n = source.qddot.len();
-        let place: FxHashMap<Expr, usize> =
-            source.q.iter().chain(&source.qdot).enumerate().map(|(k, e)| (*e, k)).collect();
-        let mut sums: Vec<Expr> = Vec::with_capacity(n + source.rows.len());
-        for i in 0..n {
-            let mut terms = vec![source.force[i]];
-            for &(j, entry) in &source.mass[i] {
-                let product = graph.mul(entry, source.qddot[j]);
-                terms.push(graph.neg(product));
-            }
-            terms.extend(source.nonideal.get(i));
-            sums.push(graph.sum(&terms));
-        }
-        for (r, row) in source.rows.iter().enumerate() {
-            let mut terms = vec![source.rhs[r]];
-            for &(j, entry) in row {
-                let pull = graph.mul(entry, source.lambda[r]);
-                sums[j] = graph.add(sums[j], pull);
-                let product = graph.mul(entry, source.qddot[j]);
-                terms.push(graph.neg(product));
-            }
-            sums.push(graph.sum(&terms));
-        }
-        // one sparse row per sum and side: derivatives by q and by q̇
-        let (mut by_q, mut by_qdot): (Vec<SparseRow>, Vec<SparseRow>) = (Vec::new(), Vec::new());
-        for sum in sums {
-            let mut entries: Vec<(usize, Expr)> = graph
-                .gradient_in(sum, |s| place.contains_key(&s))
-                .into_iter()
-                .filter(|(_, e)| *e != Expr::ZERO)
-                .map(|(s, e)| (place[&s], e))
-                .collect();
-            entries.sort_by_key(|(k, _)| *k);
-            let split = entries.partition_point(|(k, _)| *k < n);
-            by_qdot.push(entries.split_off(split).into_iter().map(|(k, e)| (k - n, e)).collect());
-            by_q.push(entries);
-        }
-        let parts = [&by_q[..n], &by_qdot[..n], &by_q[n..], &by_qdot[n..]];
+        let (n, m) = (source.qddot.len(), source.rows.len());
+        let acting: Vec<Expr> = (1..=m).map(|k| graph.symbol(&format!("acting λ {k}"), "λ")).collect();
+        let (forces, rates) = source.balances(&mut graph, &acting);
+        let [force, rate, nonideal] =
+            [&forces, &rates, &source.nonideal].map(|sums| source.gradients(&mut graph, sums));
+        let parts = [&force[0], &force[1], &rate[0], &rate[1], &nonideal[0], &nonideal[1], &nonideal[2]];
         let outputs: Vec<Expr> = parts.iter().flat_map(|rows| rows.iter().flatten().map(|(_, e)| *e)).collect();
-        let inputs: Vec<Expr> = source.inputs.iter().chain(&source.lambda).chain(&source.qddot).copied().collect();
-        let held = source.held();
-        let program = Compiled::moving(&graph, &inputs, held, &outputs, jit)?;
-        let matrix = |rows: &[SparseRow]| {
+        let symbols = [&source.inputs, &source.lambda, &acting, &source.qddot];
+        let inputs: Vec<Expr> = symbols.into_iter().flatten().copied().collect();
+        let program = Compiled::moving(&graph, &inputs, source.held(), &outputs, jit)?;
+        let matrix = |rows: &[SparseRow], n_columns: usize| {
             let columns: Vec<Vec<usize>> = rows.iter().map(|row| row.iter().map(|(k, _)| *k).collect()).collect();
-            Matrix::from_pattern(rows.len(), n, &columns)
+            Matrix::from_pattern(rows.len(), n_columns, &columns)
         };
         let empty = Jacobian {
-            force_by_q: matrix(parts[0]),
-            force_by_qdot: matrix(parts[1]),
-            rows_by_q: matrix(parts[2]),
-            rows_by_qdot: matrix(parts[3]),
+            force_by_q: matrix(&force[0], n),
+            force_by_qdot: matrix(&force[1], n),
+            rows_by_q: matrix(&rate[0], n),
+            rows_by_qdot: matrix(&rate[1], n),
+            nonideal_by_q: matrix(&nonideal[0], n),
+            nonideal_by_qdot: matrix(&nonideal[1], n),
+            nonideal_by_lambda: matrix(&nonideal[2], m),
         };
         Some(Derivatives { program, graph: Arc::new(graph), empty, inputs: Vec::with_capacity(inputs.len()) })
     }
@@ -406,6 +382,51 @@ pub(crate) struct EquationTerms {
 }
 
 impl EquationTerms {
+    /// Q + Aᵀλ − M q̈ and b − A q̈, with these symbols for λ.
+    fn balances(&self, graph: &mut Graph, lambda: &[Expr]) -> (Vec<Expr>, Vec<Expr>) {
+        let less_products = |graph: &mut Graph, first: Expr, row: &SparseRow| {
+            let products = row.iter().map(|&(j, entry)| graph.mul(entry, self.qddot[j])).collect::<Vec<_>>();
+            let mut terms = vec![first];
+            terms.extend(products.into_iter().map(|product| graph.neg(product)));
+            graph.sum(&terms)
+        };
+        let mut forces: Vec<Expr> =
+            self.force.iter().zip(&self.mass).map(|(&force, row)| less_products(graph, force, row)).collect();
+        for (row, &lambda) in self.rows.iter().zip(lambda) {
+            for &(j, entry) in row {
+                let pull = graph.mul(entry, lambda);
+                forces[j] = graph.add(forces[j], pull);
+            }
+        }
+        let rates = self.rhs.iter().zip(&self.rows).map(|(&rhs, row)| less_products(graph, rhs, row)).collect();
+        (forces, rates)
+    }
+
+    fn gradients(&self, graph: &mut Graph, sums: &[Expr]) -> Gradients {
+        let n = self.q.len();
+        let place: FxHashMap<Expr, usize> =
+            self.q.iter().chain(&self.qdot).chain(&self.lambda).enumerate().map(|(k, e)| (*e, k)).collect();
+        let mut parts = Gradients::default();
+        for &sum in sums {
+            let mut row: [SparseRow; 3] = Default::default();
+            for (symbol, entry) in graph.gradient_in(sum, |s| place.contains_key(&s)) {
+                let (side, k) = match place[&symbol] {
+                    k if k < n => (0, k),
+                    k if k < 2 * n => (1, k - n),
+                    k => (2, k - 2 * n),
+                };
+                if entry != Expr::ZERO {
+                    row[side].push((k, entry));
+                }
+            }
+            for (part, mut row) in parts.iter_mut().zip(row) {
+                row.sort_by_key(|(k, _)| *k);
+                part.push(row);
+            }
+        }
+        parts
+    }
+
     /// The range of the inputs that are parameters.
     pub(crate) fn held(&self) -> Range<usize> {
         1 + 2 * self.q.len()..self.inputs.len()

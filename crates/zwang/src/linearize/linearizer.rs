@@ -12,6 +12,7 @@ use crate::compile::program::Compiled;
 use crate::equations::switches::switches;
 use crate::linearize::MotionKind;
 use crate::linearize::echelon::{Echelon, shortest};
+use crate::linearize::ideal_multipliers::{IdealMultipliers, times};
 use crate::linearize::integral_manifold::IntegralManifold;
 use crate::model::Level;
 use crate::{analysis::check::Check, tolerance};
@@ -39,6 +40,8 @@ pub(super) struct Linearizer<'s> {
     pub(super) settings: &'s Settings,
     pub(super) snapshot: Snapshot,
     jacobian: Jacobian,
+    /// The change of the multipliers that nonideal laws contain; `None` if none does.
+    ideal: Option<IdealMultipliers>,
     /// `true` if the Jacobian is finite at this state.
     is_smooth: bool,
     route: Box<dyn zwang_motion::Route>,
@@ -77,6 +80,7 @@ impl<'s> Linearizer<'s> {
             settings,
             snapshot: Snapshot::new(&mut check.system),
             jacobian,
+            ideal: None,
             is_smooth: true,
             route,
             gradients,
@@ -104,8 +108,14 @@ impl<'s> Linearizer<'s> {
             control_powers: found.control_powers.clone(),
             integrals: Vec::new(),
         };
-        self.is_smooth = match check.system.fill_jacobian(&instant, &mut self.jacobian) {
-            Ok(()) => true,
+        let Linearizer { snapshot, jacobian, route, .. } = self;
+        let filled = check.system.fill_jacobian(&instant, jacobian);
+        let filled = filled.and_then(|()| IdealMultipliers::new(&mut check.system, snapshot, &mut **route, jacobian));
+        self.is_smooth = match filled {
+            Ok(ideal) => {
+                self.ideal = ideal;
+                true
+            }
             // |v| v at rest: the derivative exists, although its formula divides zero by zero
             Err(MotionError::NotFinite { .. }) => false,
             Err(error) => return Err(error),
@@ -161,14 +171,22 @@ impl<'s> Linearizer<'s> {
         if !self.is_smooth {
             return self.difference(check, dq, dv);
         }
-        let Jacobian { force_by_q, force_by_qdot, rows_by_q, rows_by_qdot } = &self.jacobian;
+        let Linearizer { jacobian, ideal, route, .. } = self;
         let given = &self.snapshot.given;
-        let (n, m) = (dq.len(), given.constraint_rhs.len());
+        let mut force = times(&jacobian.force_by_q, &jacobian.force_by_qdot, dq, dv);
+        // δC = ∂C/∂q δq + ∂C/∂q̇ δq̇ + ∂C/∂λ δλ
+        let nonideal = times(&jacobian.nonideal_by_q, &jacobian.nonideal_by_qdot, dq, dv);
+        force.iter_mut().zip(&nonideal).for_each(|(f, c)| *f += c);
+        if let Some(ideal) = ideal {
+            let change = ideal.change(given, &mut **route, (dq, dv))?;
+            let by_lambda = &jacobian.nonideal_by_lambda;
+            force.iter_mut().enumerate().for_each(|(i, f)| *f += by_lambda.row_times(i, &change));
+        }
         let problem = Given {
             mass_matrix: given.mass_matrix.clone(),
             constraint_matrix: given.constraint_matrix.clone(),
-            given_force: (0..n).map(|i| force_by_q.row_times(i, dq) + force_by_qdot.row_times(i, dv)).collect(),
-            constraint_rhs: (0..m).map(|i| rows_by_q.row_times(i, dq) + rows_by_qdot.row_times(i, dv)).collect(),
+            given_force: force,
+            constraint_rhs: times(&jacobian.rows_by_q, &jacobian.rows_by_qdot, dq, dv),
         };
         let mut solution = RouteSolution::default();
         self.route.solve(&problem, None, &[], &mut solution)?;

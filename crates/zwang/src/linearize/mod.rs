@@ -3,13 +3,15 @@
 //! $$ M\,\ddot x + C\,\dot x + K\,x = 0, \qquad
 //!    M\,\delta\ddot q - A^T\delta\lambda = \delta(Q + C + A^T\lambda - M\ddot q), \qquad A\,\delta\ddot q = \delta(b - A\ddot q) $$
 //!
-//! for variations that satisfy the constraints: φ_q δq = 0 and likewise for the rates φ̇ and ψ. The free positions x
+//! A nonideal law contains the multipliers of the ideal part, whose change counts: δC = ∂C/∂q δq + ∂C/∂q̇ δq̇ + ∂C/∂λ δλ.
+//! All this holds for variations that satisfy the constraints: φ_q δq = 0 and likewise for the rates φ̇ and ψ. The free positions x
 //! and the free velocities u represent all; with nonholonomic constraints there are fewer velocities than positions.
 
 #![allow(non_snake_case, reason = "matrices have the names of the papers")]
 
 mod echelon;
 mod equilibria;
+mod ideal_multipliers;
 mod integral_manifold;
 mod linearizer;
 pub(crate) mod messages;
