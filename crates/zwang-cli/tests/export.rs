@@ -178,6 +178,8 @@ fn exported_code_gives_what_the_engine_gives() {
         ("models/tall_building.zw", true),
         ("models/pendulum.zw", false),
         ("models/double_pendulum_redundant.zw", false),
+        ("models/ring_with_drag.zw", false),
+        ("models/nonideal_particle.zw", false),
     ] {
         let case = Case::new(model, is_control);
         case.c();
@@ -226,6 +228,15 @@ fn exported(name: &str, text: &str, language: &str) -> (String, String) {
     let output = zwang(&["export", &file.to_string_lossy(), "--to", language]);
     std::fs::remove_file(file).unwrap();
     (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
+}
+
+/// C contains λ, and with a control λ would contain the force that is asked for.
+#[test]
+fn a_nonideal_law_beside_a_control_is_refused_with_the_reason() {
+    let text = "coordinates x, y\nmass x, y: 1\nconstraint floor: y = 0\nnonideal x: -0.1*lambda(floor)
+control c: x = sin(t) using x\nstart x = 0, y = 0, x' = 1\n";
+    let (code, said) = exported("law", text, "c");
+    assert!(code.is_empty() && said.contains("Z705") && said.contains("nonideal laws beside controls"), "{said}");
 }
 
 /// On a ring two controls for one freedom: their force is unique, their shares are not.

@@ -15,7 +15,7 @@ use zwang_expr::{Instruction, Operation, Program};
 pub fn code(exported: &Exported, language: Language, name: &str) -> String {
     let name = ascii_name(name);
     let mut writer = CodeWriter { exported, dialect: Dialect::of(language), out: String::new(), literals: Vec::new() };
-    writer.literals = writer.registers();
+    writer.literals = writer.registers(&exported.program, "r", &[]);
     writer.head(&name);
     writer.tables();
     writer.out.push_str(writer.dialect.solver);
@@ -54,25 +54,27 @@ struct CodeWriter<'e> {
 type Place = (usize, usize);
 
 impl CodeWriter<'_> {
-    fn program(&self) -> &Program {
-        &self.exported.program
-    }
-
-    /// Constants by value, inputs by name, results by number.
-    fn registers(&self) -> Vec<String> {
-        let (program, n) = (self.program(), self.exported.coordinates.len());
+    /// Constants by value, inputs by name, results by letter and number; `others` are inputs behind the parameters.
+    fn registers(&self, program: &Program, letter: &str, others: &[String]) -> Vec<String> {
+        let n = self.exported.coordinates.len();
         let mut names: Vec<String> = program.constants().iter().map(|c| self.dialect.number(*c)).collect();
         names.push("t".into());
         names.extend((0..n).map(|i| format!("q[{i}]")));
         names.extend((0..n).map(|i| format!("v[{i}]")));
-        names.extend((0..program.n_inputs() - 1 - 2 * n).map(|i| format!("p[{i}]")));
-        names.extend((0..program.len()).map(|k| format!("r{k}")));
+        names.extend((0..self.exported.parameters.len()).map(|i| format!("p[{i}]")));
+        names.extend_from_slice(others);
+        names.extend((0..program.len()).map(|k| format!("{letter}{k}")));
         names
     }
 
     /// The name of an output of the program.
     fn output(&self, index: usize) -> &str {
-        &self.literals[self.program().outputs()[index] as usize]
+        &self.literals[self.exported.program.outputs()[index] as usize]
+    }
+
+    /// The program of the matrices, and that of the nonideal force.
+    fn programs(&self) -> impl Iterator<Item = &Program> {
+        std::iter::once(&self.exported.program).chain(self.exported.law.iter().map(|law| &law.program))
     }
 
     fn comment(&mut self, text: &str) {
@@ -101,7 +103,8 @@ impl CodeWriter<'_> {
         } else {
             let _ = writeln!(text, "a     the acceleration of each coordinate");
             if !e.row_names.is_empty() {
-                let _ = writeln!(text, "f     the multipliers of: {}", numbered(&e.row_names));
+                let with = if e.law.is_some() { ", nonideal forces included" } else { "" };
+                let _ = writeln!(text, "f     the multipliers of: {}{with}", numbered(&e.row_names));
             }
         }
         let _ = write!(text, "\n{called} {}", self.dialect.outcome);
@@ -122,7 +125,7 @@ impl CodeWriter<'_> {
         }
         self.out.push_str(self.dialect.lookup);
         for k in used {
-            let table = self.program().tables()[k].clone();
+            let table = self.exported.program.tables()[k].clone();
             let number = |x: &f64| self.dialect.number(*x);
             let knots: Vec<String> = table.knots().iter().map(number).collect();
             let pieces: Vec<String> = table.pieces().iter().flatten().map(number).collect();
@@ -133,7 +136,7 @@ impl CodeWriter<'_> {
     }
 
     fn used_tables(&self) -> Vec<usize> {
-        let looks = self.program().instructions().iter().filter_map(|i| match i.operation {
+        let looks = self.programs().flat_map(Program::instructions).filter_map(|i| match i.operation {
             Operation::Look(table) => Some(table.index()),
             _ => None,
         });
@@ -149,7 +152,7 @@ impl CodeWriter<'_> {
         let called = function_name(name, e);
         let head = self.dialect.function(&called, e, sizes.n, sizes.m);
         let _ = writeln!(self.out, "\n{head}");
-        self.instructions();
+        self.instructions(&e.program, &self.literals.clone());
         if !e.has_controls() {
             self.acceleration(&sizes);
         } else if e.asked.len() == e.driven.len() {
@@ -165,14 +168,14 @@ impl CodeWriter<'_> {
     }
 
     /// The straight-line part.
-    fn instructions(&mut self) {
-        let first = self.literals.len() - self.program().len();
-        for k in 0..self.program().len() {
-            let Instruction { operation, a, b, c } = self.program().instructions()[k];
-            let name = |r: u32| self.literals[r as usize].as_str();
-            let length = |table: usize| self.program().tables()[table].pieces().len();
+    fn instructions(&mut self, program: &Program, names: &[String]) {
+        let first = names.len() - program.len();
+        for k in 0..program.len() {
+            let Instruction { operation, a, b, c } = program.instructions()[k];
+            let name = |r: u32| names[r as usize].as_str();
+            let length = |table: usize| program.tables()[table].pieces().len();
             let value = self.dialect.operation(operation, [name(a), name(b), name(c)], length);
-            let text = self.dialect.declare(&self.literals[first + k], &value);
+            let text = self.dialect.declare(&names[first + k], &value);
             self.line(&text);
         }
     }
@@ -228,24 +231,44 @@ impl CodeWriter<'_> {
         if terms.is_empty() { "0.0".into() } else { terms.join(" + ") }
     }
 
-    /// [M −Aᵀ; A 0](q̈, λ) = (Q, b).
+    /// [M −Aᵀ; A 0](q̈, λ) = (Q, b); with a nonideal law λ gives C, and the system is solved again with Q + C.
     fn acceleration(&mut self, sizes: &Sizes) {
         let e = self.exported;
         let Sizes { n, m, .. } = *sizes;
-        let size = n + m;
-        self.array("S", size * size);
-        self.array("x", size);
-        self.entries("S", size, &e.mass, (0, 0), "");
-        self.reactions("S", size, &(0..n).collect::<Vec<_>>(), n);
-        self.entries("S", size, &e.rows, (n, 0), "");
-        for (i, &output) in e.force.iter().chain(&e.rhs).enumerate() {
-            let value = self.output(output).to_string();
-            self.set("x", i, &value);
+        self.acceleration_by(sizes, ("S", "x"), &[]);
+        let mut solution = "x";
+        if let Some(law) = &e.law {
+            let multipliers: Vec<String> = (n..n + m).map(|i| format!("x[{i}]")).collect();
+            let names = self.registers(&law.program, "c", &multipliers);
+            self.instructions(&law.program, &names);
+            let force: Vec<String> =
+                law.force.iter().map(|&output| names[law.program.outputs()[output] as usize].clone()).collect();
+            self.acceleration_by(sizes, ("T", "y"), &force);
+            solution = "y";
         }
-        self.solve(size, 1, "S", "x");
-        (0..n).for_each(|i| self.set("a", i, &format!("x[{i}]")));
+        (0..n).for_each(|i| self.set("a", i, &format!("{solution}[{i}]")));
         self.refuse_not_finite("a", n);
-        (0..m).for_each(|r| self.set("f", r, &format!("x[{}]", n + r)));
+        (0..m).for_each(|r| self.set("f", r, &format!("{solution}[{}]", n + r)));
+    }
+
+    /// Solves for q̈ and λ, with further forces on the coordinates, in arrays of these names.
+    fn acceleration_by(&mut self, sizes: &Sizes, (matrix, x): (&str, &str), force: &[String]) {
+        let e = self.exported;
+        let Sizes { n, m, .. } = *sizes;
+        let size = n + m;
+        self.array(matrix, size * size);
+        self.array(x, size);
+        self.entries(matrix, size, &e.mass, (0, 0), "");
+        self.reactions(matrix, size, &(0..n).collect::<Vec<_>>(), n);
+        self.entries(matrix, size, &e.rows, (n, 0), "");
+        for (i, &output) in e.force.iter().chain(&e.rhs).enumerate() {
+            let value = match force.get(i) {
+                Some(force) => format!("{} + {force}", self.output(output)),
+                None => self.output(output).to_string(),
+            };
+            self.set(x, i, &value);
+        }
+        self.solve(size, 1, matrix, x);
     }
 
     /// The control force for as many driven coordinates as control rows. The control rows, the constraints and the

@@ -12,6 +12,9 @@ use crate::letters::letter_or;
 /// The longest formula that is printed, in nodes.
 const LONGEST: usize = 4000;
 
+/// The multipliers of redundant rows whose shares a law contains.
+const SHARED: &str = "; together they share one force, each as in the shortest lambda, which C contains";
+
 /// L, p, M, Q, A, b, the quantities derived from them, and the explicit equations, one line `x'' = …` per coordinate,
 /// in model syntax.
 ///
@@ -200,10 +203,13 @@ impl<'a> Text<'a> {
         if !closed.multipliers.is_empty() {
             let here =
                 if closed.needs_values { " for the values of the parameters, to which all this is bound," } else { "" };
-            let left_out = match equations.rows.len() - closed.multipliers.len() {
-                0 => String::new(),
-                1 => format!(" (one row repeats others{here} and is left out)"),
-                n => format!(" ({n} rows repeat others{here} and are left out)"),
+            let is_whole = closed.multipliers.len() == equations.rows.len();
+            let left_out = match (closed.n_redundant, is_whole) {
+                (0, _) => String::new(),
+                (1, false) => format!(" (one row repeats others{here} and is left out)"),
+                (n, false) => format!(" ({n} rows repeat others{here} and are left out)"),
+                (1, true) => format!(" (one row repeats others{here}{SHARED})"),
+                (n, true) => format!(" ({n} rows repeat others{here}{SHARED})"),
             };
             self.heading(&format!("multipliers, with which the constraint force is A^T lambda{left_out}"));
             for (k, lambda) in &closed.multipliers {

@@ -84,6 +84,30 @@ fn rows_that_are_redundant_for_some_values_only_are_documented() {
     assert!(printed(&always).contains("rows repeat others and"), "{}", printed(&always));
 }
 
+/// A ring stated twice, with friction that follows one of the two.
+#[test]
+fn shares_of_redundant_rows_are_said() {
+    let text = "coordinates x, y\nmass x, y: 1\nforce y: -9.81\nconstraint ring: x^2 + y^2 = 1\nconstraint again: x^2 + y^2 = 1
+nonideal x: -0.2*lambda(again)*x'\nnonideal y: -0.2*lambda(again)*y'\nstart x = 1, y = 0, y' = 2";
+    let printed = equations_text(&mut derive(text, &LoadOptions::default()).unwrap().equations);
+    assert!(printed.contains("one row repeats others; together they share one force"), "{printed}");
+    assert!(printed.contains("lambda(ring) = ") && printed.contains("lambda(again) = "), "{printed}");
+    let markdown = article_markdown(&article("twice", text));
+    assert!(markdown.contains("together they share one force"), "{markdown}");
+}
+
+/// ½ q̈ᵀM q̈ is Gibbs's function for particles in Cartesian coordinates, and nowhere else.
+#[test]
+fn gibbs_and_appell_stand_beside_cartesian_coordinates_only() {
+    let cartesian = "coordinates x, y\nmass x, y: 1\nforce y: -9.81\nconstraint rod: x^2 + y^2 = 1\nstart x = 1, y = 0";
+    let polar = "coordinates r, φ\nkinetic (r'^2 + r^2*φ'^2)/2\nconstraint spiral: r = 1 + φ\nstart r = 1, φ = 0";
+    let [cartesian, polar] =
+        [("cartesian", cartesian), ("polar", polar)].map(|(n, t)| article_markdown(&article(n, t)));
+    assert!(cartesian.contains("Gibbs and Appell's equations") && cartesian.contains("mathcal S"), "{cartesian}");
+    assert!(!polar.contains("Gibbs") && !polar.contains("mathcal S"), "{polar}");
+    assert!(polar.contains("D'Alembert's principle"), "{polar}");
+}
+
 #[test]
 fn events_restitution_and_friction_are_documented() {
     let text = "coordinates x, y\nparameter e = 0.5, h = 0.3\nparticle P at (x, y) with mass 1\ngravity (0, -1)\n\

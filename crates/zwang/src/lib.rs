@@ -51,7 +51,7 @@ pub use compile::program::{Background, Jit, JitPolicy};
 pub use error::{Error, ModelText};
 pub use formulas::closed_form::{ClosedForm, Part, Projections, closed_form};
 pub use formulas::equivalent::{Appell, Equality, Equivalent, equivalent};
-pub use formulas::exported::{Exported, ExportedRow};
+pub use formulas::exported::{Exported, ExportedLaw, ExportedRow};
 pub use formulas::legendre::{LegendreTransform, legendre_transform};
 pub use inspect::{Inspection, RouteResult, inspect, scaled_accelerations, two_form};
 pub use run::{Budget, Keep, Monitor, Progress, Resource, RunOptions, Stage};

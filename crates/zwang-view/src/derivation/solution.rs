@@ -40,17 +40,25 @@ impl DerivationWriter<'_> {
             self.words("What follows is without the forces that act only at times.");
         }
         self.words(&self.principle(closed));
-        let left_out = e.rows.len() - closed.multipliers.len();
-        if left_out > 0 {
-            let rows = if left_out == 1 { "One row repeats".into() } else { format!("{left_out} rows repeat") };
+        if closed.n_redundant > 0 {
+            let rows = match closed.n_redundant {
+                1 => "One row repeats".into(),
+                n => format!("{n} rows repeat"),
+            };
             let place = match closed.needs_values {
                 true => "for the values that the parameters have, and the formulas hold for these only",
                 false => "wherever the constraints hold",
             };
-            self.words(&format!(
-                "{rows} others {place}; the acceleration does not change when they are left out, and $\\lambda$ is given for the \
-                 rest."
-            ));
+            let multipliers = match closed.multipliers.len() == e.rows.len() {
+                false => {
+                    "the acceleration does not change when they are left out, and $\\lambda$ is given for the rest."
+                }
+                true => {
+                    "together they share one force. The prescribed $\\C$ contains the share of each, that of the shortest \
+                     $\\lambda$ with this force."
+                }
+            };
+            self.words(&format!("{rows} others {place}; {multipliers}"));
         }
         let lines = closed.multipliers.iter();
         let lines = lines.map(|(k, l)| format!("{} &= {}", self.tex(e.rows[*k].lambda), self.tex(*l))).collect();
@@ -247,7 +255,11 @@ impl DerivationWriter<'_> {
                 .map(|(k, x)| format!("{} &= {}", self.tex(coordinates[*k].qddot), self.tex(*x)))
                 .collect();
             lines.extend(appell.equations.iter().map(equality));
-            groups.push(("Gibbs and Appell's equations".into(), lines));
+            let title = match appell.is_gibbs {
+                true => "Gibbs and Appell's equations",
+                false => "D'Alembert's principle",
+            };
+            groups.push((title.into(), lines));
         }
         self.section("The same motion in other words");
         let mut words = String::from(
@@ -256,7 +268,10 @@ impl DerivationWriter<'_> {
         if same.constraint.is_some() {
             words += " Gauss's principle asks for the least departure from the motion without constraints.";
         }
-        if same.appell.is_some() {
+        if same.appell.as_ref().is_some_and(|appell| !appell.is_gibbs) {
+            words += " By d'Alembert's principle $\\M \\ddot\\q - \\Q$ does no work along any acceleration that the constraints \
+                      leave free, once they are solved for some of the accelerations.";
+        } else if same.appell.is_some() {
             words += " Gibbs and Appell's equations are $\\partial \\mathcal S/\\partial \\ddot q_i = \\Pi_i$ with \
                       $\\mathcal S = \\tfrac12\\, \\ddot\\q^{\\mathsf T} \\M \\ddot\\q$, once the constraints are solved for some \
                       of the accelerations.";

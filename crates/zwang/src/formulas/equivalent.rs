@@ -1,5 +1,5 @@
-//! Equivalent formulations: Lagrange's equations of the first kind, Gauss's least constraint, Gibbs and Appell's
-//! equations.
+//! Equivalent formulations: Lagrange's equations of the first kind, Gauss's least constraint, and d'Alembert's principle on
+//! independent accelerations, which in Cartesian coordinates is Gibbs and Appell's.
 //!
 //! KUXI95 shows for the pendulum that all of them are the explicit equation; here they are written out for any small
 //! system.
@@ -25,7 +25,7 @@ pub struct Equivalent {
     pub rows: Vec<Equality>,
     /// The function that the actual q̈ minimizes among all that satisfy the rows, KUXI95 (18): (q̈ − a)ᵀM(q̈ − a).
     pub constraint: Option<Expr>,
-    /// Gibbs and Appell's equations, if the rows can be solved for some of the accelerations.
+    /// The equations of the free accelerations, if the rows can be solved for the others.
     pub appell: Option<Appell>,
 }
 
@@ -33,8 +33,12 @@ pub struct Equivalent {
 pub struct Appell {
     /// The dependent accelerations, each in terms of the others.
     pub dependent: Vec<(usize, Expr)>,
-    /// For each of the others ∂𝒮/∂q̈ᵢ = Πᵢ, with 𝒮 = ½ q̈ᵀM q̈ and Π the force on it.
+    /// For each of the others the work of M q̈ and of Q along it, by d'Alembert's principle.
     pub equations: Vec<Equality>,
+    /// `true` if T = ½ q̇ᵀM q̇ with constant M, as for particles in Cartesian coordinates. Then 𝒮 = ½ q̈ᵀM q̈ is Gibbs's
+    /// function and the equations are ∂𝒮/∂q̈ᵢ = Πᵢ, with Π the force. In curvilinear coordinates the function of the
+    /// particles' accelerations has further terms, which Q contains here.
+    pub is_gibbs: bool,
 }
 
 /// Derives the formulations; `free` is a = M⁻¹Q, empty if it is not known. `None` with controls or nonideal laws, whose
@@ -134,7 +138,28 @@ fn appell(equations: &mut Equations, inertia: &[Expr], force: &[Expr], accelerat
         };
         found.push((side(inertia), side(force)));
     }
-    Some(Appell { dependent: chosen.into_iter().zip(solved).collect(), equations: found })
+    let dependent = chosen.into_iter().zip(solved).collect();
+    Some(Appell { dependent, equations: found, is_gibbs: is_gibbs(equations) })
+}
+
+/// `true` if T = ½ q̇ᵀM q̇ by the exact algebra, with M of numbers and parameters.
+fn is_gibbs(equations: &mut Equations) -> bool {
+    let velocities: Vec<Expr> = equations.model.coordinates.iter().map(|c| c.qdot).collect();
+    let masses = equations.mass_matrix.clone();
+    let mut moving: Vec<Expr> = equations.model.coordinates.iter().flat_map(|c| [c.q, c.qdot]).collect();
+    moving.push(equations.model.time);
+    moving.extend(equations.parts.iter().map(|part| part.symbol));
+    let entries: Vec<Expr> = masses.iter().flatten().map(|(_, e)| *e).collect();
+    let graph = &mut equations.model.graph;
+    if graph.symbols_of(&entries).iter().any(|s| moving.contains(s)) {
+        return false;
+    }
+    let momenta: Vec<Expr> = masses.iter().map(|row| product(graph, row, &velocities)).collect();
+    let twice: Vec<Expr> = momenta.iter().zip(&velocities).map(|(p, v)| graph.mul(*p, *v)).collect();
+    let (twice, two) = (graph.sum(&twice), graph.integer(2));
+    let whole = graph.mul(two, equations.kinetic);
+    let difference = graph.sub(whole, twice);
+    Algebra::new(graph, &[difference], LIMITS).is_zero(graph, difference) == Some(true)
 }
 
 /// As many independent columns as rows, the simplest first.
@@ -196,5 +221,22 @@ mod tests {
         let appell = found.appell.unwrap();
         assert_eq!(appell.dependent[0].0, 0);
         assert_eq!(text(appell.dependent[0].1), "-(x'^2 + y'^2 + y*y'')/x");
+    }
+
+    /// S of a particle in polar coordinates has the cross terms −m r φ'² r'' + 2 m r r' φ' φ'', which ½ q̈ᵀM q̈ has not.
+    #[test]
+    fn only_cartesian_coordinates_have_gibbs_function() {
+        let gibbs = |text: &str| of(text).1.appell.expect("the row is solved").is_gibbs;
+        assert!(gibbs(PENDULUM));
+        assert!(gibbs(
+            "coordinates x, y\nparameters m = 1\nlagrangian L = m*(x'^2 + x'*y' + y'^2) - x^2\n\
+             constraint c: x + y^2 = 1\nstart x = 1, y = 0"
+        ));
+        let polar = "coordinates r, φ\nkinetic (r'^2 + r^2*φ'^2)/2\nconstraint c: r = 1 + φ\nstart r = 1, φ = 0";
+        assert!(!gibbs(polar));
+        // M is constant in a turning frame, and Coriolis' acceleration is part of the particle's
+        let turning =
+            "coordinates x, y\nkinetic ((x' - 2*y)^2 + (y' + 2*x)^2)/2\nconstraint c: x = y\nstart x = 1, y = 1";
+        assert!(!gibbs(turning));
     }
 }

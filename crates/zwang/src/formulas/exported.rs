@@ -8,6 +8,8 @@ use crate::analysis::check::Check;
 use crate::compile::control_programs::{limits, weight};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::equations::{Equations, SparseRow};
+use crate::formulas::closed_form::shared_multipliers;
+use crate::model::Model;
 use crate::samples::{ascii_name, unique_names};
 
 /// A row of a matrix: each column with the index of its program output.
@@ -18,7 +20,7 @@ pub type ExportedRow = Vec<(usize, usize)>;
 /// All matrices are given by the outputs of one straight-line program of t, q, q̇ and the parameters. The remaining
 /// system is
 ///
-/// $$ M\ddot q = Q + A^T\lambda + S w, \qquad A\ddot q = b, \qquad A_c\ddot q = b_c $$
+/// $$ M\ddot q = Q + C + A^T\lambda + S w, \qquad A\ddot q = b, \qquad A_c\ddot q = b_c $$
 ///
 /// with wᵀW w least if there are more driven coordinates than rows of A_c; without controls w is empty.
 #[derive(Clone, Debug)]
@@ -51,6 +53,17 @@ pub struct Exported {
     pub weight: Vec<usize>,
     /// The largest force, if one coordinate is driven and bounded.
     pub limit: Option<usize>,
+    /// C; `None` if every constraint is ideal.
+    pub law: Option<ExportedLaw>,
+}
+
+/// The nonideal force C(t, q, q̇, λ), UK02 (6): λ solves the system with C = 0, and then Q + C takes the place of Q.
+#[derive(Clone, Debug)]
+pub struct ExportedLaw {
+    /// The program from t, q, q̇, the parameters and the multipliers of the rows of A to C.
+    pub program: Program,
+    /// The index of the output for each coordinate.
+    pub force: Vec<usize>,
 }
 
 impl Exported {
@@ -75,14 +88,9 @@ impl Exported {
         let asked_rhs = outputs.vector(&equations.asked.iter().map(|r| r.row.rhs).collect::<Vec<_>>());
         let weight = outputs.vector(&weight(equations, &driven));
         let limit = outputs.vector(&limits(equations, &driven).1).first().copied();
+        let law = law(equations, &kept)?;
         let model = &mut equations.model;
-        let symbols = model.state_symbols();
-        let held: HashSet<Expr> = symbols[model.held_symbols()].iter().copied().collect();
-        let short = model.graph.shortened(&outputs.exprs, |s| held.contains(&s));
-        let program = Program::new(&model.graph, &symbols, &short).map_err(|unknown| {
-            let name = model.graph.name(unknown.0);
-            Diagnostic::error("Z705", format!("`{name}` has no value that a function of the state could give"))
-        })?;
+        let program = program(model, &outputs.exprs, &[])?;
         let names: Vec<String> = model.parameters.iter().map(|p| ascii_name(&p.name)).collect();
         Ok(Exported {
             title: model.title.clone(),
@@ -99,8 +107,37 @@ impl Exported {
             driven,
             weight,
             limit,
+            law,
         })
     }
+}
+
+/// C with the multipliers of the kept rows; redundant rows have their shares.
+fn law(equations: &mut Equations, kept: &[usize]) -> Result<Option<ExportedLaw>, Box<Diagnostic>> {
+    if equations.nonideal_force.is_empty() {
+        return Ok(None);
+    }
+    let shares = shared_multipliers(equations, kept).map_err(|why| {
+        let d = Diagnostic::error("Z705", format!("the nonideal laws are not exported: {why}"));
+        d.help("leave the redundant constraints out")
+    })?;
+    let force = equations.model.graph.substitute(&equations.nonideal_force, &shares);
+    let multipliers: Vec<Expr> = kept.iter().map(|&r| equations.rows[r].lambda).collect();
+    let mut outputs = ProgramOutputs::default();
+    let force = outputs.vector(&force);
+    Ok(Some(ExportedLaw { program: program(&mut equations.model, &outputs.exprs, &multipliers)?, force }))
+}
+
+/// The program of the state, the parameters and further inputs.
+fn program(model: &mut Model, exprs: &[Expr], others: &[Expr]) -> Result<Program, Box<Diagnostic>> {
+    let mut symbols = model.state_symbols();
+    let held: HashSet<Expr> = symbols[model.held_symbols()].iter().copied().collect();
+    symbols.extend(others);
+    let short = model.graph.shortened(exprs, |s| held.contains(&s));
+    Program::new(&model.graph, &symbols, &short).map_err(|unknown| {
+        let name = model.graph.name(unknown.0);
+        Box::new(Diagnostic::error("Z705", format!("`{name}` has no value that a function of the state could give")))
+    })
 }
 
 /// The rows that are redundant at every state: they can be left out.
@@ -132,9 +169,9 @@ fn redundant_control(note: &Diagnostic) -> Diagnostic {
 fn refuse(equations: &Equations) -> Result<(), Box<Diagnostic>> {
     let model = &equations.model;
     let refused = |message: &str, help: &str| Err(Box::new(Diagnostic::error("Z705", message).help(help)));
-    if !equations.nonideal_force.is_empty() {
+    if !equations.nonideal_force.is_empty() && !equations.asked.is_empty() {
         return refused(
-            "a model with nonideal laws is not exported: their forces depend on the reactions, and these on them",
+            "nonideal laws beside controls are not exported: their forces depend on the reactions, and these on the control force",
             "leave the `nonideal` statements out, or state them as `force` where they need no reaction",
         );
     }

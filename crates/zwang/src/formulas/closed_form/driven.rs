@@ -51,7 +51,7 @@ pub(super) fn driven(equations: &mut Equations) -> Option<ClosedForm> {
     let form = ClosedForm { accelerations: accelerations.to_vec(), multipliers, control, ..ClosedForm::default() };
     let (masses, force) = (equations.mass_matrix.clone(), equations.given_force.clone());
     let is_regular = independent_rows(equations, &masses)?.len() == n;
-    let problem = ClosedFormProblem { masses, force, rows, all_rows: Vec::new(), is_regular };
+    let problem = ClosedFormProblem { masses, force, rows, all_rows: Vec::new(), is_regular, shares: None };
     let form = completed(equations, &problem, form);
     let graph = &equations.model.graph;
     Some(form.without(|e| graph.cost(*e) > limits::LONGEST_FORMULA))

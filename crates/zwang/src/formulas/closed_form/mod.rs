@@ -7,6 +7,9 @@ mod named;
 mod on_constraints;
 mod plain;
 mod recorder;
+mod shares;
+
+use std::collections::HashMap;
 
 use zwang_expr::{Expr, Graph, Program};
 use zwang_motion::{Matrix, Settings, dependence};
@@ -21,6 +24,7 @@ use crate::{
 pub(crate) use elimination::{Mass, cramer};
 use gaussian::gaussian;
 pub(crate) use recorder::{PartLabel, PartRecorder, expanded};
+use shares::Shares;
 
 /// The quantities that follow from M, Q, A and b, as formulas.
 #[derive(Clone, Debug, Default)]
@@ -31,8 +35,11 @@ pub struct ClosedForm {
     pub free: Vec<Expr>,
     /// e = b − A a of the rows that are used; empty if a is, or if e is too long to be read.
     pub gap: Vec<(usize, Expr)>,
-    /// The rows that were used, and λ for each; the other rows are redundant.
+    /// The rows that were used, and λ for each; the other rows are redundant. If a nonideal law contains multipliers of
+    /// redundant rows, all rows with the shortest λ, in which each has its share.
     pub multipliers: Vec<(usize, Expr)>,
+    /// The number of redundant rows.
+    pub n_redundant: usize,
     /// Aᵀλ of each coordinate: the ideal constraint force; empty without constraints, or if it is too long to be read.
     pub constraint_force: Vec<Expr>,
     /// The nonideal part of the constraint force of each coordinate, UK02 (6): M q̈ − Q − Aᵀλ; empty without nonideal
@@ -48,7 +55,9 @@ pub struct ClosedForm {
     pub projections: Option<Projections>,
     /// `true` if M is regular without the constraints, so that a exists.
     pub is_regular: bool,
-    /// `true` if the rows left out are redundant only for the present parameter values, so that all formulas hold for
+    /// `true` if M is positive definite at no state that was tried, so that M^½, and with it P and N, do not exist.
+    pub is_indefinite: bool,
+    /// `true` if the redundant rows are so only for the present parameter values, so that all formulas hold for
     /// these.
     pub needs_values: bool,
 }
@@ -105,6 +114,7 @@ impl ClosedForm {
         let reason = |name: &'static str| match name {
             "Qc" => "too long to be read",
             _ if !self.is_regular => "M is singular without the constraints",
+            "P and N" if self.is_indefinite => "M is not positive definite, so M^(1/2) does not exist",
             _ => "too long to be read",
         };
         candidates.into_iter().filter(|(_, is_missing)| *is_missing).map(|(name, _)| (name, reason(name))).collect()
@@ -156,8 +166,44 @@ pub fn closed_form(equations: &mut Equations) -> Result<ClosedForm, &'static str
         }
         _ => named.ok_or("a pivot of the elimination vanishes everywhere")?,
     };
-    let needs_values = problem.rows.len() < equations.rows.len() && repeats_by_values(equations);
-    Ok(ClosedForm { needs_values, ..with_shared(equations, form) })
+    let n_redundant = equations.rows.len() - problem.rows.len();
+    let needs_values = n_redundant > 0 && repeats_by_values(equations);
+    let is_indefinite = problem.is_regular && !is_positive_somewhere(equations);
+    let mut form = ClosedForm { n_redundant, needs_values, is_indefinite, ..with_shared(equations, form) };
+    form.projections = form.projections.filter(|_| !is_indefinite);
+    Ok(form)
+}
+
+/// `true` if M is positive definite at a generic state: all pivots of its elimination are positive.
+fn is_positive_somewhere(equations: &mut Equations) -> bool {
+    let masses = equations.mass_matrix.clone();
+    let mut is_positive = false;
+    at_generic_states(equations, &masses, |mass| {
+        let n = mass.n_rows;
+        let mut rest = mass.to_dense();
+        is_positive |= (0..n).all(|k| {
+            let pivot = rest[k * n + k];
+            for i in k + 1..n {
+                let factor = rest[i * n + k] / pivot;
+                (k..n).for_each(|j| rest[i * n + j] -= factor * rest[k * n + j]);
+            }
+            pivot > 0.0
+        });
+        Some(())
+    });
+    is_positive
+}
+
+/// The multipliers that nonideal laws contain, each in terms of those of independent rows; empty if every row acts alone in
+/// them. Fails if they have no short form.
+pub(crate) fn shared_multipliers(
+    equations: &mut Equations,
+    rows: &[usize],
+) -> Result<HashMap<Expr, Expr>, &'static str> {
+    let Some(shares) = Shares::new(equations, rows)? else { return Ok(HashMap::new()) };
+    let independent: Vec<(usize, Expr)> = rows.iter().map(|&k| (k, equations.rows[k].lambda)).collect();
+    let all = shares.multipliers(equations, &independent);
+    Ok(all.into_iter().map(|(k, share)| (equations.rows[k].lambda, share)).collect())
 }
 
 /// `true` if rows are redundant for the present parameter values and independent for others.
@@ -212,6 +258,8 @@ struct ClosedFormProblem {
     all_rows: Vec<usize>,
     /// `true` if M is regular by itself; otherwise `masses` and `force` are M + aᵀa and Q + aᵀb with some rows a of A.
     is_regular: bool,
+    /// The shares of redundant rows, if a nonideal law contains their multipliers.
+    shares: Option<Shares>,
 }
 
 impl ClosedFormProblem {
@@ -235,7 +283,8 @@ impl ClosedFormProblem {
         let rows = on_constraints::independent_rows_there(equations, &stated).ok_or(NO_STATE)?;
         let all_rows = if has_controls { independent_rows(equations, &all).ok_or(NO_STATE)? } else { Vec::new() };
         let (masses, force) = (equations.mass_matrix.clone(), equations.given_force.clone());
-        let mut problem = ClosedFormProblem { masses, force, rows, all_rows, is_regular: true };
+        let shares = Shares::new(equations, &rows)?;
+        let mut problem = ClosedFormProblem { masses, force, rows, all_rows, is_regular: true, shares };
         let mut rank = independent_rows(equations, &problem.masses).ok_or(NO_STATE)?.len();
         problem.is_regular = rank == n;
         // no more rows than M needs
@@ -250,6 +299,14 @@ impl ClosedFormProblem {
             }
         }
         if rank == n { Ok(problem) } else { Err("M is singular everywhere, also with the constraints") }
+    }
+
+    /// The multipliers that laws contain, from those of the independent rows.
+    fn acting_multipliers(&self, equations: &mut Equations, independent: &[(usize, Expr)]) -> Vec<(usize, Expr)> {
+        match &self.shares {
+            Some(shares) => shares.multipliers(equations, independent),
+            None => independent.to_vec(),
+        }
     }
 
     /// Replaces M and Q by M + aᵀa and Q + aᵀb for a row a of A. The motion and the multipliers stay the same, and a
@@ -283,6 +340,24 @@ fn row_of(equations: &Equations, k: usize) -> (SparseRow, Expr) {
 
 /// Rows of a symbolic matrix that are independent at a generic state.
 pub(crate) fn independent_rows(equations: &mut Equations, rows: &[SparseRow]) -> Option<Vec<usize>> {
+    let mut best: Option<Vec<usize>> = None;
+    at_generic_states(equations, rows, |matrix| {
+        let found = dependence(matrix, &Settings::default()).ok()?.independent;
+        if best.as_ref().is_none_or(|b| found.len() > b.len()) {
+            best = Some(found);
+        }
+        Some(())
+    })?;
+    best
+}
+
+/// Calls `look` with the values of a symbolic matrix at generic states where all are finite; `None` if a symbol has no value, or
+/// as soon as `look` returns it.
+fn at_generic_states(
+    equations: &mut Equations,
+    rows: &[SparseRow],
+    mut look: impl FnMut(&Matrix) -> Option<()>,
+) -> Option<()> {
     let exprs: Vec<Expr> = rows.iter().flat_map(|row| row.iter().map(|(_, e)| *e)).collect();
     let exprs = expanded(&mut equations.model.graph, &equations.parts, &exprs);
     let model = &equations.model;
@@ -293,18 +368,13 @@ pub(crate) fn independent_rows(equations: &mut Equations, rows: &[SparseRow]) ->
     let program = Program::new(&model.graph, &symbols, &exprs).ok()?;
     let pattern: Vec<Vec<usize>> = rows.iter().map(|row| row.iter().map(|(k, _)| *k).collect()).collect();
     let mut matrix = Matrix::from_pattern(rows.len(), model.n_coordinates(), &pattern);
-    let mut best: Option<Vec<usize>> = None;
     for attempt in 0..5 {
         let generic = (0..n_free).map(|k| 0.2 + 0.7 * scattered(k, attempt));
         let inputs: Vec<f64> = generic.chain(model.parameter_values.iter().copied()).collect();
         program.run(&inputs, &mut program.workspace(), &mut matrix.value);
-        if matrix.value.iter().any(|v| !v.is_finite()) {
-            continue;
-        }
-        let found = dependence(&matrix, &Settings::default()).ok()?.independent;
-        if best.as_ref().is_none_or(|b| found.len() > b.len()) {
-            best = Some(found);
+        if matrix.value.iter().all(|v| v.is_finite()) {
+            look(&matrix)?;
         }
     }
-    best
+    Some(())
 }

@@ -165,8 +165,8 @@ impl<'a> RowSolver<'a> {
         form: &mut ClosedForm,
         ideal: &MultiplierParts,
     ) -> Option<MultiplierParts> {
-        let zero = equations.rows.iter().map(|r| (r.lambda, Expr::ZERO));
-        let known = zero.chain(form.multipliers.iter().map(|(k, e)| (equations.rows[*k].lambda, *e))).collect();
+        form.multipliers = problem.acting_multipliers(equations, &ideal.multipliers);
+        let known = form.multipliers.iter().map(|(k, e)| (equations.rows[*k].lambda, *e)).collect();
         let g = &mut equations.model.graph;
         let C = g.substitute(&equations.nonideal_force, &known);
         let named = |(k, c): (usize, &Expr)| {

@@ -94,9 +94,8 @@ fn with_nonideal_force(
     problem: &ClosedFormProblem,
     ideal: ClosedForm,
 ) -> Option<ClosedForm> {
-    let known = ideal.multipliers.iter().map(|(k, e)| (equations.rows[*k].lambda, *e));
-    let zero = equations.rows.iter().map(|r| (r.lambda, Expr::ZERO));
-    let known = zero.chain(known).collect();
+    let multipliers = problem.acting_multipliers(equations, &ideal.multipliers);
+    let known = multipliers.iter().map(|(k, e)| (equations.rows[*k].lambda, *e)).collect();
     let g = &mut equations.model.graph;
     let nonideal = g.substitute(&equations.nonideal_force, &known);
     let force: Vec<Expr> = problem.force.iter().zip(&nonideal).map(|(&q, &c)| g.add(q, c)).collect();
@@ -108,7 +107,7 @@ fn with_nonideal_force(
     let reaction = transposed(equations, &change);
     let g = &mut equations.model.graph;
     let nonideal_force = nonideal.iter().zip(&reaction).map(|(&c, &r)| g.add(c, r)).collect();
-    Some(ClosedForm { multipliers: ideal.multipliers, nonideal_force, ..moved })
+    Some(ClosedForm { multipliers, nonideal_force, ..moved })
 }
 
 /// The motion with controls by any force: that of all rows together. Its force in addition to that of the constraints
@@ -306,6 +305,7 @@ fn diagonal(row: &SparseRow, i: usize) -> Option<Expr> {
     }
 }
 
-fn entry(row: &SparseRow, column: usize) -> Expr {
+/// The entry of a row in a column.
+pub(super) fn entry(row: &SparseRow, column: usize) -> Expr {
     row.iter().find(|(k, _)| *k == column).map_or(Expr::ZERO, |(_, e)| *e)
 }
