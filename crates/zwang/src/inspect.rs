@@ -8,7 +8,7 @@ use zwang_motion::{
 use crate::analysis::check::{Check, Prepared};
 use crate::analysis::start::find_start;
 use crate::compile::evaluator::Energies;
-use crate::diagnostic::Diagnostics;
+use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::{limits, tolerance};
 
 /// The result of one route: q̈, or the reason for its failure; `None` if it was not tried.
@@ -36,17 +36,21 @@ pub struct Inspection {
 }
 
 /// Computes all quantities at the start, with contacts and friction in the mode that they have there.
-pub fn inspect(mut check: Check, settings: &Settings) -> Result<Inspection, MotionError> {
-    if check.equations.has_contacts() {
-        let start = check.state.clone();
-        check.look_at(&start, settings)?;
-    }
+pub fn inspect(mut check: Check, settings: &Settings) -> Result<Inspection, Box<Diagnostic>> {
     let state = check.state.clone();
-    let energies = check.system.energies(&state)?;
+    if check.equations.has_contacts() {
+        check.move_to(state.clone(), settings)?;
+    }
+    let failed = |error: MotionError| {
+        Box::new(Diagnostic::error("Z402", error.to_string()).with_note(format!("at t = {}", state.t)))
+    };
+    let energies = check.system.energies(&check.state).map_err(failed)?;
+    let state = check.state.clone();
     let small = state.q.len() <= limits::INSPECTED_COORDINATES;
     let found = &check.snapshot.found;
     let qddot = found.qddot.clone();
-    let geometry = (small && !found.singular_mass).then(|| geometry(&check.snapshot.given, settings)).transpose()?;
+    let geometry = (small && !found.singular_mass).then(|| geometry(&check.snapshot.given, settings));
+    let geometry = geometry.transpose().map_err(failed)?;
     // rows scaled beyond the range of numbers have an influence beyond it
     let geometry = geometry.filter(|g| g.influence.iter().chain(&g.P).all(|x| x.is_finite()));
     let scaled = geometry.as_ref().and_then(|_| scaled_accelerations(&check, settings));

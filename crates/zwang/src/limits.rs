@@ -283,3 +283,11 @@ pub(crate) const OBSTACLE_STATES: u64 = 8;
 
 /// The largest mass matrix whose eigenvalues are computed for a note.
 pub(crate) const SMALL_MATRIX: usize = 64;
+/// The number of scalar contacts beyond which pairs are not compared for exclusion.
+pub(crate) const EXCLUDING_CONTACTS: usize = 60;
+
+/// The number of times of a run at which two contacts are looked at for exclusion.
+pub(crate) const EXCLUSION_TIMES: usize = 1000;
+
+/// The number of bisections that locate a time to rounding.
+pub(crate) const BISECTIONS: usize = 64;

@@ -8,7 +8,7 @@ use zwang_motion::{IntegrationOptions, RouteName, Scaled, Settings, State};
 
 use crate::compile::evaluator::Evaluator;
 use crate::compile::program::{Background, Jit, JitPolicy};
-use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
+use crate::diagnostic::{Diagnostics, Severity};
 use crate::equations::{ConstraintRow, Equations};
 use crate::error::{Error, ModelText};
 use crate::formulas::exported::{Exported, repeating, undetermined_controls};
@@ -436,15 +436,13 @@ impl System {
         let check = Check::clone(&*self.analysed(Analyses::Full, true)?);
         let mut check = self.at(check, at, options, monitor)?;
         let mut notes = std::mem::take(&mut check.notes);
-        let t = check.state.t;
         match inspect(check, &self.model.settings) {
             Ok(mut inspection) => {
                 inspection.check.notes = notes;
                 Ok(inspection)
             }
-            Err(error) => {
-                let d = Diagnostic::error("Z402", error.to_string());
-                notes.push(d.with_note(format!("at t = {t}")));
+            Err(diagnostic) => {
+                notes.push(*diagnostic);
                 Err(self.failed(notes))
             }
         }

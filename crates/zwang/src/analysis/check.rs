@@ -14,7 +14,7 @@ use crate::equations::Equations;
 use crate::model::Model;
 use crate::quantity::{number, with_unit};
 use crate::{
-    analysis::constraints::{contradiction, dependence, determinacy, freedom, hidden, integrability},
+    analysis::constraints::{contradiction, dependence, determinacy, exclusion, freedom, hidden, integrability},
     tolerance,
 };
 
@@ -159,6 +159,7 @@ pub(crate) fn analyse(
         return None;
     };
     contacts_outside(&equations, &mut system, &state, settings, diagnostics);
+    diagnostics.extend(exclusion::exclusions(&mut equations.model, state.t));
     coefficients_in_range(&equations, &system, &state, diagnostics);
 
     let mut snapshot = Snapshot::new(&mut system);

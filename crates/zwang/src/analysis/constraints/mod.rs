@@ -4,6 +4,7 @@ pub mod classification;
 pub mod contradiction;
 pub mod dependence;
 pub mod determinacy;
+pub(crate) mod exclusion;
 pub mod freedom;
 pub mod hidden;
 pub mod integrability;
