@@ -192,8 +192,8 @@ pub struct OneModel {
 /// How far a model is moved, how precisely and by what.
 #[derive(Args)]
 pub struct RunArguments {
-    /// When to end: 20, "500 ms"; as the model says, else 10
-    #[arg(long, value_name = "TIME", help_heading = INTEGRATION, value_parser = time, allow_negative_numbers = true)]
+    /// When to end: 20, "500 ms", 0 for the start alone; as the model says, else 10
+    #[arg(long, value_name = "TIME", help_heading = INTEGRATION, value_parser = time_or_zero, allow_negative_numbers = true)]
     pub to: Option<f64>,
     /// Error allowed per step, relative; as the model says, else 1e-9
     #[arg(long, value_name = "NUMBER", help_heading = INTEGRATION, value_parser = tolerance, allow_negative_numbers = true)]

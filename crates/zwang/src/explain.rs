@@ -10,7 +10,7 @@ macro_rules! page {
 }
 
 /// All pages, in the order of their codes.
-pub const PAGES: [ExplainPage; 71] = [
+pub const PAGES: [ExplainPage; 72] = [
     page!("Z001"),
     page!("Z002"),
     page!("Z003"),
@@ -36,6 +36,7 @@ pub const PAGES: [ExplainPage; 71] = [
     page!("Z203"),
     page!("Z204"),
     page!("Z205"),
+    page!("Z206"),
     page!("Z301"),
     page!("Z302"),
     page!("Z303"),

@@ -283,6 +283,7 @@ pub(crate) const OBSTACLE_STATES: u64 = 8;
 
 /// The largest mass matrix whose eigenvalues are computed for a note.
 pub(crate) const SMALL_MATRIX: usize = 64;
+
 /// The number of scalar contacts beyond which pairs are not compared for exclusion.
 pub(crate) const EXCLUDING_CONTACTS: usize = 60;
 

@@ -82,8 +82,10 @@ pub struct Row {
 pub struct Constraint {
     /// The user's label, or `c1`, `c2`, … for those without.
     pub name: String,
-    /// Its rows.
+    /// Its rows; components of a vector that hold identically have none.
     pub rows: Vec<Row>,
+    /// The number of components of the equation.
+    pub n_components: usize,
     /// The equation in the text.
     pub span: Span,
     /// The friction statement of a constraint with friction, which is not ideal.

@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod bad_runs;
+mod closed_form;
 mod common;
 mod contact;
 mod contradictions;
@@ -12,6 +13,7 @@ mod documents;
 mod doubling;
 mod events;
 mod example;
+mod exclusion;
 mod first_order;
 mod fixes;
 mod gallery;
@@ -29,6 +31,7 @@ mod rounding;
 mod roundtrip;
 mod runs;
 mod scale;
+mod start;
 mod statements;
 mod system;
 mod tables;

@@ -13,13 +13,26 @@ use zwang_expr::{Expr, Function, Graph};
 
 /// The orientation of a body. In the plane only the upper left block of `rotation` and the last rate are used.
 #[derive(Clone, Debug)]
-pub(super) struct Frame {
-    pub(super) center: Vec<Quantity>,
+pub(super) struct Orientation {
     /// The columns are the body's axes in space components.
     rotation: [[Expr; 3]; 3],
     /// The angular velocity in body axes and in space axes.
     body_rates: [Expr; 3],
     pub(super) space_rates: [Expr; 3],
+}
+
+/// The place and the orientation of a body.
+#[derive(Clone, Debug)]
+pub(super) struct Frame {
+    pub(super) center: Vec<Quantity>,
+    pub(super) orientation: Orientation,
+}
+
+impl Orientation {
+    /// The angular velocity in the form shown to users: a scalar in the plane.
+    fn omega(&self, is_planar: bool) -> Vec<Expr> {
+        if is_planar { vec![self.space_rates[2]] } else { self.space_rates.to_vec() }
+    }
 }
 
 impl Frame {
@@ -30,24 +43,27 @@ impl Frame {
     /// The body's axes in space components.
     pub(super) fn axes(&self) -> Vec<Vec<Expr>> {
         let d = self.center.len();
-        (0..d).map(|axis| (0..d).map(|k| self.rotation[k][axis]).collect()).collect()
+        (0..d).map(|axis| (0..d).map(|k| self.orientation.rotation[k][axis]).collect()).collect()
     }
 
     /// The angular velocity in the form shown to users: a scalar in the plane.
     pub(super) fn omega(&self) -> Vec<Expr> {
-        if self.is_planar() { vec![self.space_rates[2]] } else { self.space_rates.to_vec() }
+        self.orientation.omega(self.is_planar())
     }
 }
 
 impl Lower<'_> {
-    /// The key of the body that a formula names, after its frame has been evaluated; `None` for anything else.
+    /// The key of the body that a formula names; `None` for anything else. The frame of the body has been evaluated, unless
+    /// its place is being evaluated.
     pub(super) fn body_key(&mut self, of: &Formula) -> Lowering<Option<String>> {
         let Some((key, _)) = self.key_of(of)? else { return Ok(None) };
         let Some(NamedObject::Definition { statement, .. }) = self.names.objects.get(&key) else { return Ok(None) };
         if !matches!(self.tree.statements[*statement].kind, StatementKind::Body { .. }) {
             return Ok(None);
         }
-        self.frame(&key, of.span)?;
+        if !self.definitions.in_progress_set.contains(&key) {
+            self.frame(&key, of.span)?;
+        }
         Ok(Some(key))
     }
 
@@ -58,24 +74,33 @@ impl Lower<'_> {
         }
         let center = self.definition(key, span)?;
         let center = self.as_vector(center, span)?;
+        let orientation = self.orientation(key, center.len() == 2, span)?;
+        let frame = Frame { center, orientation };
+        self.frames.insert(key.to_string(), frame.clone());
+        Ok(frame)
+    }
+
+    /// The orientation of a body, which does not need its place.
+    fn orientation(&mut self, key: &str, is_planar: bool, span: Span) -> Lowering<Orientation> {
         let Some(NamedObject::Definition { statement, indices }) = self.names.objects.get(key).cloned() else {
             return Err(crate::lower::Reported);
         };
         let StatementKind::Body { target, turned, .. } = &self.tree.statements[statement].kind else {
             return Err(crate::lower::Reported);
         };
+        let of_orientation = format!("{key} turned");
+        self.check_circle(&of_orientation, span)?;
         let member = self.members(target)?.into_iter().find(|m| m.indices == indices);
         let bound = member.map_or(Vec::new(), |m| self.bound(&m));
         let before = std::mem::replace(&mut self.locals, bound);
-        let frame = self.turned(center, turned, target.span);
+        self.enter(&of_orientation);
+        let orientation = self.turned(is_planar, turned, target.span);
+        self.leave();
         self.locals = before;
-        let frame = frame?;
-        self.frames.insert(key.to_string(), frame.clone());
-        Ok(frame)
+        orientation
     }
 
-    fn turned(&mut self, center: Vec<Quantity>, turned: &Turned, span: Span) -> Lowering<Frame> {
-        let planar = center.len() == 2;
+    fn turned(&mut self, planar: bool, turned: &Turned, span: Span) -> Lowering<Orientation> {
         match turned {
             Turned::Quaternion(parts) if planar || parts.len() != 4 => {
                 let message = if planar {
@@ -87,11 +112,11 @@ impl Lower<'_> {
             }
             Turned::Quaternion(parts) => {
                 let parts = parts.iter().map(|p| self.angle(p)).collect::<Lowering<Vec<_>>>()?;
-                self.quaternion(center, [parts[0], parts[1], parts[2], parts[3]], span)
+                self.quaternion([parts[0], parts[1], parts[2], parts[3]], span)
             }
             Turned::Plane(angle) if planar => {
                 let angle = self.angle(angle)?;
-                self.successive(center, &[(2, angle)], span)
+                self.successive(&[(2, angle)], span)
             }
             Turned::Plane(angle) => self.report(
                 Diagnostic::error("Z107", "a body in space is turned about named axes")
@@ -111,7 +136,7 @@ impl Lower<'_> {
                     }
                     turns.push((k, self.angle(angle)?));
                 }
-                self.successive(center, &turns, span)
+                self.successive(&turns, span)
             }
         }
     }
@@ -123,7 +148,7 @@ impl Lower<'_> {
     }
 
     /// R = R₁R₂R₃… about the body's own successive axes; ω in body axes is Σ (R_{k+1}…)ᵀ e_k α̇_k.
-    fn successive(&mut self, center: Vec<Quantity>, turns: &[(usize, Expr)], span: Span) -> Lowering<Frame> {
+    fn successive(&mut self, turns: &[(usize, Expr)], span: Span) -> Lowering<Orientation> {
         let mut rotation = identity();
         let mut body_rates = [Expr::ZERO; 3];
         for &(axis, angle) in turns {
@@ -135,7 +160,7 @@ impl Lower<'_> {
             body_rates[axis] = self.graph.add(body_rates[axis], rate);
         }
         let space_rates = times(&mut self.graph, &rotation, &body_rates);
-        Ok(Frame { center, rotation, body_rates, space_rates })
+        Ok(Orientation { rotation, body_rates, space_rates })
     }
 
     fn rate_of(&mut self, expr: Expr, span: Span) -> Lowering<Expr> {
@@ -146,7 +171,7 @@ impl Lower<'_> {
     }
 
     /// R(e) and ω = 2 ē∘ė in body axes, for e scalar first, body to space.
-    fn quaternion(&mut self, center: Vec<Quantity>, e: [Expr; 4], span: Span) -> Lowering<Frame> {
+    fn quaternion(&mut self, e: [Expr; 4], span: Span) -> Lowering<Orientation> {
         let mut d = [Expr::ZERO; 4];
         for (rate, part) in d.iter_mut().zip(e) {
             *rate = self.rate_of(part, span)?;
@@ -188,7 +213,7 @@ impl Lower<'_> {
             combine([(1, e0, d3), (-1, e1, d2), (1, e2, d1), (-1, e3, d0)], two),
         ];
         let space_rates = times(&mut self.graph, &rotation, &body_rates);
-        Ok(Frame { center, rotation, body_rates, space_rates })
+        Ok(Orientation { rotation, body_rates, space_rates })
     }
 
     /// `B.point(…)`, `B.vector(…)`, `B.omega`; `None` for a plain component.
@@ -199,26 +224,28 @@ impl Lower<'_> {
         arguments: Option<&[Formula]>,
         span: Span,
     ) -> Lowering<Option<Value>> {
-        let frame = self.frame(key, span)?;
-        let d = frame.center.len();
+        // the place of a body may use its own axes, which do not need the place
+        if self.definitions.in_progress_set.contains(key)
+            && let ("vector", Some(arguments @ ([_, _] | [_, _, _]))) = (name.text.as_str(), arguments)
+        {
+            let orientation = self.orientation(key, arguments.len() == 2, span)?;
+            return self.turned_vector(&orientation, arguments, span).map(Some);
+        }
+        let Frame { center, orientation } = self.frame(key, span)?;
+        let d = center.len();
         match (name.text.as_str(), arguments) {
             ("omega" | "ω", None) => {
                 let dim = Dim::default().times(&self.dims.time, -1.0);
-                let mut parts: Vec<Quantity> =
-                    frame.omega().into_iter().map(|e| Quantity::new(e, dim.clone())).collect();
+                let omega = orientation.omega(d == 2);
+                let mut parts: Vec<Quantity> = omega.into_iter().map(|e| Quantity::new(e, dim.clone())).collect();
                 Ok(Some(if d == 2 { Value::Scalar(parts.remove(0)) } else { Value::Vector(parts) }))
             }
             ("point" | "vector", Some(arguments)) if arguments.len() == d => {
-                let local = arguments.iter().map(|a| self.scalar(a)).collect::<Lowering<Vec<_>>>()?;
-                let dim = self.common_dimension(&local, span)?;
-                let mut padded = [Expr::ZERO; 3];
-                padded.iter_mut().zip(&local).for_each(|(p, q)| *p = q.expr);
-                let turned = times(&mut self.graph, &frame.rotation, &padded);
-                let arm = Value::Vector(turned[..d].iter().map(|e| Quantity::new(*e, dim.clone())).collect());
+                let arm = self.turned_vector(&orientation, arguments, span)?;
                 if name.text == "vector" {
                     return Ok(Some(arm));
                 }
-                Ok(Some(self.added(Value::Vector(frame.center), arm, (span, span))?))
+                Ok(Some(self.added(Value::Vector(center), arm, (span, span))?))
             }
             ("point" | "vector", _) => self.report(
                 Diagnostic::error("Z107", format!("`.{}` of this body takes {d} components", name.text))
@@ -226,6 +253,16 @@ impl Lower<'_> {
             ),
             _ => Ok(None),
         }
+    }
+
+    /// A vector given by its components along the axes of a body.
+    fn turned_vector(&mut self, orientation: &Orientation, components: &[Formula], span: Span) -> Lowering<Value> {
+        let local = components.iter().map(|a| self.scalar(a)).collect::<Lowering<Vec<_>>>()?;
+        let dim = self.common_dimension(&local, span)?;
+        let mut padded = [Expr::ZERO; 3];
+        padded.iter_mut().zip(&local).for_each(|(p, q)| *p = q.expr);
+        let turned = times(&mut self.graph, &orientation.rotation, &padded);
+        Ok(Value::Vector(turned[..local.len()].iter().map(|e| Quantity::new(*e, dim.clone())).collect()))
     }
 
     /// Adds the rotational kinetic energy of a body and the norm constraint of its quaternion.
@@ -246,7 +283,7 @@ impl Lower<'_> {
             let per = Dim::default().times(&self.dims.time, -2.0);
             self.energy_over(&per, span, (&entry.dim, inertia.span), "an inertia does not fit")?;
         }
-        let w = frame.body_rates;
+        let w = frame.orientation.body_rates;
         let rates: &[Expr] = if frame.is_planar() { &w[2..] } else { &w };
         let half = self.graph.rational(1, 2);
         let mut terms = Vec::new();
@@ -305,7 +342,7 @@ impl Lower<'_> {
         let row = Row { name: name.clone(), expr, right: Expr::ONE, level: Level::Position, lambda, dimension: None };
         let key = format!("{}.norm", member.key);
         self.labels.known.insert(key, crate::lower::Labelled::Constraint(self.model.constraints.len()));
-        self.model.constraints.push(Constraint { name, rows: vec![row], span, friction: None });
+        self.model.constraints.push(Constraint { name, rows: vec![row], n_components: 1, span, friction: None });
         Ok(())
     }
 }

@@ -285,9 +285,12 @@ impl Lower<'_> {
             }
             _ => rows.iter().map(|r| Quantity::new(r.lambda, self.lambda_dim(r.lambda, r.level))).collect(),
         };
+        let n_components = self.labelled(label).n_components;
         Ok(match quantities.len() {
-            1 => Value::Scalar(quantities.into_iter().next().expect("one row")),
-            _ => Value::Vector(quantities),
+            1 if matches!(name, "work" | "power") || n_components == 1 => {
+                Value::Scalar(quantities.into_iter().next().expect("one row"))
+            }
+            _ => Value::Vector(in_components(&rows, quantities, n_components)),
         })
     }
 
@@ -515,4 +518,15 @@ impl Lower<'_> {
             }
         }
     }
+}
+
+/// The quantities of rows as components of a vector; those without a row are zero.
+fn in_components(rows: &[Row], of_rows: Vec<Quantity>, n: usize) -> Vec<Quantity> {
+    let Some(first) = of_rows.first().filter(|_| of_rows.len() < n) else { return of_rows };
+    let mut all = vec![Quantity::new(Expr::ZERO, first.dim.clone()); n];
+    for (row, quantity) in rows.iter().zip(of_rows) {
+        let place = ["x", "y", "z"].iter().position(|axis| row.name.ends_with(&format!(".{axis}")));
+        all[place.unwrap_or(0)] = quantity;
+    }
+    all
 }

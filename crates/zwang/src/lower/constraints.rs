@@ -148,20 +148,55 @@ impl Lower<'_> {
             return self.report(d.at(span, "must match"));
         }
         let n = a.len();
-        let mut rows = Vec::new();
+        let (mut rows, mut empty) = (Vec::new(), Vec::new());
         for (k, (a, b)) in a.into_iter().zip(b).enumerate() {
             let row_name = if n == 1 { name.clone() } else { format!("{name}.{}", ["x", "y", "z"][k]) };
             if a.expr != Expr::ZERO && b.expr != Expr::ZERO {
                 self.same_dimension((&a.dim, left.span), (&b.dim, right.span), "an equation between different things")?;
             }
             let expr = self.graph.sub(a.expr, b.expr);
+            if n > 1 && self.is_always_zero(expr) {
+                empty.push(["x", "y", "z"][k]);
+                continue;
+            }
             let dim = if a.expr == Expr::ZERO { b.dim } else { a.dim };
             let level = self.level((word, &row_name), expr, (a.expr, b.expr), left, right)?;
             let lambda = self.graph.symbol(&format!("lambda({row_name})"), &multiplier_latex(&row_name));
             self.dims.rows.insert(lambda, dim);
             rows.push(Row { name: row_name, expr, right: b.expr, level, lambda, dimension: None });
         }
-        Ok(Constraint { name, rows, span, friction })
+        self.report_empty((word, &name), &empty, n, span)?;
+        Ok(Constraint { name, rows, n_components: n, span, friction })
+    }
+
+    /// `true` if an expression is zero as it stands, or a constant that rounds to zero.
+    fn is_always_zero(&self, expr: Expr) -> bool {
+        expr == Expr::ZERO || self.graph.constant_value(expr) == Some(0.0)
+    }
+
+    /// Z302: components of a vector equation that hold whatever the coordinates are; the others are kept.
+    fn report_empty(
+        &mut self,
+        (word, name): (&str, &str),
+        empty: &[&str],
+        n_components: usize,
+        span: Span,
+    ) -> Lowering<()> {
+        let (noun, verb, they) = match empty.len() {
+            0 => return Ok(()),
+            1 => ("component", "holds", "it says"),
+            _ => ("components", "hold", "they say"),
+        };
+        if empty.len() == n_components {
+            let d = Diagnostic::error("Z302", format!("{word} `{name}` holds whatever the coordinates are"));
+            let d = d.at(span, "both sides are the same, so it says nothing");
+            return self.report(d.help("leave it out, or correct one side"));
+        }
+        let names: Vec<String> = empty.iter().map(|axis| format!("`{axis}`")).collect();
+        let message = format!("{noun} {} of {word} `{name}` {verb} whatever the coordinates are", names.join(" and "));
+        let d = Diagnostic::note("Z302", message).at(span, format!("{they} nothing; the rest is kept"));
+        self.diagnostics.push(d.help("nothing needs to be done if both sides are meant to be the same there"));
+        Ok(())
     }
 
     /// The level of a row; a row without coordinates or with squared accelerations is reported.

@@ -376,10 +376,17 @@ impl<'a> Lower<'a> {
     /// The finished model, or `None` if there were errors.
     fn finish(mut self) -> Option<Model> {
         if self.model.coordinates.is_empty() && !self.diagnostics.has_errors() {
-            self.diagnostics.push(
-                Diagnostic::error("Z009", "the model has no coordinates")
+            let import = self.model.later.iter().find(|later| later.what.starts_with("import"));
+            self.diagnostics.push(match import {
+                Some(later) => {
+                    let message = format!("not yet: {} is understood but this version does not compute it", later.what);
+                    Diagnostic::error("Z901", message)
+                        .at(later.span, "the coordinates of the model would come from it")
+                        .help("state the coordinates, bodies and constraints themselves")
+                }
+                None => Diagnostic::error("Z009", "the model has no coordinates")
                     .help("begin with   coordinates x, y   or let   zwang new pendulum   write a first model"),
-            );
+            });
         }
         if self.diagnostics.has_errors() {
             return None;

@@ -45,7 +45,7 @@ pub(crate) fn simulate(
     monitor: &mut dyn Monitor,
 ) -> Result<Run, Option<Error>> {
     let plan = integration_options(&check, options);
-    if plan.end.is_nan() || plan.end <= check.state.t {
+    if plan.end.is_nan() || plan.end < check.state.t {
         let (end, start) = (number(plan.end), number(check.state.t));
         return Err(Some(Error::Request(format!("the run would end at t = {end}, and it starts at t = {start}"))));
     }
@@ -110,7 +110,9 @@ fn integration_options(check: &Check, options: &RunOptions) -> IntegrationOption
     let default = IntegrationOptions::default();
     let end = options.to.or(number(stated.map(|r| r.duration))).unwrap_or(default.end);
     let drift = match options.drift {
-        Drift::Baumgarte { rate } if rate <= 0.0 => Drift::Baumgarte { rate: BAUMGARTE / end },
+        Drift::Baumgarte { rate } if rate <= 0.0 => {
+            Drift::Baumgarte { rate: BAUMGARTE / if end > 0.0 { end } else { 1.0 } }
+        }
         other => other,
     };
     IntegrationOptions {
@@ -210,7 +212,9 @@ impl<'c> RunBuilder<'c> {
         let recorder = Recorder::new(equations, &works, options.keep);
         let extremes = Extremes::new(equations, &works);
         let has_parts = equations.has_nonideal_parts();
-        let every = options.every.unwrap_or((plan.end - state.t) / SAMPLES_IN_TABLE);
+        // a run of length zero has one row, whatever the interval is
+        let length = if plan.end > state.t { plan.end - state.t } else { 1.0 };
+        let every = options.every.unwrap_or(length / SAMPLES_IN_TABLE);
         let start_t = state.t;
         let motion = Motion::new(system, &start, plan, settings)?;
         Ok(RunBuilder {
@@ -283,7 +287,8 @@ impl<'c> RunBuilder<'c> {
     /// Why the run ends here although the motion would continue.
     fn is_cut(&self, monitor: &mut dyn Monitor) -> Option<End> {
         let (t, steps) = (self.motion.t(), self.motion.counts().steps as u64);
-        let fraction = ((t - self.start) / (self.end - self.start)).clamp(0.0, 1.0);
+        let length = self.end - self.start;
+        let fraction = if length > 0.0 { ((t - self.start) / length).clamp(0.0, 1.0) } else { 1.0 };
         if monitor.progress(Progress { stage: Stage::Move, fraction, t, steps }).is_break() {
             return Some(monitor.spent().map_or(End::Cancelled, End::BudgetSpent));
         }

@@ -76,13 +76,16 @@ fn reading<T>(
 }
 
 fn set_value(tree: &mut SyntaxTree, change: Initial, diagnostics: &mut Diagnostics) {
-    let wanted = canonical(&change.target.name.text);
-    if change.primes > 0 || !change.exact || !change.target.indices.is_empty() {
-        let d = Diagnostic::error("Z801", "--set gives a value to one parameter or constant")
-            .at(change.span, "not of that form");
-        diagnostics.push(d.help("--set l=2   (for the start:  --start \"x'=0\")"));
-        return;
-    }
+    let target = match &change.left {
+        InitialSide::Quantity { target, primes: 0 } if change.exact && target.indices.is_empty() => target,
+        _ => {
+            let d = Diagnostic::error("Z801", "--set gives a value to one parameter or constant")
+                .at(change.span, "not of that form");
+            diagnostics.push(d.help("--set l=2   (for the start:  --start \"x'=0\")"));
+            return;
+        }
+    };
+    let wanted = canonical(&target.name.text);
     let mut known = Vec::new();
     let constants = constant_lets(tree);
     for statement in &mut tree.statements {
@@ -109,9 +112,9 @@ fn set_value(tree: &mut SyntaxTree, change: Initial, diagnostics: &mut Diagnosti
             _ => {}
         }
     }
-    let name = &change.target.name.text;
+    let name = &target.name.text;
     let d = Diagnostic::error("Z801", format!("there is no parameter or constant `{name}` to set"))
-        .at(change.target.span, "not in the model");
+        .at(target.span, "not in the model");
     let d = match nearest(name, known.iter().map(String::as_str)) {
         Some(near) => d.did_you_mean(near),
         None if known.is_empty() => d.help("the model has no parameters"),
@@ -151,23 +154,24 @@ fn is_constant(formula: &Formula, constants: &[String]) -> bool {
     }
 }
 
-/// Replaces entries of the same name; the new ones come last.
+/// Replaces entries of the same name; the new ones come last. Formulas have no name and are added.
 fn replace_start(tree: &mut SyntaxTree, entries: Vec<Initial>) {
     let key = |i: &Initial| {
-        let (name, dots) = crate::syntax::name::undotted(&i.target.name.text).unwrap_or((String::new(), 0));
-        let name = if dots > 0 { name } else { canonical(&i.target.name.text) };
+        let InitialSide::Quantity { target, primes } = &i.left else { return None };
+        let (name, dots) = crate::syntax::name::undotted(&target.name.text).unwrap_or((String::new(), 0));
+        let name = if dots > 0 { name } else { canonical(&target.name.text) };
         let index = |k: &Index| match k {
             Index::One(Formula { kind: FormulaKind::Number(n), .. }) => n.clone(),
             other => format!("{other:?}"),
         };
-        (name, i.target.indices.iter().map(index).collect::<Vec<_>>(), i.primes + dots)
+        Some((name, target.indices.iter().map(index).collect::<Vec<_>>(), primes + dots))
     };
     let mut entries = entries;
     entries.iter_mut().for_each(|entry| entry.replaces = true);
-    let new: Vec<_> = entries.iter().map(key).collect();
+    let new: Vec<_> = entries.iter().filter_map(key).collect();
     for statement in &mut tree.statements {
         if let StatementKind::Start(list) = &mut statement.kind {
-            list.retain(|old| !new.contains(&key(old)));
+            list.retain(|old| key(old).is_none_or(|old| !new.contains(&old)));
         }
     }
     let span = entries[0].span.to(entries[entries.len() - 1].span);

@@ -589,13 +589,49 @@ impl<'a> Parser<'a> {
 
     pub(super) fn initial(&mut self) -> Parsed<Initial> {
         let start = self.here();
-        let (target, primes) = self.primed_target()?;
+        let left = if self.is_quantity_before_equals() {
+            let (target, primes) = self.primed_target()?;
+            InitialSide::Quantity { target, primes }
+        } else {
+            InitialSide::Formula(self.formula()?)
+        };
         let exact = self.is_symbol("=");
         if !self.eat_symbol("=") && !self.eat_symbol("~") {
             return self.fail("`=` or `~`");
         }
         let value = self.value()?;
-        Ok(Initial { target, primes, exact, value, span: self.since(start), replaces: false })
+        Ok(Initial { left, exact, value, span: self.since(start), replaces: false })
+    }
+
+    /// `true` if the next tokens are a name with indices, members and primes, perhaps in `der(…)`, up to `=` or `~`, or to an
+    /// end that is a mistake.
+    fn is_quantity_before_equals(&self) -> bool {
+        let mut at = 0;
+        let mut depth = 0usize;
+        loop {
+            match self.peek_at(at) {
+                Some(TokenKind::Symbol("[")) => depth += 1,
+                Some(TokenKind::Symbol("]")) => depth = depth.saturating_sub(1),
+                None | Some(TokenKind::Symbol("=" | "~" | ",")) if depth == 0 => return at > 0,
+                None => return true,
+                _ if depth > 0 => {}
+                Some(TokenKind::Name(word)) if word == "der" => {
+                    if !matches!(self.peek_at(at + 1), Some(TokenKind::Symbol("("))) {
+                        return false;
+                    }
+                    at += 1;
+                }
+                Some(TokenKind::Name(_)) => {
+                    // two names in a row, or a call
+                    if matches!(self.peek_at(at + 1), Some(TokenKind::Name(_) | TokenKind::Symbol("("))) {
+                        return false;
+                    }
+                }
+                Some(TokenKind::Prime(_) | TokenKind::Symbol("." | ")")) => {}
+                _ => return false,
+            }
+            at += 1;
+        }
     }
 
     /// `x`, `x'`, `der(x)`, `P[2]'`

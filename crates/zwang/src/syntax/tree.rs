@@ -85,13 +85,25 @@ pub enum Turned {
     Quaternion(Vec<Formula>),
 }
 
+/// The left side of an equation of a `start` statement.
+#[derive(Clone, Debug)]
+pub enum InitialSide {
+    /// A coordinate, point, definition or member, or a family of them.
+    Quantity {
+        /// The name.
+        target: Target,
+        /// 0 for the quantity itself, 1 for its rate.
+        primes: u32,
+    },
+    /// Any other formula.
+    Formula(Formula),
+}
+
 /// One equation of a `start` statement.
 #[derive(Clone, Debug)]
 pub struct Initial {
-    /// The coordinate or point.
-    pub target: Target,
-    /// 0 for a position, 1 for a velocity.
-    pub primes: u32,
+    /// The left side.
+    pub left: InitialSide,
     /// `true` for `=`, `false` for `~`.
     pub exact: bool,
     /// The value.

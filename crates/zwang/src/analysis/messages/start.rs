@@ -6,7 +6,7 @@ use crate::diagnostic::Diagnostic;
 use crate::model::{Level, Model};
 use crate::quantity::{number, rounded, with_unit};
 use crate::units::Dimension;
-use crate::{analysis::start::level::LevelEquations, tolerance};
+use crate::{analysis::start::level::LevelEquations, limits, tolerance};
 
 /// A start that violates the constraints, and the nearest one that satisfies them.
 pub(crate) struct Miss<'a> {
@@ -186,13 +186,48 @@ pub(crate) fn not_unique(model: &Model, q: &[f64]) -> Diagnostic {
     d.help("give values nearer to the start that is meant")
 }
 
+/// Z206: velocities that are not given and not zero.
+pub(crate) fn left_out(model: &Model, open: &[usize], found: &[f64]) -> Option<Diagnostic> {
+    let fastest = found.iter().fold(0.0_f64, |top, v| top.max(v.abs()));
+    let least = tolerance::SHOWN_AS_ZERO * fastest.max(tolerance::SHOWN_SIZE);
+    let moving: Vec<usize> = open.iter().copied().filter(|&k| found[k].abs() > least).collect();
+    let names: Vec<String> =
+        moving.iter().take(limits::FEW_NAMES).map(|&k| format!("`{}'`", model.coordinates[k].name)).collect();
+    let more = moving.len().saturating_sub(names.len());
+    let first = *moving.first()?;
+    let value = |k: usize| {
+        let dimension = model.coordinates[k].dimension.map(|d| d.times(Dimension::SECOND, -1.0));
+        with_unit(found[k], dimension)
+    };
+    let message = match moving.len() {
+        1 => format!("{} is not given and starts at {}", names[0], value(first)),
+        _ => {
+            let values: Vec<String> = moving.iter().take(names.len()).map(|&k| value(k)).collect();
+            let (mut names, mut values) = (names, values);
+            if more > 0 {
+                names.push(format!("{more} more"));
+                values.push("…".into());
+            }
+            format!("{} are not given and start at {}", joined(&names), joined(&values))
+        }
+    };
+    let d = Diagnostic::note("Z206", message);
+    let d = match model.start_span {
+        Some(span) => d.at(span, "zero does not satisfy the constraints"),
+        None => d,
+    };
+    let d = d.with_note("of the velocities that the constraints allow, the smallest are taken, weighted by mass");
+    Some(d.help(format!("to begin otherwise give them:   start {}' = …", model.coordinates[first].name)))
+}
+
 /// Z204: equations of the start that cannot hold, alone or together with the constraints.
-pub(crate) fn unmet(model: &Model, names: &[String]) -> Diagnostic {
+pub(crate) fn unmet(model: &Model, names: &[String], is_velocity: bool) -> Diagnostic {
     let quoted: Vec<String> = names.iter().take(6).map(|n| format!("`{n}`")).collect();
     let verb = if names.len() == 1 { "cannot have its start value" } else { "cannot have their start values" };
     let d = Diagnostic::error("Z204", format!("{} {verb} here", joined(&quoted)));
     let span = model.start.iter().find(|i| names.contains(&i.name)).map(|i| i.span).or(model.start_span);
     let d = match span {
+        Some(span) if is_velocity => d.at(span, "no velocities near the given ones satisfy this and the constraints"),
         Some(span) => d.at(span, "no positions near the given ones meet this and the constraints"),
         None => d,
     };

@@ -18,7 +18,7 @@ use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::equations::Equations;
 use crate::model::Model;
 use crate::random::scattered;
-use crate::{analysis::constraints::contradiction, tolerance};
+use crate::{analysis::constraints::contradiction, analysis::messages, tolerance};
 pub(crate) use conflict::{
     at_state, nearby_positions, positions_clash, velocities_at, velocities_clash, velocities_meet_elsewhere,
 };
@@ -54,8 +54,10 @@ pub fn find_start(
     let mut finder = Finder { settings, fix, diagnostics, state: State::zero(n), system };
     finder.finite_values(&equations.model)?;
     finder.level(equations, false)?;
-    finder.level(equations, true)?;
-    Some(finder.state)
+    let left_out = finder.level(equations, true)?;
+    let Finder { state, diagnostics, .. } = finder;
+    diagnostics.extend(messages::start::left_out(&equations.model, &left_out, &state.qdot));
+    Some(state)
 }
 
 struct Finder<'a> {
@@ -81,8 +83,8 @@ enum NearestStart {
 }
 
 impl Finder<'_> {
-    /// Finds the positions, or the velocities once the positions are known.
-    fn level(&mut self, equations: &mut Equations, is_velocity: bool) -> Option<()> {
+    /// Finds the positions, or the velocities once the positions are known; returns the coordinates that the start leaves out.
+    fn level(&mut self, equations: &mut Equations, is_velocity: bool) -> Option<Vec<usize>> {
         let (mut given, values) = given_values(&equations.model, is_velocity);
         self.keep(is_velocity, &values);
         let points = point_rows(equations, is_velocity);
@@ -91,24 +93,27 @@ impl Finder<'_> {
         let guess = if is_velocity { self.state.qdot.clone() } else { self.state.q.clone() };
         let mut level = LevelEquations::with_controls(equations, &points, &self.state, is_velocity);
         let model = &equations.model;
+        let left_out = (0..given.len()).filter(|&k| given[k] == GivenAs::Missing).collect();
         let message = match self.search(&mut level, &given, &guess) {
-            NearestStart::Kept { attempt } => return self.kept(equations, &mut level, &given, &guess, attempt),
+            NearestStart::Kept { attempt } => {
+                return self.kept(equations, &mut level, &given, &guess, attempt).map(|()| left_out);
+            }
             NearestStart::Moved(nearest) if self.accepts(&level, &guess, &nearest) => {
                 self.keep(is_velocity, &nearest);
-                return Some(());
+                return Some(left_out);
             }
             NearestStart::Moved(nearest) => self.off_constraint(equations, &mut level, &guess, nearest),
-            NearestStart::Unmet(names) => crate::analysis::messages::start::unmet(model, &names),
+            NearestStart::Unmet(names) => messages::start::unmet(model, &names, is_velocity),
             NearestStart::Contradiction if level.has_controls() => {
                 // the constraints alone decide whether they or the controls are at fault
                 let mut bare = LevelEquations::new(equations, &points, &self.state, is_velocity);
                 match self.search(&mut bare, &given, &guess) {
                     NearestStart::Contradiction => self.contradiction(equations, &mut bare, &guess),
-                    _ => crate::analysis::messages::start::unmet_control(&level),
+                    _ => messages::start::unmet_control(&level),
                 }
             }
             NearestStart::Contradiction => self.contradiction(equations, &mut level, &guess),
-            NearestStart::NonFinite(error) => crate::analysis::messages::start::trouble(model, &error),
+            NearestStart::NonFinite(error) => messages::start::trouble(model, &error),
         };
         self.diagnostics.push(message);
         None
@@ -137,9 +142,9 @@ impl Finder<'_> {
         let is_velocity = level.is_velocity;
         let positions = if is_velocity { self.state.q.clone() } else { nearest.clone() };
         let velocity = if is_velocity { nearest } else { self.nearest_velocity(equations, &nearest) };
-        let (worst, has_others) = crate::analysis::messages::start::worst_row(level, guess);
+        let (worst, has_others) = messages::start::worst_row(level, guess);
         let alone = if has_others { self.nearest_to(level, worst, guess) } else { None };
-        let miss = crate::analysis::messages::start::Miss {
+        let miss = messages::start::Miss {
             given: guess,
             nearest: &positions,
             velocity: &velocity,
@@ -147,7 +152,7 @@ impl Finder<'_> {
             worst,
             alone: alone.as_deref(),
         };
-        crate::analysis::messages::start::off_constraint(&equations.model, level, miss)
+        messages::start::off_constraint(&equations.model, level, miss)
     }
 
     /// The values nearest to the given ones that satisfy one row alone.
@@ -173,16 +178,36 @@ impl Finder<'_> {
         let only_near = given.contains(&GivenAs::Near) && !given.contains(&GivenAs::Missing);
         match (level.is_velocity, attempt) {
             (true, 0) => Some(()),
+            // zero is far from the constraints, or their rows vanish there: the velocities must be the only ones
+            (true, _) if self.is_only_velocity(level, given, guess) => Some(()),
             (true, _) => {
-                self.diagnostics.push(crate::analysis::messages::start::open_velocities(model, &self.state.qdot));
+                self.diagnostics.push(messages::start::open_velocities(model, &self.state.qdot));
                 None
             }
             (false, 1..) if only_near => {
-                self.diagnostics.push(crate::analysis::messages::start::not_unique(model, &self.state.q));
+                self.diagnostics.push(messages::start::not_unique(model, &self.state.q));
                 Some(())
             }
             (false, _) => self.determined(equations, level, given, guess),
         }
+    }
+
+    /// `true` if the constraints determine the velocities that were not given, and no other guess leads to others.
+    fn is_only_velocity(&mut self, level: &mut LevelEquations, given: &[GivenAs], guess: &[f64]) -> bool {
+        let open: Vec<bool> = given.iter().map(|g| *g != GivenAs::Exact).collect();
+        let weight = self.weight(guess, true);
+        let found = self.state.qdot.clone();
+        let mut x = found.clone();
+        let is_determined = self.project(level, &weight, &open, &mut x, true).is_ok_and(|p| p.n_free == 0);
+        let shaken: Vec<GivenAs> =
+            given.iter().zip(&open).map(|(g, open)| if *open { GivenAs::Missing } else { *g }).collect();
+        is_determined
+            && guesses(guess, &shaken, &level.sizes).skip(1).all(|mut y| {
+                let other = self.project(level, &weight, &open, &mut y, false);
+                let mut both = found.iter().zip(&y).zip(&level.sizes);
+                let is_same = both.all(|((a, b), size)| (a - b).abs() <= tolerance::OTHER_SOLUTION * (size + a.abs()));
+                is_same || !other.is_ok_and(|p| p.converged)
+            })
     }
 
     /// `true` if a change is within the user's digits, or allowed by `fix`.
@@ -204,8 +229,9 @@ impl Finder<'_> {
         }
         let movable: Vec<bool> = given.iter().map(|g| matches!(g, GivenAs::Bound | GivenAs::Near)).collect();
         let mut x = if is_velocity { self.state.qdot.clone() } else { self.state.q.clone() };
-        let weight = Matrix::identity(x.len());
-        if project_only(&mut points, &weight, &movable, &mut x, self.settings).is_ok() {
+        // velocities follow by the smallest change in the metric of the masses; positions only lie near the start
+        let weight = if is_velocity { self.weight(&x, true) } else { Matrix::identity(x.len()) };
+        if self.project(&mut points, &weight, &movable, &mut x, false).is_ok() {
             let target = if is_velocity { &mut self.state.qdot } else { &mut self.state.q };
             *target = x;
         }
@@ -309,7 +335,7 @@ impl Finder<'_> {
         let projection = match self.project(level, &weight, &open, &mut x, true) {
             Ok(projection) => projection,
             Err(error) => {
-                self.diagnostics.push(crate::analysis::messages::start::trouble(&equations.model, &error));
+                self.diagnostics.push(messages::start::trouble(&equations.model, &error));
                 return None;
             }
         };
@@ -320,12 +346,7 @@ impl Finder<'_> {
             let loose =
                 |k: usize| open[k] && (all || projection.free.iter().any(|d| d[k].abs() > tolerance::NEGLIGIBLE));
             let names: Vec<usize> = (0..open.len()).filter(|&k| loose(k)).collect();
-            self.diagnostics.push(crate::analysis::messages::start::missing(
-                &equations.model,
-                &names,
-                projection.n_free,
-                &self.state.q,
-            ));
+            self.diagnostics.push(messages::start::missing(&equations.model, &names, projection.n_free, &self.state.q));
             return None;
         }
         // another guess may lead to another solution: then the start is ambiguous
@@ -339,7 +360,7 @@ impl Finder<'_> {
             let mut both = x.iter().zip(&y).zip(&level.sizes);
             let differs = both.any(|((a, b), size)| (a - b).abs() > tolerance::OTHER_SOLUTION * (size + a.abs()));
             if found.is_ok_and(|p| p.converged) && differs {
-                self.diagnostics.push(crate::analysis::messages::start::ambiguous(&equations.model, &x, &y));
+                self.diagnostics.push(messages::start::ambiguous(&equations.model, &x, &y));
                 return None;
             }
         }
@@ -352,7 +373,10 @@ impl Finder<'_> {
             return false;
         }
         let weight = self.weight(guess, false);
-        guesses(guess, given, &level.sizes).skip(1).all(|mut x| {
+        // what follows from an equation of the start is as open as what is not given
+        let shaken: Vec<GivenAs> =
+            given.iter().zip(open).map(|(g, open)| if *open { GivenAs::Missing } else { *g }).collect();
+        guesses(guess, &shaken, &level.sizes).skip(1).all(|mut x| {
             let found = project_only(level, &weight, open, &mut x, self.settings);
             let mut both = x.iter().zip(guess).zip(&level.sizes);
             let back = both.all(|((a, b), size)| (a - b).abs() <= tolerance::SAME_SOLUTION * (size + b.abs()));
