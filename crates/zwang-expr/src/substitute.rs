@@ -2,7 +2,7 @@
 
 use crate::graph::Graph;
 use crate::node::{Expr, Node};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::HashMap;
 
 impl Graph {
@@ -28,6 +28,40 @@ impl Graph {
         let mut count = 0;
         self.visit(&[e], |_| count += 1);
         count
+    }
+
+    /// A graph of these expressions alone, and their handles in it: what is built there leaves this graph as it is. The symbols keep
+    /// their order, so that those of [`symbols_of`](Graph::symbols_of) correspond; they have no rates.
+    pub fn part(&self, es: &[Expr]) -> (Graph, Vec<Expr>) {
+        let mut nodes = Vec::new();
+        self.visit(es, |e| nodes.push(e));
+        nodes.sort_unstable();
+        let mut part = Graph::new();
+        let mut place: FxHashMap<Expr, Expr> = FxHashMap::default();
+        for e in nodes {
+            let at = |x: Expr| place[&x];
+            // the operands keep their order, so that the node is still in the form that building it gives
+            let new = match self.node(e) {
+                Node::Number(id) => part.exact(self.number_at(id).clone()),
+                Node::Symbol(_) => part.symbol(self.name(e), &self.latex(e)),
+                Node::Pi => part.pi(),
+                Node::Add(a, b) => part.intern(Node::Add(at(a), at(b))),
+                Node::Mul(a, b) => part.intern(Node::Mul(at(a), at(b))),
+                Node::Pow(a, b) => part.intern(Node::Pow(at(a), at(b))),
+                Node::Apply(f, x) => part.intern(Node::Apply(f, at(x))),
+                Node::Look(table, x) => {
+                    let table = part.add_table(self.table(table).clone());
+                    part.look(table, at(x))
+                }
+                Node::Apply2(f, x, y) => part.intern(Node::Apply2(f, at(x), at(y))),
+                Node::Select { comparison, left, right, then, otherwise } => {
+                    let [left, right, then, otherwise] = [left, right, then, otherwise].map(at);
+                    part.intern(Node::Select { comparison, left, right, then, otherwise })
+                }
+            };
+            place.insert(e, new);
+        }
+        (part, es.iter().map(|e| place[e]).collect())
     }
 
     /// Calls `see` once for each distinct node of the roots, including the roots themselves.

@@ -380,3 +380,48 @@ fn long_formulas_are_cut_until_every_line_is_short() {
     // every line stands for what it names
     assert_eq!(g.substitute(&[e], &known)[0], known[&e]);
 }
+
+/// What a proof says of a formula, on the zeros of others.
+#[track_caller]
+fn proves(text: &str, zeros: &[&str], wanted: bool) {
+    let mut formulas = Formulas::default();
+    let e = formulas.read(text);
+    let zeros: Vec<Expr> = zeros.iter().map(|z| formulas.read(z)).collect();
+    let graph = &mut formulas.graph;
+    let mut algebra = Algebra::for_proofs(graph, &[&[e], &zeros[..]].concat(), Limits::default());
+    let found = match zeros.is_empty() {
+        true => algebra.is_zero(graph, e),
+        false => algebra.vanishes_on(graph, e, &zeros),
+    };
+    assert_eq!(found, Some(wanted), "{text} on {zeros:?}");
+}
+
+#[test]
+fn identities_of_exponentials_are_proved() {
+    for zero in [
+        "exp(x + y) - exp(x)*exp(y)",
+        "exp(2*x) - exp(x)^2",
+        "exp(x/2)*exp(x/3) - exp(5*x/6)",
+        "cosh(x)^2 - sinh(x)^2 - 1",
+        "tanh(2*x) - 2*tanh(x)/(1 + tanh(x)^2)",
+        "tanh(20*(x - 3)) + 1 - 2*exp(40*x)/(exp(40*x) + exp(120))",
+        "sinh(x + y) - sinh(x)*cosh(y) - cosh(x)*sinh(y)",
+        "tanh(x)*cosh(x) - sinh(x)",
+        "exp(-((x - 5)*10)^2)*exp(100*x^2) - exp(1000*x - 2500)",
+        "exp(exp(x) + y) - exp(y)*exp(exp(x))",
+    ] {
+        proves(zero, &[], true);
+    }
+    for other in ["exp(x)^2 - exp(2*x) + 1/10^30", "tanh(20*(x - 3)) + 1", "tanh(x) - sinh(x)", "exp(-x^2)*exp(-y^2)"] {
+        proves(other, &[], false);
+    }
+}
+
+#[test]
+fn formulas_vanish_where_others_do() {
+    proves("(x^2 + y^2 - 1)*tanh(20*(x - 3))", &["x^2 + y^2 - 1"], true);
+    proves("x*u + y*v", &["x - l*cos(a)", "y - l*sin(a)", "u + l*sin(a)*w", "v - l*cos(a)*w"], true);
+    proves("u*sin(a) - v*cos(a)", &["u - k*cos(a)", "v - k*sin(a)"], true);
+    proves("(1 + tanh(50*(x - 9/10)))*y", &["x^2 + y^2 - 1"], false);
+    proves("y - exp(-(x - 6)^2)/10", &["y"], false);
+}

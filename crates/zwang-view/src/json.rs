@@ -93,14 +93,18 @@ pub fn check_json(source: &ModelText, diagnostics: &Diagnostics, check: Option<&
         object.insert("degrees_of_freedom".into(), json!(check.degrees_of_freedom()));
         let redundant = check.redundant.iter().map(|r| {
             let depends: Map<String, Value> = r.depends_on.iter().map(|(n, c)| (n.clone(), json!(c))).collect();
-            json!({
+            let mut row = json!({
                 "constraint": r.row,
                 "depends_on": depends,
                 "formula": r.formula,
                 "everywhere": r.everywhere,
                 "evidence": r.evidence.as_str(),
                 "states": r.evidence.n_states(),
-            })
+            });
+            if let Some(place) = &r.ends_at {
+                row["ends_at"] = json!(place);
+            }
+            row
         });
         object.insert("redundant".into(), redundant.collect());
         object.insert("indeterminate".into(), json!(check.determinacy.rows()));
@@ -120,6 +124,7 @@ pub fn check_json(source: &ModelText, diagnostics: &Diagnostics, check: Option<&
         object.insert("integrals".into(), integrals.collect());
         object.insert("n_integrals".into(), json!(integrability.n_integrals));
         object.insert("integrability".into(), json!(integrability.verdict));
+        object.insert("integrability_evidence".into(), json!(integrability.evidence.as_str()));
         object.insert("regular".into(), json!(check.regular));
         object.insert("control".into(), control(check));
         if let Some(side) = &check.lagrangian {

@@ -130,7 +130,10 @@ pub(crate) fn lagrangian_json(side: &LagrangianSide) -> Map<String, Value> {
     object.insert("degenerate".into(), json!(degenerate));
     object.insert(
         "energy".into(),
-        json!({ "conserved": side.energy.conserved, "why": side.energy.why, "notes": side.energy.notes }),
+        json!({
+            "conserved": side.energy.conserved, "evidence": side.energy.evidence(), "why": side.energy.why,
+            "notes": side.energy.notes,
+        }),
     );
     object.insert("cyclic".into(), cyclic.collect());
     object.insert("conserved".into(), conserved.collect());

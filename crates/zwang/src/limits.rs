@@ -69,6 +69,38 @@ pub(crate) const EXTREMUM_HALVINGS: usize = 16;
 /// rare accident, and one may be singular.
 pub(crate) const GENERIC_STATES: usize = 3;
 
+/// The number of nodes beyond which no expression is proved to be zero.
+pub(crate) const PROOF_NODES: usize = 4_000;
+
+/// The number of nodes up to which a constraint is solved for one of its symbols.
+pub(crate) const SOLVED_NODES: usize = 200;
+
+/// The number of free symbols beyond which no states are sought at which an expression acts.
+pub(crate) const AIMED_SYMBOLS: usize = 120;
+
+/// The number of atoms at whose arguments states are aimed.
+pub(crate) const AIMED_ATOMS: usize = 12;
+
+/// The number of states aimed at single arguments, and at pairs of them.
+pub(crate) const AIMED_STATES: usize = 40;
+pub(crate) const AIMED_PAIRS: usize = 16;
+
+/// The number of states, where coefficients act, at which brackets are computed again; fewer if only quotients act.
+pub(crate) const ACTING_STATES: usize = 6;
+pub(crate) const FEW_ACTING_STATES: usize = 2;
+
+/// The number of proofs of one analysis that may fail before no more are tried.
+pub(crate) const FAILED_PROOFS: usize = 2;
+
+/// The largest number of directions among which the dependence of another one is proved by determinants.
+pub(crate) const PROVED_DIRECTIONS: usize = 3;
+
+/// The number of steps of one search for an aimed state.
+pub(crate) const AIMED_STEPS: usize = 60;
+
+/// The number of states of which the largest clear value is shown.
+pub(crate) const WITNESSES_COMPARED: usize = 8;
+
 /// The number of other states that are tried for hidden constraints.
 pub(crate) const HIDDEN_STATES: usize = 2;
 

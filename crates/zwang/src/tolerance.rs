@@ -45,6 +45,20 @@ pub(crate) const GENERIC_DISTANCES: [f64; 4] = [0.4, 0.08, 0.01, 1e-3];
 /// The distance of other states relative to the size of the system, or to the reach of a search.
 pub(crate) const OTHER_STATE: f64 = 0.1;
 
+// zero
+
+/// A certified value above this fraction of the terms that cancel in it needs no proof that it is not zero.
+pub(crate) const CLEAR_VALUE: f64 = 1e-6;
+
+/// An argument that is aimed at a value of order one is there.
+pub(crate) const AIMED: f64 = 1e-9;
+
+/// The same at a double root, which a search approaches slowly.
+pub(crate) const AIMED_ROUGHLY: f64 = 1e-3;
+
+/// The distance from a constraint that a search leaves, and the radius of the box that is certified, relative to the ranges.
+pub(crate) const ON_CONSTRAINT: f64 = ROUNDING;
+
 // start and constraints
 
 /// The violation of an inequality at the start, relative to the size of its row, above which a motion cannot begin.

@@ -62,12 +62,14 @@ fn a_length_is_its_square_in_disguise() {
     assert!((check.redundant[0].depends_on[0].1 - 0.5).abs() < 1e-12);
 }
 
-/// sin(2 y) = 2 sin(y) cos(y) is proved; an identity unknown to the algebra is tested at random states: exp(2 y) = exp(y)².
+/// sin(2 y) = 2 sin(y) cos(y) and exp(2 y) = exp(y)² are proved; an identity unknown to the algebra is tested at random states:
+/// log(y²) = 2 log(y).
 #[test]
 fn unproved_identities_are_tested_at_random_states() {
     for (once, again, start, wanted) in [
         ("sin(2*y)", "6*sin(y)*cos(y)", "sin(1)", Evidence::Proved),
-        ("exp(2*y)", "3*exp(y)^2", "exp(1)", Evidence::Held(8)),
+        ("exp(2*y)", "3*exp(y)^2", "exp(1)", Evidence::Proved),
+        ("log(y^2)", "6*log(y)", "2*log(0.5)", Evidence::Held(8)),
     ] {
         let check = check(&format!(
             "coordinates x, y\nmass x, y: 1\nconstraint once: x = {once}\nconstraint again: 3*x = {again}\n\

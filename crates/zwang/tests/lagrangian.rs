@@ -209,7 +209,7 @@ fn forces_without_work_are_recognized() {
 #[test]
 fn a_force_that_waits_leaves_the_verdict_open() {
     let text = "coordinates x\nmass x: 1\nforce x: if x > 50 then -x' else 0\nstart x = 0, x' = 1\n";
-    energy(text, None, &["may elsewhere"]);
+    energy(text, None, &["the force on `x`", "no identity was found"]);
     let text = "coordinates x\nmass x: 1\npotential if x > 50 then x - 50 else 0\nstart x = 0, x' = 1\n";
     let found = side(text);
     assert!(found.conserved.is_empty(), "{:?}", found.conserved);

@@ -35,3 +35,4 @@ mod start;
 mod statements;
 mod system;
 mod tables;
+mod zero;

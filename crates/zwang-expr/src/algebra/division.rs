@@ -70,7 +70,7 @@ impl Algebra {
     }
 
     /// The polynomial with the indeterminate k replaced by `value`.
-    fn put_in(&self, p: &Polynomial, k: usize, value: &Polynomial) -> Option<Polynomial> {
+    pub(super) fn put_in(&self, p: &Polynomial, k: usize, value: &Polynomial) -> Option<Polynomial> {
         let budget = &self.field.budget;
         let mut sum = Polynomial::default();
         for (monomial, number) in p.terms() {
@@ -83,7 +83,7 @@ impl Algebra {
 }
 
 /// The indeterminate k in terms of the others on d = 0, or `None` unless d contains k in one term c · k only.
-fn solved_for(d: &Polynomial, k: usize) -> Option<Polynomial> {
+pub(super) fn solved_for(d: &Polynomial, k: usize) -> Option<Polynomial> {
     let mut rest = d.clone();
     let number = rest.remove(&Monomial::power(k, 1))?;
     if rest.degree(k) > 0 {

@@ -4,6 +4,7 @@
 
 use super::angles::Angles;
 use super::budget::WorkLimit;
+use super::exponentials::Exponents;
 use super::fraction::Fraction;
 use super::gcd::{content, gcd};
 use super::monomial::Monomial;
@@ -35,6 +36,8 @@ pub(crate) struct Field {
     pub atoms: Vec<Atom>,
     index: FxHashMap<Expr, usize>,
     pub angles: Angles,
+    /// the basis of exponents; `None` if exponentials stay as they are
+    pub exponents: Option<Exponents>,
     /// expressions as fractions, as far as the conversion succeeded
     pub known: FxHashMap<Expr, Fraction>,
     /// factors of earlier denominators, which are likely to occur again
@@ -56,6 +59,7 @@ impl Field {
             atoms: Vec::new(),
             index: FxHashMap::default(),
             angles,
+            exponents: None,
             known: FxHashMap::default(),
             factors: Vec::new(),
             written: FxHashMap::default(),

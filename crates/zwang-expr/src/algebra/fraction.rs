@@ -201,6 +201,14 @@ impl Field {
                     let inverse = self.inverse(&Fraction::polynomial(cosine))?;
                     self.multiply(&Fraction::polynomial(sine), &inverse)
                 }
+                node @ Node::Apply(f @ (Function::Exp | Function::Sinh | Function::Cosh | Function::Tanh), u)
+                    if self.exponents.is_some() =>
+                {
+                    match self.exponential(graph, f, u) {
+                        Some(fraction) => Some(fraction),
+                        None => self.opaque(graph, node),
+                    }
+                }
                 node => self.opaque(graph, node),
             };
         }

@@ -12,6 +12,7 @@ mod budget;
 mod common_subexpressions;
 mod cost;
 mod division;
+mod exponentials;
 mod factors;
 mod field;
 mod forms;

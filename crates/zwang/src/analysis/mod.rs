@@ -13,7 +13,7 @@ pub use constraints::classification::{Classification, Time, Velocity, classify};
 pub use constraints::dependence::{Dependencies, Evidence, Necessity, Redundant};
 pub use constraints::determinacy::{Determinacy, Family, Quantity};
 pub use constraints::freedom::{Freedom, Mobility};
-pub use constraints::integrability::{Integrability, Integral};
+pub use constraints::integrability::{Integrability, IntegrabilityEvidence, Integral};
 pub use invariants::{Conserved, Cyclic, Degenerate, EnergyVerdict, LagrangianSide, lagrangian_side};
 
 /// The scalar product.

@@ -14,7 +14,7 @@ pub(crate) use crate::equations::rows::ContactRows;
 pub use crate::equations::rows::RowKind;
 use crate::equations::rows::derive_rows;
 use crate::equations::switches::switches_by;
-use crate::equations::zero::vanishes;
+use crate::equations::zero::is_zero;
 use crate::model::{Coordinate, Derived, Level, Load, Model, Plot, Row, When};
 
 /// A named quantity that shortens the formulas which use it.
@@ -282,7 +282,7 @@ impl Equations {
             // contain velocities
             let mut motion = row.rate.filter(|_| !slides).map_or(motion, |rate| graph.sub(motion, rate));
             // a term that a switch in time turns on is zero before
-            if vanishes(graph, motion) && !switches_by(graph, &[motion], |s| s == *time) {
+            if !slides && is_idle(graph, &symbols, row, motion) && !switches_by(graph, &[motion], |s| s == *time) {
                 motion = Expr::ZERO;
             }
             let power = graph.mul(row.lambda, motion);
@@ -351,6 +351,24 @@ impl Equations {
             }
         }
         data
+    }
+}
+
+/// `true` if it is proved that A q̇ is zero wherever a row holds; `motion` is A q̇ less the rate.
+fn is_idle(graph: &mut Graph, symbols: &Symbols, row: &ConstraintRow, motion: Expr) -> bool {
+    let entries: Vec<Expr> = row.coefficients.iter().map(|(_, e)| *e).collect();
+    let has = |graph: &Graph, exprs: &[Expr], is_meant: &dyn Fn(StateSymbol) -> bool| {
+        graph.symbols_of(exprs).into_iter().filter_map(|s| symbols.of(s)).any(is_meant)
+    };
+    match row.level {
+        // φ̇ = φ_q q̇ without the time, by the chain rule
+        Level::Position if !has(graph, &[row.residual], &|kind| kind == StateSymbol::Time) => true,
+        // ψ = A q̇ + ψ₀ if A does not depend on velocities
+        Level::Velocity if !has(graph, &entries, &|kind| matches!(kind, StateSymbol::Velocity(_))) => {
+            let rest = graph.substitute(&[row.residual], &symbols.rest)[0];
+            is_zero(graph, rest)
+        }
+        _ => is_zero(graph, motion),
     }
 }
 

@@ -45,7 +45,7 @@ pub fn legendre_transform(equations: &mut Equations) -> LegendreTransform {
         partners.dedup();
         for j in partners.into_iter().filter(|&j| j > i) {
             let difference = graph.sub(entry(i, j), entry(j, i));
-            if difference != Expr::ZERO && !crate::equations::zero::vanishes(graph, difference) {
+            if difference != Expr::ZERO && !crate::equations::zero::is_zero(graph, difference) {
                 gyroscopic.push((i, j, difference));
             }
         }
@@ -61,7 +61,7 @@ pub fn legendre_transform(equations: &mut Equations) -> LegendreTransform {
     let graph = &mut equations.model.graph;
     let sum = graph.add(equations.kinetic, equations.potential);
     let difference = graph.sub(sum, equations.energy);
-    let is_natural = difference == Expr::ZERO || crate::equations::zero::vanishes(graph, difference);
+    let is_natural = difference == Expr::ZERO || crate::equations::zero::is_zero(graph, difference);
     let energy = if is_natural { sum } else { equations.energy };
     let mut transform =
         LegendreTransform { momentum, gyroscopic, energy, symbols, velocities: None, hamiltonian: None, why_not: None };

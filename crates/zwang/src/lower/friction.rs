@@ -1,7 +1,7 @@
 //! Friction: the sliding point, its normal force, and its slip velocity.
 
 use crate::equations::Symbols;
-use crate::equations::zero::{samples, vanishes};
+use crate::equations::zero::{is_zero, samples};
 use crate::lower::constraints::multiplier_latex;
 use crate::lower::names::Labelled;
 use crate::lower::points::Bare;
@@ -213,13 +213,13 @@ impl Lower<'_> {
         for &slip in draft.slip.iter().flatten() {
             for &v in &velocities {
                 let by = g.derivative(slip, v);
-                if by == Expr::ZERO || vanishes(g, by) {
+                if by == Expr::ZERO || is_zero(g, by) {
                     continue;
                 }
                 moving = true;
                 let curved = |w: &Expr, g: &mut Graph| {
                     let second = g.derivative(by, *w);
-                    !vanishes(g, second)
+                    !is_zero(g, second)
                 };
                 is_linear &= !velocities.iter().any(|w| curved(w, g));
             }
@@ -245,7 +245,7 @@ impl Lower<'_> {
         let jacobian = self.jacobian(place);
         let moves = |q: Expr| jacobian.iter().flatten().any(|(of, _)| *of == q);
         let coordinate = |k: usize| &self.model.coordinates[k];
-        let other = reaction.iter().find(|(k, part)| !moves(coordinate(*k).q) && !vanishes(&self.graph, *part));
+        let other = reaction.iter().find(|(k, part)| !moves(coordinate(*k).q) && !is_zero(&self.graph, *part));
         let Some(other) = other.map(|(k, _)| coordinate(*k)) else { return Ok(()) };
         let spot = |q: &Expr| bare.of.get(q).map(|&k| bare.spots[k].name.clone());
         let own = place.iter().find_map(|e| bare.of.get(e)).map(|&k| bare.spots[k].name.clone());
@@ -267,10 +267,10 @@ impl Lower<'_> {
         let (mut is_driven, mut is_plane) = (false, true);
         for row in rows {
             let rate = self.graph.gradient_in(row.expr, |s| s == time);
-            is_driven |= rate.iter().any(|(_, rate)| !vanishes(&self.graph, *rate));
+            is_driven |= rate.iter().any(|(_, rate)| !is_zero(&self.graph, *rate));
             for (_, part) in self.graph.gradient_in(row.expr, |s| positions.contains(&s)) {
                 let changes = self.graph.gradient_in(part, |s| s == time || positions.contains(&s));
-                is_plane &= changes.iter().all(|(_, change)| vanishes(&self.graph, *change));
+                is_plane &= changes.iter().all(|(_, change)| is_zero(&self.graph, *change));
             }
         }
         if !is_driven {
@@ -376,7 +376,7 @@ impl Lower<'_> {
             let g = &mut self.graph;
             let (square, wanted) = (dot(g, &force, &force), g.mul(row.lambda, row.lambda));
             let missed = g.sub(square, wanted);
-            if missed == Expr::ZERO || vanishes(g, missed) {
+            if missed == Expr::ZERO || is_zero(g, missed) {
                 return Some(force);
             }
         }
@@ -421,7 +421,7 @@ impl Lower<'_> {
         let g = &mut self.graph;
         let is_along = |normal: &Vec<Expr>| {
             let off = dot(g, normal, slip);
-            off == Expr::ZERO || vanishes(g, off)
+            off == Expr::ZERO || is_zero(g, off)
         };
         if normals.iter().all(is_along) {
             return slip.to_vec();

@@ -1,7 +1,7 @@
 //! Energies and forces: particles, bodies, Lagrangians, masses, loads.
 
 use crate::diagnostic::Diagnostic;
-use crate::equations::zero::vanishes;
+use crate::equations::zero::is_zero;
 use crate::lower::names::Member;
 use crate::lower::value::{Quantity, Value};
 use crate::lower::{Lower, Lowering, Meaning};
@@ -223,7 +223,7 @@ impl Lower<'_> {
     /// `true` if two expressions are equal, even if they are written differently.
     pub(super) fn same(&mut self, a: Expr, b: Expr) -> bool {
         let difference = self.graph.sub(a, b);
-        vanishes(&self.graph, difference)
+        is_zero(&self.graph, difference)
     }
 
     fn place(&mut self, target: &Target) -> Lowering<ForceTarget> {

@@ -1,7 +1,7 @@
 //! The scene: points, bodies, rods, traces and forces, as named by `animate` or by default.
 
 use crate::equations::Symbols;
-use crate::equations::zero::vanishes;
+use crate::equations::zero::is_zero;
 use crate::lower::names::{Labelled, NamedObject, index_variables};
 use crate::lower::points::{Bare, Spot, SpotKind};
 use crate::lower::{Lower, Lowering, Meaning};
@@ -268,7 +268,7 @@ impl Lower<'_> {
                 zeros.push(self.graph.sub(a, b));
             }
         }
-        zeros.into_iter().all(|e| vanishes(&self.graph, e))
+        zeros.into_iter().all(|e| is_zero(&self.graph, e))
     }
 
     /// Draws the forces of a constraint on the particles it refers to.

@@ -4,7 +4,7 @@ use zwang_expr::{Expr, Graph};
 
 use crate::equations::Equations;
 use crate::equations::switches::switches_by;
-use crate::equations::zero::vanishes;
+use crate::equations::zero::is_zero;
 use crate::model::{Constraint, Level, Load, Model};
 
 /// Dependence of a constraint on the time.
@@ -118,7 +118,8 @@ pub fn classify(equations: &mut Equations) -> Vec<Classification> {
             let at_rest = graph.substitute(&[rate], &rest)[0];
             match linear {
                 false => Velocity::Nonlinear,
-                true if vanishes(graph, at_rest) && !switches_by(graph, &[at_rest], |s| s == equations.model.time) => {
+                // a term that a switch in time turns on is zero before
+                true if is_zero(graph, at_rest) && !switches_by(graph, &[at_rest], |s| s == equations.model.time) => {
                     Velocity::Catastatic
                 }
                 true => Velocity::Acatastatic,
@@ -134,21 +135,21 @@ pub fn classify(equations: &mut Equations) -> Vec<Classification> {
     kinds
 }
 
-/// `true` if an expression contains a symbol that does not cancel.
+/// `true` if an expression contains a symbol and no proof shows that it cancels.
 pub(crate) fn depends_on(graph: &mut Graph, e: Expr, symbol: Expr) -> bool {
     if graph.symbols(e).binary_search(&symbol).is_err() {
         return false;
     }
     let slope = graph.derivative(e, symbol);
     // a step has zero slope
-    !(slope == Expr::ZERO || vanishes(graph, slope)) || switches_by(graph, &[e], |s| s == symbol)
+    !(slope == Expr::ZERO || is_zero(graph, slope)) || switches_by(graph, &[e], |s| s == symbol)
 }
 
-/// `true` if expressions contain none of the symbols, or only symbols that cancel.
+/// `true` if expressions contain none of the symbols, or only symbols that cancel for certain.
 fn is_free_of(graph: &mut Graph, exprs: &[Expr], symbols: &rustc_hash::FxHashSet<Expr>) -> bool {
     exprs.iter().all(|&e| {
         let slopes = graph.gradient_in(e, |s| symbols.contains(&s));
-        slopes.into_iter().all(|(_, slope)| vanishes(graph, slope))
+        slopes.into_iter().all(|(_, slope)| is_zero(graph, slope))
     })
 }
 

@@ -1,16 +1,16 @@
 //! Conservation of the energy E = p·q̇ − L, and the causes of its change.
 //!
-//! dE/dt = F·q̇ − ∂L/∂t + λᵀA q̇ + C·q̇ (Y05 6, UK02 29). If every term vanishes by construction, the energy is
-//! conserved. Otherwise the terms are evaluated at states that satisfy the constraints. One state at which they do not
-//! cancel proves that E changes; that they vanish at several is taken as an identity, unless a formula switches.
+//! dE/dt = F·q̇ − ∂L/∂t + λᵀA q̇ + C·q̇ (Y05 6, UK02 29). The energy is conserved if it is proved that the terms are zero on the
+//! constraints. One state at which they do not cancel shows that E changes: near the start, or where a formula acts during the
+//! run. Between the two nothing is decided.
 
 use rustc_hash::FxHashSet;
 use zwang_expr::{Expr, Function, Graph, Node, Program};
 use zwang_motion::{Settings, Snapshot, State, route};
 
 use crate::analysis::constraints::classification::{Classification, Time, Velocity};
-use crate::analysis::invariants::lagrangian::is_zero;
 use crate::analysis::start::{nearby_state, units};
+use crate::equations::zero::{Region, Sign, aimed_states, is_zero, is_zero_in, sign};
 use crate::equations::{Equations, Symbols, applied_force};
 use crate::model::{Change, Level, Load, Model, Shape};
 use crate::random::scattered;
@@ -25,6 +25,17 @@ pub struct EnergyVerdict {
     pub why: Vec<String>,
     /// Further notes: powers that cancel, forces that have a potential.
     pub notes: Vec<String>,
+}
+
+impl EnergyVerdict {
+    /// The evidence: `proved`, `witness` or `cannot-tell`.
+    pub fn evidence(&self) -> &'static str {
+        match self.conserved {
+            Some(true) => "proved",
+            Some(false) => "witness",
+            None => "cannot-tell",
+        }
+    }
 }
 
 /// A force, constraint or time dependence that may do work.
@@ -75,7 +86,7 @@ pub(super) fn energy(check: &mut Check, settings: &Settings) -> EnergyVerdict {
     if !check.equations.asked.is_empty() {
         return with_controls(check, settings);
     }
-    let jumps = jumps(check, settings);
+    let jumps = jumps(check);
     let doubt = regime(&check.equations).or_else(|| steps(&mut check.equations));
     if sources.is_empty() {
         return match (jumps.is_empty(), doubt) {
@@ -87,21 +98,12 @@ pub(super) fn energy(check: &mut Check, settings: &Settings) -> EnergyVerdict {
         let notes = vec!["the constraints leave nothing that could move".into()];
         return EnergyVerdict { conserved: Some(true), why: Vec::new(), notes };
     }
-    let mut look = Observation::default();
-    if let Some(program) = program(&check.equations, &sources) {
-        look.at(check, &program, &check.state.clone(), &mut sources, settings, true);
-        if check.state.q.len() <= limits::OTHER_STATES_COORDINATES {
-            for state in states(check, settings) {
-                look.at(check, &program, &state, &mut sources, settings, false);
-            }
-        }
-    }
-    let mut verdict = look.verdict(check, &sources);
+    let mut verdict = observed(check, &mut sources, settings);
     if !jumps.is_empty() {
         let known = if verdict.conserved == Some(false) { std::mem::take(&mut verdict.why) } else { Vec::new() };
         verdict =
             EnergyVerdict { conserved: Some(false), why: known.into_iter().chain(jumps).collect(), notes: Vec::new() };
-    } else if verdict.conserved == Some(true)
+    } else if verdict.conserved != Some(false)
         && let Some(why) = doubt
     {
         verdict = EnergyVerdict { conserved: None, why: vec![why], notes: Vec::new() };
@@ -112,6 +114,173 @@ pub(super) fn energy(check: &mut Check, settings: &Settings) -> EnergyVerdict {
         verdict.notes.push(note);
     }
     verdict
+}
+
+/// The result without events: by states near the start, by proof, then by states at which the sources act.
+fn observed(check: &mut Check, sources: &mut [WorkSource], settings: &Settings) -> EnergyVerdict {
+    let mut look = Observation::default();
+    let program = program(&check.equations, sources);
+    let is_small = check.state.q.len() <= limits::OTHER_STATES_COORDINATES;
+    if let Some(program) = &program {
+        look.at(check, program, &check.state.clone(), sources, settings, true);
+        if is_small {
+            for state in states(check, settings) {
+                look.at(check, program, &state, sources, settings, false);
+            }
+        }
+    }
+    let near = look.verdict(sources);
+    if near.conserved == Some(false) {
+        return near;
+    }
+    if is_proved(&mut check.equations, sources, &check.state) {
+        return EnergyVerdict { conserved: Some(true), why: Vec::new(), notes: near.notes };
+    }
+    if let Some(program) = program.filter(|_| is_small) {
+        for state in acting_states(check, sources) {
+            look.at(check, &program, &state, sources, settings, false);
+        }
+    }
+    let anywhere = look.verdict(sources);
+    if anywhere.conserved == Some(false) {
+        let working: Vec<&WorkSource> = sources.iter().filter(|s| s.works()).collect();
+        let why: Vec<String> = working.into_iter().map(|s| with_witness(check, s)).collect();
+        return EnergyVerdict { why: shortened(why), ..anywhere };
+    }
+    let why = match (near.conserved, sources.first()) {
+        (Some(true), Some(source)) => vec![with_witness(check, source)],
+        _ => near.why,
+    };
+    EnergyVerdict { conserved: None, why, notes: Vec::new() }
+}
+
+/// `the force on `x``, from the sentence that it does work.
+fn undecided_source(source: &WorkSource) -> String {
+    source.sentence.replace(" and does work", "").replace(" does work", "").replace(" do work", "")
+}
+
+/// The power of the explicit sources, Σ F·q̇ − ∂L/∂t.
+fn explicit_power(equations: &mut Equations, sources: &[WorkSource]) -> Expr {
+    let Model { graph, coordinates, .. } = &mut equations.model;
+    let mut parts = Vec::new();
+    for source in sources {
+        match &source.kind {
+            WorkKind::Force(force) => parts.extend(force.iter().map(|(k, f)| graph.mul(*f, coordinates[*k].qdot))),
+            WorkKind::Time(terms) => parts.extend(terms),
+            WorkKind::Constraint(_) => {}
+        }
+    }
+    graph.sum(&parts)
+}
+
+/// `true` if it is proved that the powers of all sources cancel on the constraints.
+///
+/// λ is not known, so each constraint has to do no work by itself: A q̇ = 0, or no load and no prescribed acceleration at all.
+fn is_proved(equations: &mut Equations, sources: &[WorkSource], start: &State) -> bool {
+    let region = Region::on_constraints(equations, start);
+    let power = explicit_power(equations, sources);
+    if !is_zero_in(&equations.model.graph, power, &region) {
+        return false;
+    }
+    let working: Vec<usize> =
+        sources.iter().filter_map(|s| if let WorkKind::Constraint(c) = s.kind { Some(c) } else { None }).collect();
+    if working.is_empty() || is_without_load(equations, &region) {
+        return true;
+    }
+    let powers = equations.power().of_constraint;
+    working.into_iter().all(|c| is_zero_in(&equations.model.graph, powers[c], &region))
+}
+
+/// `true` if the motion without constraints satisfies every row, so that all multipliers are zero: A M⁻¹Q = b, for a diagonal M or
+/// without any force.
+#[allow(non_snake_case)]
+fn is_without_load(equations: &mut Equations, region: &Region) -> bool {
+    let Equations { model, rows, given_force: Q, mass_matrix: M, .. } = equations;
+    let graph = &mut model.graph;
+    let is_diagonal = |k: usize| matches!(M[k][..], [(j, _)] if j == k);
+    // a load on one row may reach another through it
+    let mut held: Vec<usize> = rows.iter().flat_map(|row| row.coefficients.iter().map(|(k, _)| *k)).collect();
+    held.sort_unstable();
+    held.dedup();
+    let is_free = held.iter().all(|&k| is_zero_in(graph, Q[k], region));
+    if !is_free && !held.iter().all(|&k| is_diagonal(k)) {
+        return false;
+    }
+    rows.iter().all(|row| {
+        let mut parts = vec![graph.neg(row.rhs)];
+        for &(k, a) in row.coefficients.iter().filter(|_| !is_free) {
+            let acceleration = graph.div(Q[k], M[k][0].1);
+            parts.push(graph.mul(a, acceleration));
+        }
+        let missed = graph.sum(&parts);
+        is_zero_in(graph, missed, region)
+    })
+}
+
+/// States on the constraints at which the formulas of the sources act.
+fn acting_states(check: &mut Check, sources: &[WorkSource]) -> Vec<State> {
+    let Check { equations, state, .. } = check;
+    let mut exprs: Vec<Expr> = Vec::new();
+    let powers = equations.power().of_constraint;
+    for source in sources {
+        match &source.kind {
+            WorkKind::Force(force) => exprs.extend(force.iter().map(|(_, e)| *e)),
+            WorkKind::Time(terms) => exprs.extend(terms),
+            WorkKind::Constraint(c) => exprs.push(powers[*c]),
+        }
+    }
+    let region = Region::on_constraints(equations, state);
+    let n = state.q.len();
+    let state_at =
+        |values: Vec<f64>| State { t: values[0], q: values[1..=n].to_vec(), qdot: values[n + 1..=2 * n].to_vec() };
+    aimed_states(&equations.model.graph, &exprs, &region).into_iter().map(state_at).collect()
+}
+
+/// The sentence of a source with a number that shows its work, or with the states at which its work was not told from zero.
+fn with_witness(check: &mut Check, source: &WorkSource) -> String {
+    let Check { equations, state, .. } = check;
+    let region = Region::on_constraints(equations, state);
+    let exprs: Vec<Expr> = match &source.kind {
+        WorkKind::Force(force) => force.iter().map(|(_, e)| *e).collect(),
+        WorkKind::Time(terms) => {
+            let sum = equations.model.graph.sum(terms);
+            vec![equations.model.graph.neg(sum)]
+        }
+        // λ does not belong to the sentence
+        WorkKind::Constraint(c) => moving_parts(equations, *c),
+    };
+    let model = &equations.model;
+    let decided: Vec<(Expr, Sign)> = exprs.into_iter().map(|e| (e, sign(&model.graph, e, &region))).collect();
+    let formula = |e: Expr| model.graph.text_limited(e, limits::FORMULA_CHARACTERS);
+    let what = undecided_source(source);
+    for (e, sign) in &decided {
+        let Sign::NotZero(witness) = sign else { continue };
+        let witness = witness.text(model);
+        return match (&source.kind, formula(*e)) {
+            (WorkKind::Time(_), Some(text)) => format!("∂L/∂t = {text} is {witness}"),
+            (WorkKind::Time(_), None) => format!("∂L/∂t is {witness}"),
+            (WorkKind::Constraint(_), _) => format!("{}: it moves at the rate {witness}", source.sentence),
+            (WorkKind::Force(_), Some(text)) => format!("{}: {text} is {witness}", source.sentence),
+            (WorkKind::Force(_), None) => format!("{}: it is {witness}", source.sentence),
+        };
+    }
+    let open =
+        decided.iter().find_map(|(e, sign)| if let Sign::NotDecided(tried) = sign { Some((*e, tried)) } else { None });
+    match open {
+        Some((e, tried)) => match formula(e) {
+            Some(text) => format!("{what}: {text} is {}", tried.text()),
+            None => format!("{what} is {}", tried.text()),
+        },
+        None => format!("{what}: its work is zero wherever it was looked at, but no identity was found"),
+    }
+}
+
+/// A q̇ of the rows of a constraint, as it follows from the rest of their rates.
+fn moving_parts(equations: &mut Equations, constraint: usize) -> Vec<Expr> {
+    let Equations { model, rows, .. } = equations;
+    let rest: std::collections::HashMap<Expr, Expr> = model.coordinates.iter().map(|c| (c.qdot, Expr::ZERO)).collect();
+    let rates: Vec<Expr> = rows.iter().filter(|r| r.constraint == constraint).filter_map(|r| r.rate).collect();
+    model.graph.substitute(&rates, &rest)
 }
 
 /// The result with controls: a control force that does no work would be a coincidence.
@@ -164,20 +333,24 @@ fn sources(check: &mut Check) -> Vec<WorkSource> {
     let mut sources = Vec::new();
     let mut add = |sentence: String, kind| sources.push(WorkSource { sentence, kind, most: 0.0, acts: false });
     let slope = equations.model.graph.derivative(equations.lagrangian, equations.model.time);
-    if !is_zero(&mut equations.model.graph, slope) {
+    if !is_zero(&equations.model.graph, slope) {
         let formula = equations.model.graph.text_limited(slope, 60).map_or(String::new(), |f| format!(": ∂L/∂t = {f}"));
         let graph = &mut equations.model.graph;
         let terms = terms(graph, slope).into_iter().map(|e| graph.neg(e)).collect();
         add(format!("the Lagrangian depends on time{formula}"), WorkKind::Time(terms));
     }
-    let nonzero = |force: Vec<Expr>| -> Vec<(usize, Expr)> {
-        force.into_iter().enumerate().filter(|(_, e)| *e != Expr::ZERO).collect()
+    let present = |force: &[Expr]| -> Vec<(usize, Expr)> {
+        force.iter().copied().enumerate().filter(|(_, e)| *e != Expr::ZERO).collect()
+    };
+    // rounding of a force that is zero would be all of its power
+    let nonzero = |graph: &Graph, force: Vec<Expr>| -> Vec<(usize, Expr)> {
+        force.into_iter().enumerate().filter(|(_, e)| *e != Expr::ZERO && !is_zero(graph, *e)).collect()
     };
     let n_loads = equations.model.forces.len() + equations.model.nonideal.len();
     if n_loads * equations.model.coordinates.len() > limits::FORCE_ENTRIES {
         // more than `FORCE_ENTRIES` components are reported together
-        add("the applied forces do work".into(), WorkKind::Force(nonzero(equations.applied_force.clone())));
-        add("the nonideal laws do work".into(), WorkKind::Force(nonzero(equations.nonideal_force.clone())));
+        add("the applied forces do work".into(), WorkKind::Force(present(&equations.applied_force)));
+        add("the nonideal laws do work".into(), WorkKind::Force(present(&equations.nonideal_force)));
         sources.retain(|s| !matches!(&s.kind, WorkKind::Force(force) if force.is_empty()));
         sources.extend(working_constraints(equations, constraints));
         return sources;
@@ -185,7 +358,8 @@ fn sources(check: &mut Check) -> Vec<WorkSource> {
     for (loads, is_nonideal) in [(equations.model.forces.clone(), false), (equations.model.nonideal.clone(), true)] {
         for load in &loads {
             let Model { graph, coordinates, .. } = &mut equations.model;
-            let force = nonzero(applied_force(graph, coordinates, &symbols, std::slice::from_ref(load), Expr::ZERO));
+            let force = applied_force(graph, coordinates, &symbols, std::slice::from_ref(load), Expr::ZERO);
+            let force = nonzero(graph, force);
             if !force.is_empty() {
                 let name = load_name(&equations.model, load);
                 let what = if is_nonideal { name.replacen("the force", "the nonideal law", 1) } else { name };
@@ -195,7 +369,8 @@ fn sources(check: &mut Check) -> Vec<WorkSource> {
     }
     if equations.model.dissipation != Expr::ZERO {
         let Model { graph, coordinates, dissipation, .. } = &mut equations.model;
-        let force = nonzero(applied_force(graph, coordinates, &symbols, &[], *dissipation));
+        let force = applied_force(graph, coordinates, &symbols, &[], *dissipation);
+        let force = nonzero(graph, force);
         if !force.is_empty() {
             add("`dissipation` does work".into(), WorkKind::Force(force));
         }
@@ -208,7 +383,7 @@ fn sources(check: &mut Check) -> Vec<WorkSource> {
 fn working_constraints(equations: &mut Equations, kinds: &[Classification]) -> Vec<WorkSource> {
     let power = equations.power();
     let graph = &mut equations.model.graph;
-    let mut works = |e: Expr| e != Expr::ZERO && !is_zero(graph, e);
+    let works = |e: Expr| e != Expr::ZERO && !is_zero(graph, e);
     let working = power.of_constraint.iter().enumerate().filter(|(_, e)| works(**e));
     let source = |k: usize| WorkSource {
         sentence: constraint_sentence(&kinds[k]),
@@ -252,7 +427,7 @@ fn constraint_sentence(kind: &Classification) -> String {
 }
 
 /// Events at which the energy jumps.
-fn jumps(check: &mut Check, settings: &Settings) -> Vec<String> {
+fn jumps(check: &mut Check) -> Vec<String> {
     let whens = check.equations.model.whens.clone();
     let mut found = Vec::new();
     for when in whens {
@@ -264,25 +439,17 @@ fn jumps(check: &mut Check, settings: &Settings) -> Vec<String> {
         // a velocity that only changes its sign leaves the energy unchanged
         let after = model.graph.substitute(&[energy], &[(symbol, when.value)].into_iter().collect())[0];
         let change = model.graph.sub(after, energy);
-        if !is_zero(&mut model.graph, change) && !vanishes_on_constraints(check, change, [energy, after], settings) {
+        if !is_zero(&model.graph, change) && !is_kept(check, change) {
             found.push(format!("`when {}` changes `{name}`", when.name));
         }
     }
     found
 }
 
-/// `true` if a change of the energy vanishes at the start and at every other state on the constraints that was found.
-fn vanishes_on_constraints(check: &mut Check, change: Expr, of: [Expr; 2], settings: &Settings) -> bool {
-    if check.state.q.len() > limits::OTHER_STATES_COORDINATES {
-        return false;
-    }
-    let states: Vec<State> = std::iter::once(check.state.clone()).chain(states(check, settings)).collect();
-    let Check { system, equations, .. } = check;
-    let vanishes = |state: &State| {
-        let values = system.evaluate(&equations.model, state, &[change, of[0], of[1]]);
-        values.is_some_and(|v| v[0].abs() <= tolerance::VALUE_ROUNDING * (v[1].abs() + v[2].abs()))
-    };
-    states.len() > 1 && states.iter().all(vanishes)
+/// `true` if it is proved that a change of the energy is zero on the constraints.
+fn is_kept(check: &Check, change: Expr) -> bool {
+    let region = Region::on_constraints(&check.equations, &check.state);
+    is_zero_in(&check.equations.model.graph, change, &region)
 }
 
 /// An event after which forces or constraints may do work that do none before.
@@ -492,7 +659,8 @@ impl Observation {
         }
     }
 
-    fn verdict(&self, check: &mut Check, sources: &[WorkSource]) -> EnergyVerdict {
+    /// The result that the numbers suggest; only a proof makes it certain that the energy is conserved.
+    fn verdict(&self, sources: &[WorkSource]) -> EnergyVerdict {
         let working: Vec<&WorkSource> = sources.iter().filter(|s| s.works()).collect();
         let mut verdict = EnergyVerdict::default();
         if self.whole >= tolerance::POWER_CERTAIN * tolerance::POWERS_CANCEL && !working.is_empty() {
@@ -525,10 +693,6 @@ impl Observation {
                 }
                 false => "all powers are next to nothing, too little to tell".into(),
             });
-        }
-        if let Some(source) = sources.iter().find(|s| !is_settled(&mut check.equations, s)) {
-            let why = source.sentence.replace(" does work", " does no work near the start, but may elsewhere");
-            return undecided(why);
         }
         verdict.conserved = Some(true);
         if !working.is_empty() {
@@ -589,34 +753,6 @@ fn terms(graph: &zwang_expr::Graph, sum: Expr) -> Vec<Expr> {
         }
     }
     found
-}
-
-/// `true` if the result around the start holds everywhere: no formula switches, and no force is zero only there.
-fn is_settled(equations: &mut Equations, source: &WorkSource) -> bool {
-    let exprs: Vec<Expr> = match &source.kind {
-        WorkKind::Force(force) => force.iter().map(|(_, e)| *e).collect(),
-        WorkKind::Time(terms) => terms.clone(),
-        WorkKind::Constraint(_) => equations.formulas(),
-    };
-    if source.acts {
-        return crate::equations::switches::switches(&mut equations.model.graph, &exprs).is_empty();
-    }
-    // rows without a load have no force
-    if let WorkKind::Constraint(_) = source.kind {
-        let unpushed = |k: usize| equations.given_force[k] == Expr::ZERO;
-        // a load on one row may reach another through it
-        let is_free = equations.rows.iter().flat_map(|row| &row.coefficients).all(|(k, _)| unpushed(*k));
-        // and no acceleration is prescribed: on a curve the rows need forces even without a load
-        let rhs: Vec<Expr> = equations.rows.iter().map(|row| row.rhs).collect();
-        let graph = &mut equations.model.graph;
-        let is_straight = rhs.into_iter().all(|e| is_zero(graph, e));
-        return is_free && is_straight && crate::equations::switches::switches(graph, &exprs).is_empty();
-    }
-    // a force that was zero at all states is zero because a parameter is zero
-    let model = &mut equations.model;
-    let zeros = model.parameters.iter().zip(&model.parameter_values).filter(|(_, v)| **v == 0.0);
-    let zeros = zeros.map(|(p, _)| (p.symbol, Expr::ZERO)).collect();
-    model.graph.substitute(&exprs, &zeros).iter().all(|e| *e == Expr::ZERO)
 }
 
 /// The first few sentences, and the number of the others.

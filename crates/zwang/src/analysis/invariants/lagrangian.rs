@@ -9,7 +9,7 @@ use crate::equations::Equations;
 use crate::quantity::rounded;
 use crate::random::scattered;
 use crate::{analysis::check::Check, limits, tolerance};
-use zwang_expr::{Expr, Graph};
+use zwang_expr::Expr;
 
 /// The results that follow from the Lagrangian without integration.
 #[derive(Clone, Debug, Default)]
@@ -209,12 +209,6 @@ impl Arbitrary {
         self.program.run(&inputs, &mut self.program.workspace(), &mut values);
         values.iter().all(|x| x.is_finite()).then_some(values)
     }
-}
-
-/// `true` if an expression vanishes for certain: by construction, or as an identity without switches.
-pub(super) fn is_zero(graph: &mut Graph, e: Expr) -> bool {
-    e == Expr::ZERO
-        || crate::equations::zero::vanishes(graph, e) && crate::equations::switches::switches(graph, &[e]).is_empty()
 }
 
 /// A direction with whole numbers if they fit, otherwise with its first factor one.

@@ -4,11 +4,12 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use rustc_hash::FxHashSet;
-use zwang_expr::{Expr, Graph};
+use zwang_expr::{Expr, Graph, Number};
 
-use crate::analysis::invariants::lagrangian::{Arbitrary, NullSpace, combination, is_zero, tidied};
+use crate::analysis::invariants::lagrangian::{Arbitrary, NullSpace, combination, tidied};
 use crate::equations::Equations;
 use crate::equations::switches::switches_by;
+use crate::equations::zero::{Region, Sign, is_zero, is_zero_in, quick_sign};
 use crate::model::Change;
 use crate::{analysis::check::Check, limits, tolerance};
 
@@ -51,16 +52,17 @@ pub(super) fn momenta(check: &mut Check) -> (Vec<Cyclic>, Vec<Conserved>, Option
     let n = check.state.q.len();
     let acting = acting(&mut check.equations);
     let switching = Switching::new(&check.equations);
+    let region = Region::around(&check.equations.model, &check.state);
     let mut cyclic = Vec::new();
     let mut alone = vec![false; n];
     for k in 0..n {
-        let (graph, slope) = (&mut check.equations.model.graph, acting.slope[k]);
+        let (graph, slope) = (&check.equations.model.graph, acting.slope[k]);
         // in a system of thousands only slopes that vanish by construction count
         let is_cyclic = if n <= limits::OTHER_STATES_COORDINATES { is_zero(graph, slope) } else { slope == Expr::ZERO };
         if check.equations.momentum[k] == Expr::ZERO || !is_cyclic {
             continue;
         }
-        let (conserved, spoiled_by) = spoilers(&mut check.equations, &acting, &switching, k);
+        let (conserved, spoiled_by) = spoilers(&check.equations, &region, &acting, &switching, k);
         alone[k] = conserved == Some(true);
         // a chain of thousands of masses would list them all
         if n <= limits::OTHER_STATES_COORDINATES || alone[k] {
@@ -82,7 +84,9 @@ pub(super) fn momenta(check: &mut Check) -> (Vec<Cyclic>, Vec<Conserved>, Option
         let (switching, others): (Vec<usize>, Vec<usize>) =
             others.into_iter().partition(|&k| switching.along(&check.equations, &acting, k));
         skipped = skipped_for(&check.equations, &switching);
-        directions.extend(sums(check, &acting, &others));
+        let (proved, undecided) = proved_sums(check, &acting, &others);
+        directions.extend(proved);
+        skipped = skipped.or(undecided);
     }
     let conserved: Vec<Conserved> = directions.into_iter().filter_map(|u| conserved(check, &u)).collect();
     // an apparent force may vanish for these parameters
@@ -174,23 +178,35 @@ fn acting(equations: &mut Equations) -> Acting {
 
 /// `Some(true)` if pₖ of a cyclic coordinate is conserved, and the causes of its change.
 fn spoilers(
-    equations: &mut Equations,
+    equations: &Equations,
+    region: &Region,
     acting: &Acting,
     switching: &Switching,
     k: usize,
 ) -> (Option<bool>, Vec<String>) {
-    let mut list = Vec::new();
+    let (mut list, mut undecided) = (Vec::new(), Vec::new());
     let step = switching.steps(equations, k);
     let Equations { model, applied_force, nonideal_force, momentum, .. } = equations;
-    if !is_zero(&mut model.graph, applied_force[k]) {
-        list.push(format!("the force on `{}`", model.coordinates[k].name));
-    }
-    if nonideal_force.get(k).is_some_and(|c| !is_zero(&mut model.graph, *c)) {
-        list.push("a nonideal law".to_string());
+    let nonideal = nonideal_force.get(k).copied().unwrap_or(Expr::ZERO);
+    let of_coordinate = format!("the force on `{}`", model.coordinates[k].name);
+    for (force, what) in [(applied_force[k], of_coordinate), (nonideal, "a nonideal law".to_string())] {
+        if is_zero(&model.graph, force) {
+            continue;
+        }
+        match quick_sign(&model.graph, force, region) {
+            Sign::Zero => {}
+            Sign::NotZero(_) => list.push(what),
+            Sign::NotDecided(tried) => undecided.push(format!("{what} is {}", tried.text())),
+        }
     }
     let drives = |c: &&crate::model::Control| c.using.is_empty() || c.using.contains(&k);
     list.extend(model.controls.iter().filter(drives).map(|c| format!("control `{}`", c.stated.name)));
-    list.extend(acting.constraints[k].iter().map(|&c| format!("constraint `{}`", model.constraints[c].name)));
+    let takes_part = |c: &usize| {
+        let rows = equations.rows.iter().filter(|row| row.constraint == *c);
+        rows.flat_map(|row| &row.coefficients).any(|(j, e)| *j == k && !is_zero(&model.graph, *e))
+    };
+    let held = acting.constraints[k].iter().copied().filter(takes_part);
+    list.extend(held.map(|c| format!("constraint `{}`", model.constraints[c].name)));
     list.extend(events_on(model, momentum[k]));
     if list.len() > limits::NAMES {
         let more = list.len() - limits::NAMES + 1;
@@ -200,6 +216,7 @@ fn spoilers(
     let mut later: Vec<String> = model.later.iter().filter(|l| l.changes_motion).map(|l| l.what.clone()).collect();
     later.extend(model.only_at_times());
     later.extend(step.map(String::from));
+    later.extend(undecided);
     match (list.is_empty(), later.is_empty()) {
         (true, true) => (Some(true), list),
         (true, false) => (None, later),
@@ -218,7 +235,38 @@ fn events_on(model: &crate::model::Model, quantity: Expr) -> Vec<String> {
     model.whens.iter().filter(|w| changes(w.change)).map(|w| format!("`when {}`", w.name)).collect()
 }
 
-/// Constant directions u among `others` with A u = 0 and (∂L/∂q + F + C)·u = 0, as an identity.
+/// Those of the directions that numbers suggest for which it is proved that (∂L/∂q + F + C + Aᵀλ)·u = 0, and a note on the others.
+#[allow(clippy::type_complexity)]
+fn proved_sums(check: &mut Check, acting: &Acting, others: &[usize]) -> (Vec<Vec<(usize, f64)>>, Option<String>) {
+    let candidates = sums(check, acting, others);
+    if candidates.is_empty() {
+        return (candidates, None);
+    }
+    let forces = forces(&mut check.equations, acting, others);
+    let region = Region::on_constraints(&check.equations, &check.state);
+    let Equations { model, rows, .. } = &mut check.equations;
+    let mut is_proved = |u: &Vec<(usize, f64)>| {
+        let factor = |k: usize| u.iter().find(|(j, _)| *j == k).map(|(_, x)| *x);
+        let columns = std::iter::once(&forces[..]).chain(rows.iter().map(|row| &row.coefficients[..]));
+        columns.into_iter().all(|entries| {
+            let graph = &mut model.graph;
+            let parts: Vec<Expr> =
+                entries.iter().filter_map(|(k, e)| factor(*k).map(|x| times(graph, x, *e))).collect();
+            let sum = graph.sum(&parts);
+            is_zero_in(graph, sum, &region)
+        })
+    };
+    let (proved, open): (Vec<_>, Vec<_>) = candidates.into_iter().partition(|u| is_proved(u));
+    let named = |u: &Vec<(usize, f64)>| {
+        let terms: Vec<(String, f64)> =
+            u.iter().map(|&(k, x)| (check.equations.model.coordinates[k].name.clone(), x)).collect();
+        combination(&terms, "p_")
+    };
+    let note = open.first().map(|u| format!("whether {} is conserved is not decided: no identity was found", named(u)));
+    (proved, note)
+}
+
+/// Constant directions u among `others` with A u = 0 and (∂L/∂q + F + C)·u = 0 at all states that are tried.
 ///
 /// The rows of A and that force are stacked for n + 2 arbitrary states. Directions orthogonal to all of them, and to
 /// those of four further states, are taken.
@@ -325,12 +373,31 @@ fn conserved(check: &mut Check, u: &[(usize, f64)]) -> Option<Conserved> {
 
 /// A number times an expression.
 fn times(graph: &mut Graph, x: f64, e: Expr) -> Expr {
-    let factor = match x.fract() == 0.0 && x.abs() < 1e6 {
-        true => graph.integer(x as i64),
-        false => {
+    let factor = match fraction(x) {
+        Some(number) => graph.exact(number),
+        None => {
             let size = graph.decimal(&x.abs().to_string()).unwrap_or(Expr::ONE);
             if x < 0.0 { graph.neg(size) } else { size }
         }
     };
     graph.mul(factor, e)
+}
+
+/// The quotient of two whole numbers below a million that a number equals to rounding, by continued fractions.
+fn fraction(x: f64) -> Option<Number> {
+    /// Quotients of parameters with six digits.
+    const LARGEST_FACTOR: f64 = 1e6;
+    let (mut before, mut now, mut rest) = ((0.0, 1.0), (1.0, 0.0), x);
+    while rest.is_finite() && rest.abs() < LARGEST_FACTOR {
+        let whole = rest.floor();
+        (before, now) = (now, (whole * now.0 + before.0, whole * now.1 + before.1));
+        if f64::max(f64::abs(now.0), now.1) > LARGEST_FACTOR {
+            return None;
+        }
+        if (now.0 / now.1 - x).abs() <= tolerance::ROUNDING * x.abs() {
+            return Some(Number::ratio(now.0 as i64, now.1 as i64));
+        }
+        rest = 1.0 / (rest - whole);
+    }
+    None
 }

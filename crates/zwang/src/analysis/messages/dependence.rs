@@ -44,7 +44,10 @@ fn sentence(r: &Redundant) -> String {
                 DependenceAway::Rows => &format!(" at this state, with other rows at {}", random_states(n)),
             },
         },
-        Evidence::Failed(_) => " at this state, though not at others",
+        Evidence::Failed(_) => match &r.ends_at {
+            Some(place) => &format!(" at this state, though not at {place}"),
+            None => " at this state, though not at others",
+        },
         Evidence::NoOtherPosition => " here, and there is no other position near",
         Evidence::NotTried => " at this state; whether at others was not found out",
     };
@@ -87,6 +90,12 @@ fn redundancy_note(
     if r.evidence == Evidence::NoOtherPosition && rank < n {
         return at(warning, "a singular position")
             .with_note("the rows touch here: each is needed, and rank and multipliers are those of this position");
+    }
+    if let Some(place) = &r.ends_at {
+        return at(warning, "parts from the others")
+            .with_note(format!("at {place} the others hold and this one is independent of them: it is needed there"))
+            .with_note("the motion ends with Z301 where they contradict each other")
+            .help("drop one of them, or write both so that they agree wherever the motion comes");
     }
     if matches!(r.evidence, Evidence::Failed(_)) {
         return match found.is_singular() {

@@ -1,11 +1,13 @@
 //! One dependent row: its factors, as a formula if there is one, and whether the dependence is proved.
 
 use zwang_expr::{Algebra, Expr, Graph, Limits, Node, Program};
-use zwang_motion::{Dependence, Matrix, Settings, State, dependence};
+use zwang_motion::{Dependence, Dynamics, Matrix, Settings, State, dependence};
 
 use crate::compile::evaluator::Evaluator;
 use crate::equations::Equations;
-use crate::model::Level;
+use crate::equations::zero::{Region, aimed_states, is_zero};
+use crate::model::{Level, Model};
+use crate::quantity::rounded;
 use crate::random::scattered;
 use crate::{
     analysis::constraints::dependence::{DependenceAway, Dependencies, Evidence, Redundant},
@@ -49,9 +51,13 @@ impl FormulaQuery<'_> {
         };
         let n = self.found.there.len();
         let changes = |k: &usize| self.found.changing.binary_search(k).is_ok();
+        // where the dependence holds at other states on the constraints, it may still end farther away
+        let is_held = !is_proved && n > 0 && self.is_given_elsewhere(row);
+        let ends_at = if is_held { self.end(row, terms) } else { None };
         let may_change = changes(&row) || terms.iter().any(|(k, _)| changes(k));
         let evidence = match n {
             _ if is_proved => Evidence::Proved,
+            _ if ends_at.is_some() => Evidence::Failed(n + 1),
             1.. if may_change && self.is_given_elsewhere(row) => Evidence::NotTried,
             1.. if self.is_given_elsewhere(row) => Evidence::Held(n),
             1.. => Evidence::Failed(n),
@@ -77,7 +83,7 @@ impl FormulaQuery<'_> {
         let rest = formula.as_ref().filter(|_| !is_proved).and_then(|f| self.rest(row, terms, &f.factors));
         let formula = formula.filter(|_| everywhere == Some(true)).and_then(|f| self.text(row, terms, &f.factors));
         let asked_share = self.asked_share(row, terms);
-        Redundant { row: row_name, depends_on, formula, everywhere, evidence, likeness, rest, asked_share }
+        Redundant { row: row_name, depends_on, formula, everywhere, evidence, likeness, rest, ends_at, asked_share }
     }
 
     /// `true` if this row is dependent at every other state.
@@ -89,6 +95,40 @@ impl FormulaQuery<'_> {
         let takes_part = |d: &Dependence| d.dependent.iter().any(|(_, terms)| terms.iter().any(|(k, _)| *k == row));
         let is_singular = self.found.is_singular();
         self.found.there.iter().all(|d| is_dependent(d) || (!is_singular && takes_part(d)))
+    }
+
+    /// A state at which a position row does not depend on the rows that give it here, although these hold there.
+    ///
+    /// r is constant where the others hold, on every branch, if ∂r is a combination of their gradients there. The states are those
+    /// at which the formulas of the rows act, which random states near the start may never see.
+    fn end(&mut self, row: usize, terms: &[(usize, f64)]) -> Option<String> {
+        let Equations { rows, model, .. } = &*self.equations;
+        let family: Vec<usize> = terms.iter().map(|(k, _)| *k).chain([row]).collect();
+        if family.iter().any(|k| rows[*k].level != Level::Position) {
+            return None;
+        }
+        let residuals: Vec<Expr> = family.iter().map(|k| rows[*k].residual).collect();
+        let given: Vec<usize> = self.found.here.dependent.iter().map(|(k, _)| *k).collect();
+        let others = (0..rows.len()).filter(|k| rows[*k].level == Level::Position && !given.contains(k));
+        let region = Region { zeros: others.map(|k| rows[k].residual).collect(), ..Region::around(model, self.state) };
+        let n = self.state.q.len();
+        for values in aimed_states(&model.graph, &residuals, &region) {
+            let there = State { t: values[0], q: values[1..=n].to_vec(), qdot: self.state.qdot.clone() };
+            let mut system = self.system.clone();
+            let mut quantities = system.allocate();
+            if system.fill(&there, &mut quantities).is_err() {
+                continue;
+            }
+            let held: Vec<usize> = (0..rows.len()).filter(|k| *k == row || !given.contains(k)).collect();
+            let part = self.found.rows(&quantities).rows(&held);
+            let Ok(found) = dependence(&part, self.settings) else { continue };
+            let at = held.iter().position(|k| *k == row)?;
+            let is_clear = found.gap.kept >= tolerance::INDEPENDENT_ROW && found.vanished.is_empty();
+            if is_clear && found.independent.contains(&at) && found.rank == held.len() {
+                return Some(place(model, &there, &residuals));
+            }
+        }
+        None
     }
 
     /// `true` if a row is a multiple of another one, by division.
@@ -282,7 +322,7 @@ impl FormulaQuery<'_> {
         let products: Vec<Expr> = parts.iter().zip(factors).map(|(part, factor)| graph.mul(*part, *factor)).collect();
         let sum = graph.sum(&products);
         let rest = graph.sub(whole, sum);
-        rest == Expr::ZERO || algebra(graph, &[rest]).is_zero(graph, rest) == Some(true)
+        is_zero(graph, rest)
     }
 
     /// `true` if formulas give the numbers at every state; without other states only a proof counts.
@@ -330,6 +370,16 @@ impl FormulaQuery<'_> {
         }
         (text.chars().count() <= limits::FACTOR_CHARACTERS).then_some(text)
     }
+}
+
+/// The values of the coordinates and the time that some expressions contain: `t = 3, x = 5.16`.
+fn place(model: &Model, state: &State, exprs: &[Expr]) -> String {
+    let used = model.graph.symbols_of(exprs);
+    let time = std::iter::once((model.time, state.t));
+    let all = time.chain(model.coordinates.iter().map(|c| c.q).zip(state.q.iter().copied()));
+    let shown = all.filter(|(s, _)| used.binary_search(s).is_ok()).take(limits::FEW_NAMES);
+    let texts: Vec<String> = shown.map(|(s, x)| format!("{} = {}", model.graph.name(s), rounded(x, 3))).collect();
+    texts.join(", ")
 }
 
 /// The number of differentiations from positions to a level.

@@ -33,6 +33,8 @@ pub struct Redundant {
     pub likeness: DependenceAway,
     /// The exact difference from the combination, if it is too small to distinguish from rounding: `1e-12*y`.
     pub rest: Option<String>,
+    /// A state on the other rows at which this one is independent of them, if the dependence ends there: `x = 5.16`.
+    pub ends_at: Option<String>,
     /// A row of the combination whose share of the common force enters a nonideal law.
     pub asked_share: Option<String>,
 }

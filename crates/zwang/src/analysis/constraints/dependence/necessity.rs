@@ -68,7 +68,7 @@ pub(crate) fn is_fixed(equations: &Equations, rank: usize) -> bool {
     rank == equations.model.n_coordinates() && equations.rows.iter().all(is_still)
 }
 
-/// Rows that are not decided: their share of a force enters a nonideal law, or their formula may change.
+/// Rows that are not decided: their share of a force enters a nonideal law, their formula may change, or the dependence ends.
 fn withheld(equations: &Equations, found: &Dependencies) -> Vec<bool> {
     let graph = &equations.model.graph;
     let asked = graph.symbols_of(&equations.nonideal_force);
@@ -77,10 +77,11 @@ fn withheld(equations: &Equations, found: &Dependencies) -> Vec<bool> {
         asked.contains(&row.lambda) || equations.model.constraints[row.constraint].friction.is_some()
     };
     let mut withheld = vec![false; equations.rows.len()];
+    let ends = |k: usize| found.redundant.iter().any(|r| r.ends_at.is_some() && r.row == equations.rows[k].name);
     for (row, terms) in &found.here.dependent {
         let family: Vec<usize> = terms.iter().map(|(k, _)| *k).chain([*row]).collect();
         let may_change = !found.is_proved() && family.iter().any(|k| found.changing.binary_search(k).is_ok());
-        if may_change || family.iter().any(|k| is_asked(*k)) {
+        if may_change || ends(*row) || family.iter().any(|k| is_asked(*k)) {
             family.iter().for_each(|k| withheld[*k] = true);
         }
     }

@@ -8,9 +8,10 @@
 use rustc_hash::FxHashMap;
 use zwang_expr::{Expr, Graph, Program};
 
-use crate::analysis::constraints::integrability::noisy::{Noisy, Sign, VectorSpan, sign_of};
+use crate::analysis::constraints::integrability::noisy::{Noisy, NoisySign, VectorSpan, sign_of};
 use crate::analysis::constraints::integrability::pfaffian::{Pfaffian, StateValues};
 use crate::equations::SparseRow;
+use crate::equations::zero::{Region, is_zero_in};
 use crate::{analysis::constraints::integrability::integrals::curl, limits, tolerance};
 
 /// The reason why a flag is not known.
@@ -42,12 +43,42 @@ pub(super) struct Flag {
     pub samples: Vec<StateValues>,
     /// For each of these the new directions, as vectors over z.
     pub directions: Vec<Vec<Vec<Noisy>>>,
+    /// The new directions as formulas: column and component.
+    pub formulas: Vec<SparseRow>,
+    /// `true` if it is proved that there are no more directions: whatever vanished at the states is identically zero.
+    pub is_proved: bool,
 }
 
 impl Flag {
     /// The number of constant functions of z in addition to the known ones.
     pub fn n_integrals(&self) -> usize {
         self.n_independent - self.directions.first().map_or(0, Vec::len) - self.n_functions
+    }
+}
+
+/// What was taken as zero at all states, and whether each was proved to be.
+struct Proofs<'a> {
+    region: &'a Region,
+    all: bool,
+    /// `false` if a whole row vanished and not every entry of it was proved to.
+    rows: bool,
+    /// `false` if a row counts as exact and that was not proved.
+    exact: bool,
+    /// The number of attempts that may still fail: each takes as long as all numbers together.
+    attempts: usize,
+}
+
+impl Proofs<'_> {
+    /// `true` if an expression is proved to be zero.
+    fn is_zero(&mut self, graph: &Graph, e: Expr) -> bool {
+        let is_proved = self.attempts > 0 && is_zero_in(graph, e, self.region);
+        self.attempts = self.attempts.saturating_sub(usize::from(!is_proved));
+        is_proved
+    }
+
+    /// Notes that an expression is taken as zero.
+    fn taken_as_zero(&mut self, graph: &Graph, e: Expr) {
+        self.all = self.is_zero(graph, e) && self.all;
     }
 }
 
@@ -78,6 +109,7 @@ pub(super) fn flag(
     pfaffian: &Pfaffian,
     symbols: &[Expr],
     samples: &[StateValues],
+    region: &Region,
 ) -> Result<Flag, Undecided> {
     if samples.is_empty() {
         return Err(Undecided::NoStates);
@@ -86,11 +118,11 @@ pub(super) fn flag(
         return Err(Undecided::TooLong(Vec::new()));
     }
     let limit = graph.len() + limits::BRACKET_NODES;
-    match flag_at(graph, pfaffian, symbols, samples, limit) {
+    match flag_at(graph, pfaffian, symbols, samples, (region, limit)) {
         // one state may be unlucky
         Err(Undecided::Unclear(what)) if samples.len() > 2 => {
             let pairs = (0..samples.len()).map(|k| [&samples[..k], &samples[k + 1..]].concat());
-            let found = pairs.map(|pair| flag_at(graph, pfaffian, symbols, &pair, limit)).find(Result::is_ok);
+            let found = pairs.map(|pair| flag_at(graph, pfaffian, symbols, &pair, (region, limit))).find(Result::is_ok);
             found.unwrap_or(Err(Undecided::Unclear(what)))
         }
         other => other,
@@ -102,19 +134,26 @@ fn flag_at(
     pfaffian: &Pfaffian,
     symbols: &[Expr],
     samples: &[StateValues],
-    limit: usize,
+    (region, limit): (&Region, usize),
 ) -> Result<Flag, Undecided> {
-    let echelon = echelon(graph, pfaffian, symbols, samples, limit)?;
+    let mut proofs = Proofs { region, all: true, rows: true, exact: true, attempts: limits::FAILED_PROOFS };
+    let echelon = echelon(graph, pfaffian, symbols, samples, (&mut proofs, limit))?;
     if pfaffian.has_time && echelon.stops(pfaffian.place[&pfaffian.z[0]]) {
         return Err(Undecided::NoMotion);
     }
-    let n_known = n_exact(graph, pfaffian, symbols, samples);
-    Brackets::new(graph, pfaffian, symbols, samples, echelon, limit).grow(n_known)
+    let n_known = n_exact(graph, pfaffian, symbols, samples, &mut proofs);
+    Brackets::new(graph, pfaffian, symbols, samples, echelon, (proofs, limit)).grow(n_known)
 }
 
 /// The number of velocity rows that are exact differentials as written, independent of each other and of the known
 /// functions.
-fn n_exact(graph: &mut Graph, pfaffian: &Pfaffian, symbols: &[Expr], samples: &[StateValues]) -> usize {
+fn n_exact(
+    graph: &mut Graph,
+    pfaffian: &Pfaffian,
+    symbols: &[Expr],
+    samples: &[StateValues],
+    proofs: &mut Proofs,
+) -> usize {
     if pfaffian.is_extended {
         return 0;
     }
@@ -125,14 +164,17 @@ fn n_exact(graph: &mut Graph, pfaffian: &Pfaffian, symbols: &[Expr], samples: &[
     let mut n = 0;
     for (is_function, entries) in functions.chain(stated) {
         let curl: Vec<Expr> = if is_function { Vec::new() } else { curl_entries(graph, pfaffian, entries) };
-        let is_zero = |v: &Vec<Noisy>| v.iter().all(|e| e.sign() == Sign::Zero);
+        let is_zero = |v: &Vec<Noisy>| v.iter().all(|e| e.sign() == NoisySign::Zero);
         let exact = curl.is_empty() || evaluated(graph, symbols, samples, &curl).is_some_and(|v| v.iter().all(is_zero));
+        if exact {
+            proofs.exact = curl.into_iter().all(|e| proofs.is_zero(graph, e)) && proofs.exact;
+        }
         let exprs: Vec<Expr> = entries.iter().map(|(_, e)| *e).collect();
         let Some(values) = evaluated(graph, symbols, &samples[..1], &exprs).filter(|_| exact) else { continue };
         let mut vector = vec![Noisy::default(); z.len()];
         entries.iter().zip(&values[0]).for_each(|((k, _), v)| vector[*k] = *v);
         let reduced = span.reduce(vector);
-        n += usize::from(span.insert(reduced) == Sign::NotZero && !is_function);
+        n += usize::from(span.insert(reduced) == NoisySign::NotZero && !is_function);
     }
     n
 }
@@ -147,23 +189,26 @@ fn echelon(
     pfaffian: &Pfaffian,
     symbols: &[Expr],
     samples: &[StateValues],
-    limit: usize,
+    (proofs, limit): (&mut Proofs, usize),
 ) -> Result<SymbolicEchelon, Undecided> {
     let mut found = SymbolicEchelon { n_functions: 0, pivots: Vec::new(), rows: Vec::new() };
-    for (row, mut entries) in evaluated_forms(graph, pfaffian, symbols, samples)?.into_iter().enumerate() {
+    for (row, mut entries) in evaluated_forms(graph, pfaffian, symbols, samples, proofs)?.into_iter().enumerate() {
         let vanished = entries.is_empty();
         for (pivot, of) in found.pivots.iter().zip(&found.rows) {
             if let Some(factor) = entries.remove(pivot) {
-                subtract(graph, &mut entries, &factor, of);
+                subtract(graph, &mut entries, &factor, of, proofs);
             }
         }
         match verdict(&entries, samples.len()) {
             // a function whose differential vanishes does not describe its level set; a velocity row is then merely
             // empty
-            Sign::Zero if vanished && pfaffian.forms[row].is_function => return Err(Undecided::Vanishes(row)),
-            Sign::Zero => continue,
-            Sign::Unclear => return Err(Undecided::Unclear("whether the rows depend on each other")),
-            Sign::NotZero => {}
+            NoisySign::Zero if vanished && pfaffian.forms[row].is_function => return Err(Undecided::Vanishes(row)),
+            NoisySign::Zero => {
+                proofs.rows = proofs.rows && proofs.all;
+                continue;
+            }
+            NoisySign::Unclear => return Err(Undecided::Unclear("whether the rows depend on each other")),
+            NoisySign::NotZero => {}
         }
         let Some(pivot) = best_pivot(graph, &entries) else {
             return Err(Undecided::Differs("which rows depend on each other"));
@@ -171,7 +216,7 @@ fn echelon(
         normalize(graph, &mut entries, pivot);
         for of in &mut found.rows {
             if let Some(factor) = of.remove(&pivot) {
-                subtract(graph, of, &factor, &entries);
+                subtract(graph, of, &factor, &entries, proofs);
             }
         }
         if graph.len() > limit {
@@ -190,6 +235,7 @@ fn evaluated_forms(
     pfaffian: &Pfaffian,
     symbols: &[Expr],
     samples: &[StateValues],
+    proofs: &mut Proofs,
 ) -> Result<Vec<FxHashMap<usize, SampledEntry>>, Undecided> {
     let exprs: Vec<Expr> = pfaffian.forms.iter().flat_map(|f| f.entries.iter().map(|(_, e)| *e)).collect();
     let values = evaluated(graph, symbols, samples, &exprs).ok_or(Undecided::NoStates)?;
@@ -199,8 +245,11 @@ fn evaluated_forms(
         let mut entries = FxHashMap::default();
         for &(column, expr) in &form.entries {
             let entry = SampledEntry { expr, values: values.iter().map(|v| v[k]).collect() };
-            if !entry.is_zero() {
-                entries.insert(column, entry);
+            match entry.is_zero() {
+                true => proofs.taken_as_zero(graph, entry.expr),
+                false => {
+                    entries.insert(column, entry);
+                }
             }
             k += 1;
         }
@@ -217,7 +266,7 @@ fn evaluated(graph: &Graph, symbols: &[Expr], samples: &[StateValues], exprs: &[
 
 impl SampledEntry {
     fn is_zero(&self) -> bool {
-        self.values.iter().all(|v| v.sign() == Sign::Zero)
+        self.values.iter().all(|v| v.sign() == NoisySign::Zero)
     }
 
     /// The relative error at the worst state.
@@ -227,21 +276,21 @@ impl SampledEntry {
 }
 
 /// The decision whether a row is zero at all states.
-fn verdict(entries: &FxHashMap<usize, SampledEntry>, n_states: usize) -> Sign {
+fn verdict(entries: &FxHashMap<usize, SampledEntry>, n_states: usize) -> NoisySign {
     let at = |k: usize| entries.values().map(|e| e.values[k]).collect::<Vec<_>>();
-    let signs: Vec<Sign> = (0..n_states).map(|k| sign_of(&at(k))).collect();
-    if signs.iter().all(|s| *s == Sign::Zero) {
-        Sign::Zero
-    } else if signs.contains(&Sign::NotZero) {
-        Sign::NotZero
+    let signs: Vec<NoisySign> = (0..n_states).map(|k| sign_of(&at(k))).collect();
+    if signs.iter().all(|s| *s == NoisySign::Zero) {
+        NoisySign::Zero
+    } else if signs.contains(&NoisySign::NotZero) {
+        NoisySign::NotZero
     } else {
-        Sign::Unclear
+        NoisySign::Unclear
     }
 }
 
 /// Of the entries that are clearly nonzero at every state, the pivot that keeps expressions short.
 fn best_pivot(graph: &Graph, entries: &FxHashMap<usize, SampledEntry>) -> Option<usize> {
-    let clear = |e: &SampledEntry| e.values.iter().all(|v| v.sign() == Sign::NotZero);
+    let clear = |e: &SampledEntry| e.values.iter().all(|v| v.sign() == NoisySign::NotZero);
     let cost = |e: &SampledEntry| length(graph, e.expr);
     let mut columns: Vec<usize> = entries.iter().filter(|(_, e)| clear(e)).map(|(k, _)| *k).collect();
     columns.sort_unstable();
@@ -281,6 +330,7 @@ fn subtract(
     entries: &mut FxHashMap<usize, SampledEntry>,
     factor: &SampledEntry,
     of: &FxHashMap<usize, SampledEntry>,
+    proofs: &mut Proofs,
 ) {
     for (&column, entry) in of {
         let expr = graph.mul(factor.expr, entry.expr);
@@ -292,8 +342,11 @@ fn subtract(
                 values: old.values.iter().zip(values).map(|(a, b)| a.add(b)).collect(),
             },
         };
-        if !entry.is_zero() {
-            entries.insert(column, entry);
+        match entry.is_zero() {
+            true => proofs.taken_as_zero(graph, entry.expr),
+            false => {
+                entries.insert(column, entry);
+            }
         }
     }
 }
@@ -302,6 +355,19 @@ fn subtract(
 struct Direction {
     components: Vec<Expr>,
     values: Vec<Vec<Noisy>>,
+}
+
+/// The determinant of some columns of the last rows, expanded along the first of these.
+fn determinant(graph: &mut Graph, rows: &[Vec<Expr>], columns: &[usize]) -> Expr {
+    let Some(row) = rows.len().checked_sub(columns.len()).filter(|_| !columns.is_empty()) else { return Expr::ONE };
+    let mut sum = Expr::ZERO;
+    for (at, &column) in columns.iter().enumerate().filter(|(_, c)| rows[row][**c] != Expr::ZERO) {
+        let rest = [&columns[..at], &columns[at + 1..]].concat();
+        let minor = determinant(graph, rows, &rest);
+        let term = graph.mul(rows[row][column], minor);
+        sum = if at % 2 == 0 { graph.add(sum, term) } else { graph.sub(sum, term) };
+    }
+    sum
 }
 
 struct Brackets<'a> {
@@ -317,6 +383,9 @@ struct Brackets<'a> {
     found: Vec<Direction>,
     n_before: usize,
     spans: Vec<VectorSpan>,
+    proofs: Proofs<'a>,
+    /// Brackets that are no new directions, with the number of directions known then.
+    dependent: Vec<Vec<Expr>>,
     limit: usize,
 }
 
@@ -327,7 +396,7 @@ impl<'a> Brackets<'a> {
         symbols: &'a [Expr],
         samples: &[StateValues],
         echelon: SymbolicEchelon,
-        limit: usize,
+        (proofs, limit): (Proofs<'a>, usize),
     ) -> Brackets<'a> {
         let free: Vec<usize> = (0..pfaffian.z.len()).filter(|k| !echelon.pivots.contains(k)).collect();
         let component = |graph: &mut Graph, row: &FxHashMap<usize, SampledEntry>, k: usize| match row.get(&k) {
@@ -338,7 +407,22 @@ impl<'a> Brackets<'a> {
         let samples = samples.to_vec();
         let spans = vec![VectorSpan::default(); samples.len()];
         let (z, found) = (&pfaffian.z[..], Vec::new());
-        Brackets { graph, symbols, samples, z, echelon, free, fields, found, n_before: 0, spans, limit }
+        let dependent = Vec::new();
+        Brackets {
+            graph,
+            symbols,
+            samples,
+            z,
+            echelon,
+            free,
+            fields,
+            found,
+            n_before: 0,
+            spans,
+            proofs,
+            dependent,
+            limit,
+        }
     }
 
     /// Computes brackets until no new direction appears, or until the known constant functions leave no room.
@@ -362,10 +446,12 @@ impl<'a> Brackets<'a> {
             self.n_before = n_before;
             dimensions.push(dimension + self.found.len());
         }
-        Ok(self.finish(dimensions))
+        let is_full = self.proofs.rows && self.proofs.exact && self.found.len() == most;
+        let is_proved = is_full || self.found.len() < most && self.proofs.all && self.are_dependent();
+        Ok(self.finish(dimensions, is_proved))
     }
 
-    fn finish(self, dimensions: Vec<usize>) -> Flag {
+    fn finish(self, dimensions: Vec<usize>, is_proved: bool) -> Flag {
         let n = self.z.len();
         let spread = |values: &[Noisy]| {
             let mut vector = vec![Noisy::default(); n];
@@ -374,13 +460,40 @@ impl<'a> Brackets<'a> {
         };
         let at = |k: usize| self.found.iter().map(|d| spread(&d.values[k])).collect();
         let directions = (0..self.samples.len()).map(at).collect();
+        let formula = |d: &Direction| self.echelon.pivots.iter().copied().zip(d.components.iter().copied()).collect();
         Flag {
+            formulas: self.found.iter().map(formula).collect(),
+            is_proved,
             dimensions,
             n_independent: self.echelon.pivots.len(),
             n_functions: self.echelon.n_functions,
             samples: self.samples,
             directions,
         }
+    }
+
+    /// `true` if it is proved that the brackets which are no new directions lie in the span of the others: all determinants of the
+    /// found directions and one of them, on columns where the found ones are independent, are zero.
+    fn are_dependent(&mut self) -> bool {
+        let r = self.found.len();
+        if r > limits::PROVED_DIRECTIONS {
+            return self.dependent.is_empty();
+        }
+        // pivots of the found directions at the first state
+        let pivots: Vec<usize> = self.spans.first().map_or(Vec::new(), VectorSpan::pivots);
+        let known: Vec<Vec<Expr>> = self.found.iter().map(|d| d.components.clone()).collect();
+        for components in std::mem::take(&mut self.dependent) {
+            let mut rows = known.clone();
+            rows.push(components.clone());
+            for column in (0..components.len()).filter(|c| !pivots.contains(c)) {
+                let columns: Vec<usize> = pivots.iter().copied().chain([column]).collect();
+                let determinant = determinant(self.graph, &rows, &columns);
+                if !self.proofs.is_zero(self.graph, determinant) {
+                    return false;
+                }
+            }
+        }
+        true
     }
 
     /// X(e) for many e, where X has the components `along` at the pivots and the component ∂_free.
@@ -466,14 +579,15 @@ impl<'a> Brackets<'a> {
             }
             let at = |k: usize| values[k][c * r..(c + 1) * r].to_vec();
             let reduced: Vec<Vec<Noisy>> = self.spans.iter().enumerate().map(|(k, s)| s.reduce(at(k))).collect();
-            let signs: Vec<Sign> = reduced.iter().map(|v| sign_of(v)).collect();
-            if signs.iter().all(|s| *s == Sign::Zero) {
+            let signs: Vec<NoisySign> = reduced.iter().map(|v| sign_of(v)).collect();
+            if signs.iter().all(|s| *s == NoisySign::Zero) {
+                self.dependent.push(components);
                 continue;
             }
-            if signs.contains(&Sign::Unclear) {
+            if signs.contains(&NoisySign::Unclear) {
                 return Err(Undecided::Unclear("whether a bracket is a new direction"));
             }
-            if signs.contains(&Sign::Zero) {
+            if signs.contains(&NoisySign::Zero) {
                 return Err(Undecided::Differs("whether a bracket is a new direction"));
             }
             self.spans.iter_mut().zip(reduced).for_each(|(span, v)| {

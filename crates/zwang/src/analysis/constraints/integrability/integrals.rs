@@ -8,10 +8,11 @@ use rustc_hash::FxHashMap;
 use zwang_expr::{Expr, Function, Graph, Node, Program};
 
 use crate::analysis::constraints::integrability::flag::Flag;
-use crate::analysis::constraints::integrability::noisy::{Noisy, Sign, VectorSpan, sign_of};
+use crate::analysis::constraints::integrability::noisy::{Noisy, NoisySign, VectorSpan, sign_of};
 use crate::analysis::constraints::integrability::pfaffian::{Pfaffian, StateValues};
 use crate::analysis::constraints::integrability::relations::{fraction, nearly_equal, null_vectors};
 use crate::equations::SparseRow;
+use crate::equations::zero::{Region, is_zero, is_zero_in};
 use crate::model::Model;
 use crate::random::Random;
 use crate::{
@@ -30,6 +31,25 @@ pub(super) struct LocalIntegral {
     pub varies: bool,
     /// `true` if it needs no other rows.
     pub alone: bool,
+}
+
+impl LocalIntegral {
+    /// `true` if it is proved that the combination of rows is dΦ.
+    pub fn is_proved(&self, graph: &mut Graph, pfaffian: &Pfaffian, region: &Region) -> bool {
+        let Some(phi) = self.potential.filter(|_| !self.varies) else { return false };
+        (0..pfaffian.z.len()).all(|j| {
+            let mut parts = Vec::new();
+            for (row, m) in &self.combination {
+                let entries = pfaffian.stated.iter().find(|(k, _)| k == row).map(|(_, entries)| entries);
+                let entry = entries.and_then(|e| e.iter().find(|(column, _)| *column == j));
+                parts.extend(entry.map(|(_, a)| graph.mul(*m, *a)));
+            }
+            let slope = graph.derivative(phi, pfaffian.z[j]);
+            let sum = graph.sum(&parts);
+            let missed = graph.sub(sum, slope);
+            is_zero_in(graph, missed, region)
+        })
+    }
 }
 
 /// A velocity row as a form, with dα.
@@ -127,7 +147,7 @@ impl<'a> IntegralSearch<'a> {
             entries.iter().zip(values).for_each(|((k, _), v)| vector[*k] = v);
             reduced.push(span.reduce(vector));
         }
-        let is_new = reduced.iter().all(|v| sign_of(v) == Sign::NotZero);
+        let is_new = reduced.iter().all(|v| sign_of(v) == NoisySign::NotZero);
         if is_new {
             self.spans.iter_mut().zip(reduced).for_each(|(span, v)| {
                 span.insert(v);
@@ -516,7 +536,7 @@ impl<'a> IntegralSearch<'a> {
 /// α(v), exactly zero if it is rounding.
 fn on(form: &[(usize, Noisy)], v: &[Noisy]) -> f64 {
     let sum = form.iter().map(|(k, a)| a.mul(v[*k])).fold(Noisy::default(), Noisy::add);
-    if sum.sign() == Sign::Zero { 0.0 } else { sum.value() }
+    if sum.sign() == NoisySign::Zero { 0.0 } else { sum.value() }
 }
 
 /// The velocity rows that are exact differentials as written.
@@ -538,7 +558,8 @@ pub(super) fn exact_rows(
     for ((row, _), curl) in pfaffian.stated.iter().zip(&curls) {
         let range = first..first + curl.len();
         first = range.end;
-        if values.len() >= 2 && values.iter().all(|v| sign_of(&v[range.clone()]) == Sign::Zero) {
+        let seems_exact = values.len() >= 2 && values.iter().all(|v| sign_of(&v[range.clone()]) == NoisySign::Zero);
+        if seems_exact && curl.iter().all(|e| is_zero(graph, *e)) {
             exact.push(*row);
         }
     }
@@ -553,7 +574,7 @@ fn vanish(graph: &Graph, symbols: &[Expr], samples: &[StateValues], exprs: &[Exp
     let Ok(program) = Program::new(graph, symbols, exprs) else { return false };
     let values: Vec<Vec<Noisy>> =
         samples.iter().filter_map(|s| s.run(&program)).take(limits::DECIDING_STATES).collect();
-    values.len() >= 2 && values.iter().all(|v| sign_of(v) == Sign::Zero)
+    values.len() >= 2 && values.iter().all(|v| sign_of(v) == NoisySign::Zero)
 }
 
 /// dα: ∂aⱼ/∂zᵢ − ∂aᵢ/∂zⱼ for i < j, without entries that are structurally zero.

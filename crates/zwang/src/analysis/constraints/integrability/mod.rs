@@ -20,6 +20,7 @@ use zwang_motion::{Dependence, Settings, State};
 use crate::analysis::constraints::dependence::Dependencies;
 use crate::analysis::start::joined;
 use crate::diagnostic::Diagnostic;
+use crate::equations::zero::{Region, is_zero_in};
 use crate::equations::{ConstraintRow, Equations};
 use crate::model::{Change, Level, Model};
 use crate::quantity::rounded;
@@ -29,8 +30,8 @@ use crate::{
 };
 use flag::{Flag, Undecided, flag};
 use integrals::{IntegralSearch, LocalIntegral};
-use noisy::{Noisy, Sign};
-use pfaffian::{Neighbourhood, Pfaffian};
+use noisy::{Noisy, NoisySign};
+use pfaffian::{Neighbourhood, Pfaffian, Sharpness, StateValues};
 
 /// The result for position rows and velocity rows together: the positions that a motion can reach.
 #[derive(Clone, Debug, Default)]
@@ -47,6 +48,31 @@ pub struct Integrability {
     pub integrals: Vec<Integral>,
     /// The result in one sentence; empty if no row contains velocities.
     pub verdict: String,
+    /// The evidence that no more directions are reached.
+    pub evidence: IntegrabilityEvidence,
+}
+
+/// The evidence that brackets give no more directions.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub enum IntegrabilityEvidence {
+    /// No velocity rows, or nothing is decided.
+    #[default]
+    CannotTell,
+    /// Exact identities.
+    Proved,
+    /// It held at this many states; the coefficients act nowhere in a narrow place.
+    Held(usize),
+}
+
+impl IntegrabilityEvidence {
+    /// `proved`, `held` or `cannot-tell`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            IntegrabilityEvidence::CannotTell => "cannot-tell",
+            IntegrabilityEvidence::Proved => "proved",
+            IntegrabilityEvidence::Held(_) => "held",
+        }
+    }
 }
 
 /// A position constraint that follows from velocity rows.
@@ -107,16 +133,48 @@ pub fn integrability(
     let pfaffian = Pfaffian::new(equations, &mut graph, kinds, false);
     let zero = State::zero(equations.model.n_coordinates());
     let near = Neighbourhood { equations, start: scene.start.unwrap_or(&zero), settings: scene.settings };
-    let samples = near.states(&graph, &pfaffian, limits::GENERIC_STATES, true);
     let symbols = equations.model.state_symbols();
-    let found = flag(&mut graph, &pfaffian, &symbols, &samples);
+    let mut pfaffian = pfaffian;
+    // a state on the constraints is known to fewer digits
+    let samples = near.states(&graph, &pfaffian, limits::GENERIC_STATES, false);
+    pfaffian.cancel(&mut graph, &symbols, &samples);
+    let found = surest_flag(&mut graph, &near, &pfaffian, &symbols);
     let mut answer = Integrability { with_time: pfaffian.has_time, ..Integrability::default() };
+    // closed forms are sought among the linear rows
+    let linear = match (&found, pfaffian.is_extended) {
+        (_, true) => {
+            let linear = Pfaffian::new(equations, &mut graph, kinds, true);
+            surest_flag(&mut graph, &near, &linear, &symbols).ok().map(|flag| (linear, flag))
+        }
+        (found, false) => found.as_ref().ok().map(|flag| (pfaffian.clone(), flag.clone())),
+    };
+    let mut n_proved = 0;
+    if let Some((pfaffian, flag)) = linear.filter(|(_, flag)| flag.n_integrals() > 0) {
+        (answer.integrals, n_proved) = closed_forms(&mut graph, scene, &near, &pfaffian, &flag);
+    }
     match &found {
         Ok(flag) => {
-            answer.growth_vector = (!pfaffian.is_extended).then(|| flag.dimensions.clone());
-            answer.n_integrals = Some(flag.n_integrals());
-            mark(&graph, &pfaffian, flag, equations, kinds);
-            answer.verdict = sentence(equations, kinds, &pfaffian, flag);
+            mark(&graph, &near, &pfaffian, flag, kinds);
+            // closed forms prove as much as brackets
+            let is_proved = flag.n_integrals() == 0 || flag.is_proved || n_proved >= flag.n_integrals();
+            // without narrow places the states decide, and the sentence says that they did
+            if is_proved || pfaffian.sharpness(&graph) < Sharpness::Functions {
+                answer.growth_vector = (!pfaffian.is_extended).then(|| flag.dimensions.clone());
+                answer.n_integrals = Some(flag.n_integrals());
+                answer.verdict = sentence(equations, kinds, &pfaffian, flag);
+                if !is_proved {
+                    let states = counted_states(flag.samples.len());
+                    answer.verdict.push_str(&format!(" (held at {states}, not proved)"));
+                }
+                answer.evidence = if is_proved {
+                    IntegrabilityEvidence::Proved
+                } else {
+                    IntegrabilityEvidence::Held(flag.samples.len())
+                };
+            } else {
+                answer.verdict = not_proved(flag);
+                leave_open(kinds, |_| true);
+            }
             if pfaffian.has_branches(&graph) {
                 answer.verdict.push_str(" (near the start: a row switches between formulas)");
                 leave_open(kinds, |_| true);
@@ -128,28 +186,82 @@ pub fn integrability(
         }
         Err(why) => answer.verdict = undecided(equations, &pfaffian, why),
     }
-    // closed forms are sought among the linear rows
-    let linear = match pfaffian.is_extended {
-        true => {
-            let linear = Pfaffian::new(equations, &mut graph, kinds, true);
-            let samples = near.states(&graph, &linear, limits::GENERIC_STATES, true);
-            flag(&mut graph, &linear, &symbols, &samples).ok().map(|flag| (linear, flag))
-        }
-        false => found.ok().map(|flag| (pfaffian, flag)),
-    };
-    if let Some((pfaffian, flag)) = linear.filter(|(_, flag)| flag.n_integrals() > 0) {
-        let probes = near.states(&graph, &pfaffian, limits::PROBES, false);
-        let start = equations.model.state_values(near.start);
-        let found = IntegralSearch::new(&mut graph, &equations.model, &pfaffian, &flag, probes, start).run();
-        let value_of = |e: Expr| scene.start.and_then(|state| value(&graph, &equations.model, state, e));
-        let is_open = pfaffian.has_branches(&graph);
-        let holds = |f: &&LocalIntegral| {
-            !is_open && !f.combination.iter().any(|(k, _)| is_changed(equations, &equations.rows[*k]))
-        };
-        let shared = Arc::new(graph.clone());
-        answer.integrals = found.iter().filter(holds).map(|f| integral(&shared, equations, f, &value_of)).collect();
-    }
     answer
+}
+
+/// The flag near the start or, if nothing proves that it is all, the largest one where the coefficients act.
+fn surest_flag(
+    graph: &mut Graph,
+    near: &Neighbourhood,
+    pfaffian: &Pfaffian,
+    symbols: &[Expr],
+) -> Result<Flag, Undecided> {
+    let region = region(near, pfaffian);
+    let samples = near.states(graph, pfaffian, limits::GENERIC_STATES, true);
+    let found = flag(graph, pfaffian, symbols, &samples, &region)?;
+    if found.n_integrals() == 0 || found.is_proved {
+        return Ok(found);
+    }
+    let n_states = match pfaffian.sharpness(graph) {
+        Sharpness::Plain => return Ok(found),
+        Sharpness::Quotients => limits::FEW_ACTING_STATES,
+        Sharpness::Functions => limits::ACTING_STATES,
+    };
+    let elsewhere = near.acting_states(graph, pfaffian, &region, n_states);
+    let at_one = |sample: StateValues| flag(graph, pfaffian, symbols, &[sample], &region).ok();
+    let others: Vec<Flag> = elsewhere.into_iter().filter_map(at_one).collect();
+    // the generic dimensions are the largest
+    let fewest = others.into_iter().min_by_key(|flag| flag.n_integrals());
+    Ok(fewest.filter(|flag| flag.n_integrals() < found.n_integrals()).unwrap_or(found))
+}
+
+/// The states on the position constraints, or on all constraints if velocities are among the coordinates.
+fn region(near: &Neighbourhood, pfaffian: &Pfaffian) -> Region {
+    let equations = near.equations;
+    if pfaffian.is_extended {
+        return Region::on_constraints(equations, near.start);
+    }
+    let positions = equations.rows.iter().filter(|row| row.level == Level::Position);
+    Region { zeros: positions.map(|row| row.residual).collect(), ..Region::around(&equations.model, near.start) }
+}
+
+/// The closed forms of the integrals, and the number of those that are proved.
+fn closed_forms(
+    graph: &mut Graph,
+    scene: &ConstraintsInContext,
+    near: &Neighbourhood,
+    pfaffian: &Pfaffian,
+    flag: &Flag,
+) -> (Vec<Integral>, usize) {
+    let equations = scene.equations;
+    let probes = near.states(graph, pfaffian, limits::PROBES, false);
+    let start = equations.model.state_values(near.start);
+    let found = IntegralSearch::new(graph, &equations.model, pfaffian, flag, probes, start).run();
+    let region = Region::around(&equations.model, near.start);
+    // where a coefficient may act elsewhere only what is proved is shown
+    let is_plain = flag.is_proved || pfaffian.sharpness(graph) < Sharpness::Functions;
+    let proved: Vec<bool> = found.iter().map(|f| !is_plain && f.is_proved(graph, pfaffian, &region)).collect();
+    let n_proved = proved.iter().filter(|proved| **proved).count();
+    let is_open = pfaffian.has_branches(graph);
+    let holds =
+        |f: &LocalIntegral| !is_open && !f.combination.iter().any(|(k, _)| is_changed(equations, &equations.rows[*k]));
+    let shared = Arc::new(graph.clone());
+    let value_of = |e: Expr| scene.start.and_then(|state| value(&shared, &equations.model, state, e));
+    let kept = found.iter().zip(&proved).filter(|(f, proved)| holds(f) && (is_plain || **proved));
+    (kept.map(|(f, _)| integral(&shared, equations, f, &value_of)).collect(), n_proved)
+}
+
+fn counted_states(n: usize) -> String {
+    if n == 1 { "1 state".to_string() } else { format!("{n} states") }
+}
+
+/// The result if brackets vanish at all states and no proof was found that they do.
+fn not_proved(flag: &Flag) -> String {
+    let states = counted_states(flag.samples.len());
+    format!(
+        "integrability not decided: {} at {states} near the start, but no identity was found",
+        counted(flag.n_integrals())
+    )
 }
 
 /// Marks constraints that are integrable only near the start, or only until an event, as undecided.
@@ -207,7 +319,8 @@ pub fn rank_of_positions(equations: &Equations, rows: &Dependencies) -> Option<u
 }
 
 /// Marks every velocity constraint: it is integrable if all its rows annul every direction of the brackets.
-fn mark(graph: &Graph, pfaffian: &Pfaffian, flag: &Flag, equations: &Equations, kinds: &mut [Classification]) {
+fn mark(graph: &Graph, near: &Neighbourhood, pfaffian: &Pfaffian, flag: &Flag, kinds: &mut [Classification]) {
+    let (equations, region) = (near.equations, region(near, pfaffian));
     let symbols = equations.model.state_symbols();
     for kind in kinds.iter_mut().filter(|k| k.level == Level::Velocity) {
         kind.integrable = Some(true);
@@ -218,6 +331,9 @@ fn mark(graph: &Graph, pfaffian: &Pfaffian, flag: &Flag, equations: &Equations, 
             continue;
         }
         let this = annuls(graph, &symbols, entries, flag);
+        let is_plain = || pfaffian.sharpness(graph) < Sharpness::Functions;
+        let is_certain = this != Some(true) || is_plain() || is_annulment_proved(graph, entries, flag, &region);
+        let this = if is_certain { this } else { None };
         // a vector constraint is integrable if all its rows are
         kind.integrable = match (kind.integrable, this) {
             (Some(false), _) | (_, Some(false)) => Some(false),
@@ -239,13 +355,24 @@ fn annuls(graph: &Graph, symbols: &[Expr], entries: &[(usize, Expr)], flag: &Fla
             signs.push(products.fold(Noisy::default(), Noisy::add).sign());
         }
     }
-    if signs.iter().all(|s| *s == Sign::Zero) {
+    if signs.iter().all(|s| *s == NoisySign::Zero) {
         Some(true)
-    } else if signs.contains(&Sign::NotZero) {
+    } else if signs.contains(&NoisySign::NotZero) {
         Some(false)
     } else {
         None
     }
+}
+
+/// `true` if it is proved that a form vanishes on all directions that brackets gave.
+fn is_annulment_proved(graph: &Graph, entries: &[(usize, Expr)], flag: &Flag, region: &Region) -> bool {
+    let mut graph = graph.clone();
+    flag.formulas.iter().all(|direction| {
+        let component = |k: usize| direction.iter().find(|(j, _)| *j == k).map(|(_, e)| *e);
+        let parts: Vec<Expr> = entries.iter().filter_map(|(k, a)| component(*k).map(|c| graph.mul(*a, c))).collect();
+        let sum = graph.sum(&parts);
+        is_zero_in(&graph, sum, region)
+    })
 }
 
 fn integral(
@@ -273,7 +400,7 @@ fn integral(
 fn value(graph: &Graph, model: &Model, state: &State, e: Expr) -> Option<f64> {
     let program = Program::new(graph, &model.state_symbols(), &[e]).ok()?;
     let inputs: Vec<Noisy> = model.state_values(state).into_iter().map(Noisy::exact).collect();
-    if noisy::run(&program, &inputs)[0].sign() == Sign::Zero {
+    if noisy::run(&program, &inputs)[0].sign() == NoisySign::Zero {
         return Some(0.0);
     }
     let mut value = [f64::NAN];

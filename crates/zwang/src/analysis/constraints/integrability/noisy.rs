@@ -24,7 +24,7 @@ pub(super) struct Noisy {
 
 /// The decision whether a number is zero.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(super) enum Sign {
+pub(super) enum NoisySign {
     Zero,
     NotZero,
     Unclear,
@@ -76,18 +76,18 @@ impl Noisy {
         self.scatter() / self.value().abs()
     }
 
-    pub fn sign(self) -> Sign {
+    pub fn sign(self) -> NoisySign {
         let (value, scatter) = (self.value().abs(), self.scatter());
         if !(value.is_finite() && scatter.is_finite()) {
-            Sign::Unclear
+            NoisySign::Unclear
         } else if value > tolerance::CLEAR_SCATTER * scatter {
-            Sign::NotZero
+            NoisySign::NotZero
         } else if value <= tolerance::ZERO_SCATTER * scatter && scatter <= tolerance::SHARP_ZERO * self.size
             || value == 0.0 && scatter == 0.0
         {
-            Sign::Zero
+            NoisySign::Zero
         } else {
-            Sign::Unclear
+            NoisySign::Unclear
         }
     }
 
@@ -200,6 +200,11 @@ pub(super) struct VectorSpan {
 }
 
 impl VectorSpan {
+    /// The column of the pivot of each vector.
+    pub fn pivots(&self) -> Vec<usize> {
+        self.vectors.iter().map(|(pivot, _)| *pivot).collect()
+    }
+
     /// The remainder of a vector after its part in the span is subtracted.
     pub fn reduce(&self, mut vector: Vec<Noisy>) -> Vec<Noisy> {
         for (pivot, basis) in &self.vectors {
@@ -218,9 +223,9 @@ impl VectorSpan {
     }
 
     /// Adds a reduced vector if it is clearly not zero; returns the decision.
-    pub fn insert(&mut self, reduced: Vec<Noisy>) -> Sign {
+    pub fn insert(&mut self, reduced: Vec<Noisy>) -> NoisySign {
         let verdict = sign_of(&reduced);
-        if let (Sign::NotZero, Some(pivot)) = (verdict, sharpest(&reduced)) {
+        if let (NoisySign::NotZero, Some(pivot)) = (verdict, sharpest(&reduced)) {
             self.vectors.push((pivot, reduced));
         }
         verdict
@@ -228,20 +233,20 @@ impl VectorSpan {
 }
 
 /// The decision whether a vector is zero.
-pub(super) fn sign_of(vector: &[Noisy]) -> Sign {
+pub(super) fn sign_of(vector: &[Noisy]) -> NoisySign {
     let signs = || vector.iter().map(|v| v.sign());
-    if signs().any(|s| s == Sign::NotZero) {
-        Sign::NotZero
-    } else if signs().all(|s| s == Sign::Zero) {
-        Sign::Zero
+    if signs().any(|s| s == NoisySign::NotZero) {
+        NoisySign::NotZero
+    } else if signs().all(|s| s == NoisySign::Zero) {
+        NoisySign::Zero
     } else {
-        Sign::Unclear
+        NoisySign::Unclear
     }
 }
 
 /// The entry with the most correct digits.
 fn sharpest(vector: &[Noisy]) -> Option<usize> {
-    let clear = (0..vector.len()).filter(|&k| vector[k].sign() == Sign::NotZero);
+    let clear = (0..vector.len()).filter(|&k| vector[k].sign() == NoisySign::NotZero);
     clear.min_by(|&a, &b| vector[a].relative_error().total_cmp(&vector[b].relative_error()))
 }
 
@@ -269,8 +274,8 @@ mod tests {
             graph.sub(sum, rest)
         };
         for x in [0.3, 1.1, 2.9, 77.0] {
-            assert_eq!(evaluate(|g, x| pythagoras(g, x, "1"), x).sign(), Sign::Zero);
-            assert_eq!(evaluate(|g, x| pythagoras(g, x, "0.999999999"), x).sign(), Sign::NotZero);
+            assert_eq!(evaluate(|g, x| pythagoras(g, x, "1"), x).sign(), NoisySign::Zero);
+            assert_eq!(evaluate(|g, x| pythagoras(g, x, "0.999999999"), x).sign(), NoisySign::NotZero);
         }
     }
 
@@ -280,11 +285,11 @@ mod tests {
         for scale in [1e-60, 1e-6, 1.0, 1e6, 1e60] {
             let row = |v: [f64; 3]| v.map(|x| Noisy::within(x * scale, 1e-16 * scale, 0.0)).to_vec();
             let mut span = VectorSpan::default();
-            assert_eq!(span.insert(row([1.0, 2.0, 3.0])), Sign::NotZero);
+            assert_eq!(span.insert(row([1.0, 2.0, 3.0])), NoisySign::NotZero);
             let reduced = span.reduce(row([0.1, 0.2, 0.3]));
-            assert_eq!(span.insert(reduced), Sign::Zero);
+            assert_eq!(span.insert(reduced), NoisySign::Zero);
             let reduced = span.reduce(row([0.1, 0.2, 0.3 + 1e-9]));
-            assert_eq!(span.insert(reduced), Sign::NotZero);
+            assert_eq!(span.insert(reduced), NoisySign::NotZero);
             assert_eq!(span.vectors.len(), 2);
         }
     }

@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 
-use rustc_hash::FxHashMap;
-use zwang_expr::{Expr, Graph, Program};
+use rustc_hash::{FxHashMap, FxHashSet};
+use zwang_expr::{Expr, Function, Graph, Limits, Node, Program};
 use zwang_motion::{Settings, State};
 
 use crate::analysis::constraints::integrability::noisy::{self, Noisy};
 use crate::analysis::start::StartProjector;
 use crate::equations::switches::switches_by;
-use crate::equations::zero::vanishes;
+use crate::equations::zero::{Region, aimed_states, is_zero};
 use crate::equations::{Equations, SparseRow};
 use crate::model::{Level, Model};
 use crate::random::Random;
@@ -18,6 +18,12 @@ use crate::{
     analysis::constraints::classification::{Classification, Velocity, depends_on},
     tolerance,
 };
+
+/// The limits within which terms of a coefficient are cancelled.
+const SHORTENING: Limits = Limits { terms: 400, work: 100_000, total: 200_000 };
+
+/// A higher power acts in a narrow place, as exp does.
+const HIGHEST_PLAIN_POWER: f64 = 4.0;
 
 /// A one-form Σ aᵢ dzᵢ that the allowed directions annul: index of z and aᵢ.
 #[derive(Clone, Debug)]
@@ -28,6 +34,17 @@ pub(super) struct Form {
     /// velocities.
     pub is_function: bool,
     pub entries: SparseRow,
+}
+
+/// How narrow the places may be in which coefficients act.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Sharpness {
+    /// Polynomials, sines and cosines: three random states see all of them.
+    Plain,
+    /// Quotients, whose denominators are aimed at.
+    Quotients,
+    /// Other functions, such as tanh: only a proof shows that nothing acts.
+    Functions,
 }
 
 /// The forms of all rows on a space with coordinates z.
@@ -67,7 +84,7 @@ impl Pfaffian {
                 Level::Position => graph.derivative(row.residual, model.time),
                 _ => graph.substitute(&[row.residual], &rest)[0],
             };
-            timed.push(if vanishes(graph, part) { Expr::ZERO } else { part });
+            timed.push(if is_zero(graph, part) { Expr::ZERO } else { part });
         }
         let is_timed = |k: &usize| depends_on(graph, equations.rows[*k].residual, model.time);
         let has_time = timed.iter().any(|e| *e != Expr::ZERO) || rows.iter().any(is_timed);
@@ -135,6 +152,50 @@ impl Pfaffian {
 }
 
 impl Pfaffian {
+    /// Cancels terms of coefficients that lose digits at some states: (y + 10⁵)³ − y³ − … is one at y = 0 and rounding elsewhere.
+    pub fn cancel(&mut self, graph: &mut Graph, symbols: &[Expr], samples: &[StateValues]) {
+        let entries = self.forms.iter_mut().flat_map(|form| &mut form.entries);
+        for (_, e) in entries.chain(self.stated.iter_mut().flat_map(|(_, entries)| entries)) {
+            let Ok(program) = Program::new(graph, symbols, &[*e]) else { continue };
+            let mut values = samples.iter().filter_map(|s| s.run(&program));
+            let has_digits = |v: Vec<Noisy>| v[0].value() == 0.0 || v[0].relative_error() < tolerance::TEN_DIGITS;
+            if !values.all(has_digits)
+                && let Some(short) = graph.shortest(&[*e], SHORTENING)[0]
+            {
+                *e = short;
+            }
+        }
+        let is_there = |(_, e): &(usize, Expr)| *e != Expr::ZERO;
+        self.forms.iter_mut().for_each(|form| form.entries.retain(is_there));
+        self.stated.iter_mut().for_each(|(_, entries)| entries.retain(is_there));
+    }
+
+    /// How narrow the places may be in which coefficients act.
+    pub fn sharpness(&self, graph: &Graph) -> Sharpness {
+        let (mut seen, mut open) = (FxHashSet::default(), Vec::new());
+        open.extend(self.forms.iter().flat_map(|f| f.entries.iter().map(|(_, e)| *e)));
+        let mut found = Sharpness::Plain;
+        while let Some(e) = open.pop() {
+            if graph.constant_value(e).is_some() || !seen.insert(e) {
+                continue;
+            }
+            let node = graph.node(e);
+            let this = match node {
+                Node::Apply(Function::Sin | Function::Cos | Function::Tan, _) | Node::Symbol(_) => Sharpness::Plain,
+                Node::Add(..) | Node::Mul(..) => Sharpness::Plain,
+                Node::Pow(_, n) => match graph.number(n).map(|n| n.to_f64()) {
+                    Some(n) if n < 0.0 => Sharpness::Quotients,
+                    Some(n) if n <= HIGHEST_PLAIN_POWER => Sharpness::Plain,
+                    _ => Sharpness::Functions,
+                },
+                _ => Sharpness::Functions,
+            };
+            found = found.max(this);
+            open.extend_from_slice(&node.operands());
+        }
+        found
+    }
+
     /// `true` if a row contains `if`, `abs`, `sign`, `min` or `max`, so that regions of states may differ.
     pub fn has_branches(&self, graph: &Graph) -> bool {
         let entries: Vec<Expr> = self.forms.iter().flat_map(|f| f.entries.iter().map(|(_, e)| *e)).collect();
@@ -191,6 +252,27 @@ impl Neighbourhood<'_> {
             }
         }
         states
+    }
+}
+
+impl Neighbourhood<'_> {
+    /// States on the constraints at which the coefficients of the forms act, wherever these are.
+    pub fn acting_states(&self, graph: &Graph, pfaffian: &Pfaffian, region: &Region, n: usize) -> Vec<StateValues> {
+        let n_most = n;
+        let model = &self.equations.model;
+        let entries: Vec<Expr> = pfaffian.forms.iter().flat_map(|f| f.entries.iter().map(|(_, e)| *e)).collect();
+        let Ok(program) = Program::new(graph, &model.state_symbols(), &entries) else { return Vec::new() };
+        let (scales, n) = (scales(model, &self.start.q), self.start.q.len());
+        let speeds = scales_of_velocities(&self.start.qdot, &scales);
+        let sample = |values: Vec<f64>| {
+            let state = State { t: values[0], q: values[1..=n].to_vec(), qdot: values[n + 1..=2 * n].to_vec() };
+            let mut sample = StateValues { values: model.state_values(&state).into_iter().map(Noisy::exact).collect() };
+            if !region.zeros.is_empty() {
+                sample.blur(scales.iter().chain(&speeds), self.settings.projection_tolerance);
+            }
+            sample.run(&program).is_some().then_some(sample)
+        };
+        aimed_states(graph, &entries, region).into_iter().filter_map(sample).take(n_most).collect()
     }
 }
 
