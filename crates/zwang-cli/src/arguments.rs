@@ -192,10 +192,10 @@ pub struct OneModel {
 /// How far a model is moved, how precisely and by what.
 #[derive(Args)]
 pub struct RunArguments {
-    /// When to end: 20, "500 ms", 0 for the start alone; as the model says, else 10
+    /// When to end: 20, "500 ms", 0 for the start alone; as the model states, else 10
     #[arg(long, value_name = "TIME", help_heading = INTEGRATION, value_parser = time_or_zero, allow_negative_numbers = true)]
     pub to: Option<f64>,
-    /// Error allowed per step, relative; as the model says, else 1e-9
+    /// Error allowed per step, relative; as the model states, else 1e-9
     #[arg(long, value_name = "NUMBER", help_heading = INTEGRATION, value_parser = tolerance, allow_negative_numbers = true)]
     pub tolerance: Option<f64>,
     /// auto, order8, order5, stiff, rattle or rattle4
@@ -258,7 +258,7 @@ pub struct InverseModel {
     pub source: ModelSource,
     /// The path: a CSV whose first column is the time, with a column for every coordinate
     pub path: String,
-    /// Only these coordinates are driven; as the controls say, else all
+    /// Only these coordinates are driven; as the controls state, else all
     #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = MODEL)]
     pub using: Vec<String>,
     /// Write forces, reactions and residuals: .csv, .npz or .parquet; CSV to -

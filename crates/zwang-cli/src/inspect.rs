@@ -61,7 +61,7 @@ fn draw_gap(file: &mut ModelFile, output: &[Destination]) {
     let svg = geometry_svg(&scaled, &GeometryNames::of(&system.equations()));
     let written: WrittenFiles = write_files(output, |to| drawing(svg.clone(), to.kind));
     for name in written.names() {
-        eprint(&format!("wrote {name}: the nearest acceleration, and how far each row misses it\n"));
+        eprint(&format!("wrote {name}: the nearest acceleration, and its distance from each row\n"));
     }
     written.report_errors();
 }

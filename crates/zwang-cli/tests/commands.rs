@@ -158,7 +158,7 @@ fn a_start_that_is_off_can_be_pasted_or_fixed() {
     let off = ["check", "models/pendulum.zw", "--start", "x=1, y=0.1"];
     let output = zwang(&off);
     let err = text(&output.stderr);
-    assert!(err.contains("misses constraint `rod` by 4.99 mm"), "{err}");
+    assert!(err.contains("violates constraint `rod` by 4.99 mm"), "{err}");
     let line = err.lines().map(str::trim).find_map(|l| l.strip_prefix("start ")).unwrap();
     assert_eq!(zwang(&["check", "models/pendulum.zw", "--start", line]).status.code(), Some(0), "{line}");
     assert_eq!(zwang(&[&off[..], &["--fix-start"]].concat()).status.code(), Some(0));

@@ -45,8 +45,11 @@ fn inverse_gives_back_the_forces_of_a_run() {
     assert!(ran.status.success(), "{}", text(&ran.stderr));
     let found = zwang(&["inverse", arm, &path, "-o", &forces]);
     assert!(found.status.success(), "{}", text(&found.stderr));
-    let said = text(&found.stdout);
-    assert!(said.contains("401 rows") && said.contains("produce the path") && said.contains("401 rows)"), "{said}");
+    let reported = text(&found.stdout);
+    assert!(
+        reported.contains("401 rows") && reported.contains("produce the path") && reported.contains("401 rows)"),
+        "{reported}"
+    );
     let column = |name: &str, file: &str| -> Vec<f64> {
         let written = std::fs::read_to_string(file).unwrap();
         let mut lines = written.lines();
@@ -61,8 +64,11 @@ fn inverse_gives_back_the_forces_of_a_run() {
     }
     // one motor is not enough, and the missing direction is reported; so are mistakes of the command line
     let fewer = zwang(&["inverse", arm, &path, "--using", "a1", "--json"]);
-    let said = text(&fewer.stdout);
-    assert!(fewer.status.code() == Some(1) && said.contains("\"possible\": false") && said.contains("Z706"), "{said}");
+    let reported = text(&fewer.stdout);
+    assert!(
+        fewer.status.code() == Some(1) && reported.contains("\"possible\": false") && reported.contains("Z706"),
+        "{reported}"
+    );
     assert_eq!(zwang(&["inverse", arm, &path, "--using", "nothing"]).status.code(), Some(2));
     assert_eq!(zwang(&["inverse", arm, &file("missing.csv")]).status.code(), Some(2));
     assert_eq!(zwang(&["inverse", arm, arm]).status.code(), Some(2));
@@ -72,9 +78,9 @@ fn inverse_gives_back_the_forces_of_a_run() {
 /// The force on driven coordinates is given, and nothing acts on the others.
 #[test]
 fn equations_show_the_control_force_where_it_acts() {
-    let said = text(&zwang(&["equations", "models/cart_pendulum.zw"]).stdout);
-    let force = |name: &str| said.lines().find_map(|line| line.strip_prefix(&format!("control({name}) = ")));
-    assert!(force("x").is_some_and(|force| force.len() > 10) && force("θ") == Some("0"), "{said}");
+    let reported = text(&zwang(&["equations", "models/cart_pendulum.zw"]).stdout);
+    let force = |name: &str| reported.lines().find_map(|line| line.strip_prefix(&format!("control({name}) = ")));
+    assert!(force("x").is_some_and(|force| force.len() > 10) && force("θ") == Some("0"), "{reported}");
 }
 
 /// A coordinate that is named twice behind `--using` is a mistake, and so is a force beyond its limit.

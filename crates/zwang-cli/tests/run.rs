@@ -205,11 +205,11 @@ fn bad_values_are_refused_with_what_to_type() {
         (&["-o", "no/such/folder/x.csv"], "does not exist"),
         (&["-o", "Cargo.toml/x.csv"], "cannot write"),
     ];
-    for (options, said) in cases {
+    for (options, reported) in cases {
         let arguments = [&["run", "models/pendulum.zw"], options].concat();
         let output = zwang(&arguments);
         assert_eq!(output.status.code(), Some(2), "{options:?}");
-        assert!(text(&output.stderr).contains(said), "{options:?}: {}", text(&output.stderr));
+        assert!(text(&output.stderr).contains(reported), "{options:?}: {}", text(&output.stderr));
         assert!(output.stdout.is_empty(), "{options:?}");
         // a program gets the same as JSON
         let value = json(&zwang(&[&arguments[..], &["--json"]].concat()).stdout);

@@ -15,7 +15,7 @@ pub struct Conflict {
 
 impl Conflict {
     /// The residual of each row where all the others are satisfied, in its own unit: row·x − b = −(yᵀb)/yᵢ.
-    pub fn misses(&self) -> Vec<f64> {
+    pub fn residuals(&self) -> Vec<f64> {
         self.weights.iter().map(|y| -self.gap / y).collect()
     }
 }
@@ -157,9 +157,9 @@ mod tests {
     fn the_smallest_set_is_found_behind_larger_ones() {
         let conflict = found(2, &[1., 0., 0., 1., 1., 1., 1., 1.], &[0., 0., 1., 2.]).unwrap();
         assert_eq!(conflict.rows, [2, 3]);
-        let misses = conflict.misses();
+        let residuals = conflict.residuals();
         // where x + y = 2 holds, x + y − 1 is 1; conversely it is −1
-        assert_eq!((misses[0], misses[1]), (1.0, -1.0));
+        assert_eq!((residuals[0], residuals[1]), (1.0, -1.0));
     }
 
     #[test]
@@ -170,9 +170,9 @@ mod tests {
         let b = [0.0, 1e6, 0.0];
         let conflict = found(3, &A, &b).unwrap();
         assert_eq!(conflict.rows, [0, 1, 2]);
-        let misses = conflict.misses();
-        for (miss, scale) in misses.iter().zip(scale) {
-            assert!((miss.abs() / scale - 1.0).abs() < 1e-12, "{misses:?}");
+        let residuals = conflict.residuals();
+        for (residual, scale) in residuals.iter().zip(scale) {
+            assert!((residual.abs() / scale - 1.0).abs() < 1e-12, "{residuals:?}");
         }
     }
 

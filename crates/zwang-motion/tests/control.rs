@@ -112,9 +112,9 @@ fn the_control_force_is_that_of_the_formula() {
         let N = Mat::<f64>::identity(n, n) - pseudo_inverse(&B) * &B;
         let a = &inverse * &inverse * &Q;
         let motion = &a + &inverse * pseudo_inverse(&B) * (&b - &A * &a);
-        let miss = &b_c - &A_c * &motion;
+        let residual = &b_c - &A_c * &motion;
         let B_c = &A_c * &inverse;
-        let u = &half * pseudo_inverse(&(&B_c * &N)) * &miss;
+        let u = &half * pseudo_inverse(&(&B_c * &N)) * &residual;
         let moved = &motion + &inverse * &N * &inverse * &u;
 
         let column = |x: &Mat<f64>| (0..x.nrows()).map(|i| x[(i, 0)]).collect::<Vec<f64>>();

@@ -153,7 +153,7 @@ fn an_independent_solver_finds_the_same_acceleration() {
         let strongest = found.lambda.iter().fold(size, |top, l| top.max(l.abs()));
         for i in case.n_held..case.m {
             assert!(found.lambda[i] >= 0.0, "case {number}: row {i} pulls");
-            assert!(found.slack[i] >= -1e-11 * strongest, "case {number}: row {i} is missed by {:e}", found.slack[i]);
+            assert!(found.slack[i] >= -1e-11 * strongest, "case {number}: row {i} is violated by {:e}", found.slack[i]);
             let product = found.lambda[i] * found.slack[i];
             assert!(product.abs() <= 1e-10 * strongest * strongest, "case {number}: row {i}, λ w = {product:e}");
             pushing += usize::from(found.lambda[i] > 1e-9);

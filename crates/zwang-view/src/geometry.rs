@@ -163,10 +163,10 @@ impl Plane {
             lines.push(AllowedLine { names, at: [0.0, up], along: [1.0, 0.0], gap: [0.0, 0.0] });
         }
         if has_gap {
-            let mut missed: Vec<usize> =
+            let mut violated: Vec<usize> =
                 (0..scaled.gaps.len()).filter(|&k| scaled.gaps[k].abs() > GAP * size).collect();
-            missed.sort_by(|&i, &j| scaled.gaps[j].abs().total_cmp(&scaled.gaps[i].abs()));
-            for k in missed.into_iter().take(MOST_LINES) {
+            violated.sort_by(|&i, &j| scaled.gaps[j].abs().total_cmp(&scaled.gaps[i].abs()));
+            for k in violated.into_iter().take(MOST_LINES) {
                 let gap = [0.0, scaled.gaps[k]];
                 let at = [0.0, up + scaled.gaps[k]];
                 let name = names.rows.get(k).cloned().unwrap_or_default();

@@ -27,7 +27,7 @@ pub fn inverse_table(file: &str, path: &str, inverse: &Inverse) -> String {
         let (value, t) = (rounded(*value, 6), rounded(*t, 6));
         out.push_str(&format!("  force on {name}{padding}  up to {value}{unit} at t = {t}\n"));
     }
-    out.push_str(match (inverse.left.is_empty(), inverse.missed.is_empty(), inverse.exceeded.is_empty()) {
+    out.push_str(match (inverse.left.is_empty(), inverse.deviations.is_empty(), inverse.exceeded.is_empty()) {
         (true, true, true) => "  these forces produce the path, and the constraints allow it\n",
         (false, _, _) => "  the path leaves the constraints\n",
         (true, false, _) => "  these forces do not produce the path\n",
@@ -52,7 +52,7 @@ pub fn inverse_json(source: &ModelText, diagnostics: &Diagnostics, inverse: &Inv
         "possible": inverse.is_possible(),
         "forces": peaks(&inverse.forces),
         "left": peaks(&inverse.left),
-        "missed": peaks(&inverse.missed),
+        "missed": peaks(&inverse.deviations),
         "exceeded": inverse.exceeded.iter().map(excess).collect::<Map<_, _>>(),
         "rank": { "reached": inverse.rank.0, "needed": inverse.rank.1 },
         "samples": samples,

@@ -54,11 +54,11 @@ fn fix_json(fix: &Fix) -> Value {
 
 /// Constraints that cannot hold together; gaps are lhs − rhs, or its rate at that level, where the other rows hold.
 fn contradiction_json(found: &Contradiction) -> Value {
-    let gaps: Map<String, Value> = found.clashes.iter().map(|c| (c.name.clone(), json!(c.miss))).collect();
+    let gaps: Map<String, Value> = found.clashes.iter().map(|c| (c.name.clone(), json!(c.residual))).collect();
     json!({
         "level": found.unknowns(),
         "constraints": found.clashes.iter().map(|c| c.name.as_str()).collect::<Vec<_>>(),
-        "gap": found.clashes.iter().find_map(|c| c.miss).map(f64::abs),
+        "gap": found.clashes.iter().find_map(|c| c.residual).map(f64::abs),
         "gaps": gaps,
         "everywhere": found.everywhere,
         "t": found.t,

@@ -16,7 +16,7 @@ const DIGITS: usize = 6;
 /// Each state with its stability, its eigenvalues, and M, C, K.
 pub fn linearize_table(file: &str, model: &Model, at: LinearizedAt, found: &[Linearized]) -> String {
     let has_equilibria = found.iter().any(|linear| linear.place == MotionKind::Equilibrium);
-    let said = match (at, has_equilibria) {
+    let head = match (at, has_equilibria) {
         (LinearizedAt::State, _) => "",
         (LinearizedAt::Equilibria { is_timed: false }, true) => {
             "  equilibria found from the start and around it; there may be others\n"
@@ -31,7 +31,7 @@ pub fn linearize_table(file: &str, model: &Model, at: LinearizedAt, found: &[Lin
             "  the equations change with the time, and no state was found that rests at all times\n"
         }
     };
-    let mut out = format!("{file}\n{said}");
+    let mut out = format!("{file}\n{head}");
     for linear in found {
         out.push_str(&format!("\n{}\n  {}\n", place(model, linear), stability(linear)));
         out.push_str(&family(model, linear));
@@ -63,27 +63,29 @@ fn shown(x: f64) -> String {
 }
 
 fn stability(linear: &Linearized) -> String {
-    let drifts = if linear.zeros.power == 1 && linear.zeros.is_even { "; what is pushed drifts" } else { "" };
+    let drifts = if linear.zeros.power == 1 && linear.zeros.is_even { "; after a push they drift" } else { "" };
     let zeros = match linear.n_zero() {
         0 => String::new(),
-        1 => "; one eigenvalue is zero: in its direction nothing pulls back".into(),
-        n => format!("; {n} eigenvalues are zero: in their directions nothing pulls back{drifts}"),
+        1 => "; one eigenvalue is zero: no force restores deviations in its direction".into(),
+        n => format!("; {n} eigenvalues are zero: no force restores deviations in their directions{drifts}"),
     };
     match linear.stability() {
         _ if linear.obstacle.is_some() => linear.obstacle.as_ref().map_or(String::new(), obstacle),
-        _ if linear.modes.is_empty() => "nothing is free to move".into(),
+        _ if linear.modes.is_empty() => "no coordinate is free to move".into(),
         Stability::Undecided if linear.place == MotionKind::Passing => {
-            "small deviations from the motion, with the coefficients of this moment: no word on what is stable".into()
+            "small deviations from the motion, with the coefficients of this instant: stability is not judged".into()
         }
         Stability::Undecided => format!(
-            "the coefficients change with the time and are those at t = {}: no word on what is stable",
+            "the coefficients change with the time and are those at t = {}: stability is not judged",
             rounded(linear.state.t, DIGITS)
         ),
-        Stability::Unstable { time } => format!("unstable: something grows by e in {}{zeros}", shown(time)),
-        Stability::Stable { time } => format!("stable: everything dies out, by e in {} at the slowest", shown(time)),
-        Stability::Growing { power } => format!("unstable: something grows with {}{zeros}", power_of_time(power)),
+        Stability::Unstable { time } => format!("unstable: a mode grows by e in {}{zeros}", shown(time)),
+        Stability::Stable { time } => format!("stable: every mode decays, the slowest by e in {}", shown(time)),
+        Stability::Growing { power } => format!("unstable: a deviation grows with {}{zeros}", power_of_time(power)),
         Stability::Minimum => "stable: the energy is conserved and the potential has a minimum here".into(),
-        Stability::Neutral => format!("nothing grows and not everything dies out: what was left out decides{zeros}"),
+        Stability::Neutral => {
+            format!("undecided: no mode grows and not every mode decays; terms of higher order decide{zeros}")
+        }
     }
 }
 
@@ -112,8 +114,8 @@ fn eigenvalues(model: &Model, linear: &Linearized) -> String {
     let fastest = linear.modes.iter().fold(0.0_f64, |top, m| top.max(m.value.0.hypot(m.value.1)));
     let clean = |x: f64| if x.abs() <= 1e-12 * fastest { 0.0 } else { x };
     // if the coefficients change with time, their eigenvalues do not show growth
-    let is_told = linear.stability() != Stability::Undecided;
-    let mut lines = vec![["eigenvalue", "grows or dies out by e in", "period", "what moves"].map(str::to_string)];
+    let shows_growth = linear.stability() != Stability::Undecided;
+    let mut lines = vec![["eigenvalue", "grows or decays by e in", "period", "coordinates"].map(str::to_string)];
     let is_zero = |m: &Eigen| m.value.0.hypot(m.value.1) <= 1e-7 * fastest;
     for mode in linear.modes.iter().filter(|m| m.value.1 >= 0.0 && !(is_zero(m) && zeros > 0)) {
         let (re, im) = (clean(mode.value.0), clean(mode.value.1));
@@ -125,7 +127,7 @@ fn eigenvalues(model: &Model, linear: &Linearized) -> String {
         let time = if re == 0.0 {
             "never".into()
         } else {
-            format!("{} {}", if re > 0.0 { "grows" } else { "dies" }, shown(1.0 / re.abs()))
+            format!("{} {}", if re > 0.0 { "grows" } else { "decays" }, shown(1.0 / re.abs()))
         };
         let period = if im == 0.0 { "-".into() } else { shown(std::f64::consts::TAU / im) };
         lines.push([value, time, period, shape(model, mode)]);
@@ -139,7 +141,7 @@ fn eigenvalues(model: &Model, linear: &Linearized) -> String {
     for [value, time, period, shape] in &lines {
         let pad = |text: &str, width: usize| format!("{text}{}", " ".repeat(width - text.chars().count()));
         let mut cells = vec![pad(value, widths[0])];
-        if is_told {
+        if shows_growth {
             cells.extend([pad(time, widths[1]), pad(period, widths[2])]);
         }
         out.push_str(&format!("  {}  {shape}\n", cells.join("  ")));

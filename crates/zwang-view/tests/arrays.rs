@@ -19,6 +19,6 @@ fn numpy_reads_npz() {
     let mut child = reader.args(["-c", script]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(&npz(&samples).unwrap()).unwrap();
     let output = child.wait_with_output().unwrap();
-    let said = String::from_utf8(output.stdout).unwrap();
-    assert_eq!(said.trim(), "['t', 'x_dot'] float64 [0.0, 0.1] [0.3333333333333333, nan]");
+    let reported = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(reported.trim(), "['t', 'x_dot'] float64 [0.0, 0.1] [0.3333333333333333, nan]");
 }

@@ -128,10 +128,10 @@ fn latex_sets_them() {
         let text = std::fs::read_to_string(format!("{MODELS}/{wanted}.zw")).unwrap();
         std::fs::write(folder.join("x.tex"), article_latex(&article(wanted, &text))).unwrap();
         let mut set = Command::new(&latex);
-        let said = set.args(["-interaction=nonstopmode", "x.tex"]).current_dir(&folder).output().unwrap();
-        let said = String::from_utf8_lossy(&said.stdout).into_owned();
-        assert!(!said.lines().any(|line| line.starts_with('!')), "{wanted}\n{said}");
-        assert!(!said.contains("Overfull \\hbox"), "{wanted}\n{said}");
+        let reported = set.args(["-interaction=nonstopmode", "x.tex"]).current_dir(&folder).output().unwrap();
+        let reported = String::from_utf8_lossy(&reported.stdout).into_owned();
+        assert!(!reported.lines().any(|line| line.starts_with('!')), "{wanted}\n{reported}");
+        assert!(!reported.contains("Overfull \\hbox"), "{wanted}\n{reported}");
     }
     std::fs::remove_dir_all(&folder).unwrap();
 }

@@ -230,7 +230,7 @@ fn read_lines(text: &str) -> Printed {
 
 /// Everything that was printed is what the engine finds; returns how many quantities were compared.
 fn compare(cases: &[Case], printed: &Printed, language: &str) -> usize {
-    let (mut n, mut missed) = (0, String::new());
+    let (mut n, mut differences) = (0, String::new());
     for case in cases {
         for (k, wanted) in case.wanted.iter().enumerate() {
             for (name, Wanted { values, size, noise }) in wanted {
@@ -239,7 +239,7 @@ fn compare(cases: &[Case], printed: &Printed, language: &str) -> usize {
                 let off = found.iter().zip(values).fold(0f64, |top, (a, b)| top.max((a - b).abs()));
                 if off.is_nan() || off > ROUNDING * size + STEPS * noise {
                     let _ = writeln!(
-                        missed,
+                        differences,
                         "{}: {name} at state {k}: off by {:e}, rounding {:e}",
                         case.name,
                         off / size,
@@ -250,7 +250,7 @@ fn compare(cases: &[Case], printed: &Printed, language: &str) -> usize {
             }
         }
     }
-    assert!(missed.is_empty(), "in {language}:\n{missed}");
+    assert!(differences.is_empty(), "in {language}:\n{differences}");
     n
 }
 

@@ -15,13 +15,37 @@ fn figure(title: &str, panels: Vec<Panel>) -> Figure {
     Figure { title: title.into(), panels }
 }
 
-/// Writes the figure and holds it to what every figure must be.
+/// The points of a drawn curve, in pixels.
+fn pixels(path: &str) -> Vec<[f64; 2]> {
+    let data = path.split('"').nth(1).unwrap();
+    let numbers = |point: &str| point.split(' ').map(|x| x.parse().unwrap()).collect::<Vec<f64>>();
+    data.split(['M', 'L']).skip(1).map(|point| numbers(point).try_into().unwrap()).collect()
+}
+
+/// Every curve of more than one point is drawn, and lies inside the picture.
+fn curves_are_drawn(name: &str, figure: &Figure, text: &str) {
+    let side =
+        |side: &str| -> f64 { text.split('"').skip_while(|t| !t.ends_with(side)).nth(1).unwrap().parse().unwrap() };
+    let (width, height) = (side(" width="), side(" height="));
+    let drawn: Vec<&str> =
+        text.lines().filter(|line| line.contains("stroke-width=\"1.6\"") && line.contains('L')).collect();
+    let stated = figure.panels.iter().flat_map(|panel| &panel.curves).filter(|curve| curve.x.len() > 1);
+    assert_eq!(drawn.len(), stated.count(), "{name}");
+    for [x, y] in drawn.iter().flat_map(|path| pixels(path)) {
+        assert!((0.0..=width).contains(&x) && (0.0..=height).contains(&y), "{name}: ({x}, {y}) is outside");
+    }
+}
+
+/// Writes the figure, and checks that its document is complete and shows every panel, its title and its curves.
 fn check(name: &str, figure: &Figure) {
     let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("figures");
     std::fs::create_dir_all(&folder).unwrap();
     let text = svg(figure);
     assert!(text.len() < 200_000, "{name} has {} bytes", text.len());
-    assert!(!text.contains("NaN"));
+    assert!(text.starts_with("<svg ") && text.ends_with("</svg>\n") && !text.contains("NaN"), "{name}");
+    assert!(figure.title.is_empty() || text.contains(&format!("<title>{}</title>", figure.title)), "{name}");
+    assert_eq!(text.matches("<g>").count(), figure.panels.len(), "{name}");
+    curves_are_drawn(name, figure, &text);
     std::fs::write(folder.join(format!("{name}.svg")), &text).unwrap();
     std::fs::write(folder.join(format!("{name}.txt")), sketch(figure, 78)).unwrap();
     #[cfg(feature = "png")]

@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn mistakes_are_reported_with_their_line() {
-        for (text, said) in [
+        for (text, message) in [
             ("", "no rows"),
             ("# only this", "no rows"),
             ("t,x\n0,1\n1\n", "line 3 has 1 values"),
@@ -129,7 +129,7 @@ mod tests {
             ("t [parsec], x\n0,1", "`parsec`"),
         ] {
             let found = CsvTable::parse(text).unwrap_err();
-            assert!(found.contains(said), "{text:?}: {found}");
+            assert!(found.contains(message), "{text:?}: {found}");
         }
     }
 }

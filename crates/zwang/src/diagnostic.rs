@@ -70,9 +70,9 @@ pub struct ConflictingRow {
     pub name: String,
     /// The level at which it is stated.
     pub level: Level,
-    /// The residual lhs − rhs, or its rate at this level, where the other rows are satisfied; in SI units. `None` if
+    /// The residual lhs − rhs, or its rate at this level, if the other rows are satisfied; in SI units. `None` if
     /// it has no value there or was not evaluated.
-    pub miss: Option<f64>,
+    pub residual: Option<f64>,
     /// The dimension of the residual, if the model states units.
     pub dimension: Option<Dimension>,
 }

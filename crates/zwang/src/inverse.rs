@@ -153,7 +153,7 @@ pub struct Inverse {
     /// positions, velocities, accelerations.
     pub left: Vec<Peak>,
     /// The coordinates whose acceleration no force on the driven ones produces, with the largest error.
-    pub missed: Vec<Peak>,
+    pub deviations: Vec<Peak>,
     /// The forces that exceed the limits of the model.
     pub exceeded: Vec<Excess>,
     /// The smallest number of directions of the path that the driven coordinates reach, and the number that the
@@ -164,7 +164,7 @@ pub struct Inverse {
 impl Inverse {
     /// `true` if the path is possible.
     pub fn is_possible(&self) -> bool {
-        self.left.is_empty() && self.missed.is_empty() && self.exceeded.is_empty()
+        self.left.is_empty() && self.deviations.is_empty() && self.exceeded.is_empty()
     }
 
     /// Each reason why the path is impossible, as a diagnostic.
@@ -187,8 +187,8 @@ impl Inverse {
             };
             found.push(d.help("the forces shown are those for the nearest motion that the constraints allow"));
         }
-        if !self.missed.is_empty() {
-            let names: Vec<String> = self.missed.iter().map(quoted).collect();
+        if !self.deviations.is_empty() {
+            let names: Vec<String> = self.deviations.iter().map(quoted).collect();
             let driven: Vec<String> = self.forces.iter().map(quoted).collect();
             let (reached, needed) = self.rank;
             let message = format!(
@@ -196,7 +196,7 @@ impl Inverse {
                 joined(&driven),
                 number(reached as f64)
             );
-            let worst = self.missed.iter().max_by(|a, b| a.value.total_cmp(&b.value));
+            let worst = self.deviations.iter().max_by(|a, b| a.value.total_cmp(&b.value));
             let d = Diagnostic::error("Z706", message).with_note(format!("missing: {}", joined(&names)));
             let d = match worst {
                 Some(peak) => d.with_note(format!(
@@ -337,8 +337,8 @@ struct Record {
     rows: Vec<Peak>,
     levels: Vec<[LargestValue; 3]>,
     /// The error of each acceleration, with its own size and that of the free one.
-    missed: Vec<Peak>,
-    misses: Vec<LargestValue>,
+    deviations: Vec<Peak>,
+    deviation_sizes: Vec<LargestValue>,
     /// The ranks at the row of the path where most directions are missing: reached and needed.
     rank: Option<(usize, usize)>,
 }
@@ -359,8 +359,8 @@ impl Record {
             forces: driven.iter().map(force).collect(),
             rows: equations.rows.iter().map(row).collect(),
             levels: vec![Default::default(); equations.rows.len()],
-            missed: model.coordinates.iter().map(accelerated).collect(),
-            misses: vec![LargestValue::default(); model.n_coordinates()],
+            deviations: model.coordinates.iter().map(accelerated).collect(),
+            deviation_sizes: vec![LargestValue::default(); model.n_coordinates()],
             driven: driven.to_vec(),
             rank: None,
             columns,
@@ -396,7 +396,7 @@ impl Record {
         self.look_at_rows(snapshot, &wanted, &residuals, &rates);
         for k in 0..wanted.len() {
             let off = found.qddot[k] - wanted[k];
-            self.misses[k].see(state.t, off, wanted[k].abs().max(found.unconstrained_acceleration[k].abs()));
+            self.deviation_sizes[k].see(state.t, off, wanted[k].abs().max(found.unconstrained_acceleration[k].abs()));
         }
         Ok(())
     }
@@ -434,9 +434,10 @@ impl Record {
         // a path that a constraint forbids is not reported as a lack of force
         let rank = self.rank.unwrap_or_default();
         let lacks = left.is_empty() && rank.0 < rank.1;
-        let missed = self.missed.into_iter().zip(&self.misses).filter(|(_, miss)| lacks && miss.is_off());
+        let deviations =
+            self.deviations.into_iter().zip(&self.deviation_sizes).filter(|(_, size)| lacks && size.is_off());
         Inverse {
-            missed: missed.map(|(peak, miss)| at_level(peak, miss, "")).collect(),
+            deviations: deviations.map(|(peak, size)| at_level(peak, size, "")).collect(),
             samples: Samples { columns: self.columns },
             forces: self.forces,
             exceeded: Vec::new(),

@@ -173,8 +173,8 @@ fn rods_that_reach_no_further_stop_the_run() {
 fn rods_that_reach_no_further_are_named() {
     let (_, diagnostics) = moved(&bad_run("out_of_reach").0);
     let error = diagnostics.iter().find(|d| d.is_error()).unwrap();
-    let said = format!("{error:?}");
-    assert!(said.contains("`left`") && said.contains("`right`"), "{error:#?}");
+    let reported = format!("{error:?}");
+    assert!(reported.contains("`left`") && reported.contains("`right`"), "{error:#?}");
 }
 
 /// x'²/2 = 2 (1 − √(1 − x)), and the time from it: with s = 1 − √(1 − x), t = 2√s(1 − s/3).

@@ -104,7 +104,7 @@ fn check(case: &Case) -> Contradiction {
         let found = contradiction_of(&text);
         assert_eq!(names(&found), wanted, "{text}\n{found:#?}");
         assert_eq!((found.level, found.minimal), (case.level, true), "{text}\n{found:#?}");
-        assert!(found.clashes.iter().all(|c| c.miss.is_some_and(|miss| miss != 0.0)), "{found:#?}");
+        assert!(found.clashes.iter().all(|c| c.residual.is_some_and(|residual| residual != 0.0)), "{found:#?}");
     }
     let renamed: Vec<Stated> = plain.iter().map(|c| Stated { name: format!("z{}9", c.name), ..c.clone() }).collect();
     let found = contradiction_of(&text(case.head, &renamed));
@@ -125,9 +125,14 @@ fn renamed_row(row: &str) -> String {
     format!("z{base}9{}", &row[base.len()..])
 }
 
-/// lhs − rhs of a row where the others hold.
-fn miss(found: &Contradiction, name: &str) -> f64 {
-    found.clashes.iter().find(|c| c.name == name).and_then(|c| c.miss).unwrap_or_else(|| panic!("{name}: {found:#?}"))
+/// lhs − rhs of a row if the others hold.
+fn residual(found: &Contradiction, name: &str) -> f64 {
+    found
+        .clashes
+        .iter()
+        .find(|c| c.name == name)
+        .and_then(|c| c.residual)
+        .unwrap_or_else(|| panic!("{name}: {found:#?}"))
 }
 
 fn assert_close(found: f64, wanted: f64) {
@@ -156,8 +161,8 @@ mod positions {
             clash: &["a", "b"],
         });
         // where x = 1 the first is off by 1, where x = 0 the second by −1
-        assert_close(miss(&found, "a"), 1.0);
-        assert_close(miss(&found, "b"), -1.0);
+        assert_close(residual(&found, "a"), 1.0);
+        assert_close(residual(&found, "b"), -1.0);
         assert_eq!((found.everywhere, found.surety), (Some(true), Certainty::Certain));
     }
 
@@ -169,8 +174,8 @@ mod positions {
             level: Position,
             clash: &["a", "b"],
         });
-        assert_close(miss(&found, "a"), 2.0);
-        assert_close(miss(&found, "b"), -3.0);
+        assert_close(residual(&found, "a"), 2.0);
+        assert_close(residual(&found, "b"), -3.0);
     }
 
     #[test]
@@ -181,7 +186,7 @@ mod positions {
             level: Position,
             clash: &["small", "large"],
         });
-        assert_close(miss(&found, "small"), 0.44);
+        assert_close(residual(&found, "small"), 0.44);
         assert_eq!(found.surety, Certainty::Certain);
     }
 
@@ -225,7 +230,7 @@ start x ~ 0.8, y ~ 0.5, u ~ 2, v ~ 1, x' ~ 0, y' ~ 0, u' ~ 0, v' ~ 0";
         let found = check(&Case { head, constraints: &ROD, level: Position, clash: &["first", "second", "third"] });
         assert_eq!(found.surety, Certainty::Certain);
         // where the first two hold, the third reaches 2 at most: 4 − 9
-        assert_close(miss(&found, "third"), -5.0);
+        assert_close(residual(&found, "third"), -5.0);
     }
 
     #[test]
@@ -235,7 +240,7 @@ start x ~ 0.8, y ~ 0.5, u ~ 2, v ~ 1, x' ~ 0, y' ~ 0, u' ~ 0, v' ~ 0";
         let constraints = [("first", "|P|", "1"), ("second", "|Q - P|", "1"), ("third", "|Q|", "3")];
         let constraints = Box::leak(Box::new(constraints));
         let found = check(&Case { head, constraints, level: Position, clash: &["first", "second", "third"] });
-        assert_close(miss(&found, "third"), -1.0);
+        assert_close(residual(&found, "third"), -1.0);
     }
 
     #[test]
@@ -247,7 +252,7 @@ start x ~ 0.8, y ~ 0.5, u ~ 2, v ~ 1, x' ~ 0, y' ~ 0, u' ~ 0, v' ~ 0";
             clash: &["left", "right"],
         });
         // from (1, 0) the right one is 2 away: 4 − 1
-        assert_close(miss(&found, "right"), 3.0);
+        assert_close(residual(&found, "right"), 3.0);
         assert_eq!(found.surety, Certainty::Certain);
     }
 
@@ -305,7 +310,7 @@ start x ~ 0.8, y ~ 0.5, u ~ 2, v ~ 1, x' ~ 0, y' ~ 0, u' ~ 0, v' ~ 0";
         let found =
             check(&Case { head: LINE, constraints: &[("high", "sin(x)", "2")], level: Position, clash: &["high"] });
         assert!(matches!(found.surety, Certainty::Searched { .. }));
-        assert_close(miss(&found, "high"), -1.0);
+        assert_close(residual(&found, "high"), -1.0);
     }
 
     /// Close to x = 0 the slope of √x is arbitrarily large, and √x + 1 is still not zero.
@@ -361,7 +366,7 @@ start x ~ 0.8, y ~ 0.5, u ~ 2, v ~ 1, x' ~ 0, y' ~ 0, u' ~ 0, v' ~ 0";
         let text = "coordinates x, y\nmass x, y: 1\nconstraint a: log(x) = y\nconstraint b: x = -1\nstart x ~ 1, y ~ 0";
         let found = contradiction_of(text);
         assert_eq!(names(&found), ["a", "b"]);
-        assert_eq!(found.clashes[0].miss, None);
+        assert_eq!(found.clashes[0].residual, None);
     }
 
     #[test]
@@ -448,7 +453,7 @@ constraint shelf: y = b\nstart x = 0 m, y ~ 0 m"
         for right in ["50 cm", "0.5 m", "500 mm"] {
             let found = contradiction_of(&model(right));
             assert_eq!(names(&found), ["rail", "shelf"]);
-            assert_close(miss(&found, "rail"), 0.5);
+            assert_close(residual(&found, "rail"), 0.5);
         }
         let (_, diagnostics) = checked(&model("50 cm"), &Overrides::default());
         assert!(errors(&diagnostics)[0].label.contains("0.5 m"), "{diagnostics:#?}");
@@ -466,7 +471,7 @@ mod velocities {
             level: Velocity,
             clash: &["a", "b"],
         });
-        assert_close(miss(&found, "a"), 1.0);
+        assert_close(residual(&found, "a"), 1.0);
         assert_eq!((found.everywhere, found.surety), (Some(true), Certainty::Certain));
     }
 
@@ -479,8 +484,8 @@ mod velocities {
             clash: &["a", "b"],
         });
         // x' + y' is 1 or 0.8
-        assert_close(miss(&found, "a"), -0.4);
-        assert_close(miss(&found, "b"), 1.0);
+        assert_close(residual(&found, "a"), -0.4);
+        assert_close(residual(&found, "b"), 1.0);
     }
 
     #[test]
@@ -551,7 +556,7 @@ mod velocities {
             level: Velocity,
             clash: &["slow", "fast"],
         });
-        assert_close(miss(&found, "slow"), 1.0);
+        assert_close(residual(&found, "slow"), 1.0);
     }
 
     /// x = 0 implies x' = 0, so x' = y needs y = 0: possible elsewhere, not here.
@@ -578,7 +583,7 @@ mod accelerations {
             level: Acceleration,
             clash: &["one", "two"],
         });
-        assert_close(miss(&found, "one"), 1.0);
+        assert_close(residual(&found, "one"), 1.0);
         assert_eq!(found.everywhere, Some(true));
     }
 
@@ -590,8 +595,8 @@ mod accelerations {
             level: Acceleration,
             clash: &["one", "two"],
         });
-        assert_close(miss(&found, "one"), 2.0);
-        assert_close(miss(&found, "two"), -3.0);
+        assert_close(residual(&found, "one"), 2.0);
+        assert_close(residual(&found, "two"), -3.0);
     }
 
     #[test]
@@ -882,10 +887,10 @@ constraint bend: {scale}*x = {scale}*max(0, y - 0.52)^{power}\nstart x = 0, y = 
             assert!(names(found).len() == 2 && names(found).contains(&"bend"), "{error:#?}");
             assert!((run.state().t - 0.52).abs() < 1e-6 && (found.t - 0.52).abs() < 1e-6, "{error:#?}");
             // further on x = 0 and y = t: the bend is off by (y − 0.52)^power
-            let (later, misses) = found.later.as_ref().unwrap();
+            let (later, residuals) = found.later.as_ref().unwrap();
             let bend = found.clashes.iter().position(|c| c.name == "bend").unwrap();
             let gap = scale * (later - 0.52).powi(power);
-            assert!((misses[bend] + gap).abs() < 1e-6 * gap, "{gap} {misses:?}");
+            assert!((residuals[bend] + gap).abs() < 1e-6 * gap, "{gap} {residuals:?}");
         }
     }
 

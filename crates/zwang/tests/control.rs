@@ -206,7 +206,7 @@ fn mistakes_about_controls_are_named() {
     let head = "coordinates x, y\nmass x, y: 1\nstart x = 1, y = 0\nrun 1\n";
     for (line, code, parts) in [
         ("control c: x = 2", "Z201", &["control `c`", "by 1 ", "start x = 2", "settling"][..]),
-        ("control c: x = 1 + t\nstart x' = 0", "Z201", &["the start velocities miss control `c`", "x' = 1"]),
+        ("control c: x = 1 + t\nstart x' = 0", "Z201", &["the start velocities violate control `c`", "x' = 1"]),
         ("control c: (x, y) = (1, 0) using x", "Z701", &["2 directions", "can drive 1", "missing: `c.y`"]),
         ("control c: x = 1 with damping 2", "Z704", &["`damping`"]),
         ("control c: x'' = 1 with settling 1", "Z704", &["acceleration"]),
@@ -218,9 +218,9 @@ fn mistakes_about_controls_are_named() {
         ("constraint d: x = 1\ncontrol c: x = 1 + t^2 with settling 1", "Z701", &["no force", "`c`"]),
         ("control c: x = 1\noutput f = reaction(c)", "Z107", &["is a control"]),
     ] {
-        let (found, said) = message(&format!("{head}{line}"));
-        assert_eq!(found, code, "{line}: {said}");
-        parts.iter().for_each(|part| assert!(said.contains(part), "{line}: no {part:?} in {said}"));
+        let (found, reported) = message(&format!("{head}{line}"));
+        assert_eq!(found, code, "{line}: {reported}");
+        parts.iter().for_each(|part| assert!(reported.contains(part), "{line}: no {part:?} in {reported}"));
     }
 }
 
@@ -495,15 +495,15 @@ impl Problem {
         solve(K, r).unwrap()[..5].to_vec()
     }
 
-    /// The distance of a force from the target in Gauss's sense: missᵀ (A_c K A_cᵀ)⁻¹ miss.
-    fn miss(&self, w: &[f64]) -> f64 {
+    /// The distance of a force from the target in Gauss's sense: rᵀ (A_c K A_cᵀ)⁻¹ r with the residual r.
+    fn distance(&self, w: &[f64]) -> f64 {
         let mut force = self.Q.clone();
         self.driven.iter().zip(w).for_each(|(&k, w)| force[k] += w);
         let qddot = self.accelerated(&force, self.b);
-        let miss: Vec<f64> = (0..2).map(|c| self.c[c] - dot(&self.C[c], &qddot)).collect();
+        let residual: Vec<f64> = (0..2).map(|c| self.c[c] - dot(&self.C[c], &qddot)).collect();
         let responses: Vec<Vec<f64>> = self.C.iter().map(|row| self.left(row)).collect();
         let metric = (0..2).map(|i| (0..2).map(|j| dot(&self.C[i], &responses[j])).collect()).collect();
-        dot(&miss, &solve(metric, miss.clone()).unwrap())
+        dot(&residual, &solve(metric, residual.clone()).unwrap())
     }
 }
 
@@ -558,11 +558,11 @@ fn bounded_forces_come_as_close_as_any_can() {
         for &x in &grid {
             for &y in &grid {
                 for &z in &grid {
-                    best = best.min(problem.miss(&[x, y, z]));
+                    best = best.min(problem.distance(&[x, y, z]));
                 }
             }
         }
-        let own = problem.miss(&w);
+        let own = problem.distance(&w);
         assert!(own <= best * (1.0 + 1e-9) + 1e-16, "round {round}: {own:e} instead of {best:e}");
     }
     assert!(n_bound > 20, "only {n_bound} were bound");
@@ -662,9 +662,9 @@ fn refused_models_say_what_is_missing() {
             ],
         ),
     ] {
-        let (found, said) = message(&model_text(&format!("refused/{name}")));
-        assert_eq!(found, code, "{name}: {said}");
-        parts.iter().for_each(|part| assert!(said.contains(part), "{name}: no {part:?} in {said}"));
+        let (found, reported) = message(&model_text(&format!("refused/{name}")));
+        assert_eq!(found, code, "{name}: {reported}");
+        parts.iter().for_each(|part| assert!(reported.contains(part), "{name}: no {part:?} in {reported}"));
     }
 }
 

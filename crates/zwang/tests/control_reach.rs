@@ -14,12 +14,13 @@ fn ran(text: &str) -> (Run, Vec<Diagnostic>) {
 
 /// Changes of bound: when, of which coordinate, to which bound.
 fn bounds(run: &Run) -> Vec<(f64, String, &'static str)> {
-    let told = run.events().iter().filter(|e| e.kind.as_str() == "saturation");
-    told.map(|e| match &e.kind {
-        EventKind::Saturation { coordinate, bound } => (e.t, coordinate.clone(), bound.as_str()),
-        other => panic!("{other:?}"),
-    })
-    .collect()
+    let reported = run.events().iter().filter(|e| e.kind.as_str() == "saturation");
+    reported
+        .map(|e| match &e.kind {
+            EventKind::Saturation { coordinate, bound } => (e.t, coordinate.clone(), bound.as_str()),
+            other => panic!("{other:?}"),
+        })
+        .collect()
 }
 
 fn assert_bounds(text: &str, wanted: &[(f64, &str)]) {
@@ -31,7 +32,7 @@ fn assert_bounds(text: &str, wanted: &[(f64, &str)]) {
 }
 
 /// The first message of a text with this code, in all its words.
-fn said(diagnostics: &[Diagnostic], code: &str) -> String {
+fn reported(diagnostics: &[Diagnostic], code: &str) -> String {
     let found = diagnostics.iter().find(|d| d.code == code);
     let found = found.unwrap_or_else(|| panic!("no {code}: {diagnostics:#?}"));
     format!("{} {:?} {:?} {:?} {:?}", found.message, found.label, found.also, found.notes, found.help)
@@ -40,7 +41,7 @@ fn said(diagnostics: &[Diagnostic], code: &str) -> String {
 /// The message of `check` about a text, with this code.
 fn check_says(text: &str, code: &str) -> String {
     let all: Vec<Diagnostic> = checked(text, &Overrides::default()).1.iter().cloned().collect();
-    said(&all, code)
+    reported(&all, code)
 }
 
 /// x'' = u with |u| ≤ 1 and demand 4 (s − x) − 4 x'. From rest at 0 towards s = 1 the force is at its upper bound, x = t²/2,
@@ -115,7 +116,7 @@ fn properties_that_an_event_makes_negative_end_the_run_there() {
             );
             let found = all.iter().find(|d| d.code == "Z704").unwrap_or_else(|| panic!("{text}: {all:#?}"));
             assert!(found.is_error() && found.span.is_some(), "{found:#?}");
-            let shown = said(&all, "Z704");
+            let shown = reported(&all, "Z704");
             assert!(shown.contains(&format!("`{name}` of control `a` is {value} from t = 1 on")), "{shown}");
         }
     }
@@ -167,7 +168,7 @@ fn a_singular_position_is_called_singular() {
 fn a_singular_start_names_the_missing_direction() {
     let arm = model_text("two_link_arm");
     let (_, all) = checked(&arm, &Overrides { start: vec!["q2 = 0".into()], ..Overrides::default() });
-    let found = said(&all.iter().cloned().collect::<Vec<_>>(), "Z701");
+    let found = reported(&all.iter().cloned().collect::<Vec<_>>(), "Z701");
     let tangent = format!("missing: `trace.x` - {:.3} `trace.y`", 20f64.to_radians().tan());
     for part in ["singular", "rank 1 of 2", tangent.as_str()] {
         assert!(found.contains(part), "no {part:?} in {found}");
@@ -191,7 +192,7 @@ fn a_loss_of_control_authority_ends_the_run_promptly() {
     let wanted = 0.3 * low;
     assert!(run.state().t < wanted && wanted - run.state().t < 2e-3, "{} instead of {wanted}", run.state().t);
     assert!(run.cost().steps < 400 && run.end().as_str() == "out-of-reach", "{} steps", run.cost().steps);
-    let found = said(&all, "Z703");
+    let found = reported(&all, "Z703");
     for part in
         ["forces on `x` cannot make the motion follow `catch` beyond t = 0.1", "rank 0 of 1", "missing: `catch`"]
     {
@@ -207,7 +208,7 @@ fn a_crane_driven_through_its_rope_ends_where_the_rope_hangs_straight() {
     let (run, all) = ran(text);
     assert!(run.cost().steps < 1000, "{}", run.cost().steps);
     assert!(run.state().q[2].abs() < 1e-2, "{:?}", run.state());
-    let found = said(&all, "Z703");
+    let found = reported(&all, "Z703");
     assert!(found.contains("rank 0 of 1") && found.contains("missing: `move`"), "{found}");
 }
 
@@ -249,13 +250,13 @@ fn properties_and_targets_without_effect_are_reported() {
             "control a: x = sin(t) with settling 1\ncontrol b: 2*x = 2*sin(t) with settling 1",
             "Z707",
             Severity::Note,
-            &["control `b` asks at the start for what `a` asks already"],
+            &["the target of control `b` follows from `a` at the start"],
         ),
         (
             "constraint r: x^2 + y^2 = 1\ncontrol a: x^2 + y^2 = 1 with settling 1",
             "Z707",
             Severity::Note,
-            &["control `a` asks at the start for what constraint `r` holds already"],
+            &["the target of control `a` follows from constraint `r` at the start"],
         ),
     ] {
         let all: Vec<Diagnostic> = checked(&format!("{head}{line}"), &Overrides::default()).1.iter().cloned().collect();
@@ -297,8 +298,8 @@ fn a_target_that_the_constraint_satisfies_at_the_start_is_tracked_later() {
                 "coordinates x, y\nmass x, y: 1\n{gravity}constraint rod: x^2 + y^2 = 1
 control s: (x, y) = (cos(t), sin(t)){weight}\nstart x = 1, y = 0, y' = 1\nrun 8"
             );
-            let (run, said) = ran(&text);
-            assert_eq!(run.end().as_str(), "finished", "{text}\n{said:#?}");
+            let (run, reported) = ran(&text);
+            assert_eq!(run.end().as_str(), "finished", "{text}\n{reported:#?}");
             let off = (run.state().q[0] - 8.0_f64.cos()).hypot(run.state().q[1] - 8.0_f64.sin());
             assert!(off < 1e-8, "{text}\n{off}");
         }

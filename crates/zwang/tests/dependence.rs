@@ -133,14 +133,14 @@ fn factors_of_several_rows_are_formulas() {
 /// Rows that agree in all but their last digits are reported.
 #[test]
 fn an_unclear_rank_is_reported() {
-    let told = |second: &str| {
+    let reported = |second: &str| {
         let text = format!(
             "coordinates x, y, z\nmass x, y, z: 1\nconstraint a: x + y = 0\nconstraint b: {second} = 0\nstart x = 0, y = 0, z = 1\n"
         );
         checked(&text, &Overrides::default()).1.iter().any(|d| d.code == "Z318")
     };
-    assert!(told("x + 1.00000001*y"));
-    assert!(!told("x + 1.01*y") && !told("x + y"));
+    assert!(reported("x + 1.00000001*y"));
+    assert!(!reported("x + 1.01*y") && !reported("x + y"));
 }
 
 /// Rows that are dependent only here are distinguished from rows that are dependent everywhere; freedoms nearby are counted.
@@ -529,8 +529,8 @@ fn masses_far_apart_make_no_row_superfluous() {
         let found = found.unwrap();
         assert!(found.redundant.is_empty() && found.removable.is_empty(), "{mass:e}: {:?}", found.redundant);
         assert!(found.constraints.iter().all(|c| c.essential != Some(false)));
-        let said = diagnostics.iter().any(|d| d.code == "Z318" && d.message.contains("1 or 2"));
-        assert_eq!(said, !is_clear, "{mass:e}: {diagnostics:#?}");
+        let reported = diagnostics.iter().any(|d| d.code == "Z318" && d.message.contains("1 or 2"));
+        assert_eq!(reported, !is_clear, "{mass:e}: {diagnostics:#?}");
     }
 }
 
@@ -538,8 +538,8 @@ fn masses_far_apart_make_no_row_superfluous() {
 #[test]
 fn factors_that_stay_the_same_are_not_called_other_factors() {
     let text = "coordinates x, y\nmass x, y: 1\nconstraint a: x'' = 0\nconstraint b: x = 0\nstart x = 0, y = 0\n";
-    let said = format!("{:?}", checked(text, &Overrides::default()).1);
-    assert!(said.contains("held at 8 random states") && !said.contains("other factors"), "{said}");
+    let reported = format!("{:?}", checked(text, &Overrides::default()).1);
+    assert!(reported.contains("held at 8 random states") && !reported.contains("other factors"), "{reported}");
 }
 
 /// 2 x is the sum of x + y and x - y, in whatever unit these are written.

@@ -59,15 +59,15 @@ fn every_page_shows_its_message_and_how_to_mend_it() {
 /// Every code in the sources has a page, and every page belongs to a code.
 #[test]
 fn codes_and_pages_match() {
-    let mut said = std::collections::BTreeSet::new();
+    let mut codes = std::collections::BTreeSet::new();
     for folder in ["crates/zwang/src", "crates/zwang-cli/src"] {
-        collect_codes(std::path::Path::new(&format!("{ROOT}/{folder}")), &mut said);
+        collect_codes(std::path::Path::new(&format!("{ROOT}/{folder}")), &mut codes);
     }
-    for code in &said {
+    for code in &codes {
         assert!(explain(code).is_some(), "{code} has no page");
     }
     for (code, _) in PAGES {
-        assert!(said.contains(code), "nothing says {code}");
+        assert!(codes.contains(code), "nothing says {code}");
     }
 }
 

@@ -123,6 +123,9 @@ fn constraints_stated_twice_change_nothing() {
 fn a_copy_that_changes_a_force_law_is_not_called_harmless() {
     let text = doubled(&crate::common::model_text("ring_with_drag")).unwrap();
     let (_, diagnostics) = checked(&text, &Overrides::default());
-    let said: Vec<String> = diagnostics.iter().map(|d| format!("{d:?}")).collect();
-    assert!(!said.iter().any(|d| d.contains("the motion and the total constraint force are unique")), "{said:#?}");
+    let reported: Vec<String> = diagnostics.iter().map(|d| format!("{d:?}")).collect();
+    assert!(
+        !reported.iter().any(|d| d.contains("the motion and the total constraint force are unique")),
+        "{reported:#?}"
+    );
 }

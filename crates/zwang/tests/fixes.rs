@@ -115,10 +115,10 @@ fn ambiguous_text_is_not_touched() {
         let text = format!("coordinates x\nmass x: 1\nforce x: {formula}\nstart x = 1\nrun 5 g\n");
         assert_eq!(fixed(&text, messages(&text).iter()), None, "{text}");
     }
-    let text = "coordinates x\r\n// said\r\nmass x: 1\r\nstart x = 0\r\n";
+    let text = "coordinates x\r\n// comment\r\nmass x: 1\r\nstart x = 0\r\n";
     assert_eq!(
         fixed(text, messages(text).iter()).as_deref(),
-        Some("coordinates x\r\n# said\r\nmass x: 1\r\nstart x = 0\r\n")
+        Some("coordinates x\r\n# comment\r\nmass x: 1\r\nstart x = 0\r\n")
     );
 }
 

@@ -183,12 +183,12 @@ fn meets(case: &Case, writing: Writing) {
     let text = text(case, writing);
     let check = check(&text);
     let found = &check.integrability;
-    let told = format!("{}\n{text}{}", case.name, found.verdict);
-    assert_eq!(found.growth_vector.as_deref(), Some(case.growth), "{told}");
-    assert_eq!(found.n_integrals, Some(case.n_integrals), "{told}");
+    let context = format!("{}\n{text}{}", case.name, found.verdict);
+    assert_eq!(found.growth_vector.as_deref(), Some(case.growth), "{context}");
+    assert_eq!(found.n_integrals, Some(case.n_integrals), "{context}");
     for (k, wanted) in case.integrable.iter().enumerate() {
         let kind = check.constraints.iter().find(|c| c.name == format!("r{k}")).unwrap();
-        assert_eq!(kind.integrable, Some(*wanted), "r{k} of {told}");
+        assert_eq!(kind.integrable, Some(*wanted), "r{k} of {context}");
     }
 }
 
@@ -406,7 +406,7 @@ fn nothing_is_integrated_across_an_event() {
 }
 
 /// The Z311 notes of a model, as one text.
-fn told(text: &str) -> String {
+fn reported(text: &str) -> String {
     let (_, diagnostics) = checked(text, &Overrides::default());
     diagnostics.iter().filter(|d| d.code == "Z311").map(|d| format!("{d:?}\n")).collect()
 }
@@ -417,16 +417,17 @@ fn lines_that_would_change_the_motion_are_not_offered() {
     let angle = "coordinates x, y, z\nmass x, y, z: 1\nconstraint m: (x*y' - y*x')/(x^2 + y^2) = z'\n\
                  start x = 0, y = -1, z = 0.2, x' = 1, z' = 1\n";
     let (angle, vanishing) = (
-        told(angle),
-        told("coordinates a, b\nmass a, b: 1\nconstraint c: a'*sin(b) = 0\nstart a = 1, b = 0, a' = 1\n"),
+        reported(angle),
+        reported("coordinates a, b\nmass a, b: 1\nconstraint c: a'*sin(b) = 0\nstart a = 1, b = 0, a' = 1\n"),
     );
     for note in [angle, vanishing] {
         assert!(note.contains("keep the velocity constraint") && !note.contains("constraint m:"), "{note}");
         assert!(!note.contains("\"constraint c:"), "{note}");
     }
     // 17 digits where it takes them: a start that is read again meets the line
-    let third =
-        told("coordinates x, y\nmass x, y: 1\nconstraint c: x*x' + y*y' = 0\nstart x = 0.1234567891234567, y = 1\n");
+    let third = reported(
+        "coordinates x, y\nmass x, y: 1\nconstraint c: x*x' + y*y' = 0\nstart x = 0.1234567891234567, y = 1\n",
+    );
     let value = (0.1234567891234567_f64.powi(2) + 1.0) / 2.0;
     let digits: Option<f64> = third.split(" = ").filter_map(|s| s.split('"').next()?.parse().ok()).next();
     assert!(digits.is_some_and(|x| (x - value).abs() < 1e-15), "{third}");
@@ -445,7 +446,7 @@ fn time_that_cancels_makes_nothing_rheonomic() {
 fn rows_integrable_only_with_others_are_reported_as_such() {
     let text = "coordinates x, y, z\nmass x, y, z: 1\nconstraint a: z' = y*x'\nconstraint b: y = 2\n\
                 start x = 1, y = 2, z = 0\n";
-    let note = told(text);
+    let note = reported(text);
     assert!(note.contains("together with the others") && !note.contains("a total time derivative"), "{note}");
 }
 

@@ -34,7 +34,7 @@ fn force_and_reaction_share_the_work_as_they_must() {
         "coordinates x, y\nmass x, y: 2\nforce y: -2*9.81\nconstraint rod: (x^2 + y^2 - 1)/2 = 0\nstart x = 0, y = -1";
     let sheet = path("x, y", 201, |t| vec![t.sin().sin(), -t.sin().cos()]);
     let inverse = found(text, &sheet, &[0, 1]);
-    assert!(inverse.is_possible(), "{:?} {:?}", inverse.left, inverse.missed);
+    assert!(inverse.is_possible(), "{:?} {:?}", inverse.left, inverse.deviations);
     assert_eq!(inverse.rank, (1, 1));
     let [t, ux, uy, lambda] = ["t", "control_x", "control_y", "lambda_rod"].map(|name| column(&inverse, name));
     for k in 0..t.len() {
@@ -56,7 +56,7 @@ fn one_driven_coordinate_does_what_two_did() {
     let text = "coordinates x, y\nmass x, y: 2\nforce y: -2*9.81\nconstraint rod: x^2 + y^2 = 1\nstart x = 0, y = -1";
     let sheet = path("y, x", 201, |t| vec![-t.sin().cos(), t.sin().sin()]);
     let inverse = found(text, &sheet, &[0]);
-    assert!(inverse.is_possible(), "{:?}", inverse.missed);
+    assert!(inverse.is_possible(), "{:?}", inverse.deviations);
     let (t, ux) = (column(&inverse, "t"), column(&inverse, "control_x"));
     for k in 0..t.len() {
         let angle = t[k].sin();
@@ -92,15 +92,19 @@ fn impossible_paths_are_reported() {
     let inverse = found(text, &path("x, y", 101, |t| vec![1.1 * t.sin(), -1.1 * t.cos()]), &[0, 1]);
     assert!(!inverse.is_possible() && inverse.left[0].name == "rod", "{inverse:?}");
     assert!((inverse.left[0].value - 0.21).abs() < 1e-3, "{:?}", inverse.left);
-    let said = format!("{:?}", inverse.obstacles());
-    assert!(said.contains("Z706") && said.contains("constraint `rod` by up to 0.21"), "{said}");
+    let reported = format!("{:?}", inverse.obstacles());
+    assert!(reported.contains("Z706") && reported.contains("constraint `rod` by up to 0.21"), "{reported}");
 
     let free = "coordinates x, y\nmass x, y: 1\nstart x = 0, y = 0";
     let inverse = found(free, &path("x, y", 101, |t| vec![t.sin(), t * t]), &[0]);
-    assert_eq!((inverse.rank, inverse.missed.len()), ((1, 2), 1));
-    assert!(inverse.missed[0].name == "y" && (inverse.missed[0].value - 2.0).abs() < 1e-6, "{:?}", inverse.missed);
-    let said = format!("{:?}", inverse.obstacles());
-    assert!(said.contains("missing: `y`") && said.contains("1 of 2 directions"), "{said}");
+    assert_eq!((inverse.rank, inverse.deviations.len()), ((1, 2), 1));
+    assert!(
+        inverse.deviations[0].name == "y" && (inverse.deviations[0].value - 2.0).abs() < 1e-6,
+        "{:?}",
+        inverse.deviations
+    );
+    let reported = format!("{:?}", inverse.obstacles());
+    assert!(reported.contains("missing: `y`") && reported.contains("1 of 2 directions"), "{reported}");
 }
 
 /// Two coupled masses, one driven: of all motions that its force can make, the nearest in Gauss's sense moves the driven one
@@ -109,7 +113,7 @@ fn impossible_paths_are_reported() {
 fn a_lone_force_makes_the_nearest_motion() {
     let text = "coordinates x, y\nkinetic x'^2 + y'^2 + x'*y'\nstart x = 0, y = 0";
     let inverse = found(text, &path("x, y", 201, |t| vec![t.sin(), (2.0 * t).cos()]), &[0]);
-    assert_eq!((inverse.rank, inverse.missed.len()), ((1, 2), 1), "{:?}", inverse.missed);
+    assert_eq!((inverse.rank, inverse.deviations.len()), ((1, 2), 1), "{:?}", inverse.deviations);
     let (t, w) = (column(&inverse, "t"), column(&inverse, "control_x"));
     for k in 0..t.len() {
         assert!((w[k] + 1.5 * t[k].sin()).abs() < 1e-5, "t = {}: {}", t[k], w[k]);
@@ -146,7 +150,7 @@ fn forces_beyond_their_limits_are_reported_with_times() {
         let (from, to) = excess.spans[0];
         assert!((from - limit.asin()).abs() < 1e-5 && (to - 2.0).abs() < 1e-12, "{from} to {to}");
         assert!((excess.peak.value - 1.0).abs() < 1e-4 && (excess.peak.t - std::f64::consts::FRAC_PI_2).abs() < 5e-3);
-        let said = format!("{:?}", inverse.obstacles());
-        assert!(said.contains("Z706") && said.contains("its limit is"), "{said}");
+        let reported = format!("{:?}", inverse.obstacles());
+        assert!(reported.contains("Z706") && reported.contains("its limit is"), "{reported}");
     }
 }

@@ -331,8 +331,8 @@ fn scales_do_not_change_the_verdict() {
         )
     };
     energy(&drag("1e-3"), Some(false), &["the force on `x`"]);
-    energy(&drag("1e-6"), None, &["too little to tell"]);
-    energy(&drag("1e-12"), None, &["too little to tell"]);
+    energy(&drag("1e-6"), None, &["too little to decide"]);
+    energy(&drag("1e-12"), None, &["too little to decide"]);
     // where the strong ones do nothing, it is seen
     energy(&drag("1e-12").replace("y' = 0.7", "y' = 0"), Some(false), &["the force on `x`"]);
     for length in ["1e6", "1e-6"] {

@@ -55,10 +55,10 @@ fn references_name_what_their_models_have() {
             known.extend(model.outputs.iter().map(|o| o.name.clone()));
             let duration = model.run.as_ref().map_or(10.0, |run| model.constants(&[run.duration])[0]);
             let end = run.to.unwrap_or(duration);
-            assert!(!run.moments.is_empty(), "{name}: nothing is said of a run");
+            assert!(!run.moments.is_empty(), "{name}: a run has no moments");
             for moment in &run.moments {
                 assert!((0.0..=end).contains(&moment.t), "{name}: t = {} lies outside the run to {end}", moment.t);
-                assert!(!moment.values.is_empty(), "{name}: nothing is said at t = {}", moment.t);
+                assert!(!moment.values.is_empty(), "{name}: no values at t = {}", moment.t);
                 for (quantity, ..) in &moment.values {
                     assert!(known.contains(quantity), "{name}: {quantity} is neither coordinate nor output");
                 }
@@ -77,8 +77,11 @@ fn bad_runs_begin_well_but_for_one() {
         let text = std::fs::read_to_string(&path).unwrap();
         let name = path.file_stem().unwrap().to_string_lossy().into_owned();
         let (check, diagnostics) = checked(&text, &Overrides::default());
-        let told = if name == "off_start" { "# Must be refused" } else { "# Must stop at t = " };
-        assert!(text.lines().nth(1).is_some_and(|line| line.starts_with(told)), "{name} does not say what must happen");
+        let reported = if name == "off_start" { "# Must be refused" } else { "# Must stop at t = " };
+        assert!(
+            text.lines().nth(1).is_some_and(|line| line.starts_with(reported)),
+            "{name} does not say what must happen"
+        );
         assert_eq!(check.is_some(), name != "off_start", "{name}: {diagnostics:#?}");
         n_runs += 1;
     }

@@ -36,18 +36,19 @@ fn quantity(run: &Run, name: &str) -> Option<(f64, f64)> {
 }
 
 /// Values at a moment, relative to their sizes; residuals as written.
-fn meets(name: &str, run: &Run, known: &ReferenceRun, moment: &Moment, tolerance: f64, misses: &mut Vec<String>) {
+fn meets(name: &str, run: &Run, known: &ReferenceRun, moment: &Moment, tolerance: f64, violations: &mut Vec<String>) {
     for (what, value, own) in &moment.values {
         let (found, size) = quantity(run, what).unwrap_or_else(|| panic!("{name}: {what}"));
         let amplified = known.amplified.iter().find(|(n, _)| n == what).map_or(1.0, |(_, factor)| *factor);
         let error = ((found - value).abs() - own).max(0.0) / (size * tolerance);
         if error.is_nan() || error > GROWTH * amplified {
-            misses.push(format!("{name} at t = {}: {what} = {found}, not {value}: {error:.0} tolerances", moment.t));
+            violations
+                .push(format!("{name} at t = {}: {what} = {found}, not {value}: {error:.0} tolerances", moment.t));
         }
     }
     for (row, residual) in &run.audit().residuals {
         if *residual > 10.0 * tolerance {
-            misses.push(format!("{name}: `{row}` is off by {residual:e}"));
+            violations.push(format!("{name}: `{row}` is off by {residual:e}"));
         }
     }
 }
@@ -66,27 +67,29 @@ fn check_all(wanted: f64, choose: impl Fn(&ReferenceRun) -> bool) {
 }
 
 fn check_all_with(wanted: f64, settings: &Settings, choose: impl Fn(&ReferenceRun) -> bool) {
-    let mut misses = Vec::new();
+    let (mut n_runs, mut violations) = (0, Vec::new());
     for (name, reference) in references() {
         for known in reference.runs.iter().filter(|run| choose(run)) {
             let tolerance = if has_passages(known) { wanted.max(SINGULAR_LIMIT) } else { wanted };
             for moment in known.moments.iter().filter(|moment| moment.t > 0.0) {
                 let run = run_to(&name, known, moment.t, tolerance, settings);
-                meets(&name, &run, known, moment, tolerance, &mut misses);
-                events_meet(&name, &run, known, tolerance, &mut misses);
+                n_runs += 1;
+                meets(&name, &run, known, moment, tolerance, &mut violations);
+                events_meet(&name, &run, known, tolerance, &mut violations);
                 if let Some(bound) = known.energy_drift.filter(|_| tolerance <= 1e-11)
                     && run.audit().energy.drift > bound
                 {
-                    misses.push(format!("{name}: energy drifts by {:e}", run.audit().energy.drift));
+                    violations.push(format!("{name}: energy drifts by {:e}", run.audit().energy.drift));
                 }
             }
         }
     }
-    assert!(misses.is_empty(), "at {wanted:e}:\n{}", misses.join("\n"));
+    assert!(n_runs > 0, "no reference was chosen");
+    assert!(violations.is_empty(), "at {wanted:e}:\n{}", violations.join("\n"));
 }
 
 /// Every event up to the end of the run, in order, at its time.
-fn events_meet(name: &str, run: &Run, known: &ReferenceRun, tolerance: f64, misses: &mut Vec<String>) {
+fn events_meet(name: &str, run: &Run, known: &ReferenceRun, tolerance: f64, violations: &mut Vec<String>) {
     let expected: Vec<&(f64, String)> = known.events.iter().filter(|(t, _)| *t < run.state().t).collect();
     let found: Vec<(f64, &str)> = run.events().iter().map(|e| (e.t, e.kind.as_str())).collect();
     let is_met = expected.len() == found.len()
@@ -95,7 +98,7 @@ fn events_meet(name: &str, run: &Run, known: &ReferenceRun, tolerance: f64, miss
             .zip(&found)
             .all(|(e, f)| e.1 == f.1 && (e.0 - f.0).abs() <= GROWTH * tolerance * run.state().t);
     if !is_met {
-        misses.push(format!("{name}: events {found:?}, not {expected:?}"));
+        violations.push(format!("{name}: events {found:?}, not {expected:?}"));
     }
 }
 

@@ -114,8 +114,8 @@ fn a_run_that_outlasts_its_table_ends_with_it() {
     assert!(warned, "{diagnostics:#?}");
     let run = system.run(&RunOptions::default()).unwrap();
     assert!((run.state().t - 10.0).abs() < 1e-6, "{}", run.state().t);
-    let said = format!("{:?}", run.notes());
-    assert!(said.contains("whose rows go from 0 to 10"), "{said}");
+    let reported = format!("{:?}", run.notes());
+    assert!(reported.contains("whose rows go from 0 to 10"), "{reported}");
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn mistakes_about_tables_are_named() {
     ] {
         let (_, diagnostics) = checked(&text(call), file);
         let found = diagnostics.iter().find(|d| d.is_error()).unwrap_or_else(|| panic!("{call}: no error"));
-        let said = format!("{} {:?}", found.message, found.notes);
-        assert!(found.code == code && said.contains(part), "{call}: {} {said}", found.code);
+        let reported = format!("{} {:?}", found.message, found.notes);
+        assert!(found.code == code && reported.contains(part), "{call}: {} {reported}", found.code);
     }
 }

@@ -127,10 +127,10 @@ impl Route for AnyInverse {
 
         // q̈ = A⁻b + (I − A⁻A) H⁻ (M^{-1/2} Q − M^{1/2} A⁻ b)
         let mut x = multiply(&A_minus, b, n, m, 1);
-        let mut miss = multiply(&inverse_root, Q, n, n, 1);
+        let mut residual = multiply(&inverse_root, Q, n, n, 1);
         let taken = multiply(&root, &x, n, n, 1);
-        miss.iter_mut().zip(taken).for_each(|(y, x)| *y -= x);
-        add(&mut x, &multiply(&onto_null, &multiply(&H_minus, &miss, n, n, 1), n, n, 1));
+        residual.iter_mut().zip(taken).for_each(|(y, x)| *y -= x);
+        add(&mut x, &multiply(&onto_null, &multiply(&H_minus, &residual, n, n, 1), n, n, 1));
         self.problem.finish(given, &x, &self.settings, solution)?;
 
         // λ = A⁺ᵀ (M q̈ − Q)

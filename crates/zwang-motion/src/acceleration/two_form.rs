@@ -133,17 +133,17 @@ impl Route for TwoForm {
         // second order: the q-part of X is the velocity
         let Settings { second_order_tolerance: tolerance, contradiction_floor: floor, .. } = self.settings;
         if let Some(qdot) = self.qdot.take().filter(|qdot| qdot.len() == n) {
-            let miss: Vec<f64> = (0..n).map(|i| X_q[i] - qdot[i] / D[i]).collect();
-            if !(norm(&miss) <= tolerance * norm(&X_q) + floor) {
-                return Err(MotionError::NotConverged { residual: norm(&miss) });
+            let residual: Vec<f64> = (0..n).map(|i| X_q[i] - qdot[i] / D[i]).collect();
+            if !(norm(&residual) <= tolerance * norm(&X_q) + floor) {
+                return Err(MotionError::NotConverged { residual: norm(&residual) });
             }
         }
         // without constraints the form gives M q̈ = Q; otherwise these are not the Legendre data of M and Q
         let gyroscopic = |i: usize| (0..n).map(|j| (p_q[j * n + i] - p_q[i * n + j]) * X_q[j]).sum::<f64>();
         let Q: Vec<f64> = (0..n).map(|i| gyroscopic(i) - by_q[i]).collect();
-        let miss: Vec<f64> = Q.iter().zip(&self.problem.Q).map(|(x, y)| x - y).collect();
-        if !(norm(&miss) <= tolerance * (norm(&by_q) + norm(&self.problem.Q)) + floor) {
-            return Err(MotionError::NotConverged { residual: norm(&miss) });
+        let residual: Vec<f64> = Q.iter().zip(&self.problem.Q).map(|(x, y)| x - y).collect();
+        if !(norm(&residual) <= tolerance * (norm(&by_q) + norm(&self.problem.Q)) + floor) {
+            return Err(MotionError::NotConverged { residual: norm(&residual) });
         }
         self.problem.finish(given, &x, &self.settings, solution)?;
 

@@ -46,7 +46,7 @@ pub fn complementarity(S: &[f64], w0: &[f64], sides: &[Side], noise: &[f64]) -> 
     // every round raises the minimum or drops a row; more rounds than this are a circle of rounding
     let most = 100 + 20 * w0.len();
     for _ in 0..most {
-        let Some(row) = search.most_missed() else { return Ok(search.finish()) };
+        let Some(row) = search.most_violated() else { return Ok(search.finish()) };
         search.push(row)?;
     }
     Err(NoSolution::NotConverged)
@@ -98,12 +98,12 @@ impl<'p> ActiveSet<'p> {
     }
 
     /// The row with the largest violation; equalities come first, since they never leave.
-    fn most_missed(&self) -> Option<usize> {
-        let missed = |i: &usize| match self.sides[*i] {
+    fn most_violated(&self) -> Option<usize> {
+        let is_violated = |i: &usize| match self.sides[*i] {
             Side::Held => self.w[*i].abs() > self.uncertainty(*i),
             Side::Unilateral => self.w[*i] < -self.uncertainty(*i),
         };
-        let open = || (0..self.n).filter(|i| !self.active.contains(i)).filter(missed);
+        let open = || (0..self.n).filter(|i| !self.active.contains(i)).filter(is_violated);
         let by_size = |a: &usize, b: &usize| self.w[*a].abs().total_cmp(&self.w[*b].abs());
         open().filter(|&i| self.sides[i] == Side::Held).max_by(by_size).or_else(|| open().max_by(by_size))
     }

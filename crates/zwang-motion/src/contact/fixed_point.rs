@@ -20,34 +20,34 @@ impl Rounds {
     /// The next x: T(x), corrected so that T(x) − x vanishes to first order in the last changes.
     pub(crate) fn next(&mut self, x: &[f64], image: &[f64]) -> Vec<f64> {
         let minus = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a - b).collect::<Vec<f64>>();
-        let missed = minus(image, x);
+        let residual = minus(image, x);
         if let Some((before, of_before)) = self.last.take() {
-            if length(&missed) > RESIDUAL_GROWN * length(&of_before) {
+            if length(&residual) > RESIDUAL_GROWN * length(&of_before) {
                 self.changes.clear();
             } else {
-                self.changes.push((minus(x, &before), minus(&missed, &of_before)));
+                self.changes.push((minus(x, &before), minus(&residual, &of_before)));
             }
             if self.changes.len() > limits::CHANGES_REMEMBERED {
                 self.changes.remove(0);
             }
         }
         let mut next = image.to_vec();
-        for (part, (of_x, of_missed)) in self.parts(&missed).iter().zip(&self.changes) {
-            for ((next, dx), dr) in next.iter_mut().zip(of_x).zip(of_missed) {
+        for (part, (of_x, of_residual)) in self.parts(&residual).iter().zip(&self.changes) {
+            for ((next, dx), dr) in next.iter_mut().zip(of_x).zip(of_residual) {
                 *next -= part * (dx + dr);
             }
         }
-        self.last = Some((x.to_vec(), missed));
+        self.last = Some((x.to_vec(), residual));
         next
     }
 
     /// The coefficients of the changes that make up the residual, by least squares.
-    fn parts(&self, missed: &[f64]) -> Vec<f64> {
+    fn parts(&self, residual: &[f64]) -> Vec<f64> {
         let n = self.changes.len();
         let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
         let change = |i: usize| &self.changes[i].1;
         let mut G: Vec<f64> = (0..n * n).map(|k| product(change(k / n), change(k % n))).collect();
-        let mut g: Vec<f64> = (0..n).map(|i| product(change(i), missed)).collect();
+        let mut g: Vec<f64> = (0..n).map(|i| product(change(i), residual)).collect();
         (0..n).for_each(|i| G[i * n + i] *= 1.0 + tolerance::MIXING_DAMPING);
         match eliminate(&mut G, &mut g, 0.0) {
             Ok(()) if g.iter().all(|x| x.is_finite()) => g,

@@ -36,7 +36,7 @@ struct After {
     impulses: Vec<f64>,
     rates: Vec<f64>,
     /// By how much redundant rows violate their equations, relative to these.
-    missed: f64,
+    residual: f64,
 }
 
 /// Why an impact has no outcome.
@@ -100,7 +100,7 @@ impl FrictionalImpact<'_> {
             if violations.iter().any(|violation| *violation > tolerance::LAW) {
                 return Verdict::Violated(violations);
             }
-            if after.missed > tolerance::ROUNDING {
+            if after.residual > tolerance::ROUNDING {
                 barely.get_or_insert(after);
                 return Verdict::Nothing;
             }
@@ -170,7 +170,7 @@ impl FrictionalImpact<'_> {
             return None;
         }
         let n = self.before.len();
-        let mut after = After { impulses: vec![0.0; n], rates: self.before.clone(), missed: 0.0 };
+        let mut after = After { impulses: vec![0.0; n], rates: self.before.clone(), residual: 0.0 };
         for round in 1..=limits::RELAXATION_ROUNDS {
             places.iter().for_each(|place| self.relax_place(place, &mut after));
             if round % limits::RELAXATION_CHECK == 0 {
@@ -217,9 +217,9 @@ impl FrictionalImpact<'_> {
         let top = |x: &[f64]| x.iter().fold(f64::MIN_POSITIVE, |top: f64, x| top.max(x.abs()));
         let (speed, strongest) = (top(&self.before), top(&after.impulses));
         let Some(c) = place.normal else { return false };
-        let missed = (self.wanted[c] - after.rates[c]) / speed;
+        let residual = (self.wanted[c] - after.rates[c]) / speed;
         let holds =
-            if after.impulses[c] > 0.0 { missed.abs() <= tolerance::RELAXED } else { missed <= tolerance::RELAXED };
+            if after.impulses[c] > 0.0 { residual.abs() <= tolerance::RELAXED } else { residual <= tolerance::RELAXED };
         let target = self.relaxed_slip(place, after);
         let changes = place.slips.iter().zip(target).map(|(&k, target)| (target - after.impulses[k]).abs());
         holds && changes.fold(0.0, f64::max) <= tolerance::RELAXED * strongest
@@ -460,9 +460,9 @@ impl FrictionalImpact<'_> {
                 friction_per_normal.iter().enumerate().for_each(|(j, x)| G[k * n + j] += x * d);
             }
         }
-        let (impulses, missed) = solved(G, g)?;
+        let (impulses, residual) = solved(G, g)?;
         let rate = |i: usize| self.before[i] + (0..n).map(|j| S[i * n + j] * impulses[j]).sum::<f64>();
-        Some(After { rates: (0..n).map(rate).collect(), impulses, missed })
+        Some(After { rates: (0..n).map(rate).collect(), impulses, residual })
     }
 
     /// μ N by the impulses of all rows.
@@ -563,8 +563,8 @@ fn solved(mut G: Vec<f64>, mut g: Vec<f64>) -> Option<(Vec<f64>, f64)> {
         }
         rank += 1;
     }
-    let missed = g[rank..].iter().fold(0.0, |top: f64, x| top.max(x.abs()));
-    if missed > tolerance::PLANAR_FEET * right {
+    let residual = g[rank..].iter().fold(0.0, |top: f64, x| top.max(x.abs()));
+    if residual > tolerance::PLANAR_FEET * right {
         return None;
     }
     let mut x = vec![0.0; n];
@@ -572,7 +572,7 @@ fn solved(mut G: Vec<f64>, mut g: Vec<f64>) -> Option<(Vec<f64>, f64)> {
         let sum: f64 = (i + 1..rank).map(|j| G[i * n + j] * x[order[j]]).sum();
         x[order[i]] = (g[i] - sum) / G[i * n + i];
     }
-    Some((x, if missed > 0.0 { missed / right } else { 0.0 }))
+    Some((x, if residual > 0.0 { residual / right } else { 0.0 }))
 }
 
 #[cfg(test)]

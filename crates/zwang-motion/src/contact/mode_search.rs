@@ -237,8 +237,8 @@ impl<D: Dynamics + ?Sized> Resolver<'_, '_, D> {
             }
             if !keeps_all {
                 if reported.len() < limits::MODES_REPORTED {
-                    let misses = self.largest_violation(&units, at, &violations);
-                    reported.push(self.describe(&units, at, misses));
+                    let violation = self.largest_violation(&units, at, &violations);
+                    reported.push(self.describe(&units, at, violation));
                 }
                 return if is_left { Verdict::Nothing } else { Verdict::Violated(violations) };
             }

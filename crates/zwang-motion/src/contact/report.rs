@@ -12,7 +12,7 @@ pub struct CandidateMode {
     /// What each place does, by its first normal row: `closed`, `open`, `sticks` or `slides`.
     pub acts: Vec<(usize, &'static str)>,
     /// Its largest violation; `None` if it fits.
-    pub misses: Option<Inequality>,
+    pub violation: Option<Inequality>,
 }
 
 /// An inequality that a mode violates.
@@ -54,7 +54,12 @@ pub enum Inequality {
 
 impl<D: Dynamics + ?Sized> Resolver<'_, '_, D> {
     /// Describes a mode.
-    pub(super) fn describe(&self, units: &[Vec<Candidate>], at: &[usize], misses: Option<Inequality>) -> CandidateMode {
+    pub(super) fn describe(
+        &self,
+        units: &[Vec<Candidate>],
+        at: &[usize],
+        violation: Option<Inequality>,
+    ) -> CandidateMode {
         let act = |choice: &Candidate| {
             let row = |t: &FrictionCandidate| self.system.mode.frictions[t.friction].normals[0];
             match (&choice.friction, choice.contact) {
@@ -67,11 +72,11 @@ impl<D: Dynamics + ?Sized> Resolver<'_, '_, D> {
             }
         };
         let acts = units.iter().zip(at).filter_map(|(unit, &k)| act(&unit[k])).collect();
-        CandidateMode { acts, misses }
+        CandidateMode { acts, violation }
     }
 
     /// Describes the current mode, and what it violates.
-    pub(super) fn describe_current(&self, misses: Inequality) -> CandidateMode {
+    pub(super) fn describe_current(&self, violation: Inequality) -> CandidateMode {
         let mode = &self.system.mode;
         let act = |(friction, state): (&Friction, &ContactState)| match state {
             ContactState::Open => None,
@@ -79,7 +84,7 @@ impl<D: Dynamics + ?Sized> Resolver<'_, '_, D> {
             ContactState::Sliding(_) => Some((friction.normals[0], "slides")),
         };
         let acts = mode.frictions.iter().zip(&mode.states).filter_map(act).collect();
-        CandidateMode { acts, misses: Some(misses) }
+        CandidateMode { acts, violation: Some(violation) }
     }
 
     /// The largest violation of the current mode.

@@ -280,7 +280,7 @@ impl ControlSolver {
 
     /// The w within its bounds that comes closest, in Gauss's sense.
     ///
-    /// The miss r − J w is measured by the least scaled acceleration that would make up for it, |(B_c Nₚ)⁺(r − J w)|.
+    /// The residual r − J w is measured by the least scaled acceleration that would make up for it, |(B_c Nₚ)⁺(r − J w)|.
     fn bounded(&mut self, asked: &ControlRows) {
         let (m, k) = (asked.rhs.len(), asked.driven.len());
         let rank = self.whole.rank;

@@ -43,7 +43,7 @@ impl ControlRows {
     ///
     /// Row i is $A_{c,i}\ddot q = \dots + A_{c,i} K (Q + u)$, whose terms may be large where they cancel: `of_forces` is the sum of
     /// their sizes, of which q̈ carries the rounding.
-    pub fn missed_row(&self, qddot: &[f64], of_forces: impl Fn(usize) -> f64, settings: &Settings) -> Option<usize> {
+    pub fn violated_row(&self, qddot: &[f64], of_forces: impl Fn(usize) -> f64, settings: &Settings) -> Option<usize> {
         let Settings { contradiction_tolerance, contradiction_floor, .. } = settings;
         (0..self.rhs.len()).find(|&i| {
             let (col, value) = self.rows.row(i);

@@ -277,7 +277,7 @@ impl<'d, D: Dynamics + ?Sized> Smooth<'d, D> {
             return None;
         }
         let (Q, u) = (&self.given.given_force, &self.instant.control_force);
-        let row = asked.missed_row(&self.instant.qddot, |row| solver.size_of_forces(row, Q, u), &self.settings)?;
+        let row = asked.violated_row(&self.instant.qddot, |row| solver.size_of_forces(row, Q, u), &self.settings)?;
         Some(MotionError::Unreachable { row, reached: solver.rank(), needed: solver.whole_rank() })
     }
 

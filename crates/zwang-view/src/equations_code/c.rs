@@ -108,9 +108,13 @@ impl FunctionSyntax for C {
         out += "\n#include <math.h>\n";
         if sheet.has_parameters() {
             out += "\n// The parameters, and their values as the model has them.\ntypedef struct {\n";
-            for (name, _, said) in sheet.parameters() {
-                let said = if said.is_empty() { said } else { format!("  // {}", said.trim_end_matches('\\')) };
-                out += &format!("    double {name};{said}\n");
+            for (name, _, description) in sheet.parameters() {
+                let description = if description.is_empty() {
+                    description
+                } else {
+                    format!("  // {}", description.trim_end_matches('\\'))
+                };
+                out += &format!("    double {name};{description}\n");
             }
             out += &format!("}} {name}_parameters;\n\nconst {name}_parameters {name}_defaults = {{\n");
             for (name, value, _) in sheet.parameters() {

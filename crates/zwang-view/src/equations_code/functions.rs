@@ -199,13 +199,13 @@ impl Sheet<'_> {
         let model = &self.equations.model;
         let all = model.parameters.iter().zip(&self.names.parameters).zip(&model.parameter_values);
         all.map(|((parameter, name), value)| {
-            let said = parameter.description.as_deref().map(one_line).unwrap_or_default();
-            let said = match (*name == parameter.name, said.is_empty()) {
-                (true, _) => said,
+            let description = parameter.description.as_deref().map(one_line).unwrap_or_default();
+            let description = match (*name == parameter.name, description.is_empty()) {
+                (true, _) => description,
                 (false, true) => parameter.name.clone(),
-                (false, false) => format!("{}: {said}", parameter.name),
+                (false, false) => format!("{}: {description}", parameter.name),
             };
-            (name.as_str(), *value, said)
+            (name.as_str(), *value, description)
         })
     }
 

@@ -142,9 +142,9 @@ impl FunctionSyntax for NumPy {
         out += "import numpy as np\n";
         if sheet.has_parameters() {
             out += "\n\n@dataclass(frozen=True)\nclass Parameters:\n    \"\"\"The parameters, with the model's values unless others are given.\"\"\"\n";
-            for (name, value, said) in sheet.parameters() {
-                let said = if said.is_empty() { said } else { format!("  # {said}") };
-                out += &format!("    {name}: float = {value:?}{said}\n");
+            for (name, value, description) in sheet.parameters() {
+                let description = if description.is_empty() { description } else { format!("  # {description}") };
+                out += &format!("    {name}: float = {value:?}{description}\n");
             }
         }
         out + ARRAYS
@@ -161,9 +161,9 @@ impl FunctionSyntax for NumPy {
     fn open(&self, quantity: &CodeQuantity, sheet: &Sheet, _: &[&str]) -> String {
         let p = if sheet.has_parameters() { ", p=Parameters()" } else { "" };
         let lam = if quantity.takes_multipliers { ", lam" } else { "" };
-        let said = docstring(&one_line(&quantity.meaning));
+        let description = docstring(&one_line(&quantity.meaning));
         format!(
-            "\ndef {}(t, q, v{lam}{p}):\n    \"\"\"{}: {said}.\"\"\"\n    t, q, v = arrays(t, q, v)\n{}",
+            "\ndef {}(t, q, v{lam}{p}):\n    \"\"\"{}: {description}.\"\"\"\n    t, q, v = arrays(t, q, v)\n{}",
             quantity.name,
             quantity.letter,
             if quantity.takes_multipliers { "    lam = np.asarray(lam, dtype=float)\n" } else { "" }

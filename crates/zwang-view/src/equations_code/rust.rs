@@ -128,9 +128,9 @@ impl FunctionSyntax for Rust {
         out += "\n#![allow(non_snake_case, unused_mut, unused_variables, unused_parens, dead_code, clippy::all)]\n";
         if sheet.has_parameters() {
             out += "\n/// The parameters; the default is as the model has them.\n#[derive(Clone, Copy, Debug, PartialEq)]\npub struct Parameters {\n";
-            for (name, _, said) in sheet.parameters() {
-                if !said.is_empty() {
-                    out += &format!("    /// {said}\n");
+            for (name, _, description) in sheet.parameters() {
+                if !description.is_empty() {
+                    out += &format!("    /// {description}\n");
                 }
                 out += &format!("    pub {name}: f64,\n");
             }

@@ -169,11 +169,11 @@ fn symbols(sheet: &Sheet) -> String {
     let _ = writeln!(out, "qdot = Matrix([{}])", names.velocities.join(", "));
     let _ = writeln!(out, "parameters = [{}]", names.parameters.join(", "));
     let _ = writeln!(out, "values = {{");
-    for (name, value, said) in sheet.parameters() {
+    for (name, value, description) in sheet.parameters() {
         let number = format!("{:?}", value.abs());
         let number = exact(number.strip_suffix(".0").unwrap_or(&number));
-        let said = if said.is_empty() { said } else { format!("  # {said}") };
-        let _ = writeln!(out, "    {name}: {}{number},{said}", if value < 0.0 { "-" } else { "" });
+        let description = if description.is_empty() { description } else { format!("  # {description}") };
+        let _ = writeln!(out, "    {name}: {}{number},{description}", if value < 0.0 { "-" } else { "" });
     }
     out + "}\n"
 }

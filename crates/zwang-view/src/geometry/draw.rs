@@ -426,8 +426,8 @@ fn lines(out: &mut String, plane: &Plane, map: &Map, segments: &mut Vec<(Point, 
         let far = WIDTH + HEIGHT;
         let end = |sign: f64| [middle[0] + sign * far * line.along[0], middle[1] - sign * far * line.along[1]];
         let Some((a, b)) = clipped(end(-1.0), end(1.0), &map.frame) else { continue };
-        let misses = norm(&line.gap) > 0.0;
-        let is_nearest = plane.has_gap && !plane.is_true && !misses;
+        let is_violated = norm(&line.gap) > 0.0;
+        let is_nearest = plane.has_gap && !plane.is_true && !is_violated;
         let dash = if is_nearest { " stroke-dasharray=\"2 4\"" } else { "" };
         let _ = writeln!(
             out,

@@ -17,7 +17,10 @@ pub fn reading(scaled: &Scaled, names: &GeometryNames) -> String {
     let largest = scaled.distances.iter().fold(size, |m, d| m.max(d.abs()));
     let n = scaled.free.len();
     if scaled.gaps.iter().any(|g| g.abs() > GAP * largest) {
-        return format!("No acceleration satisfies all rows; the nearest misses {}.", missed(scaled, names, largest));
+        return format!(
+            "No acceleration satisfies all rows; the nearest one violates {}.",
+            violated(scaled, names, largest)
+        );
     }
     let allowed = match n - scaled.rank {
         0 => "onto the one point they allow",
@@ -41,7 +44,7 @@ pub fn reading(scaled: &Scaled, names: &GeometryNames) -> String {
 }
 
 /// The rows with a residual, as in `` `left` by 0.25 and `right` by 0.25 ``, the largest first.
-fn missed(scaled: &Scaled, names: &GeometryNames, size: f64) -> String {
+fn violated(scaled: &Scaled, names: &GeometryNames, size: f64) -> String {
     let mut rows: Vec<(&str, f64)> = names
         .rows
         .iter()

@@ -118,29 +118,27 @@ fn repeated(
     let constraints = constraints_behind(snapshot, &[combination.to_vec()], settings);
     let of_controls = combination[1..].iter().map(|&(i, _)| &equations.asked[i].row);
     let mut behind: Vec<_> = of_controls
-        .map(|row| (format!("`{}` asks", row.name), equations.model.controls[row.constraint].stated.span))
+        .map(|row| (format!("`{}`", row.name), equations.model.controls[row.constraint].stated.span))
         .collect();
     behind.extend(constraints.iter().map(|&k| {
         let row = &equations.rows[k];
-        (format!("constraint `{}` holds", row.name), equations.model.constraints[row.constraint].span)
+        (format!("constraint `{}`", row.name), equations.model.constraints[row.constraint].span)
     }));
     let words: Vec<String> = behind.iter().take(6).map(|(words, _)| words.clone()).collect();
     let span = equations.model.controls[row.constraint].stated.span;
     let message = match words.is_empty() {
         true => format!("the target of control `{}` is always satisfied", row.name),
-        false => format!("control `{}` asks at the start for what {} already", row.name, joined(&words)),
+        false => format!("the target of control `{}` follows from {} at the start", row.name, joined(&words)),
     };
-    let mut d = Diagnostic::note("Z707", message).at(span, "asks for nothing new");
+    let mut d = Diagnostic::note("Z707", message).at(span, "redundant");
     let mut shown = vec![span];
     for (_, span) in behind.into_iter().take(6) {
         if !shown.contains(&span) {
-            d = d.and_at(span, "already here");
+            d = d.and_at(span, "implies it");
             shown.push(span);
         }
     }
-    d.with_note(
-        "the force is the same with it and without it; how `power` and `work` are shared among them means nothing",
-    )
+    d.with_note("the force is the same without it; `power` and `work` are shared among them arbitrarily")
 }
 
 /// Control rows, each with a factor.
@@ -468,7 +466,7 @@ fn not_met(
         return None;
     }
     let forces = |row| place.size_of_forces(row, &snapshot.given.given_force, &found.control_force);
-    let row = place.asked.missed_row(&found.qddot, forces, settings)?;
+    let row = place.asked.violated_row(&found.qddot, forces, settings)?;
     let group = ControlSet::all(equations);
     let (_, needed) = place.reached(&group, settings)?;
     let missing = impossible(place, &group.rows, &needed, &found.qddot);
@@ -486,12 +484,12 @@ fn not_met(
 fn impossible(place: &ControlResponse, rows: &[usize], needed: &Dependence, qddot: &[f64]) -> Vec<Combination> {
     let mut all: Vec<Combination> = needed.vanished.iter().map(|&i| vec![(rows[i], 1.0)]).collect();
     all.extend(needed.dependent.iter().map(|(i, _)| unreached(needed, rows, *i)));
-    let miss = |combination: &Combination| {
+    let residual = |combination: &Combination| {
         let off = |&(i, c): &(usize, f64)| c * (place.asked.rhs[i] - place.asked.rows.row_times(i, qddot));
         combination.iter().map(off).sum::<f64>().abs()
     };
-    let top = all.iter().map(miss).fold(0.0, f64::max);
-    all.into_iter().filter(|combination| miss(combination) > tolerance::NEGLIGIBLE * top).collect()
+    let top = all.iter().map(residual).fold(0.0, f64::max);
+    all.into_iter().filter(|combination| residual(combination) > tolerance::NEGLIGIBLE * top).collect()
 }
 
 /// The controls whose rows take part in some combinations.
@@ -587,7 +585,7 @@ pub(crate) fn unreachable(
     let help = match control.using.is_empty() {
         true => "ask for a motion that the constraints and the other controls leave possible",
         false => {
-            "drive more coordinates with `using`, or keep away from positions in which the driven ones lose their hold"
+            "drive more coordinates with `using`, or keep away from positions in which the driven ones lose control authority"
         }
     };
     d.with_note(format!("missing: `{}`", asked.name)).help(help)
@@ -654,7 +652,7 @@ pub(crate) fn losing(
         needed - lost.len(),
     );
     let top = snapshot.found.control_force.iter().fold(0.0_f64, |top, u| top.max(u.abs()));
-    let label = "the forces lose their hold on it";
+    let label = "the forces lose their authority over it";
     Some(
         at_controls(Diagnostic::error("Z703", message), equations, &controls, label)
             .with_note(missing_note(equations, &lost))

@@ -213,7 +213,7 @@ impl Evaluator {
     pub fn set_source(&mut self, equations: &Equations) {
         let mut source = EquationTerms::new(equations);
         if let Some(moving) = &self.moving {
-            moving.tell(&mut source);
+            moving.add_integrands(&mut source);
         }
         self.graph = source.graph.clone();
         (self.explicit, self.derivatives, self.cache) = (None, None, Arc::default());

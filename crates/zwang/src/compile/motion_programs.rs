@@ -143,7 +143,7 @@ impl MotionPrograms {
     }
 
     /// Adds the integrands of the motion to `source`.
-    pub(crate) fn tell(&self, source: &mut EquationTerms) {
+    pub(crate) fn add_integrands(&self, source: &mut EquationTerms) {
         source.integrands = self.integrand_exprs.clone();
         source.nonideal_works = self.nonideal_exprs.clone();
         (source.has_power, source.needs_lambda) = (self.has_power, self.needs_lambda);

@@ -157,12 +157,12 @@ pub(crate) fn undetermined_controls(diagnostics: &Diagnostics) -> Vec<Diagnostic
 /// Z705: a small linear system does not determine the shares of redundant control rows, or of control rows that a
 /// constraint already satisfies.
 fn redundant_control(note: &Diagnostic) -> Diagnostic {
-    let d = Diagnostic::error("Z705", "the force of controls that ask for one thing twice cannot be written");
+    let d = Diagnostic::error("Z705", "the force of redundant controls cannot be written as a function of the state");
     let d = match note.span {
-        Some(span) => d.at(span, "asks for nothing new"),
+        Some(span) => d.at(span, "redundant"),
         None => d,
     };
-    d.with_note(note.message.clone()).help("leave the control, or the component, out that asks for nothing new")
+    d.with_note(note.message.clone()).help("leave out the redundant control or component")
 }
 
 /// Z705: models that no function of the state alone describes, or none without a search.

@@ -20,11 +20,13 @@ pub fn obstacle(obstacle: &Obstacle) -> String {
         }
         Obstacle::Rank { constraints } if constraints.len() == 1 => {
             let name = quoted(constraints);
-            format!("constraint {name} says nothing here, or less than nearby: there is no linearization")
+            format!(
+                "the rows of constraint {name} vanish here or have less rank than nearby: there is no linearization"
+            )
         }
         Obstacle::Rank { constraints } => {
             let names = quoted(constraints);
-            format!("constraints {names} say less here than nearby: there is no linearization")
+            format!("the rows of constraints {names} have less rank here than nearby: there is no linearization")
         }
     }
 }

@@ -46,7 +46,7 @@ impl Lower<'_> {
                         let restitution = lower.property(properties, "restitution")?.unwrap_or(Expr::ZERO);
                         if c.rows.iter().any(|row| row.level != Level::Position) {
                             let message = format!("contact `{}` is between velocities, not positions", c.name);
-                            let d = Diagnostic::error("Z321", message).at(c.span, "says how fast, not how far");
+                            let d = Diagnostic::error("Z321", message).at(c.span, "states no gap");
                             let help = "state the gap itself, as in   contact floor: y >= 0   ; what acts with a velocity is a force";
                             return lower.report(d.help(help));
                         }
@@ -251,7 +251,7 @@ impl Lower<'_> {
         if self.graph.symbols_of(&[sides.0, sides.1]).iter().any(|s| self.parameter_of(*s).is_none()) {
             let d = match sides.0 == sides.1 {
                 true => Diagnostic::error("Z302", format!("{word} `{name}` holds whatever the coordinates are"))
-                    .at(span, "both sides are the same, so it says nothing"),
+                    .at(span, "both sides are the same, so it restricts nothing"),
                 false => Diagnostic::error("Z302", format!("{word} `{name}` contains no coordinate"))
                     .at(span, "no motion can make it true or false"),
             };

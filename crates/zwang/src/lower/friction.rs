@@ -32,7 +32,7 @@ impl Lower<'_> {
             return match properties.iter().find(|p| ["sliding", "at", "slip"].contains(&p.name.text.as_str())) {
                 None => Ok(()),
                 Some(p) => {
-                    let d = Diagnostic::error("Z107", format!("`{}` says how friction acts", p.name.text))
+                    let d = Diagnostic::error("Z107", format!("`{}` is a property of friction", p.name.text))
                         .at(p.name.span, "there is no friction here");
                     self.report(d.help("write `with friction 0.3` before it"))
                 }
@@ -253,9 +253,10 @@ impl Lower<'_> {
             (Some(own), Some(other)) => format!("and slip {own}' - {other}'"),
             _ => "and slip x2' - x1'".to_string(),
         };
-        let d = Diagnostic::error("Z319", format!("`{name}` does not say how fast what it slides on moves"))
-            .at(draft.span, format!("`{}` changes the gap and does not move the sliding point", other.name))
-            .help(format!("state how fast the point slides on the other:   {slip}"));
+        let d =
+            Diagnostic::error("Z319", format!("`{name}` does not state the velocity of the surface that it slides on"))
+                .at(draft.span, format!("`{}` changes the gap and does not move the sliding point", other.name))
+                .help(format!("state how fast the point slides on the other:   {slip}"));
         self.report(d)
     }
 
@@ -375,8 +376,8 @@ impl Lower<'_> {
             let Some(force) = self.determined_force(reaction, &bare.spots[spot].place) else { continue };
             let g = &mut self.graph;
             let (square, wanted) = (dot(g, &force, &force), g.mul(row.lambda, row.lambda));
-            let missed = g.sub(square, wanted);
-            if missed == Expr::ZERO || is_zero(g, missed) {
+            let difference = g.sub(square, wanted);
+            if difference == Expr::ZERO || is_zero(g, difference) {
                 return Some(force);
             }
         }

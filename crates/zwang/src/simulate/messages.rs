@@ -210,7 +210,7 @@ fn tried_mode(equations: &Equations, mode: &CandidateMode) -> String {
         word => format!("{} {word}", name(row)),
     };
     let acts: Vec<String> = mode.acts.iter().map(act).collect();
-    let why = match mode.misses {
+    let why = match mode.violation {
         None => "this satisfies every inequality".to_string(),
         Some(Inequality::NoSolution) => "no acceleration satisfies the equations".to_string(),
         Some(Inequality::Pull { row, lambda }) if word(equations, row) == "constraint" => {
@@ -250,8 +250,10 @@ fn stalled(equations: &Equations, state: &State, coordinate: usize) -> Diagnosti
     let name = &equations.model.coordinates[coordinate].name;
     let message = format!("a formula switches back and forth without end at t = {}", rounded(state.t, 9));
     Diagnostic::error("Z606", message)
-        .with_note(format!("`{name}'` changes its sign in every step or so, and the steps have become too short to continue"))
-        .help("a law such as direction(P') does not say what happens at rest: dry friction that sticks is `with friction`")
+        .with_note(format!(
+            "`{name}'` changes its sign in every step or so, and the steps have become too short to continue"
+        ))
+        .help("a law such as direction(P') determines no force at rest: dry friction that sticks is `with friction`")
 }
 
 /// Z615: an event sets velocities that the constraints do not allow.

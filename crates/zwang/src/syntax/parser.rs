@@ -325,7 +325,7 @@ impl<'a> Parser<'a> {
         };
         if !self.diagnostics.is_full() {
             let near = word.and_then(|w| nearest(w, FORMS.iter().map(|(keyword, _)| *keyword)));
-            let other = word.and_then(|w| OTHER_WORDS.iter().find(|(said, _)| *said == w)).map(|(_, meant)| *meant);
+            let other = word.and_then(|w| OTHER_WORDS.iter().find(|(other, _)| *other == w)).map(|(_, meant)| *meant);
             d = match other.or(near) {
                 Some(near) => d.did_you_mean(near),
                 None => d.help("for a definition write `let … = …`; to continue the line above, indent this one"),

@@ -146,6 +146,7 @@ pub fn relative(found: &[f64], wanted: &[f64]) -> f64 {
 
 /// Asserts that every route gives these accelerations.
 pub fn every_route_gives(inspection: &Inspection, wanted: &[f64], tolerance: f64) {
+    assert_eq!(inspection.routes.len(), 6);
     for (name, result) in &inspection.routes {
         let found = result.as_ref().unwrap().as_ref().unwrap_or_else(|e| panic!("{}: {e}", name.as_str()));
         let off = relative(found, wanted);

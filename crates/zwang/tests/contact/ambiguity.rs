@@ -15,9 +15,9 @@ fn where_no_motion_is_possible_no_force_is_reported() {
 #[test]
 fn a_paradox_is_reported_with_its_inequalities() {
     let (_, diagnostics) = attempt(&model_text("painleve_rod"), &["u=-3"]);
-    let told = diagnostics.iter().find(|d| d.code == "Z610").expect("a rod that digs in");
-    let inequalities = told.notes.iter().filter(|n| n.contains(">= 0") || n.contains("μ N =")).count();
-    assert!(inequalities >= 2, "{told:#?}");
+    let reported = diagnostics.iter().find(|d| d.code == "Z610").expect("a rod that digs in");
+    let inequalities = reported.notes.iter().filter(|n| n.contains(">= 0") || n.contains("μ N =")).count();
+    assert!(inequalities >= 2, "{reported:#?}");
 }
 
 /// The normal force of the second bead reaches zero at 2.1586 s. With friction against its slip, a force on either side would

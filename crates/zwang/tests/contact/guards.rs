@@ -35,7 +35,7 @@ fn events_at_the_same_instant_all_occur() {
     }
 }
 
-/// A particle that passes a peg: it misses it by a hair, or is turned by the angle that a mirror gives.
+/// A particle that passes a peg: it passes by a hair, or is deflected by the angle that a mirror gives.
 #[test]
 fn grazing_is_an_impact_only_where_it_enters() {
     let text = "model \"peg\"\ncoordinates x, y\nparameter b = 1\nmass x, y: 1\n\

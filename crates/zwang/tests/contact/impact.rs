@@ -89,8 +89,8 @@ fn a_restitution_that_would_gain_energy_is_reduced() {
                 start x = 0, y = 1.1, a = 0, x' = -0.5, y' = -1, a' = 0\nrun 0.2\n";
     let (run, diagnostics) = attempt_to(text, &[], 0.2);
     let run = run.unwrap();
-    let said = diagnostics.iter().find(|d| d.code == "Z613").unwrap_or_else(|| panic!("{diagnostics:#?}"));
-    assert!(said.message.contains("0.866"), "{}", said.message);
+    let reported = diagnostics.iter().find(|d| d.code == "Z613").unwrap_or_else(|| panic!("{diagnostics:#?}"));
+    assert!(reported.message.contains("0.866"), "{}", reported.message);
     let e = 0.75f64.sqrt();
     let (normal, along) = ((1.5 + 2.0 * e) / 3.0, -e / 3.0);
     all_close(&run.state().qdot, &[-0.5 + along, -1.0 + normal, normal + along], 1e-9);
@@ -165,11 +165,11 @@ fn a_velocity_that_an_event_sets_into_a_contact_is_an_impact() {
     let text =
         format!("{BALL}contact floor: y >= 0 with restitution 0.5\nwhen t >= 1: y' = -4\nstart y = 0\nrun 1.5\n");
     let (found, _) = run_and_notes(&text, &[]);
-    let told = events(&found);
-    assert_eq!((told[1].1, told[2].1), ("impact", "impact"), "{told:?}");
-    close(told[1].0, 1.0, 1e-12);
-    close(told[2].0, 1.4, 1e-9);
-    assert!(!told.iter().any(|e| e.1 == "take-off"), "{told:?}");
+    let logged = events(&found);
+    assert_eq!((logged[1].1, logged[2].1), ("impact", "impact"), "{logged:?}");
+    close(logged[1].0, 1.0, 1e-12);
+    close(logged[2].0, 1.4, 1e-9);
+    assert!(!logged.iter().any(|e| e.1 == "take-off"), "{logged:?}");
 }
 
 /// Three balls of which two touch: in one impact both contacts take an impulse.
@@ -179,9 +179,9 @@ fn every_contact_that_takes_an_impulse_is_reported() {
                 contact c1: x[2] - x[1] >= 1 with restitution 1\ncontact c2: x[3] - x[2] >= 1 with restitution 1\n\
                 start x[1] = -1, x[2] = 1, x[3] = 2, x[1]' = 1\nrun 3\n";
     let (found, _) = run_and_notes(text, &[]);
-    let told = events(&found);
-    assert_eq!(told.iter().map(|e| (e.1, e.2)).collect::<Vec<_>>(), [("impact", "c1"), ("impact", "c2")]);
-    told.iter().for_each(|e| close(e.0, 1.0, 1e-12));
+    let logged = events(&found);
+    assert_eq!(logged.iter().map(|e| (e.1, e.2)).collect::<Vec<_>>(), [("impact", "c1"), ("impact", "c2")]);
+    logged.iter().for_each(|e| close(e.0, 1.0, 1e-12));
     // Moreau's law: (−1/3, 2/3, 2/3), and the balls that stay together cost no steps
     close(found.state().q[0], -2.0 / 3.0, 1e-9);
     assert!(found.cost().steps < 100 && found.cost().evaluations < 10_000, "{:?}", found.cost());

@@ -51,8 +51,8 @@ fn a_box_on_four_legs_rests() {
         run.state()
     );
     close(last(&run, "N"), 2.0 * 9.81, 1e-10);
-    let said = diagnostics.iter().find(|d| d.code == "Z614").unwrap_or_else(|| panic!("{diagnostics:#?}"));
-    assert!(["`l1`", "`l2`", "`l3`", "`l4`"].iter().all(|l| said.message.contains(l)), "{}", said.message);
+    let reported = diagnostics.iter().find(|d| d.code == "Z614").unwrap_or_else(|| panic!("{diagnostics:#?}"));
+    assert!(["`l1`", "`l2`", "`l3`", "`l4`"].iter().all(|l| reported.message.contains(l)), "{}", reported.message);
     // the sum is determined, one of them is not
     assert!(!run.check().determinacy.is_choice("N") && run.check().determinacy.is_choice("one"));
     // nothing slides, so no friction depends on the shares

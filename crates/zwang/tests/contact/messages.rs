@@ -71,9 +71,10 @@ fn mistakes_are_reported_with_their_place() {
         ),
     ] {
         let (_, diagnostics) = attempt(&format!("model \"m\"\n{text}"), &[]);
-        let told = diagnostics.iter().find(|d| d.code == code).unwrap_or_else(|| panic!("{text}\n{diagnostics:#?}"));
-        assert!(told.message.contains(part), "{told:#?}");
-        assert!(told.span.is_some(), "{told:#?}");
+        let reported =
+            diagnostics.iter().find(|d| d.code == code).unwrap_or_else(|| panic!("{text}\n{diagnostics:#?}"));
+        assert!(reported.message.contains(part), "{reported:#?}");
+        assert!(reported.span.is_some(), "{reported:#?}");
     }
 }
 
@@ -83,8 +84,8 @@ fn the_nearest_start_outside_keeps_exact_values() {
     let text = "model \"start\"\ncoordinates x, y\nparticle P at (x, y) with mass 1\ncontact f: y >= x^2\n\
                 start x = 1, y ~ 0\nrun 3\n";
     let (_, diagnostics) = attempt(text, &[]);
-    let told = diagnostics.iter().find(|d| d.code == "Z203").unwrap();
-    assert!(told.help.iter().any(|h| h.contains("x = 1, y = 1")), "{told:#?}");
+    let reported = diagnostics.iter().find(|d| d.code == "Z203").unwrap();
+    assert!(reported.help.iter().any(|h| h.contains("x = 1, y = 1")), "{reported:#?}");
 }
 
 /// A ladder that slides at both ends: with C, the multipliers that act, and not the ideal ones, make up M q″ − Q.

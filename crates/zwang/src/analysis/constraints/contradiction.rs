@@ -21,18 +21,18 @@ pub(crate) fn contradiction_of(
     level: Level,
     t: f64,
     rows: &[usize],
-    misses: &[f64],
+    residuals: &[f64],
 ) -> Contradiction {
     let stated = equations.model.rows();
-    let clash = |(&row, &miss): (&usize, &f64)| {
+    let clash = |(&row, &residual): (&usize, &f64)| {
         let name = equations.rows[row].name.clone();
         let dimension = stated.iter().find(|r| r.name == name).and_then(|r| dimension(r, level));
         let level = equations.rows[row].level;
-        ConflictingRow { row, name, level, miss: Some(miss).filter(|miss| miss.is_finite()), dimension }
+        ConflictingRow { row, name, level, residual: Some(residual).filter(|residual| residual.is_finite()), dimension }
     };
     Contradiction {
         level,
-        clashes: rows.iter().zip(misses).map(clash).collect(),
+        clashes: rows.iter().zip(residuals).map(clash).collect(),
         t,
         everywhere: None,
         agrees_at: None,
@@ -60,7 +60,7 @@ pub(crate) fn of_accelerations(
     settings: &Settings,
 ) -> Option<Contradiction> {
     let found = accelerations(system, state, settings)?;
-    Some(contradiction_of(equations, Level::Acceleration, state.t, &found.rows, &found.misses()))
+    Some(contradiction_of(equations, Level::Acceleration, state.t, &found.rows, &found.residuals()))
 }
 
 fn accelerations(system: &mut Evaluator, state: &State, settings: &Settings) -> Option<Conflict> {
@@ -88,7 +88,7 @@ pub(crate) fn of_motion(
     if later.t > state.t && found.level == Level::Acceleration {
         let rows = found.rows();
         let there = accelerations(system, later, settings).filter(|there| there.rows == rows);
-        found.later = there.map(|there| (later.t, there.misses()));
+        found.later = there.map(|there| (later.t, there.residuals()));
     }
     Some(found)
 }
@@ -238,15 +238,17 @@ impl Contradiction {
         };
         let others = match self.clashes.len() {
             1 => "at the closest",
-            2 => "where the other holds",
-            _ => "where the others hold",
+            2 => "if the other holds",
+            _ => "if the others hold",
         };
-        let (miss, when) = match &self.later {
-            Some((t, misses)) => (Some(misses[k]).filter(|m| m.is_finite()), format!(" at t = {}", rounded(*t, 4))),
-            None => (clash.miss, String::new()),
+        let (residual, when) = match &self.later {
+            Some((t, residuals)) => {
+                (Some(residuals[k]).filter(|m| m.is_finite()), format!(" at t = {}", rounded(*t, 4)))
+            }
+            None => (clash.residual, String::new()),
         };
-        match miss {
-            Some(miss) => format!("{what} {} {others}{when}", with_unit(miss, clash.dimension)),
+        match residual {
+            Some(residual) => format!("{what} {} {others}{when}", with_unit(residual, clash.dimension)),
             None => "one of them".into(),
         }
     }

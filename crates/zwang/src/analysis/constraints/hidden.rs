@@ -140,13 +140,13 @@ fn warning(
     let off = found
         .clashes
         .iter()
-        .find_map(|c| Some(format!(": `{}` is off by {}", c.name, with_unit(c.miss?.abs(), c.dimension))));
+        .find_map(|c| Some(format!(": `{}` is off by {}", c.name, with_unit(c.residual?.abs(), c.dimension))));
     d = d.with_note(format!(
         "it holds at the start; nearby, where it does not, no {} satisfy them together{}",
         found.unknowns(),
         off.unwrap_or_default()
     ));
-    d = d.with_note("nothing keeps the motion on it: a run ends with Z301 where it is left");
+    d = d.with_note("no force keeps the motion on it: a run that leaves it ends with Z301");
     match written {
         Some(text) => d.help(format!("state it:   constraint further: {text} = 0")),
         None => d.help("state the condition as a constraint of its own"),

@@ -687,11 +687,11 @@ impl Observation {
             return undecided(match self.whole < 0.1 {
                 true => {
                     format!(
-                        "the powers cancel to {:.0e} of their sizes, too little to tell",
+                        "the powers cancel to {:.0e} of their sizes, too little to decide",
                         self.whole.max(tolerance::POWERS_CANCEL)
                     )
                 }
-                false => "all powers are next to nothing, too little to tell".into(),
+                false => "all powers are as small as rounding, too little to decide".into(),
             });
         }
         verdict.conserved = Some(true);

@@ -210,7 +210,7 @@ pub fn vanishing_notes(equations: &Equations, found: &Dependencies) -> Vec<Diagn
         };
         let d = Diagnostic::warning(
             "Z312",
-            format!("constraint `{}` says nothing at this state: its row of A vanishes", row.name),
+            format!("constraint `{}` restricts nothing at this state: its row of A vanishes", row.name),
         )
         .at(equations.model.constraints[row.constraint].span, "all its coefficients are zero here");
         let n = found.there.len();

@@ -9,7 +9,7 @@ use crate::units::Dimension;
 use crate::{analysis::start::level::LevelEquations, limits, tolerance};
 
 /// A start that violates the constraints, and the nearest one that satisfies them.
-pub(crate) struct Miss<'a> {
+pub(crate) struct StartViolation<'a> {
     /// The given values at this level.
     pub(crate) given: &'a [f64],
     /// The nearest positions.
@@ -34,19 +34,20 @@ pub(crate) fn worst_row(level: &mut LevelEquations, given: &[f64]) -> (usize, bo
 }
 
 /// Z201: the violation of the worst row, and the line to paste.
-pub(crate) fn off_constraint(model: &Model, level: &mut LevelEquations, miss: Miss) -> Diagnostic {
-    let residual = level.residual(miss.given);
-    let origin = level.origins[miss.worst].clone();
-    let reached = if miss.is_velocity { miss.velocity } else { miss.nearest };
-    let to_all = distance(model, miss.given, reached, miss.is_velocity);
-    let how_much = miss.alone.map_or(to_all.clone(), |alone| distance(model, miss.given, alone, miss.is_velocity));
+pub(crate) fn off_constraint(model: &Model, level: &mut LevelEquations, violation: StartViolation) -> Diagnostic {
+    let residual = level.residual(violation.given);
+    let origin = level.origins[violation.worst].clone();
+    let reached = if violation.is_velocity { violation.velocity } else { violation.nearest };
+    let to_all = distance(model, violation.given, reached, violation.is_velocity);
+    let how_much =
+        violation.alone.map_or(to_all.clone(), |alone| distance(model, violation.given, alone, violation.is_velocity));
     let asked = model.controls.iter().flat_map(|c| &c.stated.rows);
     let row = model.rows().into_iter().chain(asked).find(|r| r.name == origin.name);
-    let off = residual[miss.worst];
+    let off = residual[violation.worst];
     let dimension = row.and_then(|r| r.dimension);
     let gives = match row {
         // a position constraint whose rate is wrong changes at that rate
-        Some(r) if miss.is_velocity && r.level == Level::Position => {
+        Some(r) if violation.is_velocity && r.level == Level::Position => {
             let rate = dimension.map(|d| d.times(Dimension::SECOND, -1.0));
             format!("left side minus right side would change at {}", with_unit(off, rate))
         }
@@ -58,20 +59,20 @@ pub(crate) fn off_constraint(model: &Model, level: &mut LevelEquations, miss: Mi
         },
         None => String::new(),
     };
-    let what = if miss.is_velocity { "the start velocities miss" } else { "the start state misses" };
+    let what = if violation.is_velocity { "the start velocities violate" } else { "the start state violates" };
     let kind = if origin.is_control { "control" } else { "constraint" };
     let mut d = Diagnostic::error("Z201", format!("{what} {kind} `{}` by {how_much}", origin.name));
     d = match model.start_span {
         Some(span) => d.at(span, "not on it").and_at(origin.span, format!("here: {gives}")),
         None => d.at(origin.span, format!("here: {gives}")),
     };
-    let of_all = if miss.alone.is_some() { format!("; it is {to_all} away") } else { String::new() };
+    let of_all = if violation.alone.is_some() { format!("; it is {to_all} away") } else { String::new() };
     let d = d.with_note(format!(
         "nearest consistent start (smallest change, weighted by mass{of_all}):\n    {}",
-        start_line(model, miss.nearest, miss.velocity)
+        start_line(model, violation.nearest, violation.velocity)
     ));
     let d = d.help("paste that line, or use ~ for values that may move, or run with --fix-start");
-    if origin.is_control { d.help("or let the error die out: `with settling 0.2 s`") } else { d }
+    if origin.is_control { d.help("or let the error decay: `with settling 0.2 s`") } else { d }
 }
 
 /// Z201: the start conditions of controls cannot be satisfied together with the constraints.
@@ -79,13 +80,13 @@ pub(crate) fn unmet_control(level: &LevelEquations) -> Diagnostic {
     let asked: Vec<_> = level.origins.iter().filter(|o| o.is_control).collect();
     let names: Vec<String> = asked.iter().take(6).map(|o| format!("`{}`", o.name)).collect();
     let what = if level.is_velocity { "velocities" } else { "positions" };
-    let message = format!("no {what} near the start meet control {} and the constraints", joined(&names));
+    let message = format!("no {what} near the start satisfy control {} and the constraints", joined(&names));
     let d = Diagnostic::error("Z201", message);
     let d = match asked.first() {
-        Some(origin) => d.at(origin.span, "held as stated from the start on"),
+        Some(origin) => d.at(origin.span, "to be tracked exactly from the start"),
         None => d,
     };
-    d.help("let the error die out: `with settling 0.2 s`; or start nearer to what is asked")
+    d.help("let the error decay: `with settling 0.2 s`; or start nearer to the target")
 }
 
 /// The distance between two values of the coordinates, with a unit if all changed coordinates share one.
@@ -149,7 +150,7 @@ pub(crate) fn missing(model: &Model, open: &[usize], n_free: usize, found: &[f64
         None => d,
     };
     d.with_note("velocities that are not given are zero")
-        .help(format!("give them exactly, or say roughly where:   start {}", line.join(", ")))
+        .help(format!("give them exactly, or state approximate values:   start {}", line.join(", ")))
 }
 
 /// Z202: velocities that must not be zero and that the constraints do not determine.
@@ -163,10 +164,10 @@ pub(crate) fn open_velocities(model: &Model, found: &[f64]) -> Diagnostic {
     let who = if model.constraints.is_empty() { "controls" } else { "constraints" };
     let d = Diagnostic::error("Z202", format!("the {who} forbid rest and leave {} open", joined(&names)));
     let d = match model.start_span {
-        Some(span) => d.at(span, "does not say which velocities are meant"),
+        Some(span) => d.at(span, "does not determine the velocities"),
         None => d,
     };
-    d.help(format!("say roughly which:   start {}", line.join(", ")))
+    d.help(format!("state approximate values:   start {}", line.join(", ")))
 }
 
 /// A note on values after `~` that do not select one start.
@@ -239,16 +240,17 @@ pub(crate) fn ambiguous(model: &Model, first: &[f64], second: &[f64]) -> Diagnos
     let differs = |k: &usize| (first[*k] - second[*k]).abs() > tolerance::DISTINCT * (1.0 + first[*k].abs());
     let open: Vec<usize> = (0..first.len()).filter(differs).take(6).collect();
     let names: Vec<String> = open.iter().map(|k| format!("`{}`", model.coordinates[*k].name)).collect();
-    let say = |values: &[f64]| {
+    let listed = |values: &[f64]| {
         let one = |k: &usize| format!("{} ~ {}", model.coordinates[*k].name, rounded(values[*k], 4));
         open.iter().map(one).collect::<Vec<_>>().join(", ")
     };
     let d = Diagnostic::error("Z202", format!("the constraints allow more than one start for {}", names.join(", ")));
     let d = match model.start_span {
-        Some(span) => d.at(span, "does not say which is meant"),
+        Some(span) => d.at(span, "does not determine which one"),
         None => d,
     };
-    d.help(format!("say roughly where:   start {}", say(first))).help(format!("or:   start {}", say(second)))
+    d.help(format!("state approximate values:   start {}", listed(first)))
+        .help(format!("or:   start {}", listed(second)))
 }
 
 /// `a`, `b` and `c`.

@@ -31,14 +31,14 @@ pub(super) fn contradiction(
     let mut search = StartConflictSearch { level, settings, starts, work: 0, n_tried: 0 };
     let found = match search.linear() {
         Some(conflict) => {
-            let misses = conflict.misses();
-            FoundConflict { rows: conflict.rows, misses, surety: Certainty::Certain, minimal: true }
+            let residuals = conflict.residuals();
+            FoundConflict { rows: conflict.rows, residuals, surety: Certainty::Certain, minimal: true }
         }
         None => search.nonlinear(guess)?,
     };
     let (everywhere, agrees_at) = search.at_other_times(&found.rows, equations.model.time);
     let at = if search.level.is_velocity { Level::Velocity } else { Level::Position };
-    let known = contradiction_of(equations, at, t, &found.rows, &found.misses);
+    let known = contradiction_of(equations, at, t, &found.rows, &found.residuals);
     Ok(Contradiction { everywhere, agrees_at, surety: found.surety, minimal: found.minimal, ..known })
 }
 
@@ -126,7 +126,7 @@ fn starts(guess: &[f64], sizes: &[f64]) -> Vec<Vec<f64>> {
 
 struct FoundConflict {
     rows: Vec<usize>,
-    misses: Vec<f64>,
+    residuals: Vec<f64>,
     surety: Certainty,
     minimal: bool,
 }
@@ -186,8 +186,8 @@ impl StartConflictSearch<'_, '_> {
             (rows, minimal) = (all, false);
         }
         let (surety, compromise) = self.surety(&rows, self.n_tried);
-        let misses = self.misses(&rows, &compromise);
-        Ok(FoundConflict { rows, misses, surety, minimal })
+        let residuals = self.residuals(&rows, &compromise);
+        Ok(FoundConflict { rows, residuals, surety, minimal })
     }
 
     /// Values that satisfy some rows, found from the first `n_starts` starts.
@@ -270,10 +270,10 @@ impl StartConflictSearch<'_, '_> {
 
     /// The residual of each row at values that satisfy the others, near a compromise. Of many rows only some are
     /// evaluated; the others get NaN.
-    fn misses(&mut self, rows: &[usize], compromise: &[f64]) -> Vec<f64> {
+    fn residuals(&mut self, rows: &[usize], compromise: &[f64]) -> Vec<f64> {
         let starts = std::mem::replace(&mut self.starts, vec![compromise.to_vec()]);
         self.starts.extend(starts);
-        let mut misses = Vec::new();
+        let mut residuals = Vec::new();
         for (k, &row) in rows.iter().enumerate() {
             let others: Vec<usize> = rows.iter().copied().filter(|&other| other != row).collect();
             let is_looked_at = self.work <= limits::CONTRADICTION_WORK || k < limits::FIRST_ROWS || k + 1 == rows.len();
@@ -282,9 +282,9 @@ impl StartConflictSearch<'_, '_> {
                 (_, true) => self.met(&others, limits::FEW_STARTS),
                 _ => None,
             };
-            misses.push(x.map_or(f64::NAN, |x| self.level.residual(&x)[row]));
+            residuals.push(x.map_or(f64::NAN, |x| self.level.residual(&x)[row]));
         }
-        misses
+        residuals
     }
 
     /// The certainty that the rows cannot hold together, and values between them.

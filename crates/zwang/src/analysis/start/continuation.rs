@@ -43,13 +43,13 @@ pub(crate) fn no_way_on(
             None => rows = others,
         }
     }
-    let miss = |at: usize| {
+    let residual = |at: usize| {
         let x = ahead.met(&without(&rows, at))?;
         Some(ahead.level.residual(&x)[rows[at]])
     };
-    let misses: Vec<f64> = (0..rows.len()).map(miss).map(|miss| miss.unwrap_or(f64::NAN)).collect();
-    let found = contradiction_of(equations, Level::Position, state.t, &rows, &misses);
-    Some(Contradiction { later: Some((state.t + h, misses)), ..found })
+    let residuals: Vec<f64> = (0..rows.len()).map(residual).map(|residual| residual.unwrap_or(f64::NAN)).collect();
+    let found = contradiction_of(equations, Level::Position, state.t, &rows, &residuals);
+    Some(Contradiction { later: Some((state.t + h, residuals)), ..found })
 }
 
 fn without(rows: &[usize], at: usize) -> Vec<usize> {

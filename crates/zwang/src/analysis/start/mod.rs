@@ -144,7 +144,7 @@ impl Finder<'_> {
         let velocity = if is_velocity { nearest } else { self.nearest_velocity(equations, &nearest) };
         let (worst, has_others) = messages::start::worst_row(level, guess);
         let alone = if has_others { self.nearest_to(level, worst, guess) } else { None };
-        let miss = messages::start::Miss {
+        let violation = messages::start::StartViolation {
             given: guess,
             nearest: &positions,
             velocity: &velocity,
@@ -152,7 +152,7 @@ impl Finder<'_> {
             worst,
             alone: alone.as_deref(),
         };
-        messages::start::off_constraint(&equations.model, level, miss)
+        messages::start::off_constraint(&equations.model, level, violation)
     }
 
     /// The values nearest to the given ones that satisfy one row alone.

@@ -446,10 +446,7 @@ fn sentence(equations: &Equations, kinds: &[Classification], pfaffian: &Pfaffian
         _ if n_velocity == 0 => format!("{head}: the velocity constraints follow from those on positions"),
         0 => format!("{head}: truly nonholonomic, no position constraint follows"),
         n if n == n_velocity => format!("{head}: integrable, {}", counted(n)),
-        n => format!(
-            "{head}: {} from {n_velocity} velocity equations, what they say beyond that is truly nonholonomic",
-            counted(n)
-        ),
+        n => format!("{head}: {} from {n_velocity} velocity equations, the rest is truly nonholonomic", counted(n)),
     }
 }
 
@@ -569,7 +566,7 @@ fn note(equations: &Equations, index: usize, integral: &Integral) -> Diagnostic 
 /// The reason why the function would be a different constraint from the rows.
 fn why_not_pasted(integral: &Integral) -> Option<&'static str> {
     if integral.vanishes {
-        return Some("the row says nothing at the start, where the position constraint would");
+        return Some("the row vanishes at the start, but the position constraint would not");
     }
     let text = integral.text.as_ref()?;
     text.contains("atan2(").then_some("as a position constraint it would end where `atan2` jumps by a turn")
