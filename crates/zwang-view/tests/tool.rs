@@ -1,12 +1,14 @@
-//! Programs that some tests need: compilers, Python, a browser, LaTeX. A check whose program is missing is left out, which
-//! standard error says once per program; where `ZWANG_TEST_ALL` is set, as in continuous integration, it fails instead.
+//! Programs that some tests need: compilers, Python, a browser, LaTeX. A check whose program is missing is left out and noted in
+//! a file, which the last program of the test command (`left_out` of zwang-workspace) prints; where `ZWANG_TEST_ALL` is set, as in
+//! continuous integration, the check fails instead.
 
-use std::collections::BTreeSet;
 use std::io::Write;
 use std::process::Command;
 use std::sync::Mutex;
 
-static LEFT_OUT: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+/// One line per check that was left out; one test writes at a time.
+static LEFT_OUT: Mutex<()> = Mutex::new(());
+const NOTES: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/left_out.txt");
 
 /// The first of these programs that succeeds with these arguments.
 pub fn tool(names: &[&str], arguments: &[&str]) -> Option<String> {
@@ -16,10 +18,10 @@ pub fn tool(names: &[&str], arguments: &[&str]) -> Option<String> {
     }
     let missing = format!("`{} {}` does not run here", names.join("` or `"), arguments.join(" "));
     assert!(std::env::var_os("ZWANG_TEST_ALL").is_none(), "{missing}, and ZWANG_TEST_ALL is set");
-    // the harness captures what `eprintln!` prints, but not what is written to the stream itself
-    if LEFT_OUT.lock().unwrap().insert(missing.clone()) {
-        let _ = writeln!(std::io::stderr(), "\nleft out: checks that need a program, since {missing}");
-    }
+    let test = std::thread::current().name().unwrap_or("a test").to_string();
+    let _guard = LEFT_OUT.lock().unwrap();
+    let notes = std::fs::OpenOptions::new().create(true).append(true).open(NOTES);
+    notes.and_then(|mut file| writeln!(file, "{missing}\t{test}")).unwrap();
     None
 }
 
