@@ -211,8 +211,8 @@ pub(crate) const INDETERMINATE_FORCE: f64 = 3e-10;
 /// The part of a run within which a limited number of transitions do not end.
 pub(crate) const ENDLESS_TRANSITIONS: f64 = 1e-9;
 
-/// The part of a run within which as many transitions are a hundred million in a run, unless speeds fall meanwhile, as
-/// they do while bounces accumulate.
+/// A limited number of transitions within this part of the motion so far do not end, unless speeds fall meanwhile, as they do
+/// while bounces accumulate. The length of the run has no part in it: a longer run of the same motion has the same events.
 pub(crate) const CROWDED_TRANSITIONS: f64 = 1e-4;
 
 /// Relative to its largest size so far, a row below this has vanished.

@@ -244,7 +244,8 @@ impl<'a, 'd, D: Dynamics + ?Sized> Resolver<'a, 'd, D> {
         recent.n_transitions += 1;
         let mut is_stuck = self.log.n_transitions >= limits::CONTACT_TRANSITIONS;
         if recent.n_transitions >= limits::CONTACT_TRANSITIONS {
-            let is_short = self.t - recent.since < tolerance::CROWDED_TRANSITIONS * self.window.length();
+            let so_far = self.t - self.window.start;
+            let is_short = self.t - recent.since < tolerance::CROWDED_TRANSITIONS * so_far;
             is_stuck |= is_short && speed > FALLEN_SPEED * recent.speed;
             recent.n_transitions = 0;
         }

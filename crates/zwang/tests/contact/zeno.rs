@@ -2,9 +2,11 @@
 
 use super::finishes_cleanly;
 use crate::common::{
-    all_close, close, finished, finished_model, model_text, run_and_notes, run_and_notes_at, run_to, times,
+    NO_SAMPLES, all_close, close, finished, finished_model, loaded, model_text, run_and_notes, run_and_notes_at, run_to,
+    times,
 };
 use zwang::simulate::End;
+use zwang::{Budget, Overrides, RunOptions};
 
 /// Impact k of a ball dropped from 1 m with restitution ε is at t₁ + 2 t₁(ε + … + ε^(k−1)); all end at t₁(1 + ε)/(1 − ε).
 #[test]
@@ -92,6 +94,20 @@ fn bounces_that_become_ever_faster_are_reported() {
     let ball = "model \"ball\"\ncoordinates y\nmass y: 1\nforce y: -10\ncontact floor: y >= 0 with restitution 0.995\n\
                 start y = 0, y' = 1\nrun 60\n";
     close(times(&finished(ball, &[]), "rest")[0], 0.2 / 0.005, 1e-6);
+}
+
+/// An elastic ball bounces every two seconds, however long the run is to be: only a budget ends it.
+#[test]
+fn bounces_at_a_steady_pace_are_not_endless_in_a_long_run() {
+    let text = "model \"ball\"\ncoordinates y\nmass y: 1\nforce y: -10\ncontact floor: y >= 0 with restitution 1\n\
+                start y = 0, y' = 10\nrun 1e9\n";
+    let budget = Budget { events: 12_000, ..Budget::default() };
+    let options = RunOptions { keep: NO_SAMPLES, budget, ..RunOptions::default() };
+    let run = loaded(text, &Overrides::default()).and_then(|system| system.run(&options)).unwrap();
+    assert_eq!(run.end().as_str(), "budget");
+    // each impact may change the speed by the tolerance, and with it the length of all later flights
+    let n: f64 = 12_000.0;
+    close(run.state().t, 2.0 * n, 2.0 * 1e-9 * n * n / 2.0);
 }
 
 /// Two balls under 10 m/s², one above the other, dropped from `start`; restitutions of the floor and of the touch, and how heavy
