@@ -161,6 +161,7 @@ fn links_lead_somewhere() {
         "docs/constraints.md",
         "docs/contact.md",
         "docs/performance.md",
+        "docs/trust.md",
         "bench/README.md",
         "models/README.md",
     ] {
@@ -172,5 +173,19 @@ fn links_lead_somewhere() {
                 assert!(folder.join(link).exists(), "{path} links to {link}");
             }
         }
+    }
+}
+
+/// The page on trust names files of tests that exist.
+#[test]
+fn promises_name_their_tests() {
+    let text = document("docs/trust.md");
+    let promises = text.split("## How each promise is tested").nth(1).unwrap().split("## Validation").next().unwrap();
+    let files: Vec<&str> = promises.split('`').filter(|piece| piece.ends_with(".rs")).collect();
+    assert!(files.len() >= 10, "{files:?}");
+    for file in files {
+        let folders = ["zwang/tests", "zwang-cli/tests", "zwang-workspace/tests", "zwang/src/lower"];
+        let exists = |folder: &&str| std::path::Path::new(&format!("{ROOT}/crates/{folder}/{file}")).exists();
+        assert!(folders.iter().any(|folder| exists(&folder)), "docs/trust.md names {file}");
     }
 }
