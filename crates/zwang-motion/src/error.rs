@@ -94,6 +94,11 @@ pub enum MotionError {
         /// The number of independent control directions.
         needed: usize,
     },
+    /// A function changes within less than the shortest step.
+    Unresolved {
+        /// The number of the function, see [`SharpTerms`](crate::SharpTerms).
+        function: usize,
+    },
     /// An iteration ended before it reached its tolerance.
     NotConverged {
         /// The residual at the end of the iteration.
@@ -143,6 +148,7 @@ impl fmt::Display for MotionError {
                     "asked row {row} cannot be met: the driven coordinates reach {reached} of {needed} directions"
                 )
             }
+            MotionError::Unresolved { function } => write!(f, "no step is short enough for sharp function {function}"),
             MotionError::NotConverged { residual } => {
                 write!(f, "the iteration ended with a residual of {residual:.3e}")
             }

@@ -51,8 +51,8 @@ pub use contact::{
 };
 pub use dynamics::{
     ConditionRate, ConstraintLevel, ContactLaws, ContactRow as Contact, ControlEquations, ControlRows, Coulomb,
-    Dynamics, Elimination, EventFunctions, Friction, Given, Instant, Integrals, Jacobian, Jacobians, Jump, Legendre,
-    LegendreData, MOST_NORMALS, NonidealForce, Reaction, Size, State, Tableau, Units,
+    Dynamics, Elimination, Enclosure, EventFunctions, Friction, Given, Instant, Integrals, Jacobian, Jacobians, Jump,
+    Legendre, LegendreData, MOST_NORMALS, NonidealForce, Reaction, SharpTerms, Size, State, Tableau, TermEntry, Units,
 };
 pub use error::MotionError;
 pub use matrix::Matrix;

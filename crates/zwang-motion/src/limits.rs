@@ -165,3 +165,12 @@ pub(crate) const PROJECTION_STEPS: usize = 12;
 
 /// The number of nonzero entries of a vector that a message shows.
 pub(crate) const ENTRIES_SHOWN: usize = 8;
+
+/// Boxes into which a step is divided until a term is enclosed: a feature takes 1000 however narrow it is.
+pub(crate) const BOXES: usize = 3000;
+
+/// The same for the path that is known without further evaluations: if these do not suffice, the dense output is made.
+pub(crate) const BOXES_AT_FIRST: usize = 300;
+
+/// Parts of a step that are waiting in a search by halves: as many as halvings.
+pub(crate) const HALVES: usize = 64;

@@ -297,6 +297,24 @@ pub(crate) const SPEED_MEMORY: f64 = 1e-4;
 /// Rounding of a sum of forces.
 pub(crate) const FORCE_SUM_ROUNDING: f64 = 64.0 * f64::EPSILON;
 
+// unseen features
+
+/// The part of its change over a step by which a term may differ from the polynomial through eight of its values: smooth terms
+/// of accepted steps stay below a tenth.
+pub(crate) const UNSEEN_CHANGE: f64 = 0.3;
+
+/// The part of a step that is not divided any more in the search for an unseen feature.
+pub(crate) const UNSEEN_PLACE: f64 = SHORTEST;
+
+/// Widths of the bounds of a term at a point, by which rounding of neighbouring points may differ.
+pub(crate) const POINT_WIDTHS: f64 = 8.0;
+
+/// Rounding of a term relative to its size.
+pub(crate) const TERM_ROUNDING: f64 = ROUNDING;
+
+/// No part of a step is resolved if not even this part is.
+pub(crate) const RESOLVED_PART: f64 = SHORTEST / 10.0;
+
 // singular positions
 
 /// Rounding of the constraints, relative to the size of the coordinates.

@@ -307,6 +307,7 @@ pub fn run_json(source: &ModelText, diagnostics: &Diagnostics, run: &Run) -> Map
         "outputs": run.outputs().iter().map(output).collect::<Map<_, _>>(),
         "steps": counts.steps,
         "rejected": counts.rejected,
+        "cut_for_formulas": counts.cut_for_formulas,
         "evaluations": counts.evaluations,
         "factorizations": counts.factorizations,
         "wall_seconds": run.seconds().1,

@@ -91,12 +91,16 @@ fn cost(run: &Run) -> String {
         0 => String::new(),
         n => format!(", {n} rejected"),
     };
+    let cut = match run.cost().cut_for_formulas {
+        0 => String::new(),
+        n => format!(", {n} cut for formulas"),
+    };
     let drift = match run.drift() {
         zwang_motion::Drift::Project => String::new(),
         other => format!(", drift {}", other.as_str()),
     };
     let wall = took(run.seconds().1);
-    format!("{reached} simulated in {wall} by {}{drift}, {steps}{rejected}", method(run))
+    format!("{reached} simulated in {wall} by {}{drift}, {steps}{rejected}{cut}", method(run))
 }
 
 /// The method with what decides its accuracy.
@@ -283,6 +287,9 @@ pub fn facts(run: &Run) -> Vec<(String, String)> {
         add("Largest correction by projection", format!("{} of the size of q", small(run.cost().largest_correction)));
     }
     add("Steps", format!("{}, {} rejected", run.cost().steps, run.cost().rejected));
+    if run.cost().cut_for_formulas > 0 {
+        add("Steps cut for formulas", run.cost().cut_for_formulas.to_string());
+    }
     add("Evaluations of M, Q, A, b", run.cost().evaluations.to_string());
     add("Decompositions of A", run.cost().factorizations.to_string());
     add("Time of the computation", took(run.seconds().1));

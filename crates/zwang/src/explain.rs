@@ -10,7 +10,7 @@ macro_rules! page {
 }
 
 /// All pages, in the order of their codes.
-pub const PAGES: [ExplainPage; 72] = [
+pub const PAGES: [ExplainPage; 73] = [
     page!("Z001"),
     page!("Z002"),
     page!("Z003"),
@@ -73,6 +73,7 @@ pub const PAGES: [ExplainPage; 72] = [
     page!("Z616"),
     page!("Z617"),
     page!("Z618"),
+    page!("Z619"),
     page!("Z620"),
     page!("Z701"),
     page!("Z702"),

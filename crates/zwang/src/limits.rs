@@ -324,3 +324,7 @@ pub(crate) const EXCLUSION_TIMES: usize = 1000;
 
 /// The number of bisections that locate a time to rounding.
 pub(crate) const BISECTIONS: usize = 64;
+
+/// Nodes of M, Q, A and b up to which sharp functions are bounded over each step: in larger equations forming the terms and
+/// dividing their boxes would take longer than the motion.
+pub(crate) const SHARP_NODES: usize = 500;

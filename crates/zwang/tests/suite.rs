@@ -35,4 +35,5 @@ mod start;
 mod statements;
 mod system;
 mod tables;
+mod unseen;
 mod zero;

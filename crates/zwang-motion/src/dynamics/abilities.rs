@@ -219,3 +219,58 @@ pub trait LegendreData {
         true
     }
 }
+
+/// Bounds of a quantity over a part of a step.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Enclosure {
+    /// Lower bound.
+    pub lo: f64,
+    /// Upper bound.
+    pub hi: f64,
+}
+
+/// The entry of the equations to which a sharp term belongs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TermEntry {
+    /// Mᵢⱼ.
+    Mass(usize, usize),
+    /// Qᵢ.
+    Force(usize),
+    /// Aᵣⱼ.
+    Row(usize, usize),
+    /// bᵣ.
+    Rhs(usize),
+    /// An entry of the matrix of control rows.
+    ControlRow(usize, usize),
+    /// An entry of the right side of control rows.
+    ControlRhs(usize),
+}
+
+/// Terms of the equations that contain a sharp function, which may act between the nodes of a method: exponentials, waves, steps,
+/// quotients, high powers.
+///
+/// The term is W = a ∂T/∂a, the part of a summand T to which the function a contributes. Inputs are t, q, q̇ by number: 0, then 1 to
+/// n, then n + 1 to 2n.
+pub trait SharpTerms {
+    /// The inputs of which arguments of sharp functions are made.
+    fn argument_inputs(&self) -> &[usize];
+
+    /// Collects the terms of the functions that a polynomial of degree 7 does not follow over a box of inputs; only those of
+    /// `argument_inputs` are read.
+    fn find_untamed(&mut self, inputs: &[Enclosure], terms: &mut Vec<usize>);
+
+    /// The number of the sharp function in a term.
+    fn function_of(&self, term: usize) -> usize;
+
+    /// The entry that contains a term.
+    fn entry(&self, term: usize) -> TermEntry;
+
+    /// The inputs of a term.
+    fn inputs_of(&self, term: usize) -> &[usize];
+
+    /// The value of a term.
+    fn value(&mut self, term: usize, inputs: &[f64]) -> f64;
+
+    /// Bounds of a term over a box of inputs.
+    fn enclose(&mut self, term: usize, inputs: &[Enclosure]) -> Enclosure;
+}

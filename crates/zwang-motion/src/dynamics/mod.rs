@@ -6,8 +6,8 @@ mod tableau;
 
 use crate::{Matrix, MotionError};
 pub use abilities::{
-    ConditionRate, ContactLaws, ControlEquations, ControlRows, Elimination, EventFunctions, Integrals, Jacobian,
-    Jacobians, Legendre, LegendreData, NonidealForce, Reaction,
+    ConditionRate, ContactLaws, ControlEquations, ControlRows, Elimination, Enclosure, EventFunctions, Integrals,
+    Jacobian, Jacobians, Legendre, LegendreData, NonidealForce, Reaction, SharpTerms, TermEntry,
 };
 pub use contact_law::{ContactRow, Coulomb, Friction, MOST_NORMALS};
 pub(crate) use contact_law::{Slip, length, unit_vector};
@@ -233,6 +233,11 @@ pub trait Dynamics {
 
     /// Events.
     fn events(&mut self) -> Option<&mut dyn EventFunctions> {
+        None
+    }
+
+    /// Terms that may act between the nodes of a method, and can be bounded.
+    fn sharp_terms(&mut self) -> Option<&mut dyn SharpTerms> {
         None
     }
 

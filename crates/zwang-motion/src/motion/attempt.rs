@@ -161,6 +161,9 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
             }
         }
         self.step.set(t, h, &self.point.y);
+        if !self.resolves_formulas(plan)? {
+            return Ok(Examination::Retry);
+        }
         if let Some(error) = self.check_constraints()?
             && self.locate_contradiction(plan, error)? == ContradictionVerdict::Shorter
         {

@@ -1,6 +1,7 @@
 //! Motion along the constraints.
 
 mod attempt;
+mod bernstein;
 mod contradiction;
 mod events;
 mod jump;
@@ -9,6 +10,7 @@ mod monitor;
 mod observe;
 mod outcome;
 mod point;
+mod resolution;
 mod saturation;
 mod scales;
 mod sign;
@@ -35,6 +37,7 @@ use monitor::MotionMonitor;
 pub use observe::ForceParts;
 pub use outcome::{Counts, IntegrationOptions, Outcome, RoundingLimit, Solver, Stiffness};
 use point::Point;
+use resolution::Resolution;
 pub use saturation::Saturation;
 use saturation::SaturationLog;
 use scales::{STEP_SHARE, Scales};
@@ -67,6 +70,7 @@ pub struct Motion<'d, D: Dynamics + ?Sized> {
     step_size: StepSize,
     scales: Scales,
     singular: Singular,
+    resolution: Resolution,
     events: EventFinder,
     /// Events at the end of the last step, which are applied when the motion continues.
     pending: Option<LocatedEvents>,
@@ -97,6 +101,7 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
         };
         let n_events =
             flow.smooth.dynamics.events().map_or((0, 0), |events| (events.n_conditions(), events.n_events()));
+        let resolution = Resolution::new(&mut *flow.smooth.dynamics, start);
         let smooth = &flow.smooth;
         let point = Point::new(start, smooth.n_values());
         let mut motion = Motion {
@@ -104,6 +109,7 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
             step_size: StepSize::new(start.t),
             scales: Scales::new(smooth, start, plan.tolerance),
             singular: Singular::default(),
+            resolution,
             events: EventFinder::new(n_events, 2 * smooth.n_bounded(), flow.n_guards(), window),
             pending: None,
             monitor: MotionMonitor::new(&point),
@@ -166,6 +172,9 @@ impl<'d, D: Dynamics + ?Sized> Motion<'d, D> {
             let shortest = 8.0 * f64::EPSILON * self.point.t.abs();
             if !(plan.h > shortest) {
                 break;
+            }
+            if self.resolve_ahead(plan)? {
+                continue;
             }
             if self.try_step(plan)? {
                 match self.examine(plan)? {

@@ -234,6 +234,11 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         Counts { evaluations, factorizations, ..self.counts.clone() }
     }
 
+    /// The first time at which a step of fixed length passed over what a formula does, and the number of the function.
+    pub fn passed_over(&self) -> Option<(f64, usize)> {
+        self.resolution.passed_over()
+    }
+
     /// Positions passed at which the constraints lose rank.
     pub fn rank_drops(&self) -> &[RankDrop] {
         self.singular.rank_drops()

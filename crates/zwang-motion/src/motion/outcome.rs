@@ -167,6 +167,8 @@ pub struct Counts {
     pub steps: usize,
     /// Rejected steps.
     pub rejected: usize,
+    /// Steps shortened because a formula could have acted unseen between their nodes.
+    pub cut_for_formulas: usize,
     /// Evaluations of M, Q, A, b.
     pub evaluations: usize,
     /// Decompositions of A.

@@ -53,6 +53,12 @@ impl StepSize {
         self.cause = Some(cause);
     }
 
+    /// A formula is resolved in a step of length h only: that is tried next, and the step does not grow at once.
+    pub(super) fn resolve(&mut self, h: f64, function: usize) {
+        (self.h, self.may_grow) = (h, false);
+        self.cause = Some(MotionError::Unresolved { function });
+    }
+
     /// Nothing has failed yet in this step.
     #[inline]
     pub(super) fn clear_cause(&mut self) {

@@ -52,6 +52,7 @@ impl Evaluator {
             moving: None,
             contact: None,
             source: None,
+            sharp: None,
             cache: Arc::default(),
             derivatives: None,
             jit,

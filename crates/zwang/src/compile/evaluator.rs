@@ -5,8 +5,9 @@ use std::sync::{Arc, Mutex, OnceLock};
 use zwang_expr::{Expr, Graph};
 use zwang_motion::{
     ConditionRate, ConstraintLevel, Contact, ContactLaws, ControlEquations, ControlRows, Coulomb, Dynamics,
-    Elimination, EventFunctions, Friction, Given, Instant, Integrals, Jacobian, Jacobians, Legendre, LegendreData,
-    MotionError, NonidealForce, Reaction, Size, State, StateQuantities, Tableau, Units,
+    Elimination, Enclosure, EventFunctions, Friction, Given, Instant, Integrals, Jacobian, Jacobians, Legendre,
+    LegendreData, MotionError, NonidealForce, Reaction, SharpTerms, Size, State, StateQuantities, Tableau, TermEntry,
+    Units,
 };
 
 use crate::compile::control_programs::{Controls, control_values};
@@ -14,6 +15,7 @@ use crate::compile::explicit::{N_PIVOTS, acceleration, correction, least_pivot};
 use crate::compile::motion_programs::{Derivatives, EquationTerms, MotionPrograms};
 use crate::compile::program::{Compiled, Jit, JitPolicy};
 use crate::compile::row_selection::RowSelection;
+use crate::compile::sharp_programs::SharpPrograms;
 use crate::compile::whole_step::{StepProgram, WholeStep};
 use crate::equations::{Equations, RowKind};
 use crate::model::{Derived, Model};
@@ -53,6 +55,8 @@ pub struct Evaluator {
     /// The programs of the contact rows.
     pub(super) contact: Option<Box<ContactPrograms>>,
     pub(super) source: Option<Arc<EquationTerms>>,
+    /// Terms that may act between the nodes of a method.
+    pub(super) sharp: Option<Box<SharpPrograms>>,
     pub(super) cache: Arc<ProgramCache>,
     pub(super) derivatives: Option<Box<Derivatives>>,
     pub(super) jit: Jit,
@@ -132,7 +136,7 @@ impl Evaluator {
     pub(crate) fn in_contact_mode(&self, holds: &[bool], lambda: &[f64]) -> Evaluator {
         let rows = (0..holds.len()).filter(|&row| holds[row]).collect();
         let selection = Some(Box::new(RowSelection::new(rows, Some(lambda), &self.empty)));
-        Evaluator { selection, moving: None, contact: None, source: None, explicit: None, ..self.clone() }
+        Evaluator { selection, moving: None, contact: None, source: None, sharp: None, explicit: None, ..self.clone() }
     }
 
     /// True if the programs of a motion are there.
@@ -217,7 +221,14 @@ impl Evaluator {
         }
         self.graph = source.graph.clone();
         (self.explicit, self.derivatives, self.cache) = (None, None, Arc::default());
-        self.source = Some(Arc::new(source));
+        let source = Arc::new(source);
+        self.sharp = SharpPrograms::new(&source).map(Box::new);
+        self.source = Some(source);
+    }
+
+    /// A sharp function of the equations, as text.
+    pub(crate) fn sharp_text(&self, function: usize) -> Option<String> {
+        self.sharp.as_ref()?.text(function)
     }
 
     /// The rows that the explicit acceleration uses.
@@ -488,6 +499,10 @@ impl Dynamics for Evaluator {
         (self.n_events() > 0).then_some(self)
     }
 
+    fn sharp_terms(&mut self) -> Option<&mut dyn SharpTerms> {
+        self.sharp.is_some().then_some(self)
+    }
+
     fn contacts(&mut self) -> Option<&mut dyn ContactLaws> {
         self.contact.is_some().then_some(self)
     }
@@ -651,6 +666,39 @@ impl EventFunctions for Evaluator {
         let reaction = moving.apply_event(event, upwards, &self.inputs, state, &mut self.parameters)?;
         self.hold_parameters();
         Ok(reaction)
+    }
+}
+
+impl SharpTerms for Evaluator {
+    fn argument_inputs(&self) -> &[usize] {
+        self.sharp.as_ref().map_or(&[], |sharp| sharp.inputs())
+    }
+
+    fn find_untamed(&mut self, inputs: &[Enclosure], terms: &mut Vec<usize>) {
+        if let Some(sharp) = &mut self.sharp {
+            sharp.find_untamed(inputs, &self.parameters, terms);
+        }
+    }
+
+    fn function_of(&self, term: usize) -> usize {
+        self.sharp.as_ref().map_or(0, |sharp| sharp.term(term).function)
+    }
+
+    fn entry(&self, term: usize) -> TermEntry {
+        self.sharp.as_ref().map_or(TermEntry::Force(0), |sharp| sharp.term(term).entry)
+    }
+
+    fn inputs_of(&self, term: usize) -> &[usize] {
+        self.sharp.as_ref().map_or(&[], |sharp| sharp.term(term).inputs())
+    }
+
+    fn value(&mut self, term: usize, inputs: &[f64]) -> f64 {
+        self.sharp.as_mut().map_or(0.0, |sharp| sharp.term_mut(term).value(inputs, &self.parameters))
+    }
+
+    fn enclose(&mut self, term: usize, inputs: &[Enclosure]) -> Enclosure {
+        let sharp = self.sharp.as_mut();
+        sharp.map_or(Enclosure::default(), |sharp| sharp.term_mut(term).enclose(inputs, &self.parameters))
     }
 }
 

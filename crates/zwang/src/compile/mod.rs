@@ -8,4 +8,5 @@ mod explicit;
 pub(crate) mod motion_programs;
 pub(crate) mod program;
 mod row_selection;
+mod sharp_programs;
 mod whole_step;

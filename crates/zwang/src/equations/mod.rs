@@ -1,6 +1,7 @@
 //! The equations of a model as expressions: M, Q, A, b, φ, ψ, C, momenta and energy.
 
 mod rows;
+pub(crate) mod sharp;
 pub(crate) mod switches;
 pub(crate) mod zero;
 

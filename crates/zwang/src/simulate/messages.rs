@@ -102,7 +102,18 @@ pub(crate) fn ending(
         Outcome::StepTooSmall { h, coordinate, rows, cause } => {
             match control::losing(equations, system, state, (start, None), settings) {
                 Some(lost) => lost,
-                None => about(too_small(equations, state, *h, *coordinate, cause.as_ref()), equations, rows),
+                None => {
+                    let unresolved = match cause {
+                        Some(MotionError::Unresolved { function }) => {
+                            system.sharp_text(*function).map(|text| (state, text))
+                        }
+                        _ => None,
+                    };
+                    match unresolved {
+                        Some((state, text)) => unresolved_function(state, &text),
+                        None => about(too_small(equations, state, *h, *coordinate, cause.as_ref()), equations, rows),
+                    }
+                }
             }
         }
     };
@@ -362,6 +373,26 @@ fn too_small(
         None => d,
     };
     d.help("look for a force or a coordinate that grows without bound there: a singularity of the coordinates, a collision, a constraint that ends")
+}
+
+/// Z604: a function acts within less than the rounding of the time or of its argument, or grows without bound.
+fn unresolved_function(state: &State, text: &str) -> Diagnostic {
+    let message = format!("the motion cannot be continued beyond t = {}", number(state.t));
+    Diagnostic::error("Z604", message)
+        .with_note(format!("`{text}` changes there within less than the shortest step, or has a pole"))
+        .help("make it wider than the rounding of its argument, or end the run before it")
+}
+
+/// Z619: steps of one length that pass over what a formula does.
+pub(crate) fn passed_over(system: &Evaluator, run: &Run) -> Option<Diagnostic> {
+    let (t, function) = run.record.passed_over?;
+    let text = system.sharp_text(function)?;
+    let message = format!("a step passes over what `{text}` does at about t = {}", rounded(t, 7));
+    Some(
+        Diagnostic::warning("Z619", message)
+            .with_note("the steps of this method have one length, so they cannot be shortened there")
+            .help("give a shorter step with --step, or leave `method` out"),
+    )
 }
 
 /// Z611: friction in proportion to a force that is not determined.

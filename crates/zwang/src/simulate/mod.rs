@@ -158,6 +158,9 @@ fn report(run: &mut Run, with_contacts: Option<&Equations>, settings: &Settings,
     if let End::BudgetSpent(resource) = run.record.ended {
         diagnostics.push(messages::budget_spent(resource, &run.record));
     }
+    if let Some(warning) = messages::passed_over(&run.check.system, run) {
+        diagnostics.push(warning);
+    }
     let asked = run.check.snapshot.found.asked.as_ref();
     if let End::Stopped(outcome) = &run.record.ended
         && let Some(error) =
@@ -466,6 +469,7 @@ impl<'c> RunBuilder<'c> {
             reduced_restitutions: self.motion.reduced_restitutions().to_vec(),
             undone,
             rank_drops,
+            passed_over: self.motion.passed_over(),
             stiffness: self.motion.stiffness().cloned().map(|s| (s, switched)),
             rounding: self.motion.rounding_limit(),
             samples,

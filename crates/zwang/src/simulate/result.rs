@@ -190,6 +190,8 @@ pub(crate) struct MotionRecord {
     /// Positions crossed in which the constraints lose rank.
     pub(super) rank_drops: Vec<RankDrop>,
     /// Stiffness noticed by an explicit method, and true if the stiff one took over.
+    /// Time and sharp function of the first step of fixed length that passed over what it does.
+    pub(super) passed_over: Option<(f64, usize)>,
     pub(super) stiffness: Option<(zwang_motion::Stiffness, bool)>,
     /// Where rounding limited the steps most, if it did.
     pub(super) rounding: Option<zwang_motion::RoundingLimit>,

@@ -62,6 +62,10 @@ pub fn explain(equations: &Equations, state: &State, error: &MotionError) -> Dia
         MotionError::OutsideTable { what } => Diagnostic::error("Z402", format!("there is no value of {what}"))
             .with_note("a table has no values beyond its rows")
             .help("run as long as the table lasts, start inside it, or add rows to it"),
+        MotionError::Unresolved { .. } => Diagnostic::error(
+            "Z604",
+            format!("a function changes within less than the shortest step at t = {}", number(state.t)),
+        ),
         MotionError::NotConverged { residual } => {
             Diagnostic::error("Z301", format!("the acceleration could not be found to full accuracy: {} remains", number(*residual)))
                 .help("the constraints may nearly depend on each other; `zwang check` lists them")
