@@ -303,6 +303,9 @@ pub(crate) const FORCE_SUM_ROUNDING: f64 = 64.0 * f64::EPSILON;
 /// of accepted steps stay below a tenth.
 pub(crate) const UNSEEN_CHANGE: f64 = 0.3;
 
+/// Steps that become too small within this part of the run after a cut do so because of the function that was cut for.
+pub(crate) const NEAR_CUT: f64 = 1e-9;
+
 /// The part of a step that is not divided any more in the search for an unseen feature.
 pub(crate) const UNSEEN_PLACE: f64 = SHORTEST;
 

@@ -44,7 +44,7 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         let coordinate = (0..smooth.n).max_by(|&i, &j| rate(i).total_cmp(&rate(j))).unwrap_or(0);
         let cause = match self.step_size.take_cause() {
             Some(error @ MotionError::Contradiction { .. }) => return self.failed(error),
-            cause => cause,
+            cause => cause.or_else(|| self.resolution.cut_near(self.point.t, self.window())),
         };
         let rows = if smooth.all.is_large() { Vec::new() } else { vanishing_rows(smooth) };
         Outcome::StepTooSmall { h, coordinate, rows, cause }

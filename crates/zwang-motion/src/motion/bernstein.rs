@@ -142,7 +142,7 @@ mod tests {
     fn portions_and_interpolation_are_the_same_polynomial() {
         let parts = [0.3, -1.2, 0.7, 2.0, -0.4, 1.1, 0.9];
         let direct = |s: f64| {
-            let fold = |sum: f64, k: usize| (sum + parts[k]) * if k % 2 == 0 { s } else { 1.0 - s };
+            let fold = |sum: f64, k: usize| (sum + parts[k]) * if k.is_multiple_of(2) { s } else { 1.0 - s };
             0.5 + (0..parts.len()).rev().fold(0.0, fold)
         };
         let polynomial = Bernstein::nested(0.5, parts.len(), |k| parts[k]);

@@ -17,15 +17,15 @@ use crate::{
     ControlRows, Dynamics, Enclosure, Given, MotionError, SharpTerms, State, Step, TermEntry, limits,
     methods::{Integrator, RungeKutta},
     singular::StepPlan,
-    tolerance,
+    tolerance::{self, RunWindow},
 };
 
 /// The path of a step, the terms in question, and storage for the search.
 pub(super) struct Resolution {
     /// `false` if the system has no sharp terms.
     is_on: bool,
-    /// `true` once a step has been cut: from then on the next step is examined before its stages.
-    has_cut: bool,
+    /// Time and function of the last cut; after one, the next step is examined before its stages.
+    last_cut: Option<(f64, usize)>,
     /// t, q and q̇ over the step by number, and by how much the path may be off.
     path: Vec<Bernstein>,
     radius: Vec<f64>,
@@ -92,7 +92,7 @@ impl Resolution {
         let is_on = inputs.is_some();
         Resolution {
             is_on,
-            has_cut: false,
+            last_cut: None,
             path: vec![Bernstein::new(&[0.0]); size],
             radius: vec![0.0; size],
             coordinates,
@@ -112,6 +112,12 @@ impl Resolution {
     /// Time and function of the first step of fixed length that passed over what it does.
     pub(super) fn passed_over(&self) -> Option<(f64, usize)> {
         self.passed_over
+    }
+
+    /// The function for which steps were cut shortly before a time.
+    pub(super) fn cut_near(&self, t: f64, window: RunWindow) -> Option<MotionError> {
+        let is_near = |(at, _): &(f64, usize)| t - at <= tolerance::NEAR_CUT * window.length();
+        self.last_cut.filter(is_near).map(|(_, function)| MotionError::Unresolved { function })
     }
 
     /// The path of a coordinate: the cubic through both ends, which may be off by twice what it misses at inner stages.
@@ -408,9 +414,9 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
     }
 
     fn cut_for_formula(&mut self, h: f64, term: usize) {
-        self.resolution.has_cut = true;
         self.counts.cut_for_formulas += 1;
         let function = self.function_of(term);
+        self.resolution.last_cut = Some((self.point.t, function));
         self.step_size.resolve(h, function);
     }
 
@@ -420,7 +426,8 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
 
     /// Shortens the next step if its formulas are not resolved along the parabola ahead: that saves the stages of a trial step.
     pub(super) fn resolve_ahead(&mut self, plan: StepPlan) -> Result<bool, MotionError> {
-        let Some(rk) = self.integrator.runge_kutta().filter(|_| self.resolution.has_cut && !plan.guarded) else {
+        let Some(rk) = self.integrator.runge_kutta().filter(|_| self.resolution.last_cut.is_some() && !plan.guarded)
+        else {
             return Ok(false);
         };
         self.resolution.predict(self.point.t, plan.h, &self.point.y, rk.rate(0));

@@ -125,7 +125,7 @@ mod tests {
                 let sum = g.add(fourth, k);
                 g.powi(sum, 3)
             },
-            &["(x^4 + k)^3"],
+            &["(k + x^4)^3"],
         );
     }
 
