@@ -186,6 +186,6 @@ fn promises_name_their_tests() {
     for file in files {
         let folders = ["zwang/tests", "zwang-cli/tests", "zwang-workspace/tests", "zwang/src/lower"];
         let exists = |folder: &&str| std::path::Path::new(&format!("{ROOT}/crates/{folder}/{file}")).exists();
-        assert!(folders.iter().any(|folder| exists(&folder)), "docs/trust.md names {file}");
+        assert!(folders.iter().any(exists), "docs/trust.md names {file}");
     }
 }

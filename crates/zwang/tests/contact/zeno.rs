@@ -2,8 +2,8 @@
 
 use super::finishes_cleanly;
 use crate::common::{
-    NO_SAMPLES, all_close, close, finished, finished_model, loaded, model_text, run_and_notes, run_and_notes_at, run_to,
-    times,
+    NO_SAMPLES, all_close, close, finished, finished_model, loaded, model_text, run_and_notes, run_and_notes_at,
+    run_to, times,
 };
 use zwang::simulate::End;
 use zwang::{Budget, Overrides, RunOptions};

@@ -168,7 +168,7 @@ fn sharing(r: &Redundant) -> String {
 pub fn nearly_singular_mass(model: &Model, M: &Matrix) -> Option<Diagnostic> {
     let n = M.n_rows;
     let scale: Vec<f64> = (0..n).map(|i| M.get(i, i).sqrt()).collect();
-    if n > limits::SMALL_MATRIX || scale.iter().any(|s| !(*s > 0.0)) {
+    if n > limits::SMALL_MATRIX || scale.iter().any(|s| s.is_nan() || *s <= 0.0) {
         return None;
     }
     let scaled: Vec<f64> = (0..n * n).map(|k| M.get(k / n, k % n) / (scale[k / n] * scale[k % n])).collect();

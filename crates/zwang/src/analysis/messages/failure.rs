@@ -5,7 +5,7 @@ use zwang_motion::{MotionError, State};
 use crate::analysis::start::joined;
 use crate::diagnostic::Diagnostic;
 use crate::equations::{Equations, RowKind};
-use crate::model::Level;
+use crate::model::{Level, Model};
 use crate::quantity::{number, rounded};
 use crate::{analysis::control::unreachable, limits, tolerance};
 
@@ -34,17 +34,7 @@ pub fn explain(equations: &Equations, state: &State, error: &MotionError) -> Dia
             d.with_note(format!("no accelerations satisfy A q'' = b: what remains is {}", number(size)))
                 .help("drop one of them, or make the motions they ask for agree")
         }
-        MotionError::MassTooSmall { coordinate, mass } => {
-            let name = &model.coordinates[*coordinate].name;
-            let message = format!("the mass of `{name}`, {}, is too small to divide by", number(*mass));
-            let d = Diagnostic::error("Z401", message);
-            let d = match model.energy_span {
-                Some(span) => d.at(span, "gives this mass"),
-                None => d,
-            };
-            d.with_note("numbers below 2.2e-308 lose their digits, and what is divided by them overflows")
-                .help("choose larger units, or leave the mass out if a constraint determines the coordinate")
-        }
+        MotionError::MassTooSmall { coordinate, mass } => mass_too_small(model, *coordinate, *mass),
         MotionError::Indeterminate { direction } => undetermined(equations, direction),
         MotionError::MassNotPositive { direction, value } => {
             let names = involved(equations, direction);
@@ -210,4 +200,17 @@ fn involved(equations: &Equations, direction: &[f64]) -> Vec<String> {
         .take(6)
         .map(|(c, _)| format!("`{}`", c.name))
         .collect()
+}
+
+/// Z401: a mass that numbers cannot divide by.
+pub(crate) fn mass_too_small(model: &Model, coordinate: usize, mass: f64) -> Diagnostic {
+    let name = &model.coordinates[coordinate].name;
+    let message = format!("the mass of `{name}`, {}, is too small to divide by", number(mass));
+    let d = Diagnostic::error("Z401", message);
+    let d = match model.energy_span {
+        Some(span) => d.at(span, "gives this mass"),
+        None => d,
+    };
+    d.with_note("numbers below 2.2e-308 lose their digits, and what is divided by them overflows")
+        .help("choose larger units, or leave the mass out if a constraint determines the coordinate")
 }

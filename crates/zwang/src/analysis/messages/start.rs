@@ -2,6 +2,7 @@
 
 use zwang_motion::MotionError;
 
+use crate::analysis::messages::failure;
 use crate::diagnostic::Diagnostic;
 use crate::model::{Level, Model};
 use crate::quantity::{number, rounded, with_unit};
@@ -262,8 +263,11 @@ pub(crate) fn joined(names: &[String]) -> String {
     }
 }
 
-/// Z402: a term that is not finite where the start is sought.
+/// Z402: a term that is not finite where the start is sought; Z401: a mass that numbers cannot divide by.
 pub(crate) fn trouble(model: &Model, error: &MotionError) -> Diagnostic {
+    if let MotionError::MassTooSmall { coordinate, mass } = error {
+        return failure::mass_too_small(model, *coordinate, *mass);
+    }
     let what = match error {
         MotionError::NotFinite { what } => format!("{what} is not finite"),
         other => other.to_string(),

@@ -47,7 +47,7 @@ impl Tried {
 }
 
 /// The limits of one proof: it must cost less than the answer is worth.
-const PROOF: Limits = Limits { terms: 1000, work: 60_000, total: 150_000 };
+const PROOF: Limits = Limits { terms: 1000, work: 30_000, total: 75_000 };
 
 /// `true` if it is proved that an expression is zero for all values of its symbols.
 pub(crate) fn is_zero(graph: &Graph, e: Expr) -> bool {
@@ -288,7 +288,8 @@ mod tests {
         });
         let Sign::NotZero(witness) = found else { panic!("{found:?}") };
         let [x, y] = [witness.at[0].1, witness.at[1].1];
-        assert!((x * x + y * y - 1.0).abs() < 1e-12, "{witness:?}");
+        // the state stands for a box around it that contains a point of the circle
+        assert!((x * x + y * y - 1.0).abs() < 1e-10, "{witness:?}");
     }
 
     #[test]
@@ -303,6 +304,6 @@ mod tests {
             (g.sub(sum, right), Vec::new())
         });
         let Sign::NotDecided(tried) = found else { panic!("{found:?}") };
-        assert!(tried.n_states > 3 && tried.text().contains("atan("), "{tried:?}");
+        assert!(tried.n_states > 3 && tried.text().contains("1/(x^2 + 1)"), "{tried:?}");
     }
 }

@@ -58,7 +58,8 @@ impl Flag {
 
 /// What was taken as zero at all states, and whether each was proved to be.
 struct Proofs<'a> {
-    region: &'a Region,
+    /// Where it has to be zero; `None` if nothing has to be proved.
+    region: Option<&'a Region>,
     all: bool,
     /// `false` if a whole row vanished and not every entry of it was proved to.
     rows: bool,
@@ -71,7 +72,7 @@ struct Proofs<'a> {
 impl Proofs<'_> {
     /// `true` if an expression is proved to be zero.
     fn is_zero(&mut self, graph: &Graph, e: Expr) -> bool {
-        let is_proved = self.attempts > 0 && is_zero_in(graph, e, self.region);
+        let is_proved = self.attempts > 0 && self.region.is_some_and(|region| is_zero_in(graph, e, region));
         self.attempts = self.attempts.saturating_sub(usize::from(!is_proved));
         is_proved
     }
@@ -103,13 +104,13 @@ struct SampledEntry {
     values: Vec<Noisy>,
 }
 
-/// Finds the flag of the forms at the states given.
+/// Finds the flag of the forms at the states given; with a region, proves what is zero at these states.
 pub(super) fn flag(
     graph: &mut Graph,
     pfaffian: &Pfaffian,
     symbols: &[Expr],
     samples: &[StateValues],
-    region: &Region,
+    region: Option<&Region>,
 ) -> Result<Flag, Undecided> {
     if samples.is_empty() {
         return Err(Undecided::NoStates);
@@ -134,7 +135,7 @@ fn flag_at(
     pfaffian: &Pfaffian,
     symbols: &[Expr],
     samples: &[StateValues],
-    (region, limit): (&Region, usize),
+    (region, limit): (Option<&Region>, usize),
 ) -> Result<Flag, Undecided> {
     let mut proofs = Proofs { region, all: true, rows: true, exact: true, attempts: limits::FAILED_PROOFS };
     let echelon = echelon(graph, pfaffian, symbols, samples, (&mut proofs, limit))?;

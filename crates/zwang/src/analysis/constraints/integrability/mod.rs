@@ -198,7 +198,7 @@ fn surest_flag(
 ) -> Result<Flag, Undecided> {
     let region = region(near, pfaffian);
     let samples = near.states(graph, pfaffian, limits::GENERIC_STATES, true);
-    let found = flag(graph, pfaffian, symbols, &samples, &region)?;
+    let found = flag(graph, pfaffian, symbols, &samples, Some(&region))?;
     if found.n_integrals() == 0 || found.is_proved {
         return Ok(found);
     }
@@ -208,7 +208,8 @@ fn surest_flag(
         Sharpness::Functions => limits::ACTING_STATES,
     };
     let elsewhere = near.acting_states(graph, pfaffian, &region, n_states);
-    let at_one = |sample: StateValues| flag(graph, pfaffian, symbols, &[sample], &region).ok();
+    // a single state shows what is not zero
+    let at_one = |sample: StateValues| flag(graph, pfaffian, symbols, &[sample], None).ok();
     let others: Vec<Flag> = elsewhere.into_iter().filter_map(at_one).collect();
     // the generic dimensions are the largest
     let fewest = others.into_iter().min_by_key(|flag| flag.n_integrals());
