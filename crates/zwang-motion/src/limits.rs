@@ -167,7 +167,12 @@ pub(crate) const PROJECTION_STEPS: usize = 12;
 pub(crate) const ENTRIES_SHOWN: usize = 8;
 
 /// Boxes into which a step is divided until a term is enclosed: a feature takes 1000 however narrow it is.
-pub(crate) const BOXES: usize = 3000;
+pub(crate) const BOXES: usize = 1000;
+
+/// Boxes that a term may take without anything found, and how many each look at it adds: a term that takes more has bounds that are
+/// too wide, and is given up.
+pub(crate) const BOXES_WITHOUT_FIND: usize = 2 * BOXES;
+pub(crate) const BOXES_PER_LOOK: usize = 4;
 
 /// The same for the path that is known without further evaluations: if these do not suffice, the dense output is made.
 pub(crate) const BOXES_AT_FIRST: usize = 300;

@@ -308,6 +308,7 @@ pub fn run_json(source: &ModelText, diagnostics: &Diagnostics, run: &Run) -> Map
         "steps": counts.steps,
         "rejected": counts.rejected,
         "cut_for_formulas": counts.cut_for_formulas,
+        "functions_not_bounded": counts.functions_not_bounded,
         "evaluations": counts.evaluations,
         "factorizations": counts.factorizations,
         "wall_seconds": run.seconds().1,

@@ -169,6 +169,8 @@ pub struct Counts {
     pub rejected: usize,
     /// Steps shortened because a formula could have acted unseen between their nodes.
     pub cut_for_formulas: usize,
+    /// Terms whose bounds stayed too wide, so that the steps were not examined for them any more.
+    pub functions_not_bounded: usize,
     /// Evaluations of M, Q, A, b.
     pub evaluations: usize,
     /// Decompositions of A.

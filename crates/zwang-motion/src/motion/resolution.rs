@@ -29,6 +29,10 @@ pub(super) struct Resolution {
     /// t, q and q̇ over the step by number, and by how much the path may be off.
     path: Vec<Bernstein>,
     radius: Vec<f64>,
+    /// For each term the boxes that its searches may still take without finding anything; a term whose bounds stay too wide is
+    /// given up when none are left, and `n_given_up` counts these.
+    boxes_left: Vec<usize>,
+    n_given_up: usize,
     /// The coordinates that occur in arguments.
     coordinates: Vec<usize>,
     part: Vec<Bernstein>,
@@ -42,6 +46,14 @@ pub(super) struct Resolution {
     control: Option<ControlRows>,
     /// Time and function of the first step of fixed length that passed over what it does.
     passed_over: Option<(f64, usize)>,
+}
+
+/// Where a term is not what its values say: a value shows it, or bounds do not exclude it.
+#[derive(Clone, Copy)]
+enum Deviation {
+    None,
+    Possible(f64),
+    Shown(f64),
 }
 
 /// What a term must exceed to count: by this it changes the motion within the tolerance.
@@ -93,6 +105,8 @@ impl Resolution {
         Resolution {
             is_on,
             last_cut: None,
+            boxes_left: Vec::new(),
+            n_given_up: 0,
             path: vec![Bernstein::new(&[0.0]); size],
             radius: vec![0.0; size],
             coordinates,
@@ -175,6 +189,8 @@ impl Resolution {
             self.enclosures[k] = enclosure(&self.path[k], self.radius[k]);
         }
         terms.find_untamed(&self.enclosures, &mut self.terms);
+        let boxes_left = &self.boxes_left;
+        self.terms.retain(|term| boxes_left.get(*term) != Some(&0));
         self.terms.is_empty()
     }
 
@@ -188,14 +204,38 @@ impl Resolution {
         });
     }
 
-    /// The first place θ in `part` at which a term is not what eight of its values say; `None` if it is everywhere.
+    /// The first place θ in `part` at which a term may not be what eight of its values say; `None` if it is everywhere, or if the
+    /// term is given up.
     fn differs(&mut self, terms: &mut dyn SharpTerms, term: usize, floor: f64, most_boxes: usize) -> Option<f64> {
+        if self.boxes_left.len() <= term {
+            self.boxes_left.resize(term + 1, limits::BOXES_WITHOUT_FIND);
+        }
+        let (found, n_boxes) = self.search(terms, term, floor, most_boxes);
+        let left = &mut self.boxes_left[term];
+        *left = match found {
+            // one look at a smooth term takes a few boxes
+            Deviation::None => (*left + limits::BOXES_PER_LOOK).saturating_sub(n_boxes).min(limits::BOXES_WITHOUT_FIND),
+            Deviation::Possible(_) => left.saturating_sub(n_boxes),
+            Deviation::Shown(_) => limits::BOXES_WITHOUT_FIND,
+        };
+        if *left == 0 {
+            self.n_given_up += 1;
+            return None;
+        }
+        match found {
+            Deviation::None => None,
+            Deviation::Possible(place) | Deviation::Shown(place) => Some(place),
+        }
+    }
+
+    /// The same, with the number of boxes that the search took.
+    fn search(&mut self, terms: &mut dyn SharpTerms, term: usize, floor: f64, most_boxes: usize) -> (Deviation, usize) {
         let mut known = [0.0; HIGHEST_DEGREE + 1];
         for k in 0..=HIGHEST_DEGREE {
             let node = self.interpolation.nodes[k];
             known[k] = self.value_at(terms, term, node);
             if !known[k].is_finite() {
-                return Some(node);
+                return (Deviation::Shown(node), k);
             }
         }
         let p = self.interpolation.through(&known);
@@ -215,14 +255,16 @@ impl Resolution {
             }
             let middle = 0.5 * (low + high);
             let is_off = !((self.value_at(terms, term, middle) - p.value(middle)).abs() <= eta);
-            // bounds that stay too wide lead to shorter steps, never to blind ones
-            if is_off || n_boxes > most_boxes || high - low < tolerance::UNSEEN_PLACE {
-                return Some(if low > 0.0 || !is_off { low } else { middle });
+            if is_off {
+                return (Deviation::Shown(if low > 0.0 { low } else { middle }), n_boxes);
+            }
+            if n_boxes > most_boxes || high - low < tolerance::UNSEEN_PLACE {
+                return (Deviation::Possible(low), n_boxes);
             }
             self.waiting.push((middle, high));
             self.waiting.push((low, middle));
         }
-        None
+        (Deviation::None, n_boxes)
     }
 
     /// Rounding of a term along the part: several times the width of its bounds at a point.
@@ -400,7 +442,9 @@ impl<D: Dynamics + ?Sized> Motion<'_, D> {
         if !self.resolution.is_on {
             return Ok(true);
         }
-        let Some((part, term)) = self.unresolved(plan)? else { return Ok(true) };
+        let unresolved = self.unresolved(plan)?;
+        self.counts.functions_not_bounded = self.resolution.n_given_up;
+        let Some((part, term)) = unresolved else { return Ok(true) };
         if self.integrator.is_fixed_step() {
             let at = self.point.t + part * plan.h;
             let function = self.function_of(term);
