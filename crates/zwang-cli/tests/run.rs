@@ -116,6 +116,15 @@ fn every_writer_writes() {
     assert!(folder.names().iter().all(|name| !name.ends_with(".tmp")));
 }
 
+/// The gap of a contact is a length.
+#[test]
+fn the_residual_of_a_contact_has_its_unit() {
+    let output = zwang(&["run", "models/bouncing_ball.zw"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    let residual = text.split("largest residual ").nth(1).unwrap_or_else(|| panic!("{text}"));
+    assert!(residual.contains(" m (floor)"), "{residual}");
+}
+
 /// A run of length zero: the start, one row in every table, and the outputs there, in every format.
 #[test]
 fn a_run_to_zero_writes_the_start() {

@@ -157,7 +157,8 @@ fn largest_residual(run: &Run) -> Option<(&str, f64)> {
 
 fn residual_unit(run: &Run, name: &str) -> String {
     let model = &run.check().equations.model;
-    let row = model.rows().into_iter().find(|r| r.name == name);
+    let contacts = model.contacts.iter().flat_map(|contact| &contact.rows);
+    let row = model.rows().into_iter().chain(contacts).find(|r| r.name == name);
     row.and_then(|r| r.dimension).map_or(String::new(), |d| d.unit())
 }
 
