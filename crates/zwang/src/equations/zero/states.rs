@@ -6,6 +6,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 use zwang_expr::{Expr, Function, Graph, Interval, Node, Program};
 
+use crate::equations::sharp::summands;
 use crate::equations::zero::Tried;
 use crate::equations::zero::certificate::{Conditions, box_around};
 use crate::equations::zero::region::{FreeSymbol, Region, Witness};
@@ -70,7 +71,7 @@ impl AimedStates {
         let conditions = Conditions::new(&mut part, &rows, &inputs, &held, fixed);
         let first = exprs.first().copied().unwrap_or(Expr::ZERO);
         let shown = part.symbols(first);
-        let outputs = [vec![first], terms(&part, first)].concat();
+        let outputs = [vec![first], summands(&part, first)].concat();
         let values = Program::new(&part, &symbols, &outputs).unwrap_or_else(|_| unreachable!("all symbols are inputs"));
         AimedStates {
             is_shown: inputs.iter().map(|s| shown.binary_search(s).is_ok()).collect(),
@@ -294,16 +295,4 @@ fn aims(atoms: &[SharpAtom], first_row: usize) -> Vec<Vec<Aim>> {
     }
     aims.truncate(limits::AIMED_STATES + limits::AIMED_PAIRS);
     aims
-}
-
-/// The terms of a sum.
-fn terms(graph: &Graph, sum: Expr) -> Vec<Expr> {
-    let (mut found, mut open) = (Vec::new(), vec![sum]);
-    while let Some(e) = open.pop() {
-        match graph.node(e) {
-            Node::Add(a, b) => open.extend([b, a]),
-            _ => found.push(e),
-        }
-    }
-    found
 }
